@@ -1,0 +1,1 @@
+"""TPU slices, node pools and platforms on GKE, typed."""

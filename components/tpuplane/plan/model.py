@@ -1,0 +1,167 @@
+"""What will exist, as plain frozen values: the output of `tpuplane.plan.plan`, the input of every resource class.
+
+Names here are final (the names Google's API will see); nothing downstream derives or decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tpuplane.tpu import Slice
+
+Capacity = Literal["on-demand", "spot"]
+
+
+@dataclass(frozen=True, slots=True)
+class SubnetPlan:
+    """One subnetwork of the platform's VPC: the primary range for nodes, the secondary ranges for pods and services."""
+
+    name: str
+    region: str
+    nodes_cidr: str
+    pods_cidr: str
+    services_cidr: str
+    pods_range_name: str = "pods"
+    services_range_name: str = "services"
+
+
+@dataclass(frozen=True, slots=True)
+class NatPlan:
+    """Cloud Router and Cloud NAT of one region: how private nodes reach image registries."""
+
+    region: str
+    router_name: str
+    nat_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkPlan:
+    """The platform's VPC: one subnetwork per cluster, one NAT per region."""
+
+    name: str
+    subnets: tuple[SubnetPlan, ...]
+    nats: tuple[NatPlan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAccountPlan:
+    """The service account that a cluster's nodes run as, and the only roles it gets."""
+
+    account_id: str
+    display_name: str
+    roles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AutoscalingPlan:
+    """Per-zone node limits. For a multi-host slice min is 0 or the slice's hosts and max is the slice's hosts."""
+
+    min_nodes: int
+    max_nodes: int
+    location_policy: Literal["ANY", "BALANCED"] = "ANY"
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradePlan:
+    """Surge upgrade settings, in nodes."""
+
+    max_surge: int
+    max_unavailable: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodePoolPlan:
+    """One GKE node pool.
+
+    A multi-host TPU pool is exactly one slice; a single-host TPU pool holds `node_count` one-host slices; the system
+    pool has `slice=None`. Exactly one of `node_count` and `autoscaling` is set. `replace_on` names the inputs whose
+    change must replace the pool although the provider would update it in place (or do nothing at all).
+    """
+
+    name: str                              # GKE node pool name, at most 40 characters, stable when the count changes
+    pool: str                              # key in the user's file ("trainer"); "system" for the system pool
+    index: int                             # slice number within `pool`; 0 for single-host and system pools
+    zones: tuple[str, ...]                 # node_locations
+    machine_type: str
+    disk_type: str
+    disk_size_gb: int
+    capacity: Capacity
+    slice: Slice | None = None
+    node_count: int | None = None
+    autoscaling: AutoscalingPlan | None = None
+    placement_topology: str | None = None  # placement_policy.tpu_topology; None where no placement is wanted
+    workload_policy: str | None = None     # name of the compute resource policy (tpu7x multi-host), else None
+    upgrade: UpgradePlan = UpgradePlan(max_surge=1, max_unavailable=0)
+    auto_repair: bool = True
+    auto_upgrade: bool = True
+    max_pods_per_node: int | None = None
+    node_labels: dict[str, str] = field(default_factory=dict)      # ours only; GKE adds its own TPU labels
+    resource_labels: dict[str, str] = field(default_factory=dict)
+    replace_on: tuple[str, ...] = ()
+
+    @property
+    def max_nodes(self) -> int:
+        """Nodes at full scale."""
+        if self.autoscaling is not None:
+            return self.autoscaling.max_nodes
+        return self.node_count or 0
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizedNetworkPlan:
+    """A CIDR block that may reach the control plane, and the name it is shown under."""
+
+    cidr: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ControlPlanePlan:
+    """Who reaches the control plane. `public_endpoint=False` means the private endpoint only."""
+
+    public_endpoint: bool
+    master_cidr: str | None
+    authorized_networks: tuple[AuthorizedNetworkPlan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPlan:
+    """One GKE cluster with its pools and the objects created inside it."""
+
+    key: str                               # key in the user's file ("us-central1")
+    name: str                              # GKE cluster name, at most 40 characters
+    location: str                          # a region (regional control plane) or a zone (zonal)
+    region: str
+    node_zones: tuple[str, ...]            # where the system pool's nodes may live
+    release_channel: str
+    min_master_version: str | None
+    subnet: SubnetPlan
+    control_plane: ControlPlanePlan
+    service_account: ServiceAccountPlan
+    ray_operator: bool                     # GKE's Ray add-on: KubeRay and the TPU webhook
+    deletion_protection: bool
+    resource_labels: dict[str, str]
+    system_pool: NodePoolPlan
+    tpu_pools: tuple[NodePoolPlan, ...]
+    namespaces: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformPlan:
+    """Everything one stack creates, in one project."""
+
+    name: str
+    project: str
+    network: NetworkPlan
+    clusters: tuple[ClusterPlan, ...]
+
+    @property
+    def chips(self) -> int:
+        """TPU chips at full scale, over all clusters."""
+        return sum(
+            pool.slice.machine.chips * pool.max_nodes
+            for cluster in self.clusters
+            for pool in cluster.tpu_pools
+            if pool.slice is not None
+        )

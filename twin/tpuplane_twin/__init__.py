@@ -1,0 +1,1 @@
+"""The twin: a GKE on one machine."""
