@@ -1,0 +1,36 @@
+"""Writing files so that a reader, a crash or a full disk never meets half of one."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from pathlib import Path
+
+
+class DiskFull(RuntimeError):
+    """The state folder's disk has no room left; what was there before is untouched."""
+
+
+def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o600) -> None:
+    """Replace `path` by `content` in one step, with `mode` from the first byte on.
+
+    Raises `DiskFull` when there is no room; the former content stays.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(
+                f"no space left on the disk of {path.parent}; nothing was lost. Free some space there "
+                "(`tpuplane-twin down --name …` removes a twin you no longer need) and run the command again"
+            ) from error
+        raise

@@ -1,0 +1,106 @@
+"""Where a twin keeps what it has: one folder of state per twin, one cache of built tools per user."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+_NAME = re.compile(r"[a-z]([a-z0-9-]{0,30}[a-z0-9])?")
+
+
+class TwinNameError(ValueError):
+    """The twin's name cannot name a folder and a kubeconfig context."""
+
+
+def cache_root() -> Path:
+    """The user's cache of built tools: `$TPUPLANE_CACHE`, else the system's cache folder for `tpuplane`."""
+    configured = os.environ.get("TPUPLANE_CACHE")
+    return Path(configured).expanduser() if configured else Path(platformdirs.user_cache_dir("tpuplane"))
+
+
+def twins_root() -> Path:
+    """The folder of all this user's twins: `$TPUPLANE_TWIN_HOME`, else the system's state folder."""
+    configured = os.environ.get("TPUPLANE_TWIN_HOME")
+    return (
+        Path(configured).expanduser()
+        if configured
+        else Path(platformdirs.user_state_dir("tpuplane")) / "twins"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TwinPaths:
+    """The state folder of one twin. Mode 0700: it holds the twin's credentials."""
+
+    name: str
+    root: Path
+
+    @classmethod
+    def of(cls, name: str = "local") -> TwinPaths:
+        """The paths of the twin called `name`: 1 to 32 lower-case letters, digits, hyphens, a letter first.
+
+        Raises `TwinNameError` for any other name.
+        """
+        if not _NAME.fullmatch(name):
+            raise TwinNameError(
+                f"{name!r} is not a twin's name; allowed: 1 to 32 lower-case letters, digits and hyphens, "
+                "starting with a letter and not ending with a hyphen; for example: local, team-a"
+            )
+        return cls(name, (twins_root() / name).absolute())
+
+    def make(self) -> TwinPaths:
+        """Create the folders that every part expects. Raises `OSError` where the disk refuses."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        self.root.chmod(0o700)
+        for folder in (self.gcp, self.clusters, self.bin, self.pulumi, self.logs):
+            folder.mkdir(exist_ok=True)
+        return self
+
+    @property
+    def gcp(self) -> Path:
+        """State of Google's API."""
+        return self.root / "gcp"
+
+    @property
+    def clusters(self) -> Path:
+        """One folder per control plane."""
+        return self.root / "clusters"
+
+    @property
+    def bin(self) -> Path:
+        """Executables that go first on PATH in a shell that works with this twin."""
+        return self.root / "bin"
+
+    @property
+    def pulumi(self) -> Path:
+        """Pulumi's home and the `file://` backend of the twin's stacks."""
+        return self.root / "pulumi"
+
+    @property
+    def logs(self) -> Path:
+        """One log per process."""
+        return self.root / "logs"
+
+    @property
+    def token_file(self) -> Path:
+        """The bearer token of this twin, mode 0600."""
+        return self.root / "token"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """One context per cluster; names no token, the exec plugin in `bin` gives it."""
+        return self.root / "kubeconfig"
+
+    @property
+    def record(self) -> Path:
+        """What is running: the supervisor's process, its address, its version."""
+        return self.root / "twin.json"
+
+    @property
+    def ports(self) -> Path:
+        """The twin's port book."""
+        return self.root / "ports.json"

@@ -1,0 +1,94 @@
+"""Ports on 127.0.0.1 that a twin keeps for life, so that kubeconfigs and stack outputs stay true."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+from collections.abc import Iterable
+from pathlib import Path
+
+import psutil
+
+from tpuplane_twin.files import write_atomic
+
+# Below the range that Linux and macOS hand out for outgoing connections (32768 and 49152 up), so that no
+# passing connection of another program sits on a port while the twin is down.
+_FIRST, _LAST = 20000, 29999
+
+
+class PortTaken(RuntimeError):
+    """A port that the twin promised is held by another program."""
+
+
+class NoPortFree(RuntimeError):
+    """Every port of the twin's range is in use."""
+
+
+class PortBook:
+    """The twin's ports by key. Not safe for two processes at once: the supervisor alone writes it."""
+
+    def __init__(self, path: Path, *, others: Iterable[Path] = ()) -> None:
+        """Read the book at `path`; ports in the books at `others` (the user's other twins) are left alone."""
+        self._path = path
+        self._ports: dict[str, int] = json.loads(path.read_text()) if path.exists() else {}
+        self._reserved: set[int] = set()
+        for other in others:
+            with contextlib.suppress(OSError, ValueError):
+                self._reserved.update(json.loads(other.read_text()).values())
+
+    def port(self, key: str) -> int:
+        """The port of `key`: a free one at the first call, the same for ever after.
+
+        Raises `NoPortFree`.
+        """
+        if key not in self._ports:
+            taken = set(self._ports.values()) | self._reserved
+            self._ports[key] = next(
+                (port for port in range(_FIRST, _LAST + 1) if port not in taken and _bindable(port)), 0
+            )
+            if not self._ports[key]:
+                del self._ports[key]
+                raise NoPortFree(
+                    f"no free port between {_FIRST} and {_LAST} on 127.0.0.1; stop a twin that is not needed"
+                )
+            write_atomic(self._path, json.dumps(self._ports, indent=2, sort_keys=True))
+        return self._ports[key]
+
+    def check(self, key: str) -> int:
+        """The port of `key`, seen to be free now. Raises `PortTaken` naming port, use and holder."""
+        port = self.port(key)
+        if not _bindable(port):
+            raise PortTaken(
+                f"port {port} on 127.0.0.1, which is the twin's {key}, is taken by {_holder(port)}; "
+                "stop it and run the command again (or start another twin with --name, on other ports)"
+            )
+        return port
+
+    def release(self, prefix: str) -> None:
+        """Forget the ports whose key starts with `prefix`."""
+        kept = {key: port for key, port in self._ports.items() if not key.startswith(prefix)}
+        if kept != self._ports:
+            self._ports = kept
+            write_atomic(self._path, json.dumps(kept, indent=2, sort_keys=True))
+
+
+def _bindable(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        # As every server here does: connections in TIME_WAIT do not count as taken.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _holder(port: int) -> str:
+    with contextlib.suppress(psutil.Error):
+        for connection in psutil.net_connections(kind="tcp"):
+            if connection.laddr and connection.laddr.port == port and connection.status == psutil.CONN_LISTEN:
+                if connection.pid is None:
+                    break
+                return f"process {connection.pid} ({psutil.Process(connection.pid).name()})"
+    return "another program"
