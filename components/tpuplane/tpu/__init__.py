@@ -1,0 +1,40 @@
+"""The TPU catalogue: generations, machine types, topologies, zones, prices, and `Slice`, which cannot be wrong.
+
+Pure: no Pulumi, no network, no clock. The numbers are in `data/`, each with its source.
+"""
+
+from __future__ import annotations
+
+from tpuplane.tpu.catalogue import Catalogue, Offer, catalogue, region_of
+from tpuplane.tpu.errors import Field, SliceError
+from tpuplane.tpu.model import (
+    AcceleratorTypeName,
+    ChipFacts,
+    Generation,
+    GkeVersion,
+    MachineType,
+    Placement,
+    Price,
+    PriceModel,
+)
+from tpuplane.tpu.slices import Slice
+from tpuplane.tpu.topology import TopologyRule
+
+__all__ = [
+    "AcceleratorTypeName",
+    "Catalogue",
+    "ChipFacts",
+    "Field",
+    "Generation",
+    "GkeVersion",
+    "MachineType",
+    "Offer",
+    "Placement",
+    "Price",
+    "PriceModel",
+    "Slice",
+    "SliceError",
+    "TopologyRule",
+    "catalogue",
+    "region_of",
+]

@@ -1,0 +1,150 @@
+"""The catalogue: look-ups by name, label, machine type and zone, over the data files."""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from typing import Literal
+
+from tpuplane.tpu import loading
+from tpuplane.tpu.errors import SliceError
+from tpuplane.tpu.model import Generation, GkeVersion, MachineType, Price, PriceModel
+from tpuplane.tpu.nearest import nearest_names
+
+Offer = Literal["documented", "listed", "region"]
+
+
+class Catalogue:
+    """Everything known about TPUs on GKE. Get the one instance from `catalogue()`."""
+
+    @property
+    def generations(self) -> tuple[Generation, ...]:
+        """Every generation, oldest first."""
+        return tuple(loading.generations().values())
+
+    @property
+    def prices(self) -> tuple[Price, ...]:
+        """Every list price on record."""
+        return loading.prices()
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """What each source key stands for."""
+        return loading.sources()
+
+    @cached_property
+    def _names(self) -> dict[str, Generation]:
+        """Name, label and aliases of each generation."""
+        return {name: gen for gen in self.generations for name in (gen.name, gen.label, *gen.aliases)}
+
+    @cached_property
+    def _machines(self) -> dict[str, tuple[Generation, MachineType]]:
+        return {machine.name: (gen, machine) for gen in self.generations for machine in gen.machines}
+
+    def generation(self, name: str) -> Generation:
+        """The generation called `name`: its name, its accelerator label, or one of its aliases.
+
+        Raises:
+            SliceError: field "generation".
+        """
+        try:
+            return self._names[name]
+        except KeyError:
+            names = tuple(gen.name for gen in self.generations)
+            close = nearest_names(name, tuple(self._names))
+            nearest = tuple(dict.fromkeys(self._names[hit].name for hit in close))
+            raise SliceError(
+                "generation", name, "is not a TPU generation", allowed=names, nearest=nearest
+            ) from None
+
+    def machine(self, machine_type: str) -> tuple[Generation, MachineType]:
+        """The machine type and the generation it belongs to.
+
+        Raises:
+            SliceError: field "machine_type".
+        """
+        try:
+            return self._machines[machine_type]
+        except KeyError:
+            reasons = {name: reason for gen in self.generations for name, reason in gen.not_on_gke}
+            reason = f" on GKE: {reasons[machine_type]}" if machine_type in reasons else ""
+            names = tuple(self._machines)
+            raise SliceError(
+                "machine_type",
+                machine_type,
+                f"is not a TPU machine type{reason}",
+                allowed=names,
+                nearest=nearest_names(machine_type, names),
+            ) from None
+
+    def zones(self, generation: str, *, flex_start: bool = False) -> tuple[str, ...]:
+        """Zones that offer a generation: GKE's documented ones first, then those that an API lists.
+
+        With `flex_start`, only the zones where flex-start is offered. Never a promise of capacity.
+        """
+        known = loading.zones()[self.generation(generation).name]
+        return (
+            known.get("flex_start", ())
+            if flex_start
+            else known.get("documented", ()) + known.get("listed", ())
+        )
+
+    def zone_offers(self, zone: str, generation: str) -> Offer | None:
+        """How well it is known that `zone` offers `generation`; None (false) where nothing says so.
+
+        "documented": in GKE's own table. "listed": an API reported the hardware there. "region": Compute Engine lists
+        the machine types in the region, and no zone of that region is known.
+        """
+        known = loading.zones()[self.generation(generation).name]
+        if zone in known.get("documented", ()):
+            return "documented"
+        if zone in known.get("listed", ()):
+            return "listed"
+        region = region_of(zone)
+        if region in known.get("regions", ()) and not any(
+            region_of(z) == region for z in self.zones(generation)
+        ):
+            return "region"
+        return None
+
+    def check_zone(self, zone: str, generation: str) -> None:
+        """Refuse a zone that is not known to offer the generation.
+
+        Raises:
+            SliceError: field "zone", naming the zones that do, nearest first those of the same region, then continent.
+        """
+        if self.zone_offers(zone, generation):
+            return
+        gen = self.generation(generation)
+        zones = self.zones(generation)
+        region, continent = region_of(zone), zone.split("-")[0]
+        near = [z for z in zones if region_of(z) == region] or [
+            z for z in zones if z.split("-")[0] == continent
+        ]
+        raise SliceError(
+            "zone",
+            zone,
+            f"does not offer {gen.name}",
+            allowed=zones,
+            nearest=tuple(near[:2]) or nearest_names(zone, zones),
+        )
+
+    def price(self, generation: str, region: str, model: PriceModel) -> Price | None:
+        """The newest list price for exactly this region and model; None where none is on record."""
+        name = self.generation(generation).name
+        hits = [p for p in self.prices if (p.generation, p.region, p.model) == (name, region, model)]
+        return max(hits, key=lambda p: p.as_of or "", default=None)
+
+    def min_version(self, feature: str) -> GkeVersion:
+        """The oldest GKE version with a feature, such as "flex-start"; KeyError for a feature not on record."""
+        return GkeVersion.parse(loading.features()[feature])
+
+
+def region_of(zone: str) -> str:
+    """`us-central1` for `us-central1-a` and for the AI zone `us-central1-ai1a`."""
+    return zone.rpartition("-")[0]
+
+
+@cache
+def catalogue() -> Catalogue:
+    """The catalogue; its files are read when something is first looked up."""
+    return Catalogue()

@@ -1,0 +1,75 @@
+"""The data files, read into the model. Each file is read once, when first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from tpuplane.tpu.model import AcceleratorTypeName, ChipFacts, Generation, MachineType, Price
+from tpuplane.tpu.topology import TopologyRule
+
+# The C parser is ten times faster; it is missing only where PyYAML was built without libyaml.
+_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _read(name: str) -> Any:
+    text = files("tpuplane.tpu").joinpath("data", name).read_text(encoding="utf-8")
+    return yaml.load(text, Loader=_Loader)  # noqa: S506  # a SafeLoader either way
+
+
+def _tuples(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in mapping.items()}
+
+
+def _generation(name: str, raw: Mapping[str, Any]) -> Generation:
+    values = _tuples(raw)
+    machines = values.pop("machines")
+    rule = values.pop("rule", None)
+    return Generation(
+        name=name,
+        machines=tuple(MachineType(name=key, **_tuples(machine)) for key, machine in machines.items()),
+        rule=TopologyRule(**rule) if rule else None,
+        chip=ChipFacts(**values.pop("chip")),
+        accelerator_type=AcceleratorTypeName(**_tuples(values.pop("accelerator_type"))),
+        placement=values.pop("placement") or "none",
+        not_on_gke=tuple(values.pop("not_on_gke", {}).items()),
+        **values,
+    )
+
+
+@cache
+def generations() -> dict[str, Generation]:
+    """Every generation by name, in the order of the file: oldest first."""
+    return {name: _generation(name, raw) for name, raw in _read("generations.yaml")["generations"].items()}
+
+
+@cache
+def zones() -> dict[str, dict[str, tuple[str, ...]]]:
+    """Zones and regions per generation, keyed `documented`, `listed`, `regions`, `flex_start`."""
+    return {name: _tuples(raw) for name, raw in _read("zones.yaml")["zones"].items()}
+
+
+@cache
+def prices() -> tuple[Price, ...]:
+    """Every price, in the order of the file."""
+    return tuple(
+        Price(generation, region, model, float(usd), as_of, source)
+        for source, rows in _read("prices.yaml")["prices"].items()
+        for generation, region, model, usd, as_of in rows
+    )
+
+
+@cache
+def features() -> dict[str, str]:
+    """Minimum GKE version per feature."""
+    return {name: raw["version"] for name, raw in _read("versions.yaml")["features"].items()}
+
+
+@cache
+def sources() -> dict[str, str]:
+    """Citation per source key."""
+    return dict(_read("sources.yaml")["sources"])

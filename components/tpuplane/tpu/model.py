@@ -1,0 +1,177 @@
+"""What the catalogue knows, as frozen values: machine types, generations, prices."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from tpuplane.tpu.topology import TopologyRule, chip_count
+
+Placement = Literal["none", "compact", "workload-policy"]
+PriceModel = Literal["on-demand", "spot", "flex-start", "calendar", "cud-1y", "cud-3y"]
+
+_UNITS = {"GB": 10**9, "GiB": 2**30}
+
+
+@dataclass(frozen=True, slots=True)
+class MachineType:
+    """A Compute Engine machine type with TPU chips: one VM, one host, one Kubernetes node."""
+
+    name: str
+    chips: int
+    vcpus: int
+    memory_gb: int
+    layout: str
+    """How the chips of one VM are wired: `2x2`, `2x2x1`."""
+    single_host_topology: str | None
+    """The one topology that a single VM makes; None where the machine only comes in multi-host slices."""
+    single_host_only: bool = False
+    """True for machines whose VMs are never joined to a larger slice."""
+    min_cpu_platform: str | None = None
+    sources: tuple[str, ...] = ()
+    """Keys of `Catalogue.sources`."""
+
+    def hosts(self, topology: str) -> int | None:
+        """VMs of this type in a slice of `topology`; None where the machine cannot make that slice."""
+        if topology == self.single_host_topology:
+            return 1
+        hosts, rest = divmod(chip_count(topology), self.chips)
+        return None if self.single_host_only or rest or hosts < 2 else hosts
+
+
+@dataclass(frozen=True, slots=True)
+class ChipFacts:
+    """One chip's data sheet; None where Google publishes no number."""
+
+    hbm: str
+    """Memory as the data sheet prints it: `95 GiB`, `32 GB`."""
+    hbm_gbps: int
+    """Memory bandwidth, GB/s."""
+    peak_bf16_tflops: int
+    tensorcores: int
+    peak_int8_tops: int | None = None
+    peak_fp8_tflops: int | None = None
+    sparsecores: int | None = None
+    ici_gbps_bidirectional: int | None = None
+    """Inter-chip interconnect, GB/s per chip, both directions together."""
+    dcn_gbps: int | None = None
+    """Data-centre network, Gbit/s per chip."""
+
+    @property
+    def hbm_bytes(self) -> int:
+        """Memory of one chip in bytes."""
+        amount, unit = self.hbm.split()
+        return int(amount) * _UNITS[unit]
+
+
+@dataclass(frozen=True, slots=True)
+class AcceleratorTypeName:
+    """How Cloud TPU names slices of a generation: PREFIX-N."""
+
+    prefixes: tuple[str, ...]
+    """The first is Google's own; the others are read, never written."""
+    cores_per_chip: int
+    """N counts TensorCores, so N = chips * cores_per_chip; 1 where N counts chips."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One TPU generation as GKE offers it: a node label and the machines and topologies behind it."""
+
+    name: str
+    product: str
+    label: str
+    """Value of the node label `cloud.google.com/gke-tpu-accelerator`, and the name of the auto-provisioning limit."""
+    machines: tuple[MachineType, ...]
+    topologies: tuple[str, ...]
+    """The documented topologies, smallest first."""
+    rule: TopologyRule | None
+    """Admits further topologies; None for 2-D generations, where the table is all there is."""
+    chip: ChipFacts
+    accelerator_type: AcceleratorTypeName
+    placement: Placement
+    """How a multi-host slice is placed: COMPACT with the topology, or by a workload policy; "none": no multi-host."""
+    aliases: tuple[str, ...] = ()
+    """Other names that `Slice.of` accepts, besides `label`."""
+    pod_chips: int | None = None
+    """Chips in one physical pod."""
+    multislice: bool = True
+    """Whether several multi-host slices can be joined over the data-centre network."""
+    flex_start: bool = True
+    """Whether flex-start (Dynamic Workload Scheduler) offers it."""
+    boot_disk_types: tuple[str, ...] = ()
+    """Boot disks that GKE accepts, preferred first; empty where no restriction is known."""
+    min_gke_version: str | None = None
+    """Oldest GKE version for Standard clusters; None where none was found (older than any supported version)."""
+    min_gke_version_autopilot: str | None = None
+    nap_min_version: str | None = None
+    """Oldest GKE version whose node auto-provisioning makes such pools."""
+    not_on_gke: tuple[tuple[str, str], ...] = ()
+    """Machine types that other tools mention, and why they are not offered."""
+    sources: tuple[str, ...] = ()
+    """Keys of `Catalogue.sources`."""
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers in a topology: 2 for v3, v5e and v6e, 3 for v4, v5p and tpu7x."""
+        return self.topologies[0].count("x") + 1
+
+    @property
+    def max_chips(self) -> int:
+        """Chips of the largest slice."""
+        return self.rule.max_chips if self.rule else chip_count(self.topologies[-1])
+
+    def accepts(self, topology: str) -> bool:
+        """Whether a slice of exactly this topology exists."""
+        return topology in self.topologies or (self.rule is not None and self.rule.admits(topology))
+
+    def machines_for(self, topology: str) -> tuple[MachineType, ...]:
+        """Machines that make `topology`, the default first: one that also makes larger slices, if there is any."""
+        fitting = [machine for machine in self.machines if machine.hosts(topology) is not None]
+        return tuple(sorted(fitting, key=lambda machine: machine.single_host_only))
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """A list price: what Google asked on a day, not what a bill will say."""
+
+    generation: str
+    region: str
+    model: PriceModel
+    usd_per_chip_hour: float
+    as_of: str | None
+    """ISO date as precise as the reading (`2026-10`); None: undated, older than every dated one."""
+    source: str
+    """Key of `Catalogue.sources`."""
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class GkeVersion:
+    """A GKE version, ordered as GKE orders them. A missing part means "the newest": `1.34` is any 1.34."""
+
+    major: int
+    minor: int
+    patch: float
+    build: float
+
+    @classmethod
+    def parse(cls, text: str) -> GkeVersion:
+        """Read `1.34.0-gke.2201000`, `1.34.0` or `1.34`.
+
+        Raises:
+            SliceError: field "version", for anything else (also for `latest` and `-`, which cannot be compared).
+        """
+        from tpuplane.tpu.errors import SliceError
+
+        match = re.fullmatch(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9})(?:-gke\.([0-9]{1,12}))?)?", text)
+        if match is None:
+            raise SliceError(
+                "version", text, "is not a GKE version; write it as 1.34.0-gke.2201000, 1.34.0 or 1.34"
+            )
+        major, minor, patch, build = match.groups()
+        newest = float("inf")
+        return cls(int(major), int(minor), int(patch) if patch else newest, int(build) if build else newest)

@@ -1,0 +1,75 @@
+"""What a user probably meant: suggestions for the end of an error message."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterable, Sequence
+
+from tpuplane.tpu.model import Generation
+from tpuplane.tpu.topology import chip_count
+
+_LOOSE = re.compile(r"\s*[0-9]{1,6}(?:\s*[xX×*]\s*[0-9]{1,6}){0,3}\s*")
+
+
+def all_topologies(generation: Generation) -> tuple[str, ...]:
+    """Every accepted topology, documented ones first."""
+    further = generation.rule.topologies if generation.rule else ()
+    return tuple(dict.fromkeys((*generation.topologies, *further)))
+
+
+def nearest_topologies(generation: Generation, text: str) -> tuple[str, ...]:
+    """Accepted topologies closest to what was written, smallest first.
+
+    The same numbers in another order or spelling; else a shape with the same number of chips; else the largest shape
+    that fits inside and the smallest that contains it. Empty where `text` holds no topology at all.
+    """
+    if not _LOOSE.fullmatch(text):
+        return ()
+    wanted = sorted(map(int, re.findall("[0-9]+", text)))
+    chips = math.prod(wanted)
+    every = all_topologies(generation)
+    if len(wanted) > 1:
+        same = [shape for shape in every if _ascending(shape) == wanted]
+        if same:
+            return tuple(same)
+    for shape in every:
+        if chip_count(shape) == chips:
+            return (shape,)
+    below, above = _around(every, wanted) if len(wanted) > 1 else ([], [])
+    if not below and not above:
+        below = [shape for shape in every if chip_count(shape) < chips]
+        above = [shape for shape in every if chip_count(shape) > chips]
+    largest_below = max(below, key=chip_count, default=None)
+    smallest_above = min(above, key=chip_count, default=None)
+    return tuple(shape for shape in (largest_below, smallest_above) if shape)
+
+
+def _around(every: Iterable[str], wanted: list[int]) -> tuple[list[str], list[str]]:
+    below, above = [], []
+    for shape in every:
+        dims = _ascending(shape)
+        # 4x4x1 and 4x4 are the same grid: compare from the largest number down, missing ones being 1.
+        pairs = list(zip(_padded(dims, len(wanted)), _padded(wanted, len(dims)), strict=True))
+        if all(have <= want for have, want in pairs):
+            below.append(shape)
+        elif all(have >= want for have, want in pairs):
+            above.append(shape)
+    return below, above
+
+
+def _ascending(topology: str) -> list[int]:
+    return sorted(map(int, topology.split("x")))
+
+
+def _padded(dims: list[int], length: int) -> list[int]:
+    return [1] * (length - len(dims)) + dims
+
+
+def nearest_names(text: str, names: Sequence[str], count: int = 2) -> tuple[str, ...]:
+    """Names that `text` may be a misspelling of, best first."""
+    folded = {name.casefold(): name for name in names}
+    return tuple(
+        folded[hit] for hit in difflib.get_close_matches(text.casefold(), folded, n=count, cutoff=0.6)
+    )

@@ -1,0 +1,74 @@
+"""Topologies: the arithmetic of `4x4` and `2x2x4`, and the rule that 3-D generations follow."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+_CANONICAL = re.compile(r"[1-9][0-9]{0,5}(?:x[1-9][0-9]{0,5}){1,2}")
+
+
+def parse(topology: str) -> tuple[int, ...] | None:
+    """The numbers of a topology, or None where it is not spelled `AxB` or `AxBxC`."""
+    return tuple(map(int, topology.split("x"))) if _CANONICAL.fullmatch(topology) else None
+
+
+def spell(dims: tuple[int, ...]) -> str:
+    """`(2, 2, 4)` as `2x2x4`."""
+    return "x".join(map(str, dims))
+
+
+def chip_count(topology: str) -> int:
+    """Chips in a slice: the product of the topology's numbers."""
+    return math.prod(map(int, topology.split("x")))
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyRule:
+    """Which shapes a 3-D torus of cubes can take: AxBxC, A<=B<=C, whole cubes, up to a number of chips.
+
+    A cube is 4x4x4 chips, wired inside; cubes are joined by optical switches in any arrangement. Shapes below one
+    cube do not follow the rule: they are listed.
+    """
+
+    cube: int
+    """Edge of a cube in chips."""
+    max_chips: int
+
+    def admits(self, topology: str) -> bool:
+        """Whether `topology` is made of whole cubes and meets the rule."""
+        return topology in self.topologies
+
+    @property
+    def topologies(self) -> tuple[str, ...]:
+        """Every shape the rule admits, smallest first and among equals the most cubic first."""
+        return _cuboids(self.cube, self.max_chips)
+
+    def broken_by(self, dims: tuple[int, ...]) -> str | None:
+        """Which condition a 3-D shape breaks, in words; None where it breaks none of them."""
+        if tuple(sorted(dims)) != dims:
+            return "numbers must ascend, A<=B<=C"
+        if math.prod(dims) > self.max_chips:
+            return f"it has {math.prod(dims)} chips, the largest slice {self.max_chips}"
+        if any(dim % self.cube for dim in dims):
+            return f"from {self.cube**3} chips every number must be a multiple of {self.cube}"
+        return None
+
+    def __str__(self) -> str:
+        edge = self.cube
+        return f"any AxBxC of multiples of {edge} with A<=B<=C and at most {self.max_chips} chips"
+
+
+@lru_cache
+def _cuboids(cube: int, max_chips: int) -> tuple[str, ...]:
+    cubes = max_chips // cube**3
+    shapes = [
+        (a, b, c)
+        for a in range(1, math.isqrt(cubes) + 1)
+        for b in range(a, cubes // a + 1)
+        for c in range(b, cubes // (a * b) + 1)
+    ]
+    shapes.sort(key=lambda s: (math.prod(s), s[0] * s[1] + s[1] * s[2] + s[2] * s[0]))
+    return tuple(spell((a * cube, b * cube, c * cube)) for a, b, c in shapes)
