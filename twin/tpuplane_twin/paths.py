@@ -25,11 +25,7 @@ def cache_root() -> Path:
 def twins_root() -> Path:
     """The folder of all this user's twins: `$TPUPLANE_TWIN_HOME`, else the system's state folder."""
     configured = os.environ.get("TPUPLANE_TWIN_HOME")
-    return (
-        Path(configured).expanduser()
-        if configured
-        else Path(platformdirs.user_state_dir("tpuplane")) / "twins"
-    )
+    return Path(configured).expanduser() if configured else Path(platformdirs.user_state_dir("tpuplane")) / "twins"
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,9 +165,7 @@ class ProcessManager:
                 return
             if time.time() - child.started > _LONG_ENOUGH:
                 delay = _FIRST_DELAY
-            logger.warning(
-                "%s ended (%s); starting it again in %.1f s", child.spec.name, _reason(code), delay
-            )
+            logger.warning("%s ended (%s); starting it again in %.1f s", child.spec.name, _reason(code), delay)
             await asyncio.sleep(delay)
             delay = min(delay * 2, _LONGEST_DELAY)
             child.restarts += 1
@@ -188,9 +186,7 @@ class ProcessManager:
                 code = process.returncode if process is not None else None
                 raise ProcessFailed(f"{spec.name} ended while starting ({_reason(code)}). {_tail(spec.log)}")
             if time.monotonic() > deadline:
-                raise ProcessFailed(
-                    f"{spec.name} is not ready after {spec.ready_timeout:.0f} s. {_tail(spec.log)}"
-                )
+                raise ProcessFailed(f"{spec.name} is not ready after {spec.ready_timeout:.0f} s. {_tail(spec.log)}")
             await asyncio.sleep(spec.poll)
 
 

@@ -1,0 +1,7 @@
+"""`tpuplane-twin`: up, status, down, env, logs, rehearse."""
+
+from __future__ import annotations
+
+from tpuplane_twin.cli.app import app
+
+__all__ = ["app"]

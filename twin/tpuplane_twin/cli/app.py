@@ -1,0 +1,143 @@
+"""The command line of the twin."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tpuplane_twin.cli import bringup, logs, rehearse, show
+from tpuplane_twin.cli.console import console, errors_as_lines
+from tpuplane_twin.client import TwinClient, TwinError
+from tpuplane_twin.environment import render, shell_environment
+from tpuplane_twin.paths import TwinPaths, twins_root
+
+app = typer.Typer(
+    help="The twin: a GKE on this machine, with Google's API in front and real control planes behind.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Name = Annotated[
+    str, typer.Option("--name", "-n", envvar="TPUPLANE_TWIN", help="Which twin; several live side by side.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+
+@app.command()
+@errors_as_lines
+def up(name: Name = "local", as_json: Json = False) -> None:
+    """Build what is missing, start the twin, wait until it is ready. A second call changes nothing."""
+    status = bringup.bring_up(TwinPaths.of(name), quiet=as_json)
+    if as_json:
+        typer.echo(json.dumps(status, indent=2))
+    else:
+        show.print_up(name, status)
+
+
+@app.command()
+@errors_as_lines
+def status(name: Name = "local", as_json: Json = False) -> None:
+    """Show processes, clusters, node pools and slices."""
+    account = TwinClient(TwinPaths.of(name)).status()
+    if as_json:
+        typer.echo(json.dumps(account, indent=2))
+    else:
+        show.print_status(account)
+
+
+@app.command()
+@errors_as_lines
+def down(
+    name: Name = "local",
+    keep_state: Annotated[
+        bool, typer.Option("--keep-state", help="Stop only: `up` brings everything back as it was.")
+    ] = False,
+    every: Annotated[bool, typer.Option("--all", help="Every twin of this user.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Stop the twin and delete its state, Pulumi's included. Nothing is left behind."""
+    if every and twins_root().exists():
+        names = sorted(folder.name for folder in twins_root().iterdir())
+    else:
+        names = [name]
+    gone: dict[str, bool] = {}
+    for each in names:
+        client = TwinClient(TwinPaths.of(each))
+        gone[each] = client.stop() if keep_state else client.remove()
+    if as_json:
+        typer.echo(json.dumps({"removed" if not keep_state else "stopped": [key for key, was in gone.items() if was]}))
+        return
+    for each, was in gone.items():
+        done = "stopped; its state is kept" if keep_state else "gone: processes, ports, state"
+        console.print(f"twin [bold]{each}[/bold]: {done if was else 'was not there'}")
+
+
+@app.command()
+@errors_as_lines
+def env(
+    name: Name = "local",
+    shell: Annotated[str, typer.Option(help="sh (bash, zsh) or fish.")] = "sh",
+    as_json: Json = False,
+) -> None:
+    """Print what a shell needs: eval "$(tpuplane-twin env)", then plain `pulumi` and `kubectl` work."""
+    if shell not in ("sh", "fish"):
+        raise TwinError(f"--shell {shell!r} is not known; allowed: sh, fish")
+    paths = TwinPaths.of(name)
+    client = TwinClient(paths)
+    client.status()
+    variables = shell_environment(client)
+    typer.echo(json.dumps(variables, indent=2) if as_json else render(variables, shell))
+
+
+@app.command(name="logs")
+@errors_as_lines
+def show_logs(
+    process: Annotated[str | None, typer.Argument(help="Part of a process's name; all when left out.")] = None,
+    name: Name = "local",
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on printing until Ctrl-C.")] = False,
+    lines: Annotated[int, typer.Option("--lines", "-l", min=1, help="How many lines of each log.")] = 20,
+) -> None:
+    """Print the logs of the twin's processes."""
+    logs.show(TwinPaths.of(name), process, follow=follow, lines=lines)
+
+
+@app.command(name="rehearse")
+@errors_as_lines
+def rehearse_stack(
+    stack: Annotated[str, typer.Argument(help="A stack of the Pulumi project in --project.")] = "local",
+    name: Name = "local",
+    project: Annotated[Path, typer.Option(help="The folder with Pulumi.yaml.")] = Path(),
+    sample: Annotated[bool, typer.Option(help="Apply a Ray TPU sample that KubeRay ships and wait for it.")] = True,
+    as_json: Json = False,
+) -> None:
+    """Bring up the twin, run the real `pulumi up` of a stack on it, run a TPU sample, show where it sits."""
+    result = rehearse.rehearse(TwinPaths.of(name), stack, project.absolute(), sample=sample, quiet=as_json)
+    if as_json:
+        typer.echo(json.dumps(result, indent=2))
+    else:
+        show.print_rehearsal(name, stack, result)
+
+
+@app.command(
+    name="exec",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
+)
+@errors_as_lines
+def execute(context: typer.Context, name: Name = "local") -> None:
+    """Run one command in the twin's environment: `tpuplane-twin exec pulumi preview --stack local`."""
+    client = TwinClient(TwinPaths.of(name))
+    client.status()
+    variables = shell_environment(client)
+    if not context.args:
+        raise TwinError("no command given; for example: tpuplane-twin exec kubectl get nodes")
+    program = shutil.which(context.args[0], path=variables["PATH"])
+    if program is None:
+        raise TwinError(f"{context.args[0]!r} is not on the twin's PATH ({variables['PATH']})")
+    raise typer.Exit(subprocess.run([program, *context.args[1:]], env=os.environ | variables, check=False).returncode)

@@ -1,0 +1,90 @@
+"""The whole story in one command: twin, `pulumi up`, a TPU sample, and where it sits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from tpuplane_twin import recovery
+from tpuplane_twin.cli.bringup import bring_up
+from tpuplane_twin.cli.console import console, stderr
+from tpuplane_twin.client import TwinClient, TwinError
+from tpuplane_twin.environment import shell_environment
+from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.sample import run as run_sample
+from tpuplane_twin.tools import TOOL_NAMES, ensure
+
+
+def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet: bool) -> dict[str, Any]:
+    """Bring up `stack` of the Pulumi project in `project` on the twin and return what stands then.
+
+    Raises `TwinError` with the engine's exit code when `pulumi up` fails; a second call goes on from there.
+    """
+    out = stderr if quiet else console
+    if not (project / "Pulumi.yaml").exists():
+        raise TwinError(f"no Pulumi.yaml in {project}; run this in the project's folder or name it with --project")
+    began = time.monotonic()
+    bring_up(paths, quiet=quiet)
+    client = TwinClient(paths)
+    environment = os.environ | shell_environment(client)
+
+    with out.status(f"stack {stack}: looks for traces of an interrupted run"):
+        _select(stack, project, environment)
+        for line in recovery.recover(stack, project, environment, client):
+            out.print(line)
+    out.print(f"[bold]pulumi up --yes --stack {stack}[/bold]")
+    _pulumi(["up", "--yes", "--stack", stack, "--suppress-outputs"], project, environment, quiet=quiet)
+
+    placement = None
+    if sample:
+        placement = _run_sample(paths, client, environment, quiet=quiet)
+    return {
+        "seconds": round(time.monotonic() - began, 1),
+        "status": client.status(),
+        "sample": placement,
+    }
+
+
+def _select(stack: str, project: Path, environment: dict[str, str]) -> None:
+    result = subprocess.run(
+        ["pulumi", "stack", "select", stack, "--create"],
+        cwd=project,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode:
+        raise TwinError(f"pulumi cannot open the stack {stack!r}: {result.stderr.strip() or result.stdout.strip()}")
+
+
+def _pulumi(arguments: list[str], project: Path, environment: dict[str, str], *, quiet: bool) -> None:
+    result = subprocess.run(
+        ["pulumi", *arguments],
+        cwd=project,
+        env=environment,
+        check=False,
+        stdout=stderr.file if quiet else None,
+    )
+    if result.returncode:
+        raise TwinError(
+            f"`pulumi {' '.join(arguments)}` ended with exit code {result.returncode}; its own message stands above. "
+            "What it had created is kept: mend the cause and run the same command again"
+        )
+
+
+def _run_sample(
+    paths: TwinPaths, client: TwinClient, environment: dict[str, str], *, quiet: bool
+) -> dict[str, Any] | None:
+    out = stderr if quiet else console
+    folder = ensure(TOOL_NAMES).module("kuberay") / "config" / "samples"
+    contexts = [cluster["context"] for cluster in client.status()["clusters"] if cluster["rayOperator"]]
+    with out.status("a Ray TPU sample") as line:
+        placement = run_sample(folder, contexts, environment, line.update)
+    if placement is None:
+        out.print("none of KubeRay's TPU samples fits the slices of this stack; no sample was applied")
+        return None
+    return placement.as_json()

@@ -1,0 +1,94 @@
+"""What a person sees: the twin, its clusters, pools, slices, chips, and the next commands to try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rich.table import Table
+
+from tpuplane_twin.cli.console import console
+
+
+def print_up(name: str, status: Mapping[str, Any]) -> None:
+    """The end of `up`."""
+    clusters = status["clusters"]
+    console.print(
+        f"twin [bold]{name}[/bold] is up: Google's API at {status['api']}, "
+        + (f"{len(clusters)} cluster(s)" if clusters else "no cluster yet (a program creates them)")
+    )
+    console.print(f'next: [cyan]eval "$(uv run tpuplane-twin env{_option(name)})"[/cyan]', soft_wrap=True)
+
+
+def print_status(status: Mapping[str, Any]) -> None:
+    """Everything the supervisor knows."""
+    waiting = f" (waits for {status['waiting']})" if status["waiting"] else ""
+    console.print(f"twin [bold]{status['name']}[/bold]: {status['state']}{waiting}, Google's API at {status['api']}")
+    processes = Table("process", "pid", "restarts", "memory", box=None, pad_edge=False)
+    for process in status["processes"]:
+        processes.add_row(
+            process["name"],
+            str(process["pid"] or "[red]down[/red]"),
+            str(process["restarts"]),
+            f"{process['memoryMiB']} MiB",
+        )
+    console.print(processes)
+    print_pools(status["clusters"])
+    for operation in status["operations"]:
+        console.print(f"running: {operation['operationType']} {operation['target']}")
+
+
+def print_pools(clusters: Iterable[Mapping[str, Any]], workers: Mapping[str, int] | None = None) -> None:
+    """One row per node pool: its slice, chips, hosts ready, and how many of a sample's workers sit there."""
+    table = Table(
+        "cluster", "node pool", "slice", "chips", "hosts ready", "capacity", "state", box=None, pad_edge=False
+    )
+    if workers is not None:
+        table.add_column("sample's workers")
+    chips = hosts = ready = 0
+    for cluster in clusters:
+        for pool in cluster["nodePools"]:
+            row = [
+                f"{cluster['name']} ({cluster['location']})",
+                pool["name"],
+                pool["slice"] or f"[dim]{pool['machineType']}[/dim]",
+                str(pool["chips"] or ""),
+                f"{pool['nodesReady']}/{pool['nodes']}",
+                pool["capacity"],
+                pool["status"],
+            ]
+            if workers is not None:
+                row.append(str(workers.get(pool["name"], "")))
+            table.add_row(*row)
+            chips += pool["chips"]
+            hosts += pool["nodes"] if pool["chips"] else 0
+            ready += pool["nodesReady"] if pool["chips"] else 0
+    console.print(table)
+    if table.row_count:
+        console.print(f"{chips} chips on {ready}/{hosts} TPU hosts ready")
+
+
+def print_rehearsal(name: str, stack: str, result: Mapping[str, Any]) -> None:
+    """The end of `rehearse`."""
+    placement = result["sample"]
+    console.print()
+    print_pools(result["status"]["clusters"], placement["workersByNodePool"] if placement else None)
+    if placement:
+        pools = placement["workersByNodePool"]
+        where = ", ".join(f"{count} on {pool}" for pool, count in pools.items())
+        console.print(f"{placement['manifest']} runs: workers {where}; head on {placement['headOn']}")
+    console.print(f"done in {result['seconds']:.0f} s. Next, in this folder:", style="bold")
+    context = placement["context"] if placement else (result["status"]["clusters"] or [{"context": "…"}])[0]["context"]
+    labels = "cloud.google.com/gke-tpu-accelerator,cloud.google.com/gke-tpu-topology,cloud.google.com/gke-nodepool"
+    for command in (
+        f'eval "$(uv run tpuplane-twin env{_option(name)})"',
+        f"pulumi preview --stack {stack}",
+        f"kubectl --context {context} get nodes -L {labels}",
+        f"kubectl --context {context} get pods -o wide",
+        f"uv run tpuplane-twin status{_option(name)}",
+    ):
+        console.print(f"  [cyan]{command}[/cyan]", soft_wrap=True)
+
+
+def _option(name: str) -> str:
+    return "" if name == "local" else f" --name {name}"

@@ -1,0 +1,189 @@
+"""Talking to a twin from another process: is it there, what does it say of itself, start it, stop it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import psutil
+
+from tpuplane_twin.files import write_atomic
+from tpuplane_twin.paths import TwinPaths
+
+_CONTROL_SECONDS = 30.0  # how long the supervisor may take to answer: it shares two cores with what it starts
+_LAUNCH_SECONDS = 60.0
+_STOP_SECONDS = 60.0
+
+
+class TwinError(RuntimeError):
+    """Something that the user can act on: the message has cause and remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a running supervisor wrote about itself."""
+
+    pid: int
+    created: float
+    api: str
+
+    def alive(self) -> bool:
+        """Whether that very process still runs (a process id alone may have been given to another one)."""
+        with contextlib.suppress(psutil.Error):
+            process = psutil.Process(self.pid)
+            return abs(process.create_time() - self.created) < 1 and process.status() != psutil.STATUS_ZOMBIE
+        return False
+
+
+class TwinClient:
+    """A twin as seen from the command line."""
+
+    def __init__(self, paths: TwinPaths) -> None:
+        self.paths = paths
+
+    def record(self) -> Record | None:
+        """The running supervisor, or None."""
+        try:
+            data = json.loads(self.paths.record.read_text())
+            record = Record(int(data["pid"]), float(data["created"]), str(data["api"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return record if record.alive() else None
+
+    def token(self) -> str:
+        """The twin's bearer token; made at the first call."""
+        if not self.paths.token_file.exists():
+            write_atomic(self.paths.token_file, secrets.token_urlsafe(32))
+        return self.paths.token_file.read_text().strip()
+
+    def status(self) -> dict[str, Any]:
+        """The supervisor's own account. Raises `TwinError` when the twin is not up or does not answer."""
+        return self._call("GET", "/twin/status")
+
+    def start(self) -> None:
+        """Start the supervisor unless it runs, and wait until it answers. Raises `TwinError`."""
+        if self.record() is not None:
+            return
+        self.paths.make()
+        self.token()
+        log = self.paths.logs / "supervisor.log"
+        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        offset = log.stat().st_size
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tpuplane_twin.supervisor", self.paths.name],
+                stdin=subprocess.DEVNULL,
+                stdout=descriptor,
+                stderr=descriptor,
+                start_new_session=True,
+                cwd=self.paths.root,
+            )
+        finally:
+            os.close(descriptor)
+        deadline = time.monotonic() + _LAUNCH_SECONDS
+        while self.record() is None:
+            if process.poll() is not None:
+                if self._after_lost_race():
+                    return
+                raise TwinError(self._last_words(offset))
+            if time.monotonic() > deadline:
+                process.kill()
+                raise TwinError(
+                    f"the twin's supervisor does not answer after {_LAUNCH_SECONDS:.0f} s; its log is {log}"
+                )
+            time.sleep(0.05)
+
+    def wait_ready(self, report: Callable[[dict[str, Any]], None], *, timeout: float = 300.0) -> dict[str, Any]:
+        """Wait until everything the twin had is back; `report` gets each status. Raises `TwinError`."""
+        deadline = time.monotonic() + timeout
+        while True:
+            status = self.status()
+            report(status)
+            if status["state"] == "ready":
+                return status
+            if status["state"] == "failed":
+                raise TwinError(f"{status['waiting']}\nRemedy: `tpuplane-twin logs`, then `tpuplane-twin up` again")
+            if time.monotonic() > deadline:
+                raise TwinError(f"the twin is not ready after {timeout:.0f} s; it waits for: {status['waiting']}")
+            time.sleep(0.2)
+
+    def stop(self) -> bool:
+        """End the supervisor and with it every process of the twin; the state stays. True if it ran."""
+        record = self.record()
+        if record is None:
+            return False
+        with contextlib.suppress(psutil.Error):
+            process = psutil.Process(record.pid)
+            children = process.children(recursive=True)
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(_STOP_SECONDS)
+            except psutil.TimeoutExpired:
+                process.kill()
+            for child in psutil.wait_procs(children, timeout=5)[1]:
+                child.kill()
+        self.paths.record.unlink(missing_ok=True)
+        return True
+
+    def remove(self) -> bool:
+        """Stop the twin and delete its folder. True if there was one. Safe to repeat when interrupted."""
+        self.stop()
+        existed = self.paths.root.exists()
+        if existed:
+            shutil.rmtree(self.paths.root)
+        return existed
+
+    def _call(self, method: str, path: str) -> dict[str, Any]:
+        record = self.record()
+        if record is None:
+            raise TwinError(
+                f"the twin {self.paths.name!r} is not up; start it with "
+                f"`tpuplane-twin up{'' if self.paths.name == 'local' else f' --name {self.paths.name}'}`"
+            )
+        request = urllib.request.Request(
+            record.api + path, method=method, headers={"Authorization": f"Bearer {self.token()}"}
+        )
+        # Loopback only: a proxy configured for the internet must not see this.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=_CONTROL_SECONDS) as answer:
+                body: dict[str, Any] = json.loads(answer.read())
+        except (OSError, ValueError) as error:
+            raise TwinError(
+                f"the twin {self.paths.name!r} does not answer at {record.api} ({error}); "
+                "see `tpuplane-twin logs supervisor`, then `tpuplane-twin up`"
+            ) from error
+        return body
+
+    def _after_lost_race(self) -> bool:
+        # Two `up` at once: one supervisor holds the lock, the other one ends; the first one's record appears.
+        deadline = time.monotonic() + 2
+        while time.monotonic() < deadline:
+            if self.record() is not None:
+                return True
+            time.sleep(0.05)
+        return False
+
+    def _last_words(self, offset: int) -> str:
+        log = self.paths.logs / "supervisor.log"
+        with contextlib.suppress(OSError), log.open("rb") as stream:
+            stream.seek(offset)
+            lines = [line for line in stream.read().decode(errors="replace").splitlines() if line.strip()]
+            for line in reversed(lines):
+                if line.startswith("error: "):
+                    return line.removeprefix("error: ")
+            if lines:
+                return f"the twin's supervisor ended: {lines[-1]}\nIts log is {log}"
+        return f"the twin's supervisor ended; its log is {log}"

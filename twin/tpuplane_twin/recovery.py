@@ -1,0 +1,113 @@
+"""After an engine that was killed: its stale lock, and what it was creating at that moment.
+
+The engine notes every creation before it starts. What it did not live to record may exist all the same, and the next
+`up` would then fail with "already exists". So the noted resources are looked up under the ids they must have and taken
+into the stack by Pulumi's own `refresh --import-pending-creates`; those that do not exist are forgotten.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import time
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tpuplane_twin.client import TwinClient, TwinError
+
+# Ids as Google's provider forms them from a resource's inputs (the "Import" section of each resource's page).
+_IDS = {
+    "gcp:compute/network:Network": "projects/{project}/global/networks/{name}",
+    "gcp:compute/subnetwork:Subnetwork": "projects/{project}/regions/{region}/subnetworks/{name}",
+    "gcp:compute/router:Router": "projects/{project}/regions/{region}/routers/{name}",
+    "gcp:compute/routerNat:RouterNat": "{project}/{region}/{router}/{name}",
+    "gcp:compute/resourcePolicy:ResourcePolicy": "projects/{project}/regions/{region}/resourcePolicies/{name}",
+    "gcp:serviceaccount/account:Account": (
+        "projects/{project}/serviceAccounts/{accountId}@{project}.iam.gserviceaccount.com"
+    ),
+    "gcp:projects/iAMMember:IAMMember": "{project}/{role}/{member}",
+    "gcp:container/cluster:Cluster": "projects/{project}/locations/{location}/clusters/{name}",
+    "gcp:container/nodePool:NodePool": "projects/{project}/locations/{location}/clusters/{cluster}/nodePools/{name}",
+}
+_SETTLE_SECONDS = 300.0
+
+
+def recover(stack: str, project: Path, environment: Mapping[str, str], client: TwinClient) -> Iterator[str]:
+    """Undo what a killed engine left behind; yields a line for each thing it did, none when there was nothing.
+
+    Raises `TwinError` when another engine is at work on the stack.
+    """
+    if _stale_lock(stack, project, environment):
+        _run(["pulumi", "cancel", "--yes", "--stack", stack], project, environment)
+        yield f"stack {stack}: the lock of an interrupted run is removed"
+    pending = _pending(stack, project, environment)
+    if not pending:
+        return
+    # Google's API goes on with what was asked of it; only then is it known what exists.
+    _settle(client)
+    arguments = ["pulumi", "refresh", "--yes", "--skip-preview", "--stack", stack, "--non-interactive"]
+    for operation in pending:
+        resource = operation["resource"]
+        identity = _identity(resource) if operation["type"] == "creating" else None
+        if identity is not None:
+            arguments += ["--import-pending-creates", resource["urn"], "--import-pending-creates", identity]
+    _run([*arguments, "--clear-pending-creates"], project, environment)
+    names = ", ".join(sorted(operation["resource"]["urn"].rsplit("::", 1)[-1] for operation in pending))
+    yield f"stack {stack}: an interrupted run was at work on {names}; what exists of it is taken over"
+
+
+def _stale_lock(stack: str, project: Path, environment: Mapping[str, str]) -> bool:
+    backend = environment.get("PULUMI_BACKEND_URL", "")
+    if not backend.startswith("file://"):
+        return False
+    folder = Path(urllib.parse.unquote(backend.removeprefix("file://"))) / ".pulumi" / "locks"
+    locks = [file for file in folder.glob("**/*.json") if file.parent.name == stack]
+    for file in locks:
+        try:
+            holder = json.loads(file.read_text())
+        except (OSError, ValueError):
+            continue
+        if holder.get("hostname") == socket.gethostname() and psutil.pid_exists(int(holder.get("pid", 0))):
+            raise TwinError(
+                f"another pulumi (process {holder['pid']}) is at work on the stack {stack!r}; "
+                "wait for it to end, or end it, and run the command again"
+            )
+    return bool(locks)
+
+
+def _pending(stack: str, project: Path, environment: Mapping[str, str]) -> list[dict[str, Any]]:
+    exported = json.loads(_run(["pulumi", "stack", "export", "--stack", stack], project, environment))
+    return list(exported.get("deployment", {}).get("pending_operations") or [])
+
+
+def _identity(resource: Mapping[str, Any]) -> str | None:
+    if resource["type"] in _IDS:
+        try:
+            return _IDS[resource["type"]].format_map(resource.get("inputs", {}))
+        except KeyError:
+            return None
+    if resource["type"].startswith("kubernetes:"):
+        metadata = resource.get("inputs", {}).get("metadata", {})
+        if "name" in metadata:
+            return "/".join(filter(None, [metadata.get("namespace"), metadata["name"]]))
+    return None
+
+
+def _settle(client: TwinClient) -> None:
+    deadline = time.monotonic() + _SETTLE_SECONDS
+    while client.status()["operations"]:
+        if time.monotonic() > deadline:
+            raise TwinError("Google's API of the twin still works on what an interrupted run asked for; see its status")
+        time.sleep(0.3)
+
+
+def _run(command: list[str], project: Path, environment: Mapping[str, str]) -> str:
+    result = subprocess.run(command, cwd=project, env=dict(environment), capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise TwinError(f"`{' '.join(command[:3])}` failed: {result.stderr.strip() or result.stdout.strip()}")
+    return result.stdout

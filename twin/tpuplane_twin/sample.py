@@ -1,0 +1,165 @@
+"""A Ray TPU workload that KubeRay itself publishes, applied as it is to whichever cluster has its slices."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tpuplane_twin.client import TwinError
+
+_POOL_LABEL = "cloud.google.com/gke-nodepool"
+# Small multi-host samples first: they show the most and start the quickest.
+_PREFERRED = ("ray-cluster.tpu-v6e-16-multihost.yaml", "ray-cluster.tpu-v4-multihost.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A manifest and what it asks for."""
+
+    file: Path
+    cluster: str
+    groups: tuple[tuple[Mapping[str, str], int], ...]
+
+    @property
+    def pods(self) -> int:
+        """The head and every worker."""
+        return 1 + sum(pods for _, pods in self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where the sample runs: its pods by node pool."""
+
+    context: str
+    sample: Sample
+    workers: Mapping[str, int]
+    head: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The machine-readable form."""
+        return {
+            "manifest": self.sample.file.name,
+            "rayCluster": self.sample.cluster,
+            "context": self.context,
+            "headOn": self.head,
+            "workersByNodePool": dict(self.workers),
+        }
+
+
+def samples(folder: Path) -> list[Sample]:
+    """KubeRay's RayCluster samples that ask for TPUs, the preferred ones first."""
+    files = sorted(
+        folder.glob("ray-cluster.tpu-*.yaml"),
+        key=lambda file: (
+            _PREFERRED.index(file.name) if file.name in _PREFERRED else len(_PREFERRED),
+            file.name,
+        ),
+    )
+    return [_parse(file) for file in files]
+
+
+def run(
+    folder: Path,
+    contexts: list[str],
+    environment: Mapping[str, str],
+    report: Callable[[str], None],
+    *,
+    timeout: float = 300.0,
+) -> Placement | None:
+    """Apply the first sample that some cluster has slices for and wait until all its pods run.
+
+    `timeout` is in seconds. Returns None when no cluster has room for any sample. Raises `TwinError`.
+    """
+    found = _fitting(samples(folder), contexts, environment)
+    if found is None:
+        return None
+    sample, context = found
+    report(f"applies KubeRay's {sample.file.name} to {context}")
+    _kubectl(environment, context, "apply", "-f", str(sample.file))
+    deadline = time.monotonic() + timeout
+    while True:
+        pods = _items(environment, context, "pods", f"ray.io/cluster={sample.cluster}")
+        running = [pod for pod in pods if _ready(pod)]
+        if len(running) == sample.pods:
+            return _placement(sample, context, running, environment)
+        report(f"{sample.file.name}: {len(running)} of {sample.pods} pods run")
+        if time.monotonic() > deadline:
+            raise TwinError(
+                f"{len(running)} of {sample.pods} pods of {sample.cluster} run after {timeout:.0f} s. "
+                f"See: tpuplane-twin exec kubectl --context {context} describe pods -l ray.io/cluster={sample.cluster}"
+            )
+        time.sleep(0.3)
+
+
+def _parse(file: Path) -> Sample:
+    document = next(doc for doc in yaml.safe_load_all(file.read_text()) if doc and doc.get("kind") == "RayCluster")
+    groups = tuple(
+        (
+            group["template"]["spec"].get("nodeSelector", {}),
+            int(group.get("replicas", 1)) * int(group.get("numOfHosts", 1)),
+        )
+        for group in document["spec"].get("workerGroupSpecs", [])
+    )
+    return Sample(file, document["metadata"]["name"], groups)
+
+
+def _fitting(
+    candidates: list[Sample], contexts: list[str], environment: Mapping[str, str]
+) -> tuple[Sample, str] | None:
+    nodes = {context: _items(environment, context, "nodes") for context in contexts}
+    for sample in candidates:
+        for context in contexts:
+            if all(
+                sum(selector.items() <= node["metadata"]["labels"].items() for node in nodes[context]) >= pods
+                for selector, pods in sample.groups
+            ):
+                return sample, context
+    return None
+
+
+def _ready(pod: dict[str, Any]) -> bool:
+    conditions = pod.get("status", {}).get("conditions", [])
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+
+
+def _placement(sample: Sample, context: str, pods: list[dict[str, Any]], environment: Mapping[str, str]) -> Placement:
+    pools = {
+        node["metadata"]["name"]: node["metadata"]["labels"].get(_POOL_LABEL, "?")
+        for node in _items(environment, context, "nodes")
+    }
+    workers: Counter[str] = Counter()
+    head = "?"
+    for pod in pods:
+        pool = pools.get(pod["spec"].get("nodeName", ""), "?")
+        if pod["metadata"]["labels"].get("ray.io/node-type") == "head":
+            head = pool
+        else:
+            workers[pool] += 1
+    return Placement(context, sample, dict(sorted(workers.items())), head)
+
+
+def _items(environment: Mapping[str, str], context: str, kind: str, selector: str = "") -> list[dict[str, Any]]:
+    arguments = ["get", kind, "-o", "json"] + (["-l", selector] if selector else [])
+    items: list[dict[str, Any]] = json.loads(_kubectl(environment, context, *arguments))["items"]
+    return items
+
+
+def _kubectl(environment: Mapping[str, str], context: str, *arguments: str) -> str:
+    result = subprocess.run(
+        ["kubectl", "--context", context, *arguments],
+        env=dict(environment),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode:
+        raise TwinError(f"kubectl {' '.join(arguments)} on {context} failed: {result.stderr.strip()}")
+    return result.stdout
