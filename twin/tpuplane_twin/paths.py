@@ -28,6 +28,12 @@ def twins_root() -> Path:
     return Path(configured).expanduser() if configured else Path(platformdirs.user_state_dir("tpuplane")) / "twins"
 
 
+def all_twins() -> list[str]:
+    """The names of this user's twins, up or not."""
+    root = twins_root()
+    return sorted(folder.name for folder in root.iterdir() if folder.is_dir()) if root.exists() else []
+
+
 @dataclass(frozen=True, slots=True)
 class TwinPaths:
     """The state folder of one twin. Mode 0700: it holds the twin's credentials."""

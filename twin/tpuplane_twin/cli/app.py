@@ -15,7 +15,7 @@ from tpuplane_twin.cli import bringup, logs, rehearse, show
 from tpuplane_twin.cli.console import console, errors_as_lines
 from tpuplane_twin.client import TwinClient, TwinError
 from tpuplane_twin.environment import render, shell_environment
-from tpuplane_twin.paths import TwinPaths, twins_root
+from tpuplane_twin.paths import TwinPaths, all_twins
 
 app = typer.Typer(
     help="The twin: a GKE on this machine, with Google's API in front and real control planes behind.",
@@ -63,12 +63,8 @@ def down(
     as_json: Json = False,
 ) -> None:
     """Stop the twin and delete its state, Pulumi's included. Nothing is left behind."""
-    if every and twins_root().exists():
-        names = sorted(folder.name for folder in twins_root().iterdir())
-    else:
-        names = [name]
     gone: dict[str, bool] = {}
-    for each in names:
+    for each in all_twins() if every else [name]:
         client = TwinClient(TwinPaths.of(each))
         gone[each] = client.stop() if keep_state else client.remove()
     if as_json:
