@@ -1,4 +1,4 @@
-"""The TPU catalogue: generations, machine types, topologies, zones, prices, and `Slice`, which cannot be wrong.
+"""The TPU catalogue: generations, machine types, topologies, zones and prices; and `Slice`, built on it.
 
 Pure: no Pulumi, no network, no clock. The numbers are in `data/`, each with its source.
 """
@@ -9,9 +9,9 @@ from tpuplane.tpu.catalogue import Catalogue, Offer, catalogue, region_of
 from tpuplane.tpu.errors import Field, SliceError
 from tpuplane.tpu.model import (
     AcceleratorTypeName,
+    Availability,
     ChipFacts,
     Generation,
-    GkeVersion,
     MachineType,
     Placement,
     Price,
@@ -19,9 +19,11 @@ from tpuplane.tpu.model import (
 )
 from tpuplane.tpu.slices import Slice
 from tpuplane.tpu.topology import TopologyRule
+from tpuplane.tpu.versions import GkeVersion
 
 __all__ = [
     "AcceleratorTypeName",
+    "Availability",
     "Catalogue",
     "ChipFacts",
     "Field",

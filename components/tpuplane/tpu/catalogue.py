@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache, cached_property
 from typing import Literal
 
 from tpuplane.tpu import loading
 from tpuplane.tpu.errors import SliceError
-from tpuplane.tpu.model import Generation, GkeVersion, MachineType, Price, PriceModel
+from tpuplane.tpu.model import Availability, Generation, MachineType, Price, PriceModel
 from tpuplane.tpu.nearest import nearest_names
 
 Offer = Literal["documented", "listed", "region"]
+
+_ZONE = re.compile(r"([a-z]+-[a-z]+[0-9]+)-(?:ai[0-9]+)?[a-z]")
 
 
 class Catalogue:
@@ -52,9 +55,7 @@ class Catalogue:
             names = tuple(gen.name for gen in self.generations)
             close = nearest_names(name, tuple(self._names))
             nearest = tuple(dict.fromkeys(self._names[hit].name for hit in close))
-            raise SliceError(
-                "generation", name, "is not a TPU generation", allowed=names, nearest=nearest
-            ) from None
+            raise SliceError("generation", name, "is not a TPU generation", allowed=names, nearest=nearest) from None
 
     def machine(self, machine_type: str) -> tuple[Generation, MachineType]:
         """The machine type and the generation it belongs to.
@@ -81,28 +82,22 @@ class Catalogue:
 
         With `flex_start`, only the zones where flex-start is offered. Never a promise of capacity.
         """
-        known = loading.zones()[self.generation(generation).name]
-        return (
-            known.get("flex_start", ())
-            if flex_start
-            else known.get("documented", ()) + known.get("listed", ())
-        )
+        known = self._availability(generation)
+        return known.flex_start if flex_start else known.zones
 
     def zone_offers(self, zone: str, generation: str) -> Offer | None:
         """How well it is known that `zone` offers `generation`; None (false) where nothing says so.
 
-        "documented": in GKE's own table. "listed": an API reported the hardware there. "region": Compute Engine lists
-        the machine types in the region, and no zone of that region is known.
+        "documented": in Google's own tables. "listed": an API reported the hardware there. "region": Compute Engine
+        lists the machine types in the region, and no zone of that region is known by name.
         """
-        known = loading.zones()[self.generation(generation).name]
-        if zone in known.get("documented", ()):
+        known = self._availability(generation)
+        if zone in known.documented:
             return "documented"
-        if zone in known.get("listed", ()):
+        if zone in known.listed:
             return "listed"
         region = region_of(zone)
-        if region in known.get("regions", ()) and not any(
-            region_of(z) == region for z in self.zones(generation)
-        ):
+        if region in known.regions and region not in map(region_of, known.zones):
             return "region"
         return None
 
@@ -110,23 +105,25 @@ class Catalogue:
         """Refuse a zone that is not known to offer the generation.
 
         Raises:
-            SliceError: field "zone", naming the zones that do, nearest first those of the same region, then continent.
+            SliceError: field "zone", with the zones that do; the nearest are in the same region, else continent.
         """
         if self.zone_offers(zone, generation):
             return
-        gen = self.generation(generation)
-        zones = self.zones(generation)
-        region, continent = region_of(zone), zone.split("-")[0]
-        near = [z for z in zones if region_of(z) == region] or [
-            z for z in zones if z.split("-")[0] == continent
-        ]
+        known = self._availability(generation)
+        near = [other for other in known.zones if region_of(other) == region_of(zone)]
+        near = near or [other for other in known.zones if other.partition("-")[0] == zone.partition("-")[0]]
+        elsewhere = [region for region in known.regions if region not in map(region_of, known.zones)]
         raise SliceError(
             "zone",
             zone,
-            f"does not offer {gen.name}",
-            allowed=zones,
-            nearest=tuple(near[:2]) or nearest_names(zone, zones),
+            f"is not known to offer {self.generation(generation).name}",
+            allowed=known.zones,
+            allowed_text=", ".join((*known.zones, *(f"a zone of {region}" for region in elsewhere))),
+            nearest=tuple(near[:2]) or nearest_names(zone, known.zones),
         )
+
+    def _availability(self, generation: str) -> Availability:
+        return loading.zones()[self.generation(generation).name]
 
     def price(self, generation: str, region: str, model: PriceModel) -> Price | None:
         """The newest list price for exactly this region and model; None where none is on record."""
@@ -134,14 +131,19 @@ class Catalogue:
         hits = [p for p in self.prices if (p.generation, p.region, p.model) == (name, region, model)]
         return max(hits, key=lambda p: p.as_of or "", default=None)
 
-    def min_version(self, feature: str) -> GkeVersion:
-        """The oldest GKE version with a feature, such as "flex-start"; KeyError for a feature not on record."""
-        return GkeVersion.parse(loading.features()[feature])
+    def min_version(self, feature: str) -> str:
+        """The oldest GKE version (for `GkeVersion.meets`) with a feature of `data/versions.yaml`, such as "flex-start-tpu".
+
+        Raises:
+            KeyError: a feature not on record; the caller's mistake, never a user's.
+        """
+        return loading.features()[feature]
 
 
 def region_of(zone: str) -> str:
-    """`us-central1` for `us-central1-a` and for the AI zone `us-central1-ai1a`."""
-    return zone.rpartition("-")[0]
+    """`us-central1` for `us-central1-a` and for the AI zone `us-central1-ai1a`; empty for what is no zone."""
+    match = _ZONE.fullmatch(zone)
+    return match[1] if match else ""
 
 
 @cache

@@ -32,7 +32,7 @@ class SliceError(ValueError):
         nearest: tuple[str, ...] = (),
         allowed_text: str | None = None,
     ) -> None:
-        """Build the message `'value' cause; allowed: …; nearest: …`; `allowed_text` replaces the plain list."""
+        """Build the message `'value' cause; allowed: …; nearest: …`; `allowed_text` replaces the list."""
         self.field = field
         self.value = value
         self.allowed = allowed

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from tpuplane.tpu.model import AcceleratorTypeName, ChipFacts, Generation, MachineType, Price
+from tpuplane.tpu.model import AcceleratorTypeName, Availability, ChipFacts, Generation, MachineType, Price
 from tpuplane.tpu.topology import TopologyRule
 
 # The C parser is ten times faster; it is missing only where PyYAML was built without libyaml.
@@ -48,9 +48,9 @@ def generations() -> dict[str, Generation]:
 
 
 @cache
-def zones() -> dict[str, dict[str, tuple[str, ...]]]:
-    """Zones and regions per generation, keyed `documented`, `listed`, `regions`, `flex_start`."""
-    return {name: _tuples(raw) for name, raw in _read("zones.yaml")["zones"].items()}
+def zones() -> dict[str, Availability]:
+    """Where each generation is offered."""
+    return {name: Availability(**_tuples(raw)) for name, raw in _read("zones.yaml")["zones"].items()}
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -74,6 +73,10 @@ class AcceleratorTypeName:
     cores_per_chip: int
     """N counts TensorCores, so N = chips * cores_per_chip; 1 where N counts chips."""
 
+    def of_chips(self, chips: int) -> str:
+        """The name of a slice with this many chips."""
+        return f"{self.prefixes[0]}-{chips * self.cores_per_chip}"
+
 
 @dataclass(frozen=True, slots=True)
 class Generation:
@@ -82,7 +85,7 @@ class Generation:
     name: str
     product: str
     label: str
-    """Value of the node label `cloud.google.com/gke-tpu-accelerator`, and the name of the auto-provisioning limit."""
+    """Value of the node label `cloud.google.com/gke-tpu-accelerator`; also names the auto-provisioning limit."""
     machines: tuple[MachineType, ...]
     topologies: tuple[str, ...]
     """The documented topologies, smallest first."""
@@ -91,7 +94,8 @@ class Generation:
     chip: ChipFacts
     accelerator_type: AcceleratorTypeName
     placement: Placement
-    """How a multi-host slice is placed: COMPACT with the topology, or by a workload policy; "none": no multi-host."""
+    """How multi-host slices are placed: "compact" with the topology, or by "workload-policy". "none": the generation
+    has single-host slices only."""
     aliases: tuple[str, ...] = ()
     """Other names that `Slice.of` accepts, besides `label`."""
     pod_chips: int | None = None
@@ -103,8 +107,9 @@ class Generation:
     boot_disk_types: tuple[str, ...] = ()
     """Boot disks that GKE accepts, preferred first; empty where no restriction is known."""
     min_gke_version: str | None = None
-    """Oldest GKE version for Standard clusters; None where none was found (older than any supported version)."""
+    """Oldest GKE version for Standard clusters; None where Google's tables were not found to give one."""
     min_gke_version_autopilot: str | None = None
+    """The same for Autopilot, where it differs."""
     nap_min_version: str | None = None
     """Oldest GKE version whose node auto-provisioning makes such pools."""
     not_on_gke: tuple[tuple[str, str], ...] = ()
@@ -130,7 +135,7 @@ class Generation:
         return topology in self.topologies or (self.rule is not None and self.rule.admits(topology))
 
     def machines_for(self, topology: str) -> tuple[MachineType, ...]:
-        """Machines that make `topology`, the default first: one that also makes larger slices, if there is any."""
+        """Machines that make `topology`, the default first: the one that also makes larger slices, if any does."""
         fitting = [machine for machine in self.machines if machine.hosts(topology) is not None]
         return tuple(sorted(fitting, key=lambda machine: machine.single_host_only))
 
@@ -149,29 +154,20 @@ class Price:
     """Key of `Catalogue.sources`."""
 
 
-@dataclass(frozen=True, order=True, slots=True)
-class GkeVersion:
-    """A GKE version, ordered as GKE orders them. A missing part means "the newest": `1.34` is any 1.34."""
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Where one generation is offered, by strength of evidence. Never a promise of capacity."""
 
-    major: int
-    minor: int
-    patch: float
-    build: float
+    documented: tuple[str, ...] = ()
+    """Zones of Google's own tables."""
+    listed: tuple[str, ...] = ()
+    """Further zones where an API reported the hardware; some are open to chosen customers only."""
+    regions: tuple[str, ...] = ()
+    """Regions where Compute Engine lists the machine types, in a zone unknown."""
+    flex_start: tuple[str, ...] = ()
+    """Zones that offer it by flex-start."""
 
-    @classmethod
-    def parse(cls, text: str) -> GkeVersion:
-        """Read `1.34.0-gke.2201000`, `1.34.0` or `1.34`.
-
-        Raises:
-            SliceError: field "version", for anything else (also for `latest` and `-`, which cannot be compared).
-        """
-        from tpuplane.tpu.errors import SliceError
-
-        match = re.fullmatch(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9})(?:-gke\.([0-9]{1,12}))?)?", text)
-        if match is None:
-            raise SliceError(
-                "version", text, "is not a GKE version; write it as 1.34.0-gke.2201000, 1.34.0 or 1.34"
-            )
-        major, minor, patch, build = match.groups()
-        newest = float("inf")
-        return cls(int(major), int(minor), int(patch) if patch else newest, int(build) if build else newest)
+    @property
+    def zones(self) -> tuple[str, ...]:
+        """Every zone known by name, documented ones first."""
+        return self.documented + self.listed

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from tpuplane.tpu.model import Generation
 from tpuplane.tpu.topology import chip_count
 
-_LOOSE = re.compile(r"\s*[0-9]{1,6}(?:\s*[xX×*]\s*[0-9]{1,6}){0,3}\s*")
+_LOOSE = re.compile(r"\s*[0-9]{1,6}(?:\s*[xX*]\s*[0-9]{1,6}){0,3}\s*")
 
 
 def all_topologies(generation: Generation) -> tuple[str, ...]:
@@ -22,8 +22,8 @@ def all_topologies(generation: Generation) -> tuple[str, ...]:
 def nearest_topologies(generation: Generation, text: str) -> tuple[str, ...]:
     """Accepted topologies closest to what was written, smallest first.
 
-    The same numbers in another order or spelling; else a shape with the same number of chips; else the largest shape
-    that fits inside and the smallest that contains it. Empty where `text` holds no topology at all.
+    The same numbers in another order or spelling; else a shape with the same number of chips; else the largest
+    shape that fits inside and the smallest that contains it. Empty where `text` holds no topology at all.
     """
     if not _LOOSE.fullmatch(text):
         return ()
@@ -70,6 +70,4 @@ def _padded(dims: list[int], length: int) -> list[int]:
 def nearest_names(text: str, names: Sequence[str], count: int = 2) -> tuple[str, ...]:
     """Names that `text` may be a misspelling of, best first."""
     folded = {name.casefold(): name for name in names}
-    return tuple(
-        folded[hit] for hit in difflib.get_close_matches(text.casefold(), folded, n=count, cutoff=0.6)
-    )
+    return tuple(folded[hit] for hit in difflib.get_close_matches(text.casefold(), folded, n=count, cutoff=0.6))

@@ -8,7 +8,7 @@ from tpuplane.tpu.accelerator_type import resolve
 from tpuplane.tpu.catalogue import catalogue
 from tpuplane.tpu.errors import SliceError
 from tpuplane.tpu.model import Generation, MachineType, Placement
-from tpuplane.tpu.nearest import nearest_names, nearest_topologies
+from tpuplane.tpu.refusals import machine_error, topology_error
 from tpuplane.tpu.topology import chip_count, parse
 
 
@@ -27,29 +27,29 @@ class Slice:
         Args:
             generation: name (`v6e`), accelerator label (`tpu-v6e-slice`) or alias (`trillium`).
             topology: `AxB` or `AxBxC`, spelled exactly so.
-            machine_type: needed only to choose the other one where two machines make the topology: `2x4` of v5e and
-                v6e is two hosts of `…-4t` (the default) or one of `…-8t`.
+            machine_type: needed only where two machines make the topology: `2x4` of v5e and v6e is two hosts of
+                `…-4t` (the default) or one of `…-8t`.
 
         Raises:
             SliceError: naming the field at fault, the allowed values and the nearest ones.
         """
         gen = catalogue().generation(generation)
         if not gen.accepts(topology):
-            raise _topology_error(gen, topology)
+            raise topology_error(gen, topology)
         machines = gen.machines_for(topology)
         if machine_type is None:
             return cls(gen, topology, machines[0])
         for machine in machines:
             if machine.name == machine_type:
                 return cls(gen, topology, machine)
-        raise _machine_error(gen, topology, machine_type, machines)
+        raise machine_error(gen, topology, machine_type)
 
     @classmethod
     def from_accelerator_type(cls, name: str, machine_type: str | None = None) -> Slice:
         """The slice that Cloud TPU calls `name`: `v5p-32`, `v5litepod-16`, `v6e-16`, `tpu7x-8`.
 
-        The number counts TensorCores for v3, v4, v5p and tpu7x (two per chip), chips for v5e and v6e. Where several
-        topologies have that many chips, the documented one is meant, else the most cubic.
+        The number counts TensorCores for v3, v4, v5p and tpu7x (two per chip), chips for v5e and v6e. Where
+        several topologies have that many chips, the documented one is meant, else the most cubic.
 
         Raises:
             SliceError: field "accelerator_type" (or "machine_type").
@@ -72,7 +72,7 @@ class Slice:
             accelerator: label `cloud.google.com/gke-tpu-accelerator`.
             topology: label `cloud.google.com/gke-tpu-topology`.
             machine_type: label `node.kubernetes.io/instance-type`, if known.
-            chips_per_node: label `cloud.google.com/gke-accelerator-count` or a Pod's whole `google.com/tpu` request:
+            chips_per_node: label `cloud.google.com/gke-accelerator-count`, or a Pod's `google.com/tpu` request:
                 tells the machines apart where two of them make the topology.
 
         Raises:
@@ -111,7 +111,7 @@ class Slice:
 
     @property
     def documented(self) -> bool:
-        """Whether Google's tables list the topology; False where only the rule for 3-D generations admits it."""
+        """Whether Google's tables list the topology; False where only the 3-D rule admits it."""
         return self.topology in self.generation.topologies
 
     @property
@@ -122,8 +122,7 @@ class Slice:
     @property
     def accelerator_type(self) -> str:
         """Cloud TPU's name: `v5p-32` for a v5p slice of 16 chips."""
-        naming = self.generation.accelerator_type
-        return f"{naming.prefixes[0]}-{self.chips * naming.cores_per_chip}"
+        return self.generation.accelerator_type.of_chips(self.chips)
 
     @property
     def node_labels(self) -> dict[str, str]:
@@ -141,11 +140,9 @@ class Slice:
 
     @property
     def host_bounds(self) -> str:
-        """Layout of the slice's hosts, as TPU_HOST_BOUNDS wants it: `2,2,1` for the four hosts of a v6e 4x4."""
+        """Layout of the slice's hosts, as TPU_HOST_BOUNDS wants it: `2,2,1` for the 4 hosts of a v6e 4x4."""
         host = _grid(self.machine.layout)
-        return _bounds(
-            tuple(chips // per_host for chips, per_host in zip(_grid(self.topology), host, strict=True))
-        )
+        return _bounds(tuple(chips // per_host for chips, per_host in zip(_grid(self.topology), host, strict=True)))
 
     def __str__(self) -> str:
         return f"{self.generation.name} {self.topology}"
@@ -158,47 +155,3 @@ def _grid(topology: str) -> tuple[int, ...]:
 
 def _bounds(grid: tuple[int, ...]) -> str:
     return ",".join(map(str, grid))
-
-
-def _topology_error(gen: Generation, topology: str) -> SliceError:
-    dims = parse(topology)
-    detail = None
-    if dims is None:
-        form = "AxB" if gen.dimensions == 2 else "AxBxC"
-        detail = f"write {form}, for example {gen.topologies[-1]}"
-    elif len(dims) != gen.dimensions:
-        detail = f"it needs {gen.dimensions} numbers"
-    elif gen.rule:
-        detail = gen.rule.broken_by(dims)
-    allowed_text = ", ".join(gen.topologies)
-    if gen.rule:
-        small = [shape for shape in gen.topologies if not gen.rule.admits(shape)]
-        allowed_text = f"{', '.join(small)}, and {gen.rule}"
-    return SliceError(
-        "topology",
-        topology,
-        f"is not a {gen.name} topology" + (f" ({detail})" if detail else ""),
-        allowed=gen.topologies,
-        nearest=nearest_topologies(gen, topology),
-        allowed_text=allowed_text,
-    )
-
-
-def _machine_error(
-    gen: Generation, topology: str, machine_type: str, machines: tuple[MachineType, ...]
-) -> SliceError:
-    allowed = tuple(machine.name for machine in machines)
-    try:
-        owner, machine = catalogue().machine(machine_type)
-    except SliceError:
-        reason = dict(gen.not_on_gke).get(machine_type)
-        cause = f"is not a {gen.name} machine type" + (f" on GKE ({reason})" if reason else "")
-    else:
-        if owner.name != gen.name:
-            cause = f"is a {owner.name} machine type, not one of {gen.name}"
-        elif machine.single_host_only:
-            cause = f"makes only {machine.single_host_topology}, not {gen.name} {topology}"
-        else:
-            cause = f"with {machine.chips} chips per host does not make {gen.name} {topology}"
-    nearest = nearest_names(machine_type, allowed, count=1) or allowed[:1]
-    return SliceError("machine_type", machine_type, cause, allowed=allowed, nearest=nearest)

@@ -29,36 +29,44 @@ def chip_count(topology: str) -> int:
 class TopologyRule:
     """Which shapes a 3-D torus of cubes can take: AxBxC, A<=B<=C, whole cubes, up to a number of chips.
 
-    A cube is 4x4x4 chips, wired inside; cubes are joined by optical switches in any arrangement. Shapes below one
-    cube do not follow the rule: they are listed.
+    A cube is 4x4x4 chips with fixed wiring; optical switches join cubes in any arrangement. Shapes below one cube do
+    not follow the rule: they are listed.
     """
 
     cube: int
     """Edge of a cube in chips."""
     max_chips: int
 
-    def admits(self, topology: str) -> bool:
-        """Whether `topology` is made of whole cubes and meets the rule."""
-        return topology in self.topologies
-
     @property
     def topologies(self) -> tuple[str, ...]:
-        """Every shape the rule admits, smallest first and among equals the most cubic first."""
+        """Every shape the rule admits, smallest first, and among equals the most cubic first."""
         return _cuboids(self.cube, self.max_chips)
 
+    def admits(self, topology: str) -> bool:
+        """Whether `topology` is made of whole cubes and meets the rule."""
+        dims = parse(topology)
+        return dims is not None and self.broken_by(dims) is None
+
     def broken_by(self, dims: tuple[int, ...]) -> str | None:
-        """Which condition a 3-D shape breaks, in words; None where it breaks none of them."""
-        if tuple(sorted(dims)) != dims:
-            return "numbers must ascend, A<=B<=C"
-        if math.prod(dims) > self.max_chips:
-            return f"it has {math.prod(dims)} chips, the largest slice {self.max_chips}"
+        """The condition that a shape breaks, in words; None where it breaks none."""
+        chips = math.prod(dims)
+        if len(dims) != 3:
+            return "it needs 3 numbers"
+        if list(dims) != sorted(dims):
+            return "the numbers must ascend, A<=B<=C"
+        if chips > self.max_chips:
+            return f"{chips} chips are more than the largest slice, {self.max_chips}"
         if any(dim % self.cube for dim in dims):
-            return f"from {self.cube**3} chips every number must be a multiple of {self.cube}"
+            whole = self.cube**3
+            return (
+                f"from {whole} chips on every number must be a multiple of {self.cube}"
+                if chips >= whole
+                else f"below {whole} chips only the listed ones exist"
+            )
         return None
 
     def __str__(self) -> str:
-        edge = self.cube
-        return f"any AxBxC of multiples of {edge} with A<=B<=C and at most {self.max_chips} chips"
+        return f"any AxBxC of multiples of {self.cube} with A<=B<=C and at most {self.max_chips} chips"
 
 
 @lru_cache
