@@ -79,10 +79,10 @@ class NodePoolPlan:
     change must replace the pool although the provider would update it in place (or do nothing at all).
     """
 
-    name: str                              # GKE node pool name, at most 40 characters, stable when the count changes
-    pool: str                              # key in the user's file ("trainer"); "system" for the system pool
-    index: int                             # slice number within `pool`; 0 for single-host and system pools
-    zones: tuple[str, ...]                 # node_locations
+    name: str  # GKE node pool name, at most 40 characters, stable when the count changes
+    pool: str  # key in the user's file ("trainer"); "system" for the system pool
+    index: int  # slice number within `pool`; 0 for single-host and system pools
+    zones: tuple[str, ...]  # node_locations
     machine_type: str
     disk_type: str
     disk_size_gb: int
@@ -91,12 +91,12 @@ class NodePoolPlan:
     node_count: int | None = None
     autoscaling: AutoscalingPlan | None = None
     placement_topology: str | None = None  # placement_policy.tpu_topology; None where no placement is wanted
-    workload_policy: str | None = None     # name of the compute resource policy (tpu7x multi-host), else None
+    workload_policy: str | None = None  # name of the compute resource policy (tpu7x multi-host), else None
     upgrade: UpgradePlan = UpgradePlan(max_surge=1, max_unavailable=0)
     auto_repair: bool = True
     auto_upgrade: bool = True
     max_pods_per_node: int | None = None
-    node_labels: dict[str, str] = field(default_factory=dict)      # ours only; GKE adds its own TPU labels
+    node_labels: dict[str, str] = field(default_factory=dict)  # ours only; GKE adds its own TPU labels
     resource_labels: dict[str, str] = field(default_factory=dict)
     replace_on: tuple[str, ...] = ()
 
@@ -129,17 +129,17 @@ class ControlPlanePlan:
 class ClusterPlan:
     """One GKE cluster with its pools and the objects created inside it."""
 
-    key: str                               # key in the user's file ("us-central1")
-    name: str                              # GKE cluster name, at most 40 characters
-    location: str                          # a region (regional control plane) or a zone (zonal)
+    key: str  # key in the user's file ("us-central1")
+    name: str  # GKE cluster name, at most 40 characters
+    location: str  # a region (regional control plane) or a zone (zonal)
     region: str
-    node_zones: tuple[str, ...]            # where the system pool's nodes may live
+    node_zones: tuple[str, ...]  # where the system pool's nodes may live
     release_channel: str
     min_master_version: str | None
     subnet: SubnetPlan
     control_plane: ControlPlanePlan
     service_account: ServiceAccountPlan
-    ray_operator: bool                     # GKE's Ray add-on: KubeRay and the TPU webhook
+    ray_operator: bool  # GKE's Ray add-on: KubeRay and the TPU webhook
     deletion_protection: bool
     resource_labels: dict[str, str]
     system_pool: NodePoolPlan

@@ -1,0 +1,35 @@
+"""From a description to everything that will exist: pure, total on every valid description, stable under changes."""
+
+from __future__ import annotations
+
+from tpuplane.plan.model import (
+    AuthorizedNetworkPlan,
+    AutoscalingPlan,
+    Capacity,
+    ClusterPlan,
+    ControlPlanePlan,
+    NatPlan,
+    NetworkPlan,
+    NodePoolPlan,
+    PlatformPlan,
+    ServiceAccountPlan,
+    SubnetPlan,
+    UpgradePlan,
+)
+from tpuplane.plan.planner import plan
+
+__all__ = [
+    "AuthorizedNetworkPlan",
+    "AutoscalingPlan",
+    "Capacity",
+    "ClusterPlan",
+    "ControlPlanePlan",
+    "NatPlan",
+    "NetworkPlan",
+    "NodePoolPlan",
+    "PlatformPlan",
+    "ServiceAccountPlan",
+    "SubnetPlan",
+    "UpgradePlan",
+    "plan",
+]

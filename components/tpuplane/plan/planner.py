@@ -1,0 +1,83 @@
+"""`plan`: the whole platform, from its network to its last node pool."""
+
+from __future__ import annotations
+
+from tpuplane.plan.model import (
+    AuthorizedNetworkPlan,
+    ClusterPlan,
+    ControlPlanePlan,
+    NatPlan,
+    NetworkPlan,
+    PlatformPlan,
+    ServiceAccountPlan,
+    SubnetPlan,
+)
+from tpuplane.plan.pools import PLATFORM_LABEL, system_pool, tpu_pools
+from tpuplane.spec import ClusterSpec, PlatformSpec, SpecError
+from tpuplane.spec.checks import check
+from tpuplane.spec.locations import region_of, system_zones
+from tpuplane.spec.names import cluster_name
+
+# The least that a GKE node needs (logs, metrics), and pulling images
+# (https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster).
+NODE_ROLES = ("roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader")
+
+
+def plan(spec: PlatformSpec) -> PlatformPlan:
+    """Everything the description will create. Pure; the same description always gives the same plan.
+
+    Raises `SpecError` when the description is wrong (one that `PlatformSpec.parse` returned is not).
+    """
+    mistakes = check(spec)
+    if mistakes:
+        raise SpecError(mistakes)
+    clusters = tuple(_cluster(spec, key, cluster) for key, cluster in spec.clusters.items())
+    regions = dict.fromkeys(cluster.region for cluster in clusters)
+    network = NetworkPlan(
+        name=spec.name,
+        subnets=tuple(cluster.subnet for cluster in clusters),
+        nats=tuple(NatPlan(region, f"{spec.name}-{region}", f"{spec.name}-{region}") for region in regions),
+    )
+    return PlatformPlan(name=spec.name, project=spec.project, network=network, clusters=clusters)
+
+
+def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
+    name = cluster_name(spec.name, key)
+    labels = {**spec.labels, **cluster.labels, PLATFORM_LABEL: spec.name}
+    control_plane = cluster.control_plane
+    return ClusterPlan(
+        key=key,
+        name=name,
+        location=cluster.location,
+        region=region_of(cluster.location),
+        node_zones=system_zones(cluster.location),
+        release_channel=cluster.release_channel,
+        min_master_version=cluster.version,
+        subnet=SubnetPlan(
+            name=name,
+            region=region_of(cluster.location),
+            nodes_cidr=cluster.network.nodes_cidr,
+            pods_cidr=cluster.network.pods_cidr,
+            services_cidr=cluster.network.services_cidr,
+        ),
+        control_plane=ControlPlanePlan(
+            public_endpoint=control_plane.public_endpoint,
+            master_cidr=control_plane.master_cidr,
+            authorized_networks=tuple(
+                AuthorizedNetworkPlan(network.cidr, network.name) for network in control_plane.authorized_networks
+            ),
+        ),
+        service_account=ServiceAccountPlan(
+            account_id=name, display_name=f"Nodes of GKE cluster {name}", roles=NODE_ROLES
+        ),
+        ray_operator=cluster.ray_operator,
+        deletion_protection=cluster.deletion_protection,
+        resource_labels=labels,
+        system_pool=system_pool(cluster, labels),
+        tpu_pools=tuple(
+            node_pool
+            for pool_key, pool in cluster.pools.items()
+            for node_pool in tpu_pools(pool_key, pool, cluster, name, labels)
+        ),
+        namespaces=cluster.namespaces,
+    )

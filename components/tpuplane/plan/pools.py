@@ -1,0 +1,100 @@
+"""Node pools: how many GKE pools a pool of slices is, and how each is set."""
+
+from __future__ import annotations
+
+from tpuplane.plan.model import AutoscalingPlan, NodePoolPlan, UpgradePlan
+from tpuplane.spec import ClusterSpec, PoolSpec
+from tpuplane.spec.locations import pool_zone, system_machine, system_zones
+from tpuplane.spec.names import SYSTEM_POOL, node_pool_names
+from tpuplane.tpu import Slice
+
+POOL_LABEL = "tpuplane-pool"
+PLATFORM_LABEL = "tpuplane-platform"
+
+# Where the generation names no boot disk of its own.
+_DISK = "pd-balanced"
+
+# A slice has no spare hosts to surge to, and a pool placed COMPACT cannot grow: hosts are upgraded in place
+# (GoogleCloudPlatform/cluster-toolkit, modules/compute/gke-node-pool).
+_SLICE_UPGRADE = UpgradePlan(max_surge=0, max_unavailable=1)
+
+# The provider plans an update for a changed topology, sends nothing, and shows the same difference for ever; a changed
+# machine type it sends as an in-place update, which GKE cannot do to a slice. Measured with pulumi-gcp 9.35.
+_REPLACE_SINGLE_HOST = ("nodeConfig.machineType",)
+_REPLACE_MULTI_HOST = ("nodeConfig.machineType", "nodeLocations", "placementPolicy")
+
+
+def system_pool(cluster: ClusterSpec, labels: dict[str, str]) -> NodePoolPlan:
+    """The CPU pool of a cluster."""
+    spec = cluster.system_pool
+    return NodePoolPlan(
+        name=SYSTEM_POOL,
+        pool=SYSTEM_POOL,
+        index=0,
+        zones=system_zones(cluster.location),
+        machine_type=spec.machine_type or system_machine(cluster.location),
+        disk_type=_DISK,
+        disk_size_gb=spec.disk_size_gb,
+        capacity="on-demand",
+        autoscaling=AutoscalingPlan(spec.min_nodes, spec.max_nodes, location_policy="BALANCED"),
+        node_labels={POOL_LABEL: SYSTEM_POOL},
+        resource_labels={**labels, POOL_LABEL: SYSTEM_POOL},
+    )
+
+
+def tpu_pools(
+    key: str, pool: PoolSpec, cluster: ClusterSpec, cluster_name: str, labels: dict[str, str]
+) -> list[NodePoolPlan]:
+    """The GKE node pools of a pool: for multi-host slices one each, for single-host slices one in all."""
+    shape = pool.slice
+    zone = pool_zone(cluster, pool)
+    if zone is None:
+        raise ValueError(f"pool {key!r} has no zone; was the description checked?")
+    return [
+        NodePoolPlan(
+            name=name,
+            pool=key,
+            index=index,
+            zones=(zone,),
+            machine_type=shape.machine.name,
+            disk_type=pool.disk_type or next(iter(shape.generation.boot_disk_types), _DISK),
+            disk_size_gb=pool.disk_size_gb,
+            capacity=pool.capacity,
+            slice=shape,
+            node_count=_node_count(pool, shape),
+            autoscaling=_autoscaling(pool, shape, index),
+            placement_topology=shape.topology if shape.multi_host else None,
+            workload_policy=_workload_policy(cluster_name, shape),
+            upgrade=_SLICE_UPGRADE,
+            auto_repair=pool.auto_repair,
+            auto_upgrade=pool.auto_upgrade,
+            max_pods_per_node=pool.max_pods_per_node,
+            node_labels={**pool.node_labels, POOL_LABEL: key},
+            resource_labels={**labels, **pool.labels, POOL_LABEL: key},
+            replace_on=_REPLACE_MULTI_HOST if shape.multi_host else _REPLACE_SINGLE_HOST,
+        )
+        for index, name in enumerate(node_pool_names(key, pool))
+    ]
+
+
+def _node_count(pool: PoolSpec, shape: Slice) -> int | None:
+    if pool.autoscaling is not None:
+        return None
+    return shape.hosts if shape.multi_host else pool.max_slices
+
+
+def _autoscaling(pool: PoolSpec, shape: Slice, index: int) -> AutoscalingPlan | None:
+    """Limits per zone: GKE judges a slice by these and ignores the totals."""
+    if pool.autoscaling is None:
+        return None
+    if shape.multi_host:
+        # All or nothing: the first `min_slices` pools stay up, the others come and go with the work.
+        return AutoscalingPlan(shape.hosts if index < pool.min_slices else 0, shape.hosts)
+    return AutoscalingPlan(pool.min_slices, pool.max_slices)
+
+
+def _workload_policy(cluster_name: str, shape: Slice) -> str | None:
+    """The policy that places a tpu7x slice. One for each topology of a cluster: it cannot be changed, only replaced."""
+    if shape.placement != "workload-policy":
+        return None
+    return f"{cluster_name}-{shape.generation.name}-{shape.topology}"

@@ -1,0 +1,35 @@
+"""What a user writes: the description of a platform, checked before anything starts. Pure: no Pulumi, no network.
+
+`PlatformSpec.parse` reads plain values (the program's config), `load_stack` a stack file (the command line): the same
+models and the same words in both. All mistakes of a description are reported in one run.
+"""
+
+from __future__ import annotations
+
+from tpuplane.spec.clusters import (
+    AuthorizedNetworkSpec,
+    ClusterNetworkSpec,
+    ClusterSpec,
+    ControlPlaneSpec,
+    SystemPoolSpec,
+)
+from tpuplane.spec.errors import Mistake, SpecError
+from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.pools import PoolAutoscalingSpec, PoolSpec
+from tpuplane.spec.stackfile import CONFIG_KEY, StackFileMissing, load_stack
+
+__all__ = [
+    "CONFIG_KEY",
+    "AuthorizedNetworkSpec",
+    "ClusterNetworkSpec",
+    "ClusterSpec",
+    "ControlPlaneSpec",
+    "Mistake",
+    "PlatformSpec",
+    "PoolAutoscalingSpec",
+    "PoolSpec",
+    "SpecError",
+    "StackFileMissing",
+    "SystemPoolSpec",
+    "load_stack",
+]

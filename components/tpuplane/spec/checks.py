@@ -1,0 +1,101 @@
+"""What must hold between fields: every rule here yields one line for each thing that breaks it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.errors import Mistake, Path, choice, shown
+from tpuplane.spec.locations import is_zone, known_zones, locations, region_of
+from tpuplane.spec.names import check_names
+from tpuplane.spec.networks import check_overlaps, check_sizes
+from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.pool_checks import check_pool
+from tpuplane.tpu import GkeVersion, catalogue
+
+_INTERNET = 0  # prefix length
+
+
+def check(spec: PlatformSpec) -> list[Mistake]:
+    """Every mistake of a description whose fields are all well formed."""
+    return list(_check(spec))
+
+
+def _check(spec: PlatformSpec) -> Iterator[Mistake]:
+    yield from check_overlaps(spec.clusters)
+    for key, cluster in spec.clusters.items():
+        at: Path = ("clusters", key)
+        yield from check_names(spec.name, key, cluster)
+        yield from _check_location(at, cluster)
+        yield from _check_version(at, cluster)
+        yield from _check_control_plane(at, cluster)
+        yield from _check_system_pool(at, cluster)
+        yield from _check_namespaces(at, cluster)
+        yield from check_sizes(key, cluster)
+        for name, pool in cluster.pools.items():
+            yield from check_pool((*at, "pools", name), cluster, pool)
+
+
+def _check_location(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    region = region_of(cluster.location)
+    if region not in locations().regions:
+        yield Mistake((*at, "location"), choice(cluster.location, "a Google Cloud region or zone", locations().regions))
+    elif is_zone(cluster.location) and region in locations().zones and cluster.location not in known_zones(region):
+        yield Mistake((*at, "location"), choice(cluster.location, f"a zone of {region}", known_zones(region)))
+
+
+def _check_version(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    needed = catalogue().min_version("ray-operator-addon")
+    if cluster.ray_operator and cluster.version is not None and GkeVersion.parse(cluster.version) < needed:
+        yield Mistake(
+            (*at, "version"),
+            f"{shown(cluster.version)} is too old for GKE's Ray add-on; allowed: 1.30.0-gke.1747000 or newer, or rayOperator: false",
+        )
+
+
+def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    plane, at = cluster.control_plane, (*at, "controlPlane")
+    if plane.master_cidr is not None and IPv4Network(plane.master_cidr).prefixlen != 28:
+        yield Mistake((*at, "masterCidr"), f"{shown(plane.master_cidr)} is not a /28; GKE takes no other size")
+    if plane.public_endpoint and not plane.authorized_networks:
+        yield Mistake(
+            (*at, "authorizedNetworks"),
+            "required with publicEndpoint: the ranges that may reach the control plane, such as your office or VPN",
+        )
+    for index, network in enumerate(plane.authorized_networks):
+        if IPv4Network(network.cidr).prefixlen == _INTERNET:
+            yield Mistake(
+                (*at, "authorizedNetworks", index, "cidr"),
+                f"{shown(network.cidr)} opens the control plane to the whole internet; name the ranges that need it",
+            )
+
+
+def _check_system_pool(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    pool, at = cluster.system_pool, (*at, "systemPool")
+    if pool.min_nodes > pool.max_nodes:
+        yield Mistake((*at, "minNodes"), f"{pool.min_nodes} is more than maxNodes; allowed: at most {pool.max_nodes}")
+    families = locations().families.get(region_of(cluster.location))
+    if pool.machine_type is None:
+        return
+    family, _, size = pool.machine_type.partition("-")
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", pool.machine_type):
+        yield Mistake((*at, "machineType"), f"{shown(pool.machine_type)} is not a machine type, such as e2-standard-4")
+    elif re.fullmatch(r"(ct\d\w*|tpu\d\w*)", family):
+        yield Mistake(
+            (*at, "machineType"), f"{shown(pool.machine_type)} is a TPU machine; the system pool is for CPU work"
+        )
+    elif families is not None and family not in families:
+        offered = [f for f in families if not f.startswith("ct")]
+        yield Mistake(
+            (*at, "machineType"),
+            f"{shown(pool.machine_type)} does not exist in {cluster.location}; allowed families: {', '.join(offered)}; "
+            f"nearest: n2-{size}",
+        )
+
+
+def _check_namespaces(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    for index, name in enumerate(cluster.namespaces):
+        if name in cluster.namespaces[:index]:
+            yield Mistake((*at, "namespaces", index), f"{shown(name)} stands in the list twice; remove one")

@@ -1,0 +1,104 @@
+"""One GKE cluster, as the user writes it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tpuplane.spec.fields import Cidr, GkeVersion, Labels, Name, Namespace, Spec
+from tpuplane.spec.pools import PoolSpec
+
+ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED", "UNSPECIFIED"]
+
+
+class ClusterNetworkSpec(Spec):
+    """Address ranges of the cluster in the platform's VPC. The clusters of a platform must not overlap. A change
+    of any of them replaces the subnetwork, and with it the cluster."""
+
+    nodes_cidr: Cidr = "10.0.0.0/20"
+    """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes)."""
+
+    pods_cidr: Cidr = "10.64.0.0/14"
+    """Secondary range for pods: a block for each node, by its pods per node. Default 10.64.0.0/14."""
+
+    services_cidr: Cidr = "10.32.0.0/20"
+    """Secondary range for services, one address each. Default 10.32.0.0/20 (4,096 services)."""
+
+
+class AuthorizedNetworkSpec(Spec):
+    """Addresses that may reach the control plane."""
+
+    cidr: Cidr
+    """IPv4 range. The whole internet (0.0.0.0/0) is refused."""
+
+    name: Annotated[str, Field(min_length=1, max_length=63)]
+    """What the range is, as the console shows it."""
+
+
+class ControlPlaneSpec(Spec):
+    """Who reaches the control plane. Default: only the VPC, through the private endpoint."""
+
+    public_endpoint: bool = False
+    """Give the control plane a public address too; it then needs `authorizedNetworks`. Default false."""
+
+    master_cidr: Cidr | None = None
+    """A /28 for the control plane's private endpoint. Default: GKE uses the node subnetwork. A change replaces
+    the cluster."""
+
+    authorized_networks: tuple[AuthorizedNetworkSpec, ...] = ()
+    """Ranges that may reach the control plane. Default: none beyond the VPC. Changed in place."""
+
+
+class SystemPoolSpec(Spec):
+    """The CPU pool that runs what is not TPU work: DNS, operators, queues."""
+
+    machine_type: str | None = None
+    """Default: e2-standard-4, and n2-standard-4 where the zone has no e2 (us-central2-b). A change rolls the nodes."""
+
+    min_nodes: Annotated[int, Field(ge=1)] = 1
+    """Fewest nodes in each zone. Default 1. Changed in place."""
+
+    max_nodes: Annotated[int, Field(ge=1, le=1000)] = 3
+    """Most nodes in each zone. Default 3. Changed in place."""
+
+    disk_size_gb: Annotated[int, Field(ge=10, le=65536)] = 100
+    """Boot disk size in GB (pd-balanced). Default 100. A change rolls the nodes."""
+
+
+class ClusterSpec(Spec):
+    """One GKE cluster: where it is, who reaches it, and its pools of TPU slices."""
+
+    location: str
+    """A region, such as us-central1 (the control plane then survives a zone), or a zone. A change replaces the cluster."""
+
+    release_channel: ReleaseChannel = "REGULAR"
+    """How early GKE versions arrive. Default REGULAR. UNSPECIFIED (no channel) is for projects that still have it:
+    GKE refuses it to new ones. Changed in place."""
+
+    version: GkeVersion | None = None
+    """Lowest version of the control plane, such as "1.34" (in quotes). Default: what the channel offers. Changed in place."""
+
+    network: ClusterNetworkSpec = ClusterNetworkSpec()
+    """Address ranges."""
+
+    control_plane: ControlPlaneSpec = ControlPlaneSpec()
+    """Who reaches the control plane."""
+
+    system_pool: SystemPoolSpec = SystemPoolSpec()
+    """The CPU pool."""
+
+    ray_operator: bool = True
+    """GKE's Ray add-on: KubeRay and the webhook that tells pods their place in a slice. Default true. Changed in place."""
+
+    deletion_protection: bool = True
+    """Refuse to delete the cluster until this is set to false. Default true. Changed in place."""
+
+    labels: Labels = {}
+    """Google Cloud labels, on top of the platform's. Changed in place."""
+
+    namespaces: tuple[Namespace, ...] = ()
+    """Kubernetes namespaces to create. Removing one deletes everything in it."""
+
+    pools: dict[Name, PoolSpec] = {}
+    """Pools of TPU slices, by name. The name is part of the node pools' names: a new name is a new pool."""

@@ -1,0 +1,58 @@
+"""Mistakes in what the user wrote: one line each, all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from tpuplane.tpu.nearest import nearest_names
+
+Path = tuple[str | int, ...]
+
+
+def dotted(path: Path) -> str:
+    """The path as users read it: `clusters.east.controlPlane.authorizedNetworks[0].cidr`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def shown(value: object) -> str:
+    """The value as it stands in the file, short enough for one line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = "nothing" if value is None else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def choice(value: str, what: str, allowed: Iterable[str]) -> str:
+    """The sentence for a value outside a fixed set: cause, allowed set and, where one is close, the nearest."""
+    allowed = tuple(allowed)
+    close = nearest_names(value, allowed)
+    hint = f"; nearest: {', '.join(close)}" if close else ""
+    return f"{shown(value)} is not {what}; allowed: {', '.join(allowed)}{hint}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One mistake: where it is, and one line that says value, cause, allowed set and remedy."""
+
+    path: Path
+    message: str
+    where: str = ""  # "stacks/Pulumi.local.yaml:12", or empty where there is no file
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.where, dotted(self.path), self.message) if part)
+
+
+class SpecError(ValueError):
+    """The description is wrong. `mistakes` holds every mistake, sorted by path; `str()` is one line for each."""
+
+    def __init__(self, mistakes: Iterable[Mistake]) -> None:
+        self.mistakes = tuple(sorted(mistakes, key=lambda mistake: (dotted(mistake.path), mistake.message)))
+        super().__init__("\n".join(map(str, self.mistakes)))
+
+    def located(self, where: Callable[[Path], str]) -> SpecError:
+        """The same mistakes, each with the place in the file that `where` finds for its path."""
+        return SpecError(replace(mistake, where=where(mistake.path)) for mistake in self.mistakes)

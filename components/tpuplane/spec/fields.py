@@ -1,0 +1,118 @@
+"""The building blocks of the spec: its base model and the types of names, labels and address ranges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from ipaddress import IPv4Network
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from tpuplane.spec.errors import shown
+
+
+class Spec(BaseModel):
+    """What every part of the description shares: read-only, no unknown fields, camelCase in files.
+
+    snake_case is accepted too, so that Python programs may pass their own spelling.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        use_attribute_docstrings=True,
+    )
+
+
+def refuse(message: str) -> PydanticCustomError:
+    """A validation error whose text is shown to the user as it is."""
+    return PydanticCustomError("tpuplane", "{message}", {"message": message})
+
+
+def _matching(pattern: str, rule: str) -> Callable[[str], str]:
+    compiled = re.compile(pattern)
+
+    def validate(value: str) -> str:
+        if not compiled.fullmatch(value):
+            raise refuse(f"{shown(value)} is not allowed; allowed: {rule}")
+        return value
+
+    return validate
+
+
+def _text(pattern: str, rule: str) -> tuple[object, AfterValidator]:
+    """Annotations of a string that must match `pattern`; `rule` says the same in words (also in the JSON schema)."""
+    return Field(json_schema_extra={"pattern": f"^(?:{pattern})$"}), AfterValidator(_matching(pattern, rule))
+
+
+_NAME = r"[a-z](?:[a-z0-9-]{0,38}[a-z0-9])?"
+_NAME_RULE = "1 to 40 lower-case letters, digits and hyphens, starting with a letter, not ending with a hyphen"
+_PROJECT = r"[a-z][a-z0-9-]{4,28}[a-z0-9]"
+_PROJECT_RULE = "a project id: 6 to 30 lower-case letters, digits and hyphens, starting with a letter"
+_NAMESPACE = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_NAMESPACE_RULE = "a Kubernetes namespace: 1 to 63 lower-case letters, digits and hyphens (RFC 1123)"
+_VERSION = r"\d+\.\d+(?:\.\d+(?:-gke\.\d+)?)?"
+_VERSION_RULE = "a GKE version such as 1.34, 1.34.1 or 1.34.1-gke.2201000"
+_LABEL_KEY = r"[a-z][a-z0-9_-]{0,62}"
+_LABEL_KEY_RULE = "a label key: 1 to 63 lower-case letters, digits, _ and -, starting with a letter"
+_LABEL_VALUE = r"[a-z0-9_-]{0,63}"
+_LABEL_VALUE_RULE = "a label value: at most 63 lower-case letters, digits, _ and -"
+_NODE_LABEL_KEY = r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
+_NODE_LABEL_KEY_RULE = "a Kubernetes label key: [prefix/]name, the name at most 63 letters, digits, '-', '_' and '.'"
+_NODE_LABEL_VALUE = r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?"
+_NODE_LABEL_VALUE_RULE = "a Kubernetes label value: at most 63 letters, digits, '-', '_' and '.'"
+
+
+def _label_key(key: str) -> str:
+    if key.startswith(("goog", "tpuplane-")):
+        raise refuse(f"{shown(key)} is reserved; allowed: keys that start with neither 'goog' nor 'tpuplane-'")
+    return key
+
+
+def _node_label_key(key: str) -> str:
+    prefix, _, _ = key.rpartition("/")
+    if prefix.endswith(("kubernetes.io", "k8s.io", "cloud.google.com")) or key.startswith("tpuplane-"):
+        raise refuse(
+            f"{shown(key)} is reserved; allowed: a prefix of your own, neither kubernetes.io, k8s.io, "
+            "cloud.google.com nor a name that starts with 'tpuplane-'"
+        )
+    return key
+
+
+def _namespace(name: str) -> str:
+    if name == "default" or name.startswith(("kube-", "gke-", "gmp-")):
+        raise refuse(f"{shown(name)} belongs to GKE; choose another name, without kube-, gke- or gmp- in front")
+    return name
+
+
+def _cidr(value: str) -> str:
+    try:
+        network = IPv4Network(value, strict=False)
+    except ValueError:
+        raise refuse(f"{shown(value)} is not an IPv4 range; allowed: address/prefix, such as 10.0.0.0/20") from None
+    if "/" not in value:
+        raise refuse(f"{shown(value)} has no prefix length; nearest: {value}/32")
+    if str(network.network_address) != value.split("/", maxsplit=1)[0]:
+        raise refuse(f"{shown(value)} has address bits set behind its prefix; nearest: {network}")
+    return str(network)
+
+
+Name = Annotated[str, *_text(_NAME, _NAME_RULE)]
+ProjectId = Annotated[str, *_text(_PROJECT, _PROJECT_RULE)]
+Namespace = Annotated[str, *_text(_NAMESPACE, _NAMESPACE_RULE), AfterValidator(_namespace)]
+GkeVersion = Annotated[str, *_text(_VERSION, _VERSION_RULE)]
+Cidr = Annotated[str, AfterValidator(_cidr)]
+Labels = dict[
+    Annotated[str, *_text(_LABEL_KEY, _LABEL_KEY_RULE), AfterValidator(_label_key)],
+    Annotated[str, *_text(_LABEL_VALUE, _LABEL_VALUE_RULE)],
+]
+NodeLabels = dict[
+    Annotated[str, *_text(_NODE_LABEL_KEY, _NODE_LABEL_KEY_RULE), AfterValidator(_node_label_key)],
+    Annotated[str, *_text(_NODE_LABEL_VALUE, _NODE_LABEL_VALUE_RULE)],
+]

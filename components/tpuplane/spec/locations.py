@@ -1,0 +1,86 @@
+"""Where things may be: regions, their zones, and the CPU machines of the odd zone that lacks the usual ones."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from importlib import resources
+
+import yaml
+
+from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.pools import PoolSpec
+from tpuplane.tpu import catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Locations:
+    """The data of `data/locations.yaml`."""
+
+    regions: tuple[str, ...]
+    zones: dict[str, tuple[str, ...]]  # region -> zones; only regions whose zones matter to TPU clusters
+    system_machine: str
+    families: dict[str, tuple[str, ...]]  # region -> all machine families there; only where the usual ones lack
+    fallback_machines: dict[str, str]  # region -> system machine type, for the regions in `families`
+
+
+@functools.cache
+def locations() -> Locations:
+    """The data, read once."""
+    text = resources.files("tpuplane.spec").joinpath("data/locations.yaml").read_text(encoding="utf-8")
+    data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    odd = data["regions_without_usual_machines"]
+    return Locations(
+        regions=tuple(data["regions"]["names"]),
+        zones={
+            region: tuple(f"{region}-{letter}" for letter in letters)
+            for region, letters in data["zones"]["letters"].items()
+        },
+        system_machine=data["system_machine"]["machine_type"],
+        families={region: tuple(entry["families"]) for region, entry in odd.items()},
+        fallback_machines={region: entry["machine_type"] for region, entry in odd.items()},
+    )
+
+
+def region_of(location: str) -> str:
+    """The region of a zone (`us-central1` of `us-central1-a`, also of `us-central1-ai1a`); a region is its own."""
+    return "-".join(location.split("-")[:2])
+
+
+def is_zone(location: str) -> bool:
+    """Whether `location` names a zone, not a region."""
+    return location.count("-") > 1
+
+
+def known_zones(region: str) -> tuple[str, ...]:
+    """Zones of `region` as far as they are known: Google's list, and every zone with TPUs."""
+    offered = {zone for generation in catalogue().generations for zone in catalogue().zones(generation.name)}
+    with_tpus = sorted(zone for zone in offered if region_of(zone) == region)
+    return tuple(dict.fromkeys((*locations().zones.get(region, ()), *with_tpus)))
+
+
+def system_zones(location: str) -> tuple[str, ...]:
+    """Zones of the system pool's nodes: a zonal cluster's own; in a region the first three that Google lists,
+    as GKE itself would choose; none (GKE chooses) where the list is not known.
+    """
+    return (location,) if is_zone(location) else locations().zones.get(location, ())[:3]
+
+
+def system_machine(location: str) -> str:
+    """The system pool's machine type unless the user names one."""
+    return locations().fallback_machines.get(region_of(location), locations().system_machine)
+
+
+def offering_zones(generation: str, region: str) -> tuple[str, ...]:
+    """Zones of `region` that offer the generation."""
+    return tuple(zone for zone in catalogue().zones(generation) if region_of(zone) == region)
+
+
+def pool_zone(cluster: ClusterSpec, pool: PoolSpec) -> str | None:
+    """The zone of a pool's hosts; None where the user has to choose one."""
+    if pool.zone is not None:
+        return pool.zone
+    if is_zone(cluster.location):
+        return cluster.location
+    offering = offering_zones(pool.generation, cluster.location)
+    return offering[0] if len(offering) == 1 else None

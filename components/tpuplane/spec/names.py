@@ -1,0 +1,58 @@
+"""The names that Google's API will see. They depend on the user's keys alone, so they stay when counts change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.errors import Mistake, Path
+from tpuplane.spec.pools import PoolSpec
+from tpuplane.tpu import SliceError
+
+SYSTEM_POOL = "system"
+MAX_NAME = 40  # GKE clusters and node pools
+_ACCOUNT_ID = range(6, 31)  # characters of a service account's id
+
+
+def cluster_name(platform: str, key: str) -> str:
+    """Name of a cluster, its subnetwork and its nodes' service account."""
+    return f"{platform}-{key}"
+
+
+def node_pool_names(key: str, pool: PoolSpec) -> tuple[str, ...]:
+    """GKE node pools of a pool: one for each multi-host slice, one in all for single-host slices."""
+    if not pool.slice.multi_host:
+        return (key,)
+    return tuple(f"{key}-{index}" for index in range(pool.max_slices))
+
+
+def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """Refuse names that are too long or used twice."""
+    at: Path = ("clusters", key)
+    name = cluster_name(platform, key)
+    if len(name) > MAX_NAME:
+        yield Mistake(
+            at, f"its GKE name '{name}' has {len(name)} characters; allowed: {MAX_NAME}; shorten this key or the name"
+        )
+    elif len(name) not in _ACCOUNT_ID:
+        yield Mistake(
+            at,
+            f"its service account '{name}' has {len(name)} characters; allowed: {_ACCOUNT_ID.start} to "
+            f"{_ACCOUNT_ID.stop - 1}; change this key or the platform's name",
+        )
+    owners = {SYSTEM_POOL: "systemPool"}
+    for pool_key, pool in cluster.pools.items():
+        try:
+            names = node_pool_names(pool_key, pool)
+        except SliceError:
+            continue  # reported where it stands
+        path = (*at, "pools", pool_key)
+        clash = next((name for name in names if name in owners), None)
+        if clash is not None:
+            yield Mistake(path, f"its node pool '{clash}' is also one of {owners[clash]}; choose another name")
+        if names and len(names[-1]) > MAX_NAME:
+            yield Mistake(
+                path,
+                f"its node pool '{names[-1]}' has {len(names[-1])} characters; allowed: {MAX_NAME}; shorten the name",
+            )
+        owners |= {name: f"pools.{pool_key}" for name in names if name not in owners}

@@ -1,0 +1,111 @@
+"""Address ranges: do they overlap, are they large enough, and which one is free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.errors import Mistake, Path, dotted
+from tpuplane.spec.locations import system_zones
+from tpuplane.tpu import SliceError
+
+# Every primary range loses four addresses: network, gateway, last but one, broadcast
+# (https://cloud.google.com/vpc/docs/subnets).
+_RESERVED_ADDRESSES = 4
+# Pods per node where the user sets nothing, and on the system pool
+# (https://cloud.google.com/kubernetes-engine/docs/how-to/flexible-pod-cidr).
+_GKE_MAX_PODS = 110
+# A cluster in a region whose zones are not known: GKE spreads a pool over three.
+_USUAL_ZONES = 3
+_PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
+
+
+def ranges(clusters: dict[str, ClusterSpec]) -> dict[Path, IPv4Network]:
+    """Every address range of the platform's VPC, by its path in the file."""
+    found: dict[Path, IPv4Network] = {}
+    for key, cluster in clusters.items():
+        at: Path = ("clusters", key)
+        found[(*at, "network", "nodesCidr")] = IPv4Network(cluster.network.nodes_cidr)
+        found[(*at, "network", "podsCidr")] = IPv4Network(cluster.network.pods_cidr)
+        found[(*at, "network", "servicesCidr")] = IPv4Network(cluster.network.services_cidr)
+        if cluster.control_plane.master_cidr is not None:
+            found[(*at, "controlPlane", "masterCidr")] = IPv4Network(cluster.control_plane.master_cidr)
+    return found
+
+
+def check_overlaps(clusters: dict[str, ClusterSpec]) -> Iterator[Mistake]:
+    """Refuse a range that overlaps one that stands before it, and suggest the next free one of its size."""
+    taken: dict[Path, IPv4Network] = {}
+    everything = list(ranges(clusters).values())
+    for path, network in ranges(clusters).items():
+        other = next((earlier for earlier, range_ in taken.items() if range_.overlaps(network)), None)
+        if other is not None:
+            free = next_free(network.prefixlen, everything)
+            everything += [free] if free else []
+            hint = f"; next free: {free}" if free else ""
+            yield Mistake(path, f"'{network}' overlaps {taken[other]} of {dotted(other)}{hint}")
+        taken[path] = network
+
+
+def next_free(prefix: int, taken: list[IPv4Network]) -> IPv4Network | None:
+    """The first private range of this size that overlaps none of `taken`; None when all are taken."""
+    for block in _PRIVATE:
+        if prefix < block.prefixlen:
+            continue
+        candidate = IPv4Network((block.network_address, prefix))
+        while candidate.subnet_of(block):
+            blocker = next((range_ for range_ in taken if range_.overlaps(candidate)), None)
+            if blocker is None:
+                return candidate
+            # Jump behind what is in the way, to the next place where a range of this size may begin.
+            size = candidate.num_addresses
+            start = (int(blocker.broadcast_address) // size + 1) * size
+            if start > int(block.broadcast_address):
+                break
+            candidate = IPv4Network((start, prefix))
+    return None
+
+
+def check_sizes(key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """Refuse ranges that cannot hold the cluster at full scale."""
+    nodes, pods = _needs(cluster)
+    at: Path = ("clusters", key, "network")
+    nodes_range = IPv4Network(cluster.network.nodes_cidr)
+    if nodes > nodes_range.num_addresses - _RESERVED_ADDRESSES:
+        yield Mistake(
+            (*at, "nodesCidr"),
+            f"'{nodes_range}' holds {nodes_range.num_addresses - _RESERVED_ADDRESSES} nodes, but the pools grow to {nodes}; "
+            f"allowed: /{_prefix(nodes + _RESERVED_ADDRESSES)} or larger",
+        )
+    pods_range = IPv4Network(cluster.network.pods_cidr)
+    if pods > pods_range.num_addresses:
+        yield Mistake(
+            (*at, "podsCidr"),
+            f"'{pods_range}' has {pods_range.num_addresses} addresses, but the pools' {nodes} nodes reserve {pods} "
+            f"(twice the pods per node, rounded up); allowed: /{_prefix(pods)} or larger, or a lower maxPodsPerNode",
+        )
+
+
+def _needs(cluster: ClusterSpec) -> tuple[int, int]:
+    """Node addresses and pod addresses at full scale, with the node that a system pool upgrade adds."""
+    zones = len(system_zones(cluster.location)) or _USUAL_ZONES
+    nodes = cluster.system_pool.max_nodes * zones + 1
+    pods = nodes * _pod_block(_GKE_MAX_PODS)
+    for pool in cluster.pools.values():
+        try:
+            hosts = pool.slice.hosts * pool.max_slices
+        except SliceError:
+            continue  # reported where it stands
+        nodes += hosts
+        pods += hosts * _pod_block(pool.max_pods_per_node)
+    return nodes, pods
+
+
+def _pod_block(max_pods: int) -> int:
+    """Addresses that GKE reserves on each node: the power of two that is at least twice the pods."""
+    return 1 << (2 * max_pods - 1).bit_length()
+
+
+def _prefix(addresses: int) -> int:
+    return 32 - (addresses - 1).bit_length()

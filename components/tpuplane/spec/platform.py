@@ -1,0 +1,57 @@
+"""The whole description of a platform: what a stack file holds under `tpuplane:platform`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+
+from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.errors import Mistake, SpecError
+from tpuplane.spec.fields import Labels, Name, ProjectId, Spec
+
+
+class PlatformSpec(Spec):
+    """A TPU platform: GKE clusters of one project on one network."""
+
+    name: Name
+    """Name of the platform and its VPC, and the front of every cluster's name. A change replaces everything."""
+
+    project: ProjectId
+    """Google Cloud project id. A change replaces everything."""
+
+    labels: Labels = {}
+    """Google Cloud labels of everything that can carry them. Changed in place."""
+
+    clusters: Annotated[dict[Name, ClusterSpec], Field(min_length=1)]
+    """GKE clusters, by name; GKE sees `<platform>-<name>`. A new name is a new cluster."""
+
+    @classmethod
+    def parse(cls, value: object, where: str = "") -> PlatformSpec:
+        """Read the description from plain values, as a stack file or `pulumi.Config` gives them.
+
+        Raises `SpecError` with every mistake there is; `where` is put in front of each.
+        """
+        from tpuplane.spec.checks import check  # noqa: PLC0415 (checks need the models)
+        from tpuplane.spec.translate import mistakes_of, without  # noqa: PLC0415
+
+        if not isinstance(value, Mapping):
+            raise SpecError([Mistake((), f"a mapping with name, project and clusters is wanted, not {value!r}", where)])
+        found: list[Mistake] = []
+        spec: PlatformSpec | None = None
+        readable: object = value
+        while spec is None and readable is not None:
+            try:
+                spec = cls.model_validate(readable)
+            except ValidationError as error:
+                if not found:
+                    found = mistakes_of(error, cls)
+                readable = without(readable, error)
+        if spec is not None:
+            # A refused value was read as if it were not there: what a check then says about it is no news.
+            refused = [mistake.path for mistake in found]
+            found += [m for m in check(spec) if not any(m.path[: len(path)] == path for path in refused)]
+        if found or spec is None:
+            raise SpecError(Mistake(mistake.path, mistake.message, where) for mistake in found)
+        return spec

@@ -1,0 +1,100 @@
+"""What must hold within a pool, and between a pool and its cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic.alias_generators import to_camel
+
+from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.errors import Mistake, Path, choice, shown
+from tpuplane.spec.locations import is_zone, offering_zones, pool_zone, region_of
+from tpuplane.spec.pools import PoolSpec
+from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
+
+
+def check_pool(at: Path, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[Mistake]:
+    """Every mistake of one pool."""
+    yield from _check_scale(at, pool)
+    try:
+        generation = catalogue().generation(pool.generation)
+    except SliceError as error:
+        yield Mistake((*at, "generation"), str(error))
+        return  # topology, zone, disk and version hang on it
+    try:
+        _ = pool.slice
+    except SliceError as error:
+        yield Mistake((*at, to_camel(error.field)), str(error))
+    yield from _check_zone(at, cluster, pool, generation)
+    yield from _check_disk(at, pool, generation)
+    yield from _check_version(at, cluster, generation)
+    if not pool.auto_upgrade and cluster.release_channel != "UNSPECIFIED":
+        yield Mistake(
+            (*at, "autoUpgrade"),
+            f"false is refused by GKE in release channel {cluster.release_channel}; remove it (a maintenance exclusion "
+            "is how GKE holds upgrades back)",
+        )
+
+
+def _check_scale(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
+    scaling = pool.autoscaling
+    if scaling is None:
+        return
+    if pool.slices is not None:
+        yield Mistake((*at, "slices"), f"{pool.slices} stands beside autoscaling; keep one of the two")
+    if scaling.min_slices > scaling.max_slices:
+        yield Mistake(
+            (*at, "autoscaling", "minSlices"),
+            f"{scaling.min_slices} is more than maxSlices; allowed: at most {scaling.max_slices}",
+        )
+
+
+def _check_zone(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
+    location = cluster.location
+    zone = pool_zone(cluster, pool)
+    if zone is None:
+        offering = offering_zones(generation.name, location)
+        if offering:
+            yield Mistake(
+                (*at, "zone"),
+                f"required: several zones of {location} offer {generation.name}; allowed: {', '.join(offering)}",
+            )
+        else:
+            elsewhere = catalogue().zones(generation.name)
+            yield Mistake(
+                (*at, "generation"),
+                f"{shown(pool.generation)} is in no known zone of {location}; zones with it: {', '.join(elsewhere)}"
+                if elsewhere
+                else f"{shown(pool.generation)} is in no known zone; name the zone that Google gave you",
+            )
+        return
+    inside = zone == location if is_zone(location) else region_of(zone) == location
+    if not inside:
+        known = (location,) if is_zone(location) else offering_zones(generation.name, location)
+        yield Mistake((*at, "zone"), choice(zone, f"in the cluster's location {location}", known))
+        return
+    try:
+        catalogue().check_zone(zone, generation.name)
+    except SliceError as error:
+        # Where the zone is the cluster's own, the generation is what the user wrote in the pool.
+        field = "zone" if pool.zone else "generation"
+        message = str(error) if pool.zone else f"{shown(pool.generation)} does not fit the cluster's zone: {error}"
+        yield Mistake((*at, field), message)
+
+
+def _check_disk(at: Path, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
+    allowed = generation.boot_disk_types
+    if pool.disk_type is not None and allowed and pool.disk_type not in allowed:
+        yield Mistake((*at, "diskType"), choice(pool.disk_type, f"a boot disk of {generation.name} hosts", allowed))
+
+
+def _check_version(at: Path, cluster: ClusterSpec, generation: Generation) -> Iterator[Mistake]:
+    needed = generation.min_gke_version
+    if cluster.version is None or needed is None:
+        return
+    if GkeVersion.parse(cluster.version) < GkeVersion.parse(needed):
+        yield Mistake(
+            (*at, "generation"),
+            f"{shown(generation.name)} needs GKE {needed} or newer, but the cluster's version is "
+            f"{shown(cluster.version)}; raise version or remove it",
+        )

@@ -1,0 +1,128 @@
+"""Reading a platform's description from a Pulumi stack file, with the line of every mistake."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from pathlib import Path as FilePath
+from typing import Any
+
+import yaml
+from pydantic.alias_generators import to_snake
+
+from tpuplane.spec.errors import Mistake, Path, SpecError, shown
+from tpuplane.spec.platform import PlatformSpec
+
+CONFIG_KEY = "tpuplane:platform"
+
+_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class StackFileMissing(SpecError):
+    """There is no such file; the message lists the stack files that there are."""
+
+
+def load_stack(path: str | FilePath) -> PlatformSpec:
+    """The platform that a stack file describes under `config: tpuplane:platform`.
+
+    Raises `SpecError`, each mistake with `file:line`; `StackFileMissing` when the file is not there.
+    """
+    file = FilePath(path)
+    node, loader = _read(file)
+    document = loader.construct_document(node) if node is not None else None
+
+    def refuse(message: str) -> SpecError:
+        return SpecError([Mistake((), message, str(path))])
+
+    if not isinstance(document, dict):
+        raise refuse(f"a Pulumi stack file is a mapping with config: {CONFIG_KEY}; this one holds {shown(document)}")
+    config = document.get("config")
+    if not isinstance(config, dict) or CONFIG_KEY not in config:
+        keys = [str(key) for key in config] if isinstance(config, dict) else [str(key) for key in document]
+        close = difflib.get_close_matches(CONFIG_KEY, keys, n=1)
+        hint = f"; did you mean that by {close[0]!r}?" if close else ""
+        raise refuse(f"config has no {CONFIG_KEY}, where the platform is described{hint}")
+    description = config[CONFIG_KEY]
+    if isinstance(description, str):
+        # `pulumi config set` without --path stores JSON text; the program reads it like a mapping, so do we.
+        try:
+            description = json.loads(description)
+        except json.JSONDecodeError:
+            pass
+    lines = _Lines(node)
+
+    def where(at: Path) -> str:
+        return f"{path}:{lines.of(('config', CONFIG_KEY, *at))}"
+
+    twice = [Mistake(at[2:], "stands here twice; remove one", f"{path}:{line}") for at, line in lines.duplicates]
+    try:
+        spec = PlatformSpec.parse(description)
+    except SpecError as error:
+        raise SpecError([*error.located(where).mistakes, *twice]) from None
+    if twice:
+        raise SpecError(twice)
+    return spec
+
+
+def _read(file: FilePath) -> tuple[Any, Any]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        raise StackFileMissing([Mistake((), _missing(file))]) from None
+    except IsADirectoryError:
+        raise StackFileMissing([Mistake((), f"{file} is a folder; {_stacks_in(file)}")]) from None
+    except UnicodeDecodeError as error:
+        raise SpecError([Mistake((), f"not UTF-8 text: {error.reason} at byte {error.start}", str(file))]) from None
+    except OSError as error:
+        raise SpecError([Mistake((), f"cannot be read: {error.strerror}", str(file))]) from None
+    loader = _Loader(text)
+    try:
+        return loader.get_single_node(), loader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f":{mark.line + 1}" if mark else ""
+        raise SpecError([Mistake((), f"not YAML: {error.problem or error.context}", f"{file}{line}")]) from None
+    except yaml.YAMLError as error:
+        raise SpecError([Mistake((), f"not YAML: {' '.join(str(error).split())}", str(file))]) from None
+
+
+def _missing(file: FilePath) -> str:
+    return f"{file} does not exist; {_stacks_in(file.parent)}"
+
+
+def _stacks_in(folder: FilePath) -> str:
+    found = sorted(str(entry) for entry in folder.glob("Pulumi.*.yaml")) if folder.is_dir() else []
+    return f"stack files there: {', '.join(found)}" if found else f"there is no stack file in {folder}"
+
+
+class _Lines:
+    """Where each path of a YAML document stands, and which keys stand twice in one mapping."""
+
+    def __init__(self, root: Any) -> None:
+        self._lines: dict[Path, int] = {}
+        self.duplicates: list[tuple[Path, int]] = []
+        self._walk(root, (), 1)
+
+    def of(self, path: Path) -> int:
+        """The line of the path, or of the nearest thing around it that is in the file."""
+        found = 1
+        at: Path = ()
+        for part in path:
+            written = next((name for name in (part, to_snake(str(part))) if (*at, name) in self._lines), None)
+            if written is None:
+                break
+            at = (*at, written)
+            found = self._lines[at]
+        return found
+
+    def _walk(self, node: Any, path: Path, line: int) -> None:
+        self._lines[path] = line
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                at = (*path, str(key.value))
+                if at in self._lines:
+                    self.duplicates.append((at, key.start_mark.line + 1))
+                self._walk(value, at, key.start_mark.line + 1)
+        elif isinstance(node, yaml.SequenceNode):
+            for index, item in enumerate(node.value):
+                self._walk(item, (*path, index), item.start_mark.line + 1)
