@@ -17,6 +17,7 @@ from tpuplane.tpu.model import (
     Price,
     PriceModel,
 )
+from tpuplane.tpu.nearest import nearest_names
 from tpuplane.tpu.slices import Slice
 from tpuplane.tpu.topology import TopologyRule
 from tpuplane.tpu.versions import GkeVersion
@@ -38,5 +39,6 @@ __all__ = [
     "SliceError",
     "TopologyRule",
     "catalogue",
+    "nearest_names",
     "region_of",
 ]

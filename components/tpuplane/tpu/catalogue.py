@@ -10,6 +10,7 @@ from tpuplane.tpu import loading
 from tpuplane.tpu.errors import SliceError
 from tpuplane.tpu.model import Availability, Generation, MachineType, Price, PriceModel
 from tpuplane.tpu.nearest import nearest_names
+from tpuplane.tpu.versions import GkeVersion
 
 Offer = Literal["documented", "listed", "region"]
 
@@ -131,13 +132,13 @@ class Catalogue:
         hits = [p for p in self.prices if (p.generation, p.region, p.model) == (name, region, model)]
         return max(hits, key=lambda p: p.as_of or "", default=None)
 
-    def min_version(self, feature: str) -> str:
-        """The oldest GKE version (for `GkeVersion.meets`) with a feature of `data/versions.yaml`, such as "flex-start-tpu".
+    def min_version(self, feature: str) -> GkeVersion:
+        """The oldest GKE version with a feature of `data/versions.yaml`, such as "flex-start-tpu".
 
         Raises:
             KeyError: a feature not on record; the caller's mistake, never a user's.
         """
-        return loading.features()[feature]
+        return GkeVersion.minimum(loading.features()[feature])
 
 
 def region_of(zone: str) -> str:

@@ -30,19 +30,27 @@ class GkeVersion:
         Raises:
             SliceError: field "version", for anything else; also for `latest` and `-`, which name no version.
         """
-        match = _VERSION.fullmatch(text)
-        if match is None:
-            raise SliceError("version", text, "is not a GKE version; write it as 1.34.0-gke.2201000, 1.34.0 or 1.34")
-        return cls(*(int(part) for part in match.groups() if part is not None))
+        return cls(*_parts(text))
 
-    def meets(self, minimum: str) -> bool:
-        """Whether this version is `minimum` or newer; parts left out of a minimum are 0: `1.28` is all of 1.28."""
-        least = GkeVersion.parse(minimum)
-        patch, build = (0 if part == inf else part for part in (least.patch, least.build))
-        return self >= GkeVersion(least.major, least.minor, patch, build)
+    @classmethod
+    def minimum(cls, text: str) -> GkeVersion:
+        """Read a lower bound: parts left out are 0, so every 1.28 is at least the minimum `1.28`.
+
+        Raises:
+            SliceError: as `parse`.
+        """
+        parts = _parts(text)
+        return cls(*parts, *[0] * (4 - len(parts)))
 
     def __str__(self) -> str:
         text = f"{self.major}.{self.minor}"
         if self.patch != inf:
             text += f".{self.patch}"
         return text if self.build == inf else f"{text}-gke.{self.build}"
+
+
+def _parts(text: str) -> list[int]:
+    match = _VERSION.fullmatch(text)
+    if match is None:
+        raise SliceError("version", text, "is not a GKE version; write it as 1.34.0-gke.2201000, 1.34.0 or 1.34")
+    return [int(part) for part in match.groups() if part is not None]
