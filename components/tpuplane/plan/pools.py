@@ -5,7 +5,7 @@ from __future__ import annotations
 from tpuplane.plan.model import AutoscalingPlan, NodePoolPlan, UpgradePlan
 from tpuplane.spec import ClusterSpec, PoolSpec
 from tpuplane.spec.locations import pool_zone, system_machine, system_zones
-from tpuplane.spec.names import SYSTEM_POOL, node_pool_names
+from tpuplane.spec.names import SYSTEM_POOL, node_pool_names, workload_policy_name
 from tpuplane.tpu import Slice
 
 POOL_LABEL = "tpuplane-pool"
@@ -64,7 +64,7 @@ def tpu_pools(
             node_count=_node_count(pool, shape),
             autoscaling=_autoscaling(pool, shape, index),
             placement_topology=shape.topology if shape.multi_host else None,
-            workload_policy=_workload_policy(cluster_name, shape),
+            workload_policy=workload_policy_name(cluster_name, key, shape),
             upgrade=_SLICE_UPGRADE,
             auto_repair=pool.auto_repair,
             auto_upgrade=pool.auto_upgrade,
@@ -91,10 +91,3 @@ def _autoscaling(pool: PoolSpec, shape: Slice, index: int) -> AutoscalingPlan | 
         # All or nothing: the first `min_slices` pools stay up, the others come and go with the work.
         return AutoscalingPlan(shape.hosts if index < pool.min_slices else 0, shape.hosts)
     return AutoscalingPlan(pool.min_slices, pool.max_slices)
-
-
-def _workload_policy(cluster_name: str, shape: Slice) -> str | None:
-    """The policy that places a tpu7x slice. One for each topology of a cluster: it cannot be changed, only replaced."""
-    if shape.placement != "workload-policy":
-        return None
-    return f"{cluster_name}-{shape.generation.name}-{shape.topology}"

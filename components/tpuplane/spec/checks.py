@@ -48,10 +48,13 @@ def _check_location(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 def _check_version(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     needed = catalogue().min_version("ray-operator-addon")
-    if cluster.ray_operator and cluster.version is not None and GkeVersion.parse(cluster.version) < needed:
+    if not cluster.ray_operator or cluster.version is None:
+        return
+    if GkeVersion.parse(cluster.version) < needed:
         yield Mistake(
             (*at, "version"),
-            f"{shown(cluster.version)} is too old for GKE's Ray add-on; allowed: 1.30.0-gke.1747000 or newer, or rayOperator: false",
+            f"{shown(cluster.version)} is too old for GKE's Ray add-on; allowed: {needed} or newer, or rayOperator: "
+            "false",
         )
 
 

@@ -70,14 +70,16 @@ class ClusterSpec(Spec):
     """One GKE cluster: where it is, who reaches it, and its pools of TPU slices."""
 
     location: str
-    """A region, such as us-central1 (the control plane then survives a zone), or a zone. A change replaces the cluster."""
+    """A region, such as us-central1 (its control plane survives the loss of a zone), or a zone. A change replaces the
+    cluster."""
 
     release_channel: ReleaseChannel = "REGULAR"
     """How early GKE versions arrive. Default REGULAR. UNSPECIFIED (no channel) is for projects that still have it:
     GKE refuses it to new ones. Changed in place."""
 
     version: GkeVersion | None = None
-    """Lowest version of the control plane, such as "1.34" (in quotes). Default: what the channel offers. Changed in place."""
+    """Lowest version of the control plane, such as "1.34" (in quotes). Default: what the channel offers.
+    Changed in place."""
 
     network: ClusterNetworkSpec = ClusterNetworkSpec()
     """Address ranges."""
@@ -89,16 +91,17 @@ class ClusterSpec(Spec):
     """The CPU pool."""
 
     ray_operator: bool = True
-    """GKE's Ray add-on: KubeRay and the webhook that tells pods their place in a slice. Default true. Changed in place."""
+    """GKE's Ray add-on: KubeRay and the webhook that tells pods their place in a slice. Default true. Changed in
+    place."""
 
     deletion_protection: bool = True
     """Refuse to delete the cluster until this is set to false. Default true. Changed in place."""
 
-    labels: Labels = {}
+    labels: Labels = Field(default_factory=dict)
     """Google Cloud labels, on top of the platform's. Changed in place."""
 
     namespaces: tuple[Namespace, ...] = ()
     """Kubernetes namespaces to create. Removing one deletes everything in it."""
 
-    pools: dict[Name, PoolSpec] = {}
+    pools: dict[Name, PoolSpec] = Field(default_factory=dict)
     """Pools of TPU slices, by name. The name is part of the node pools' names: a new name is a new pool."""

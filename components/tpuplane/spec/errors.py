@@ -26,10 +26,10 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def choice(value: str, what: str, allowed: Iterable[str]) -> str:
+def choice(value: object, what: str, allowed: Iterable[str]) -> str:
     """The sentence for a value outside a fixed set: cause, allowed set and, where one is close, the nearest."""
     allowed = tuple(allowed)
-    close = nearest_names(value, allowed)
+    close = nearest_names(str(value), allowed)
     hint = f"; nearest: {', '.join(close)}" if close else ""
     return f"{shown(value)} is not {what}; allowed: {', '.join(allowed)}{hint}"
 

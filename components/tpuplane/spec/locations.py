@@ -28,7 +28,7 @@ class Locations:
 def locations() -> Locations:
     """The data, read once."""
     text = resources.files("tpuplane.spec").joinpath("data/locations.yaml").read_text(encoding="utf-8")
-    data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    data = yaml.safe_load(text)
     odd = data["regions_without_usual_machines"]
     return Locations(
         regions=tuple(data["regions"]["names"]),

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path
 from tpuplane.spec.pools import PoolSpec
-from tpuplane.tpu import SliceError
+from tpuplane.tpu import Slice, SliceError
 
 SYSTEM_POOL = "system"
 MAX_NAME = 40  # GKE clusters and node pools
+_MAX_RESOURCE_NAME = 63  # Compute Engine
 _ACCOUNT_ID = range(6, 31)  # characters of a service account's id
 
 
@@ -24,6 +25,14 @@ def node_pool_names(key: str, pool: PoolSpec) -> tuple[str, ...]:
     if not pool.slice.multi_host:
         return (key,)
     return tuple(f"{key}-{index}" for index in range(pool.max_slices))
+
+
+def workload_policy_name(cluster: str, key: str, shape: Slice) -> str | None:
+    """The policy that places a pool's slices; None where the generation needs none.
+
+    A policy cannot be changed, so the topology is part of its name: a new topology is a new policy.
+    """
+    return f"{cluster}-{key}-{shape.topology}" if shape.placement == "workload-policy" else None
 
 
 def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
@@ -47,7 +56,7 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
         except SliceError:
             continue  # reported where it stands
         path = (*at, "pools", pool_key)
-        clash = next((name for name in names if name in owners), None)
+        clash = next((taken for taken in names if taken in owners), None)
         if clash is not None:
             yield Mistake(path, f"its node pool '{clash}' is also one of {owners[clash]}; choose another name")
         if names and len(names[-1]) > MAX_NAME:
@@ -55,4 +64,11 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
                 path,
                 f"its node pool '{names[-1]}' has {len(names[-1])} characters; allowed: {MAX_NAME}; shorten the name",
             )
-        owners |= {name: f"pools.{pool_key}" for name in names if name not in owners}
+        policy = workload_policy_name(name, pool_key, pool.slice)
+        if policy is not None and len(policy) > _MAX_RESOURCE_NAME:
+            yield Mistake(
+                path,
+                f"its workload policy '{policy}' has {len(policy)} characters; allowed: {_MAX_RESOURCE_NAME}; shorten "
+                "the pool's or the cluster's name",
+            )
+        owners |= {own: f"pools.{pool_key}" for own in names if own not in owners}

@@ -75,8 +75,8 @@ def check_sizes(key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
     if nodes > nodes_range.num_addresses - _RESERVED_ADDRESSES:
         yield Mistake(
             (*at, "nodesCidr"),
-            f"'{nodes_range}' holds {nodes_range.num_addresses - _RESERVED_ADDRESSES} nodes, but the pools grow to {nodes}; "
-            f"allowed: /{_prefix(nodes + _RESERVED_ADDRESSES)} or larger",
+            f"'{nodes_range}' holds {nodes_range.num_addresses - _RESERVED_ADDRESSES} nodes, but the pools grow to "
+            f"{nodes}; allowed: /{_prefix(nodes + _RESERVED_ADDRESSES)} or larger",
         )
     pods_range = IPv4Network(cluster.network.pods_cidr)
     if pods > pods_range.num_addresses:

@@ -21,7 +21,7 @@ class PlatformSpec(Spec):
     project: ProjectId
     """Google Cloud project id. A change replaces everything."""
 
-    labels: Labels = {}
+    labels: Labels = Field(default_factory=dict)
     """Google Cloud labels of everything that can carry them. Changed in place."""
 
     clusters: Annotated[dict[Name, ClusterSpec], Field(min_length=1)]

@@ -92,7 +92,7 @@ def _check_version(at: Path, cluster: ClusterSpec, generation: Generation) -> It
     needed = generation.min_gke_version
     if cluster.version is None or needed is None:
         return
-    if GkeVersion.parse(cluster.version) < GkeVersion.parse(needed):
+    if GkeVersion.parse(cluster.version) < GkeVersion.minimum(needed):
         yield Mistake(
             (*at, "generation"),
             f"{shown(generation.name)} needs GKE {needed} or newer, but the cluster's version is "

@@ -23,7 +23,7 @@ class PoolAutoscalingSpec(Spec):
 
 
 class PoolSpec(Spec):
-    """Slices of one shape. Multi-host: one GKE node pool for each slice; single-host: one pool, a node for each slice."""
+    """Slices of one shape. Multi-host: a GKE node pool for each slice; single-host: one pool, a node for each slice."""
 
     generation: str
     """TPU generation, such as v5e or v6e. A change replaces the pool."""
@@ -46,7 +46,8 @@ class PoolSpec(Spec):
     """Scale with the work instead of a fixed number of slices. Not together with `slices`."""
 
     capacity: Capacity = "on-demand"
-    """How the hosts are bought: on-demand, or spot (cheaper, may be reclaimed at any time). A change replaces the pool."""
+    """How the hosts are bought: on-demand, or spot (cheaper, may be reclaimed at any time). A change replaces the
+    pool."""
 
     disk_type: str | None = None
     """Boot disk type. Default: the first that the generation takes (v6e and tpu7x take hyperdisk-balanced only).
@@ -65,10 +66,10 @@ class PoolSpec(Spec):
     auto_upgrade: bool = True
     """Let GKE upgrade the hosts. Default true; a cluster in a release channel allows nothing else. Changed in place."""
 
-    labels: Labels = {}
+    labels: Labels = Field(default_factory=dict)
     """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
 
-    node_labels: NodeLabels = {}
+    node_labels: NodeLabels = Field(default_factory=dict)
     """Kubernetes labels of the nodes, beside those that GKE and tpuplane set. Changed in place."""
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 from pathlib import Path as FilePath
@@ -45,10 +46,8 @@ def load_stack(path: str | FilePath) -> PlatformSpec:
     description = config[CONFIG_KEY]
     if isinstance(description, str):
         # `pulumi config set` without --path stores JSON text; the program reads it like a mapping, so do we.
-        try:
+        with contextlib.suppress(json.JSONDecodeError):
             description = json.loads(description)
-        except json.JSONDecodeError:
-            pass
     lines = _Lines(node)
 
     def where(at: Path) -> str:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_snake
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.tpu.nearest import nearest_names
 
 # Stand-ins for the platform's own required names, so that a mistake there does not hide those in the clusters.
-_PLACEHOLDERS = {"name": "p", "project": "placeholder"}
+_PLACEHOLDERS: dict[Path, str] = {("name",): "p", ("project",): "placeholder"}
 
 _KEY = "[key]"  # pydantic's mark for an error in a mapping's key
 
@@ -28,41 +30,31 @@ def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]
 def without(value: object, error: ValidationError) -> object:
     """A copy of `value` without what `error` refuses, so that the rest can be checked; None when nothing is left.
 
-    An optional field falls back to its default. A required one takes the pool or cluster that needs it with it.
+    An optional field falls back to its default; a required one takes the pool or cluster that needs it with it.
     """
     rest = copy.deepcopy(value)
     for detail in error.errors(include_url=False):
         path = _path(detail)
-        if path == ("clusters",) or not path:
-            return None
-        if len(path) == 1 and path[0] in _PLACEHOLDERS and isinstance(rest, dict):
-            rest.pop(to_snake(str(path[0])), None)
-            rest[path[0]] = _PLACEHOLDERS[str(path[0])]
-            continue
-        _remove(rest, path[:-1] if detail["type"] == "missing" else path)
-    return rest
+        if path in _PLACEHOLDERS and isinstance(rest, dict):
+            rest[path[0]] = _PLACEHOLDERS[path]
+        else:
+            _remove(rest, path[:-1] if detail["type"] == "missing" else path)
+    # Nothing was found to remove: what is left will not get better.
+    return None if rest == value else rest
 
 
 def _remove(value: Any, path: Path) -> None:
-    for part in path[:-1]:
-        value = _step(value, part)
-    last = path[-1]
-    if isinstance(value, dict):
-        value.pop(last, None)
-        value.pop(to_snake(str(last)), None)
-    elif isinstance(value, list):
-        # Emptied, not shortened: the places of the other items are still being reported.
-        value[last] = None
-        if all(item is None for item in value):
-            value.clear()
+    """Take away the field at `path`, or the whole list that it is in: the places in a list must not shift."""
+    names = list(itertools.takewhile(lambda part: isinstance(part, str), path))
+    for name in names[:-1]:
+        value = value.get(_written(value, name)) if isinstance(value, dict) else None
+    if isinstance(value, dict) and names:
+        value.pop(_written(value, names[-1]), None)
 
 
-def _step(value: Any, part: str | int) -> Any:
-    if isinstance(value, Mapping):
-        return value[part] if part in value else value.get(to_snake(str(part)), {})
-    if isinstance(value, list) and isinstance(part, int) and part < len(value):
-        return value[part]
-    return {}
+def _written(value: dict[str, Any], name: Any) -> str:
+    """The field's name as the user wrote it: camelCase, as pydantic reports it, or snake_case."""
+    return str(name) if name in value else to_snake(str(name))
 
 
 def _path(detail: ErrorDetails) -> Path:
@@ -70,45 +62,39 @@ def _path(detail: ErrorDetails) -> Path:
 
 
 def _message(detail: ErrorDetails, model: type[BaseModel]) -> str:
-    kind, value, context = detail["type"], detail.get("input"), detail.get("ctx", {})
-    match kind:
-        case "tpuplane":
-            return detail["msg"]
-        case "missing":
-            return f"required{_purpose(detail, model)}"
-        case "extra_forbidden":
-            return _unknown_field(detail, model)
-        case "literal_error":
-            return _literal(detail, model)
-        case "string_type" if isinstance(value, int | float):
-            return f'{shown(value)} is not text for YAML; write it in quotes, as "{shown(value)}"{_float_hint(value)}'
-        case "greater_than_equal":
-            return f"{shown(value)} is too small; allowed: {context['ge']} or more"
-        case "less_than_equal":
-            return f"{shown(value)} is too large; allowed: {context['le']} or less"
-        case "too_short" | "string_too_short":
-            return f"{shown(value)} is empty; at least one is needed"
-        case "string_too_long":
-            return f"{shown(value)} is too long; allowed: at most {context['max_length']} characters"
-    wanted = _WANTED.get(kind)
-    return f"{shown(value)} is not {wanted}" if wanted else f"{shown(value)} is refused: {detail['msg']}"
+    kind = detail["type"]
+    if kind in _EXPLAINED:
+        return _EXPLAINED[kind](detail, model)
+    template = _TEXTS.get(kind, "{value} is refused: {message}")
+    return template.format(**{"message": detail["msg"], **detail.get("ctx", {}), "value": shown(detail.get("input"))})
 
 
-_WANTED = {
-    "string_type": "text",
-    "int_type": "a whole number",
-    "int_parsing": "a whole number",
-    "int_from_float": "a whole number",
-    "bool_type": "true or false",
-    "bool_parsing": "true or false",
-    "dict_type": "a mapping of names to values",
-    "model_type": "a mapping of fields",
-    "tuple_type": "a list",
+# By pydantic's error types, https://docs.pydantic.dev/latest/errors/validation_errors
+_TEXTS = {
+    "tpuplane": "{message}",
+    "int_type": "{value} is not a whole number",
+    "int_parsing": "{value} is not a whole number",
+    "int_from_float": "{value} is not a whole number",
+    "bool_type": "{value} is not true or false",
+    "bool_parsing": "{value} is not true or false",
+    "dict_type": "{value} is not a mapping of names to values",
+    "model_type": "{value} is not a mapping of fields",
+    "tuple_type": "{value} is not a list",
+    "greater_than_equal": "{value} is too small; allowed: {ge} or more",
+    "less_than_equal": "{value} is too large; allowed: {le} or less",
+    "too_short": "{value} is empty; at least one is needed",
+    "string_too_short": "{value} is empty; at least one character is needed",
+    "string_too_long": "{value} is too long; allowed: at most {max_length} characters",
 }
 
 
-def _float_hint(value: object) -> str:
-    return " (unquoted, 1.30 is the number 1.3)" if isinstance(value, float) else ""
+def _not_text(detail: ErrorDetails, _: type[BaseModel]) -> str:
+    value = detail.get("input")
+    if not isinstance(value, int | float):
+        return f"{shown(value)} is not text"
+    hint = "; unquoted, 1.30 is the number 1.3" if isinstance(value, float) else ""
+    kind = "true or false" if isinstance(value, bool) else "a number"
+    return f"{shown(value)} is {kind} to YAML, not text; put it in quotes{hint}"
 
 
 def _unknown_field(detail: ErrorDetails, root: type[BaseModel]) -> str:
@@ -120,20 +106,24 @@ def _unknown_field(detail: ErrorDetails, root: type[BaseModel]) -> str:
     return f"unknown field{hint}; allowed: {', '.join(allowed)}"
 
 
-def _literal(detail: ErrorDetails, root: type[BaseModel]) -> str:
-    model = _model_at(root, detail["loc"][:-1])
-    field = _field(model, detail["loc"][-1]) if model else None
-    allowed = [str(word) for word in _literals(field.annotation)] if field else []
-    return choice(str(detail.get("input")), "allowed", allowed) if allowed else str(detail["msg"])
+def _not_allowed(detail: ErrorDetails, root: type[BaseModel]) -> str:
+    field = _field(_model_at(root, detail["loc"][:-1]), detail["loc"][-1])
+    return choice(detail.get("input"), "allowed", map(str, get_args(_plain(field.annotation))) if field else ())
 
 
-def _purpose(detail: ErrorDetails, root: type[BaseModel]) -> str:
-    model = _model_at(root, detail["loc"][:-1])
-    field = _field(model, detail["loc"][-1]) if model else None
-    if field is None or not field.description:
-        return ""
-    sentence = " ".join(field.description.split()).split(". ", maxsplit=1)[0].rstrip(".")
-    return f": {sentence[0].lower() if not sentence[:2].isupper() else sentence[0]}{sentence[1:]}"
+def _required(detail: ErrorDetails, root: type[BaseModel]) -> str:
+    field = _field(_model_at(root, detail["loc"][:-1]), detail["loc"][-1])
+    description = " ".join(field.description.split()) if field and field.description else ""
+    # The first sentence of the field's docstring says what is wanted.
+    return f"required: {description.partition('. ')[0].rstrip('.')}" if description else "required"
+
+
+_EXPLAINED: dict[str, Callable[[ErrorDetails, type[BaseModel]], str]] = {
+    "missing": _required,
+    "extra_forbidden": _unknown_field,
+    "literal_error": _not_allowed,
+    "string_type": _not_text,
+}
 
 
 def _model_at(model: type[BaseModel], path: tuple[str | int, ...]) -> type[BaseModel] | None:
@@ -151,10 +141,9 @@ def _model_at(model: type[BaseModel], path: tuple[str | int, ...]) -> type[BaseM
     return at if isinstance(at, type) and issubclass(at, BaseModel) else None
 
 
-def _field(model: type[BaseModel], part: str | int) -> Any:
-    names = (key for key, field in model.model_fields.items() if part in (key, field.alias))
-    name = next(names, None)
-    return model.model_fields[name] if name else None
+def _field(model: type[BaseModel] | None, part: str | int) -> FieldInfo | None:
+    fields = model.model_fields.items() if model else ()
+    return next((field for key, field in fields if part in (key, field.alias)), None)
 
 
 def _plain(annotation: Any) -> Any:
@@ -164,7 +153,3 @@ def _plain(annotation: Any) -> Any:
     if get_origin(annotation) in (Union, types.UnionType):
         return next(_plain(arg) for arg in get_args(annotation) if arg is not types.NoneType)
     return annotation
-
-
-def _literals(annotation: Any) -> Iterator[object]:
-    yield from get_args(_plain(annotation))

@@ -1,0 +1,61 @@
+"""The JSON schema of stack files, generated from the spec, so that editors complete and check them.
+
+`tpuplane schema > components/tpuplane/spec/platform.schema.json` writes it again; a test fails when that was forgotten.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tpuplane.spec.locations import known_zones, locations
+from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.stackfile import CONFIG_KEY
+from tpuplane.tpu import Generation, catalogue
+
+
+def stack_schema() -> dict[str, Any]:
+    """Schema of a whole stack file: Pulumi's own keys, and the platform under its config key."""
+    platform = PlatformSpec.model_json_schema()
+    definitions = platform.pop("$defs")
+    _know_the_catalogue(definitions)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "tpuplane stack file",
+        "type": "object",
+        "properties": {
+            "config": {
+                "type": "object",
+                "properties": {CONFIG_KEY: {"$ref": "#/$defs/PlatformSpec"}},
+                "required": [CONFIG_KEY],
+            }
+        },
+        "required": ["config"],
+        "$defs": {**definitions, "PlatformSpec": platform},
+    }
+
+
+def schema_text() -> str:
+    """The schema as it is checked in."""
+    return json.dumps(stack_schema(), indent=2) + "\n"
+
+
+def _know_the_catalogue(definitions: dict[str, Any]) -> None:
+    generations = catalogue().generations
+    regions = locations().regions
+    zones = sorted(zone for region in regions for zone in known_zones(region))
+    pool = definitions["PoolSpec"]
+    pool["properties"]["generation"]["enum"] = [generation.name for generation in generations]
+    pool["allOf"] = [_shapes(generation) for generation in generations]
+    # Examples, not enums: a zone that no public table lists is for `tpuplane check` to judge.
+    definitions["ClusterSpec"]["properties"]["location"]["examples"] = [*regions, *zones]
+
+
+def _shapes(generation: Generation) -> dict[str, Any]:
+    """What a generation allows for topology and machine type. Generations with a rule allow more than their list."""
+    topology = {"examples": list(generation.topologies)} if generation.rule else {"enum": list(generation.topologies)}
+    machines = {"enum": [machine.name for machine in generation.machines]}
+    return {
+        "if": {"properties": {"generation": {"const": generation.name}}},
+        "then": {"properties": {"topology": topology, "machineType": machines}},
+    }
