@@ -1,0 +1,191 @@
+"""A GKE Standard cluster: private nodes, Workload Identity, Dataplane V2, and no default node pool."""
+
+from typing import TypedDict
+
+import pulumi
+import pulumi_gcp as gcp
+import pulumi_kubernetes as kubernetes
+
+from tpuplane.gke.kubernetes_access import cluster_kubeconfig, kubernetes_provider
+from tpuplane.gke.node_pool import CLOUD_PLATFORM_SCOPE, ClusterRef
+from tpuplane.gke.options import waiting_like
+from tpuplane.gke.service_account import NodeServiceAccount
+from tpuplane.plan.model import ClusterPlan
+
+LOGGED_COMPONENTS = ("SYSTEM_COMPONENTS", "WORKLOADS")
+MONITORED_COMPONENTS = (
+    "SYSTEM_COMPONENTS",
+    "STORAGE",
+    "POD",
+    "DEPLOYMENT",
+    "STATEFULSET",
+    "DAEMONSET",
+    "HPA",
+    "CADVISOR",
+    "KUBELET",
+    "JOBSET",
+)
+
+
+class ClusterArgs(TypedDict):
+    """Arguments of `Cluster`."""
+
+    project: pulumi.Input[str]
+    """Google Cloud project. A change replaces the cluster."""
+
+    network: pulumi.Input[str]
+    """Id or self link of the VPC. A change replaces the cluster."""
+
+    subnetwork: pulumi.Input[str]
+    """Id or self link of the subnetwork with the plan's secondary ranges. A change replaces the cluster."""
+
+    plan: ClusterPlan
+    """What the cluster is. A new name, location or range replaces it; the rest is updated in place."""
+
+
+class Cluster(pulumi.ComponentResource):
+    """A GKE cluster with the service account of its nodes and the Kubernetes provider that reaches it."""
+
+    name: pulumi.Output[str]
+    location: pulumi.Output[str]
+    endpoint: pulumi.Output[str]
+    """Address of the control plane, without a scheme: the private one where the public one is off."""
+    kubeconfig: pulumi.Output[str]
+    """Kubeconfig that calls Google's auth plugin; it holds no credential."""
+    resource: gcp.container.Cluster
+    provider: kubernetes.Provider
+    ref: ClusterRef
+    """What a node pool must know of this cluster."""
+
+    def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tpuplane:index:Cluster", name, {}, opts)
+        plan = args["plan"]
+        self.node_identity = NodeServiceAccount(
+            f"{name}-nodes",
+            {"project": args["project"], "plan": plan.service_account},
+            pulumi.ResourceOptions(parent=self),
+        )
+        self.resource = self._cluster(name, args, opts)
+        self.name = self.resource.name
+        self.location = self.resource.location
+        self.endpoint = self.resource.endpoint
+        self.kubeconfig = cluster_kubeconfig(self.resource)
+        self.provider = kubernetes_provider(name, self.resource, self.kubeconfig, parent=self)
+        self.ref = {
+            "project": args["project"],
+            "name": self.resource.name,
+            "location": plan.location,
+            "region": plan.region,
+            "service_account": self.node_identity.email,
+        }
+        self.register_outputs(
+            {
+                "name": self.name,
+                "location": self.location,
+                "endpoint": self.endpoint,
+                "kubeconfig": self.kubeconfig,
+            }
+        )
+
+    def in_cluster(self) -> pulumi.ResourceOptions:
+        """Return the options of every object that lives inside this cluster.
+
+        Such objects go with their cluster: when it is deleted, nobody asks an API server that is gone to delete
+        them; when it is replaced, they are made anew although their own inputs are unchanged.
+        """
+        return pulumi.ResourceOptions(
+            parent=self,
+            provider=self.provider,
+            deleted_with=self.resource,
+            replace_with=[self.resource],
+        )
+
+    def _cluster(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None) -> gcp.container.Cluster:
+        plan = args["plan"]
+        endpoints = plan.control_plane
+        return gcp.container.Cluster(
+            name,
+            name=plan.name,
+            project=args["project"],
+            location=plan.location,
+            # Google counts a zonal cluster's own zone in, and refuses to hear it named again.
+            node_locations=[zone for zone in plan.node_zones if zone != plan.location],
+            release_channel={"channel": plan.release_channel},
+            min_master_version=plan.min_master_version,
+            deletion_protection=plan.deletion_protection,
+            resource_labels=plan.resource_labels,
+            # Pools are resources of their own. GKE insists on a first one, which lives for some minutes. It gets
+            # the system pool's machines and identity: the default machine is not in every zone, and the default
+            # account may do too much or be forbidden.
+            remove_default_node_pool=True,
+            initial_node_count=1,
+            node_config={
+                "machine_type": plan.system_pool.machine_type,
+                "disk_type": plan.system_pool.disk_type,
+                "service_account": self.node_identity.email,
+                "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
+                "workload_metadata_config": {"mode": "GKE_METADATA"},
+                "shielded_instance_config": {"enable_secure_boot": True, "enable_integrity_monitoring": True},
+            },
+            network=args["network"],
+            subnetwork=args["subnetwork"],
+            networking_mode="VPC_NATIVE",
+            ip_allocation_policy={
+                "cluster_secondary_range_name": plan.subnet.pods_range_name,
+                "services_secondary_range_name": plan.subnet.services_range_name,
+            },
+            datapath_provider="ADVANCED_DATAPATH",
+            enable_intranode_visibility=True,
+            private_cluster_config={
+                "enable_private_nodes": True,
+                "enable_private_endpoint": not endpoints.public_endpoint,
+                "master_ipv4_cidr_block": endpoints.master_cidr,
+            },
+            # Present even when empty: without the block the endpoint is open to everyone.
+            master_authorized_networks_config={
+                "gcp_public_cidrs_access_enabled": False,
+                "cidr_blocks": [
+                    {"cidr_block": allowed.cidr, "display_name": allowed.name}
+                    for allowed in endpoints.authorized_networks
+                ],
+            },
+            master_auth={"client_certificate_config": {"issue_client_certificate": False}},
+            enable_legacy_abac=False,
+            rbac_binding_config={
+                "enable_insecure_binding_system_authenticated": False,
+                "enable_insecure_binding_system_unauthenticated": False,
+            },
+            workload_identity_config={
+                "workload_pool": pulumi.Output.concat(args["project"], ".svc.id.goog"),
+            },
+            enable_shielded_nodes=True,
+            logging_config={"enable_components": list(LOGGED_COMPONENTS)},
+            monitoring_config={
+                "enable_components": list(MONITORED_COMPONENTS),
+                "managed_prometheus": {"enabled": True},
+            },
+            # Said even when off: the provider leaves an add-on alone that is no longer mentioned.
+            addons_config={
+                "ray_operator_configs": [
+                    {
+                        "enabled": plan.ray_operator,
+                        "ray_cluster_logging_config": {"enabled": plan.ray_operator},
+                        "ray_cluster_monitoring_config": {"enabled": plan.ray_operator},
+                    }
+                ]
+            },
+            opts=waiting_like(
+                opts,
+                pulumi.ResourceOptions(
+                    parent=self,
+                    # The same switch twice: Google refuses the deletion, and Pulumi refuses it already in the preview.
+                    protect=plan.deletion_protection,
+                    delete_before_replace=True,
+                    # It described the pool that is gone. GKE then reports another pool's, and a difference would
+                    # replace the cluster.
+                    ignore_changes=["node_config"],
+                    depends_on=[self.node_identity],
+                    custom_timeouts=pulumi.CustomTimeouts(create="60m", update="90m", delete="60m"),
+                ),
+            ),
+        )

@@ -1,0 +1,89 @@
+"""The platform's VPC: subnetworks with ranges for pods and services, and NAT for private nodes."""
+
+from typing import TypedDict
+
+import pulumi
+import pulumi_gcp as gcp
+
+from tpuplane.plan.model import NatPlan, NetworkPlan, SubnetPlan
+
+
+class NetworkArgs(TypedDict):
+    """Arguments of `Network`."""
+
+    project: pulumi.Input[str]
+    """Google Cloud project of the VPC. A change replaces the network and all that stands on it."""
+
+    plan: NetworkPlan
+    """The VPC, its subnetworks and its NATs. A change of a name, region or range replaces that resource."""
+
+
+class Network(pulumi.ComponentResource):
+    """A custom-mode VPC with one subnetwork per cluster and one Cloud NAT per region."""
+
+    network: gcp.compute.Network
+    subnets: dict[str, gcp.compute.Subnetwork]
+    """Subnetworks by name, as the plan names them."""
+
+    def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tpuplane:index:Network", name, {}, opts)
+        plan, project = args["plan"], args["project"]
+        self.network = gcp.compute.Network(
+            name,
+            name=plan.name,
+            project=project,
+            auto_create_subnetworks=False,
+            routing_mode="REGIONAL",
+            opts=self._child(),
+        )
+        self.subnets = {subnet.name: self._subnet(name, project, subnet) for subnet in plan.subnets}
+        for nat in plan.nats:
+            self._nat(name, project, nat)
+        self.register_outputs({"network_id": self.network.id})
+
+    def _subnet(self, name: str, project: pulumi.Input[str], plan: SubnetPlan) -> gcp.compute.Subnetwork:
+        return gcp.compute.Subnetwork(
+            f"{name}-{plan.name}",
+            name=plan.name,
+            project=project,
+            region=plan.region,
+            network=self.network.id,
+            ip_cidr_range=plan.nodes_cidr,
+            secondary_ip_ranges=[
+                {"range_name": plan.pods_range_name, "ip_cidr_range": plan.pods_cidr},
+                {"range_name": plan.services_range_name, "ip_cidr_range": plan.services_cidr},
+            ],
+            # Private nodes reach Google's APIs and Artifact Registry without passing the NAT.
+            private_ip_google_access=True,
+            log_config={
+                "aggregation_interval": "INTERVAL_10_MIN",
+                "flow_sampling": 0.5,
+                "metadata": "INCLUDE_ALL_METADATA",
+            },
+            opts=self._child(),
+        )
+
+    def _nat(self, name: str, project: pulumi.Input[str], plan: NatPlan) -> None:
+        router = gcp.compute.Router(
+            f"{name}-{plan.router_name}",
+            name=plan.router_name,
+            project=project,
+            region=plan.region,
+            network=self.network.id,
+            opts=self._child(),
+        )
+        gcp.compute.RouterNat(
+            f"{name}-{plan.nat_name}",
+            name=plan.nat_name,
+            project=project,
+            region=plan.region,
+            router=router.name,
+            nat_ip_allocate_option="AUTO_ONLY",
+            source_subnetwork_ip_ranges_to_nat="ALL_SUBNETWORKS_ALL_IP_RANGES",
+            log_config={"enable": True, "filter": "ERRORS_ONLY"},
+            opts=self._child(),
+        )
+
+    def _child(self) -> pulumi.ResourceOptions:
+        # Names are explicit, so a replacement can only be made once the old one is gone.
+        return pulumi.ResourceOptions(parent=self, delete_before_replace=True)

@@ -1,0 +1,210 @@
+"""Node pools: the system pool, and TPU pools of one or more slices of one shape."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+import pulumi
+import pulumi_gcp as gcp
+
+from tpuplane.gke.options import waiting_like
+from tpuplane.plan.model import NodePoolPlan
+
+CLOUD_PLATFORM_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+"""Access is decided by the roles of the nodes' own service account, as Google advises, not by scopes."""
+
+
+class ClusterRef(TypedDict):
+    """An existing cluster, as a node pool must know it. Every change replaces the pool."""
+
+    project: pulumi.Input[str]
+    """Project of the cluster."""
+
+    name: pulumi.Input[str]
+    """Name of the cluster."""
+
+    location: pulumi.Input[str]
+    """Region or zone of the cluster's control plane."""
+
+    region: pulumi.Input[str]
+    """Region of the nodes; workload policies are regional."""
+
+    service_account: pulumi.Input[str]
+    """Address of the account that nodes run as."""
+
+
+class SystemNodePoolArgs(TypedDict):
+    """Arguments of `SystemNodePool`."""
+
+    cluster: ClusterRef
+    """Where the pool is made. A change replaces it."""
+
+    plan: NodePoolPlan
+    """The pool, without a slice."""
+
+
+class TpuNodePoolArgs(TypedDict):
+    """Arguments of `TpuNodePool`."""
+
+    cluster: ClusterRef
+    """Where the pools are made. A change replaces them."""
+
+    plans: Sequence[NodePoolPlan]
+    """The GKE pools, all of the same slice: one for each slice that spans hosts, else one in all.
+    An added or removed pool leaves the others as they are; a changed slice replaces every pool."""
+
+    workload_policies: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """Names of the compute workload policies, by the name in the plans. Only where plans name one (tpu7x)."""
+
+
+class SystemNodePool(pulumi.ComponentResource):
+    """The pool without accelerators, for what must run somewhere: DNS, operators, Ray heads, queues."""
+
+    pool: gcp.container.NodePool
+
+    def __init__(self, name: str, args: SystemNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tpuplane:index:SystemNodePool", name, {}, opts)
+        self.pool = _node_pool(name, args["plan"], args["cluster"], {}, parent=self, opts=opts)
+        self.register_outputs({"pool_name": self.pool.name})
+
+
+class TpuNodePool(pulumi.ComponentResource):
+    """N TPU slices of one shape.
+
+    A slice that spans hosts is a GKE node pool of its own, for GKE makes and repairs it as a whole. Single-host
+    slices are the nodes of one pool.
+    """
+
+    pools: list[gcp.container.NodePool]
+    shape: str
+    """Generation and topology of one slice, such as "v6e 4x4"."""
+    pool_names: list[pulumi.Output[str]]
+    slices: int
+    """Slices at full scale."""
+    hosts: int
+    """Nodes at full scale."""
+    chips: int
+    """TPU chips at full scale."""
+
+    def __init__(self, name: str, args: TpuNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Make the pools.
+
+        Raises:
+            ValueError: if a plan has no slice, or the plans are of different slices.
+
+        """
+        plans, cluster = args["plans"], args["cluster"]
+        shapes = {str(plan.slice): plan.slice for plan in plans}
+        shape = next(iter(shapes.values()), None)
+        if shape is None or len(shapes) > 1:
+            raise ValueError(f"{name}: a TPU node pool takes plans of exactly one slice shape, not {sorted(shapes)}")
+        super().__init__("tpuplane:index:TpuNodePool", name, {}, opts)
+        policies = args.get("workload_policies", {})
+        self.pools = [
+            _node_pool(
+                f"{name}-{plan.index}" if shape.multi_host else name, plan, cluster, policies, parent=self, opts=opts
+            )
+            for plan in plans
+        ]
+        self.shape = str(shape)
+        self.pool_names = [pool.name for pool in self.pools]
+        self.hosts = sum(plan.max_nodes for plan in plans)
+        self.slices = self.hosts // shape.hosts
+        self.chips = self.hosts * shape.machine.chips
+        self.register_outputs(
+            {
+                "shape": self.shape,
+                "pool_names": self.pool_names,
+                "slices": self.slices,
+                "hosts": self.hosts,
+                "chips": self.chips,
+            }
+        )
+
+
+def _node_pool(
+    name: str,
+    plan: NodePoolPlan,
+    cluster: ClusterRef,
+    policies: Mapping[str, pulumi.Input[str]],
+    *,
+    parent: pulumi.Resource,
+    opts: pulumi.ResourceOptions | None,
+) -> gcp.container.NodePool:
+    """Register the GKE node pool of one plan."""
+    scaling = plan.autoscaling
+    return gcp.container.NodePool(
+        name,
+        name=plan.name,
+        project=cluster["project"],
+        cluster=cluster["name"],
+        location=cluster["location"],
+        node_locations=list(plan.zones),
+        node_count=plan.node_count,
+        # The autoscaler owns the size from the first minute on; this is only where it starts.
+        initial_node_count=scaling.min_nodes if scaling else None,
+        # Limits per zone, never totals: GKE checks a slice against the per-zone maximum.
+        autoscaling={
+            "min_node_count": scaling.min_nodes,
+            "max_node_count": scaling.max_nodes,
+            "location_policy": scaling.location_policy,
+        }
+        if scaling
+        else None,
+        max_pods_per_node=plan.max_pods_per_node,
+        placement_policy=_placement(plan, policies),
+        management={"auto_repair": plan.auto_repair, "auto_upgrade": plan.auto_upgrade},
+        upgrade_settings={
+            "strategy": "SURGE",
+            "max_surge": plan.upgrade.max_surge,
+            "max_unavailable": plan.upgrade.max_unavailable,
+        },
+        network_config={"enable_private_nodes": True},
+        node_config=_node_config(plan, cluster["service_account"]),
+        opts=waiting_like(
+            opts,
+            pulumi.ResourceOptions(
+                parent=parent,
+                replace_on_changes=list(plan.replace_on),
+                # The name is explicit, and a slice's chips are rarely there twice.
+                delete_before_replace=True,
+                ignore_changes=["initial_node_count", "node_count"] if scaling else None,
+                custom_timeouts=pulumi.CustomTimeouts(create="60m", update="120m", delete="60m"),
+            ),
+        ),
+    )
+
+
+def _node_config(plan: NodePoolPlan, service_account: pulumi.Input[str]) -> gcp.container.NodePoolNodeConfigArgsDict:
+    # GKE itself taints TPU nodes with google.com/tpu and labels them with accelerator and topology. The provider
+    # reports no drift on taints that are not declared, so they are not declared.
+    return {
+        "machine_type": plan.machine_type,
+        "image_type": "COS_CONTAINERD",
+        "disk_type": plan.disk_type,
+        "disk_size_gb": plan.disk_size_gb,
+        "spot": plan.capacity == "spot",
+        "service_account": service_account,
+        "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
+        "workload_metadata_config": {"mode": "GKE_METADATA"},
+        "shielded_instance_config": {"enable_secure_boot": True, "enable_integrity_monitoring": True},
+        "metadata": {"disable-legacy-endpoints": "true"},
+        "gvnic": {"enabled": True},
+        "labels": plan.node_labels,
+        "resource_labels": plan.resource_labels,
+    }
+
+
+def _placement(
+    plan: NodePoolPlan, policies: Mapping[str, pulumi.Input[str]]
+) -> gcp.container.NodePoolPlacementPolicyArgsDict | None:
+    if plan.placement_topology is None:
+        return None
+    if plan.workload_policy is None:
+        return {"type": "COMPACT", "tpu_topology": plan.placement_topology}
+    # GKE refuses a compact placement for these machines and stores their policy without a type. Any type here
+    # would differ from what it reports and replace the slice at every update (vllm-project/ci-infra pull 547).
+    return {
+        "type": "",
+        "policy_name": policies[plan.workload_policy],
+        "tpu_topology": plan.placement_topology,
+    }

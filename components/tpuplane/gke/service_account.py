@@ -1,0 +1,46 @@
+"""The identity of a cluster's nodes: a service account of its own that holds only the roles in the plan."""
+
+from typing import TypedDict
+
+import pulumi
+import pulumi_gcp as gcp
+
+from tpuplane.plan.model import ServiceAccountPlan
+
+
+class NodeServiceAccountArgs(TypedDict):
+    """Arguments of `NodeServiceAccount`."""
+
+    project: pulumi.Input[str]
+    """Project that holds the account and grants the roles. A change replaces both."""
+
+    plan: ServiceAccountPlan
+    """Account id and roles. A new account id replaces the account; roles are granted and revoked in place."""
+
+
+class NodeServiceAccount(pulumi.ComponentResource):
+    """A service account for GKE nodes, in place of the Compute Engine default account and its Editor role."""
+
+    email: pulumi.Output[str]
+    """Address of the account, for `node_config.service_account`."""
+
+    def __init__(self, name: str, args: NodeServiceAccountArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tpuplane:index:NodeServiceAccount", name, {}, opts)
+        plan, project = args["plan"], args["project"]
+        account = gcp.serviceaccount.Account(
+            name,
+            account_id=plan.account_id,
+            display_name=plan.display_name,
+            project=project,
+            opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True),
+        )
+        for role in plan.roles:
+            gcp.projects.IAMMember(
+                f"{name}-{role.removeprefix('roles/')}",
+                project=project,
+                role=role,
+                member=pulumi.Output.concat("serviceAccount:", account.email),
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+        self.email = account.email
+        self.register_outputs({"email": self.email})

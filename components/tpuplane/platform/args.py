@@ -1,0 +1,185 @@
+"""What a program passes to `Platform`: the fields of `tpuplane.spec`, as TypedDicts.
+
+Pulumi's component analyzer reads these to offer the component to other languages, and understands nothing richer.
+Values are checked by the spec, which has the same fields, the same optional ones and the same descriptions (a test
+compares the two). Everything here shapes the plan, so everything is a plain value, known before the engine starts.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+
+class ClusterNetworkArgs(TypedDict):
+    """Address ranges of the cluster in the platform's VPC. The clusters of a platform must not overlap. A change of
+    any of them replaces the subnetwork, and with it the cluster."""
+
+    nodes_cidr: NotRequired[str]
+    """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes)."""
+
+    pods_cidr: NotRequired[str]
+    """Secondary range for pods: a block for each node, by its pods per node. Default 10.64.0.0/14."""
+
+    services_cidr: NotRequired[str]
+    """Secondary range for services, one address each. Default 10.32.0.0/20 (4,096 services)."""
+
+
+class AuthorizedNetworkArgs(TypedDict):
+    """Addresses that may reach the control plane."""
+
+    cidr: str
+    """IPv4 range. The whole internet (0.0.0.0/0) is refused."""
+
+    name: str
+    """What the range is, as the console shows it."""
+
+
+class ControlPlaneArgs(TypedDict):
+    """Who reaches the control plane. Default: only the VPC, through the private endpoint."""
+
+    public_endpoint: NotRequired[bool]
+    """Give the control plane a public address too; it then needs `authorizedNetworks`. Default false."""
+
+    master_cidr: NotRequired[str]
+    """A /28 for the control plane's private endpoint. Default: GKE uses the node subnetwork. A change replaces the
+    cluster."""
+
+    authorized_networks: NotRequired[Sequence[AuthorizedNetworkArgs]]
+    """Ranges that may reach the control plane. Default: none beyond the VPC. Changed in place."""
+
+
+class SystemPoolArgs(TypedDict):
+    """The CPU pool that runs what is not TPU work: DNS, operators, queues."""
+
+    machine_type: NotRequired[str]
+    """Default: e2-standard-4, and n2-standard-4 where the zone has no e2 (us-central2-b). A change rolls the
+    nodes."""
+
+    min_nodes: NotRequired[int]
+    """Fewest nodes in each zone. Default 1. Changed in place."""
+
+    max_nodes: NotRequired[int]
+    """Most nodes in each zone. Default 3. Changed in place."""
+
+    disk_size_gb: NotRequired[int]
+    """Boot disk size in GB (pd-balanced). Default 100. A change rolls the nodes."""
+
+
+class PoolAutoscalingArgs(TypedDict):
+    """How far a pool scales. A multi-host slice comes and goes as a whole: 0 hosts or all of them."""
+
+    min_slices: NotRequired[int]
+    """Slices that are kept running without work. Default 0. Changed in place."""
+
+    max_slices: int
+    """Slices at full scale. Multi-host: each is a node pool of its own, which is added or deleted."""
+
+
+class PoolArgs(TypedDict):
+    """Slices of one shape. Multi-host: a GKE node pool for each slice; single-host: one pool, a node for each
+    slice."""
+
+    generation: str
+    """TPU generation, such as v5e or v6e. A change replaces the pool."""
+
+    topology: str
+    """Chips of one slice along each axis, such as 4x4 or 2x2x2. A change replaces the pool."""
+
+    machine_type: NotRequired[str]
+    """Machine type of the hosts. Default: the generation's multi-host machine, else the one that has the topology.
+    A change replaces the pool."""
+
+    zone: NotRequired[str]
+    """Zone of the hosts. Default: the cluster's zone, or the only zone of its region with this generation. A change
+    replaces a multi-host pool."""
+
+    slices: NotRequired[int]
+    """Number of slices, fixed. Default 1. Not together with `autoscaling`. Adds and removes the last slices
+    only."""
+
+    autoscaling: NotRequired[PoolAutoscalingArgs]
+    """Scale with the work instead of a fixed number of slices. Not together with `slices`."""
+
+    capacity: NotRequired[str]
+    """How the hosts are bought: on-demand, or spot (cheaper, may be reclaimed at any time). A change replaces the
+    pool."""
+
+    disk_type: NotRequired[str]
+    """Boot disk type. Default: the first that the generation takes (v6e and tpu7x take hyperdisk-balanced only). A
+    change rolls the hosts."""
+
+    disk_size_gb: NotRequired[int]
+    """Boot disk size in GB. Default 100. A change rolls the hosts."""
+
+    max_pods_per_node: NotRequired[int]
+    """Pods per host; sets the size of each host's pod range. Default 32, not GKE's 110: a TPU host runs one
+    workload beside the system's own pods. A change replaces the pool."""
+
+    auto_repair: NotRequired[bool]
+    """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true. Changed in place."""
+
+    auto_upgrade: NotRequired[bool]
+    """Let GKE upgrade the hosts. Default true; a cluster in a release channel allows nothing else. Changed in
+    place."""
+
+    labels: NotRequired[Mapping[str, str]]
+    """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
+
+    node_labels: NotRequired[Mapping[str, str]]
+    """Kubernetes labels of the nodes, beside those that GKE and tpuplane set. Changed in place."""
+
+
+class PlatformClusterArgs(TypedDict):
+    """One GKE cluster: where it is, who reaches it, and its pools of TPU slices."""
+
+    location: str
+    """A region, such as us-central1 (its control plane survives the loss of a zone), or a zone. A change replaces
+    the cluster."""
+
+    release_channel: NotRequired[str]
+    """How early GKE versions arrive. Default REGULAR. UNSPECIFIED (no channel) is for projects that still have it:
+    GKE refuses it to new ones. Changed in place."""
+
+    version: NotRequired[str]
+    """Lowest version of the control plane, such as "1.34" (in quotes). Default: what the channel offers. Changed in
+    place."""
+
+    network: NotRequired[ClusterNetworkArgs]
+    """Address ranges."""
+
+    control_plane: NotRequired[ControlPlaneArgs]
+    """Who reaches the control plane."""
+
+    system_pool: NotRequired[SystemPoolArgs]
+    """The CPU pool."""
+
+    ray_operator: NotRequired[bool]
+    """GKE's Ray add-on: KubeRay and the webhook that tells pods their place in a slice. Default true. Changed in
+    place."""
+
+    deletion_protection: NotRequired[bool]
+    """Refuse to delete the cluster until this is set to false. Default true. Changed in place."""
+
+    labels: NotRequired[Mapping[str, str]]
+    """Google Cloud labels, on top of the platform's. Changed in place."""
+
+    namespaces: NotRequired[Sequence[str]]
+    """Kubernetes namespaces to create. Removing one deletes everything in it."""
+
+    pools: NotRequired[Mapping[str, PoolArgs]]
+    """Pools of TPU slices, by name. The name is part of the node pools' names: a new name is a new pool."""
+
+
+class PlatformArgs(TypedDict):
+    """A TPU platform: GKE clusters of one project on one network."""
+
+    name: str
+    """Name of the platform and its VPC, and the front of every cluster's name. A change replaces everything."""
+
+    project: str
+    """Google Cloud project id. A change replaces everything."""
+
+    labels: NotRequired[Mapping[str, str]]
+    """Google Cloud labels of everything that can carry them. Changed in place."""
+
+    clusters: Mapping[str, PlatformClusterArgs]
+    """GKE clusters, by name; GKE sees `<platform>-<name>`. A new name is a new cluster."""

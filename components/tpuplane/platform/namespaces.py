@@ -1,0 +1,24 @@
+"""The namespaces that a platform keeps in each of its clusters."""
+
+import pulumi_kubernetes as kubernetes
+
+from tpuplane.gke import Cluster
+
+POD_SECURITY = {
+    # TPU pods need no privilege since GKE 1.28, so baseline holds them all; what falls short of restricted is told.
+    "pod-security.kubernetes.io/enforce": "baseline",
+    "pod-security.kubernetes.io/warn": "restricted",
+    "pod-security.kubernetes.io/audit": "restricted",
+}
+
+
+def make_namespace(name: str, namespace: str, cluster: Cluster) -> kubernetes.core.v1.Namespace:
+    """Make one namespace with pod security labels. It is deleted with its cluster."""
+    return kubernetes.core.v1.Namespace(
+        name,
+        metadata={
+            "name": namespace,
+            "labels": {"app.kubernetes.io/managed-by": "tpuplane", **POD_SECURITY},
+        },
+        opts=cluster.in_cluster(),
+    )
