@@ -106,7 +106,8 @@ class Catalogue:
         """Refuse a zone that is not known to offer the generation.
 
         Raises:
-            SliceError: field "zone", with the zones that do; the nearest are in the same region, else continent.
+            SliceError: field "zone", with the zones that do; the nearest are in the same region, else on the
+                same continent.
         """
         if self.zone_offers(zone, generation):
             return
@@ -120,7 +121,7 @@ class Catalogue:
             f"is not known to offer {self.generation(generation).name}",
             allowed=known.zones,
             allowed_text=", ".join((*known.zones, *(f"a zone of {region}" for region in elsewhere))),
-            nearest=tuple(near[:2]) or nearest_names(zone, known.zones),
+            nearest=tuple(near[:2]) if region_of(zone) else nearest_names(zone, known.zones),
         )
 
     def _availability(self, generation: str) -> Availability:
