@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -62,7 +62,7 @@ class PoolSummary:
 
 def show(platform: PlatformPlan) -> None:
     """Print what the platform is: its clusters, pools, slices and chips at full scale, and `ok`."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("cluster, pool", "slice", "location", "capacity"):
         table.add_column(column, no_wrap=True)
     for column in ("slices", "hosts", "chips"):
@@ -74,10 +74,11 @@ def show(platform: PlatformPlan) -> None:
             table.add_row(
                 f"  {pool.name}", str(pool.shape), pool.zone, pool.capacity, pool.slices, hosts, str(pool.chips)
             )
-    console = Console(highlight=False)
-    console.print(f"[bold]{platform.name}[/bold] in project {platform.project}")
+    # Into a file or a pipe, the table is as wide as it needs to be.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    console.print(f"[bold]{platform.name}[/bold] in project {platform.project}\n")
     console.print(table)
-    console.print(f"[green]ok[/green]: {_count(len(platform.clusters), 'cluster')}, {_count(platform.chips, 'chip')}")
+    console.print(f"\n[green]ok[/green]: {_count(len(platform.clusters), 'cluster')}, {_count(platform.chips, 'chip')}")
 
 
 def _count(number: int, noun: str) -> str:

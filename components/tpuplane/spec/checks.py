@@ -8,14 +8,13 @@ from ipaddress import IPv4Network
 
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
-from tpuplane.spec.locations import is_zone, known_zones, locations, region_of
+from tpuplane.spec.locations import is_zone, known_zones, locations, region_of, tpu_regions
 from tpuplane.spec.names import check_names
 from tpuplane.spec.networks import check_overlaps, check_sizes
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pool_checks import check_pool
 from tpuplane.tpu import GkeVersion, catalogue
-
-_INTERNET = 0  # prefix length
+from tpuplane.tpu.nearest import nearest_names
 
 
 def check(spec: PlatformSpec) -> list[Mistake]:
@@ -41,7 +40,13 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
 def _check_location(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     region = region_of(cluster.location)
     if region not in locations().regions:
-        yield Mistake((*at, "location"), choice(cluster.location, "a Google Cloud region or zone", locations().regions))
+        close = nearest_names(cluster.location, locations().regions)
+        hint = f"; nearest: {', '.join(close)}" if close else ""
+        yield Mistake(
+            (*at, "location"),
+            f"{shown(cluster.location)} is not a Google Cloud region or zone; regions with TPUs: "
+            f"{', '.join(tpu_regions())}{hint}",
+        )
     elif is_zone(cluster.location) and region in locations().zones and cluster.location not in known_zones(region):
         yield Mistake((*at, "location"), choice(cluster.location, f"a zone of {region}", known_zones(region)))
 
@@ -67,12 +72,6 @@ def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
             (*at, "authorizedNetworks"),
             "required with publicEndpoint: the ranges that may reach the control plane, such as your office or VPN",
         )
-    for index, network in enumerate(plane.authorized_networks):
-        if IPv4Network(network.cidr).prefixlen == _INTERNET:
-            yield Mistake(
-                (*at, "authorizedNetworks", index, "cidr"),
-                f"{shown(network.cidr)} opens the control plane to the whole internet; name the ranges that need it",
-            )
 
 
 def _check_system_pool(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tpuplane.spec.fields import Cidr, GkeVersion, Labels, Name, Namespace, Spec
+from tpuplane.spec.fields import AuthorizedCidr, Cidr, GkeVersion, Labels, Name, Namespace, Spec
 from tpuplane.spec.pools import PoolSpec
 
 ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED", "UNSPECIFIED"]
@@ -29,7 +29,7 @@ class ClusterNetworkSpec(Spec):
 class AuthorizedNetworkSpec(Spec):
     """Addresses that may reach the control plane."""
 
-    cidr: Cidr
+    cidr: AuthorizedCidr
     """IPv4 range. The whole internet (0.0.0.0/0) is refused."""
 
     name: Annotated[str, Field(min_length=1, max_length=63)]

@@ -103,11 +103,18 @@ def _cidr(value: str) -> str:
     return str(network)
 
 
+def _authorized(cidr: str) -> str:
+    if cidr.endswith("/0"):
+        raise refuse(f"{shown(cidr)} opens the control plane to the whole internet; name the ranges that need it")
+    return cidr
+
+
 Name = Annotated[str, *_text(_NAME, _NAME_RULE)]
 ProjectId = Annotated[str, *_text(_PROJECT, _PROJECT_RULE)]
 Namespace = Annotated[str, *_text(_NAMESPACE, _NAMESPACE_RULE), AfterValidator(_namespace)]
 GkeVersion = Annotated[str, *_text(_VERSION, _VERSION_RULE)]
 Cidr = Annotated[str, AfterValidator(_cidr)]
+AuthorizedCidr = Annotated[str, AfterValidator(_cidr), AfterValidator(_authorized)]
 Labels = dict[
     Annotated[str, *_text(_LABEL_KEY, _LABEL_KEY_RULE), AfterValidator(_label_key)],
     Annotated[str, *_text(_LABEL_VALUE, _LABEL_VALUE_RULE)],

@@ -59,6 +59,12 @@ def known_zones(region: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*locations().zones.get(region, ()), *with_tpus)))
 
 
+def tpu_regions() -> tuple[str, ...]:
+    """Regions with a zone that offers TPUs."""
+    zones = (zone for generation in catalogue().generations for zone in catalogue().zones(generation.name))
+    return tuple(sorted({region_of(zone) for zone in zones}))
+
+
 def system_zones(location: str) -> tuple[str, ...]:
     """Zones of the system pool's nodes: a zonal cluster's own; in a region the first three that Google lists,
     as GKE itself would choose; none (GKE chooses) where the list is not known.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from pydantic.alias_generators import to_snake
+
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, dotted
 from tpuplane.spec.locations import system_zones
@@ -21,7 +23,7 @@ _USUAL_ZONES = 3
 _PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
 
 
-def ranges(clusters: dict[str, ClusterSpec]) -> dict[Path, IPv4Network]:
+def _ranges(clusters: dict[str, ClusterSpec]) -> dict[Path, IPv4Network]:
     """Every address range of the platform's VPC, by its path in the file."""
     found: dict[Path, IPv4Network] = {}
     for key, cluster in clusters.items():
@@ -37,15 +39,24 @@ def ranges(clusters: dict[str, ClusterSpec]) -> dict[Path, IPv4Network]:
 def check_overlaps(clusters: dict[str, ClusterSpec]) -> Iterator[Mistake]:
     """Refuse a range that overlaps one that stands before it, and suggest the next free one of its size."""
     taken: dict[Path, IPv4Network] = {}
-    everything = list(ranges(clusters).values())
-    for path, network in ranges(clusters).items():
+    ranges = _ranges(clusters)
+    everything = list(ranges.values())
+    for path, network in ranges.items():
         other = next((earlier for earlier, range_ in taken.items() if range_.overlaps(network)), None)
         if other is not None:
             free = next_free(network.prefixlen, everything)
             everything += [free] if free else []
             hint = f"; next free: {free}" if free else ""
-            yield Mistake(path, f"'{network}' overlaps {taken[other]} of {dotted(other)}{hint}")
+            default = "" if _is_written(clusters, path) else " (the default)"
+            yield Mistake(path, f"'{network}'{default} overlaps {taken[other]} of {dotted(other)}{hint}")
         taken[path] = network
+
+
+def _is_written(clusters: dict[str, ClusterSpec], path: Path) -> bool:
+    """Whether the user chose the range at `path`."""
+    _, key, part, field = path
+    section = clusters[str(key)].network if part == "network" else clusters[str(key)].control_plane
+    return to_snake(str(field)) in section.model_fields_set
 
 
 def next_free(prefix: int, taken: list[IPv4Network]) -> IPv4Network | None:

@@ -34,7 +34,7 @@ class PlatformSpec(Spec):
         Raises `SpecError` with every mistake there is; `where` is put in front of each.
         """
         from tpuplane.spec.checks import check  # noqa: PLC0415 (checks need the models)
-        from tpuplane.spec.translate import mistakes_of, without  # noqa: PLC0415
+        from tpuplane.spec.translate import mistakes_of, removed, without  # noqa: PLC0415
 
         if not isinstance(value, Mapping):
             raise SpecError([Mistake((), f"a mapping with name, project and clusters is wanted, not {value!r}", where)])
@@ -50,8 +50,8 @@ class PlatformSpec(Spec):
                 readable = without(readable, error)
         if spec is not None:
             # A refused value was read as if it were not there: what a check then says about it is no news.
-            refused = [mistake.path for mistake in found]
-            found += [m for m in check(spec) if not any(m.path[: len(path)] == path for path in refused)]
+            gone = [removed(mistake.path) for mistake in found]
+            found += [m for m in check(spec) if not any(m.path[: len(path)] == path for path in gone)]
         if found or spec is None:
             raise SpecError(Mistake(mistake.path, mistake.message, where) for mistake in found)
         return spec

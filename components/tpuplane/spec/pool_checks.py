@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
-from tpuplane.spec.locations import is_zone, offering_zones, pool_zone, region_of
+from tpuplane.spec.locations import is_zone, locations, offering_zones, pool_zone, region_of
 from tpuplane.spec.pools import PoolSpec
 from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
 
@@ -51,6 +51,8 @@ def _check_scale(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
 
 def _check_zone(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
     location = cluster.location
+    if region_of(location) not in locations().regions:
+        return  # nothing can be said about zones of a place that is not there
     zone = pool_zone(cluster, pool)
     if zone is None:
         offering = offering_zones(generation.name, location)

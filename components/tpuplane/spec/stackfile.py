@@ -121,6 +121,8 @@ class _Lines:
                 at = (*path, str(key.value))
                 if at in self._lines:
                     self.duplicates.append((at, key.start_mark.line + 1))
+                    # YAML keeps the last one, so that is the one whose lines count.
+                    self._lines = {seen: line for seen, line in self._lines.items() if seen[: len(at)] != at}
                 self._walk(value, at, key.start_mark.line + 1)
         elif isinstance(node, yaml.SequenceNode):
             for index, item in enumerate(node.value):

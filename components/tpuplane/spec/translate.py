@@ -17,7 +17,7 @@ from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.tpu.nearest import nearest_names
 
 # Stand-ins for the platform's own required names, so that a mistake there does not hide those in the clusters.
-_PLACEHOLDERS: dict[Path, str] = {("name",): "p", ("project",): "placeholder"}
+_PLACEHOLDERS: dict[Path, str] = {("name",): "name", ("project",): "placeholder"}
 
 _KEY = "[key]"  # pydantic's mark for an error in a mapping's key
 
@@ -43,9 +43,13 @@ def without(value: object, error: ValidationError) -> object:
     return None if rest == value else rest
 
 
+def removed(path: Path) -> Path:
+    """What goes away with a mistake at `path`: the field itself, or the list that it is in."""
+    return tuple(itertools.takewhile(lambda part: isinstance(part, str), path))
+
+
 def _remove(value: Any, path: Path) -> None:
-    """Take away the field at `path`, or the whole list that it is in: the places in a list must not shift."""
-    names = list(itertools.takewhile(lambda part: isinstance(part, str), path))
+    names = removed(path)
     for name in names[:-1]:
         value = value.get(_written(value, name)) if isinstance(value, dict) else None
     if isinstance(value, dict) and names:
@@ -63,6 +67,8 @@ def _path(detail: ErrorDetails) -> Path:
 
 def _message(detail: ErrorDetails, model: type[BaseModel]) -> str:
     kind = detail["type"]
+    if "input" in detail and detail["input"] is None:
+        return "is empty; give it a value, or remove it for the default"
     if kind in _EXPLAINED:
         return _EXPLAINED[kind](detail, model)
     template = _TEXTS.get(kind, "{value} is refused: {message}")
