@@ -35,7 +35,6 @@ def _generation(name: str, raw: Mapping[str, Any]) -> Generation:
         rule=TopologyRule(**rule) if rule else None,
         chip=ChipFacts(**values.pop("chip")),
         accelerator_type=AcceleratorTypeName(**_tuples(values.pop("accelerator_type"))),
-        placement=values.pop("placement") or "none",
         not_on_gke=tuple(values.pop("not_on_gke", {}).items()),
         **values,
     )
