@@ -1,0 +1,26 @@
+"""The programs that a twin runs, built from published Go modules and kept in the user's cache.
+
+>>> from tpuplane_twin import tools
+>>> with tools.show() as progress:
+...     found = tools.ensure(["etcd", "kueue"], progress)
+>>> found.binary("etcd"), found.module("kueue") / "config"
+"""
+
+from __future__ import annotations
+
+from tpuplane_twin.tools.catalogue import ToolError, catalogue
+from tpuplane_twin.tools.install import Tools, ensure
+from tpuplane_twin.tools.official import OfficialPulumi, find_official
+from tpuplane_twin.tools.progress import ProgressCallback, Status, show
+
+__all__ = [
+    "OfficialPulumi",
+    "ProgressCallback",
+    "Status",
+    "ToolError",
+    "Tools",
+    "catalogue",
+    "ensure",
+    "find_official",
+    "show",
+]

@@ -1,0 +1,144 @@
+"""One `go build`: its packages counted as they are compiled, its failure told in one message."""
+
+from __future__ import annotations
+
+import queue
+import subprocess
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from tpuplane_twin.tools.catalogue import Source, ToolError
+from tpuplane_twin.tools.golang import Go
+
+_TICK = 1.0  # seconds between two reports while the linker says nothing
+
+# What Go says, and what its user can do about it; the first match counts.
+_REMEDIES = (
+    (
+        ("no space left on device", "disk quota exceeded"),
+        "Free some disk space (`go clean -cache` empties Go's own build cache)",
+    ),
+    (
+        ("signal: killed", "cannot allocate memory", "out of memory"),
+        "The machine ran out of memory: stop other programs (a build takes up to 3 GiB)",
+    ),
+    (
+        ("checksum mismatch", "SECURITY ERROR"),
+        "A downloaded module is not the one that was pinned: do not go on before it is known why; ask whoever runs "
+        "the module proxy (GOPROXY)",
+    ),
+    (
+        ("dial tcp", "no such host", "i/o timeout", "TLS handshake", "connection re", "proxyconnect", "x509:"),
+        "The Go module proxy cannot be reached: check the network, or set GOPROXY to a mirror that can",
+    ),
+    (
+        ("404 Not Found", "410 Gone", "unknown revision", "module lookup disabled"),
+        "The module proxy (GOPROXY) does not have a module that is needed: use one that does, such as "
+        "https://proxy.golang.org",
+    ),
+)
+_OTHERWISE = "Run the command again; if it fails again, the log says more"
+
+
+class Build:
+    """Builds one source into a folder; everything that Go says goes to `log`."""
+
+    def __init__(self, go: Go, source: Source, log: Path) -> None:
+        self._go = go
+        self._source = source
+        self._log = log
+
+    def dependencies(self) -> set[str]:
+        """The folders of all packages that the build compiles; downloads the modules that are missing.
+
+        A folder names a package in one version of its module: two sources share what they compile where they
+        share folders. Raises `ToolError`.
+        """
+        return set(self._list("-deps", "-f", "{{.Dir}}", *self._source.packages))
+
+    def module_folder(self) -> Path:
+        """Where the module's own files lie, read-only, in Go's module cache."""
+        return Path(self._list("-m", "-f", "{{.Dir}}", self._source.module)[0])
+
+    def run(self, folder: Path, report: Callable[[int], None]) -> None:
+        """Write the programs into `folder`. `report` gets the number of packages compiled so far.
+
+        Raises `ToolError`. When interrupted, Go is stopped before the exception goes on.
+        """
+        names = list(self._source.binaries)
+        # Several programs are written into a folder, under the last part of their import paths.
+        target = f"{folder}/" if len(names) > 1 else str(folder / names[0])
+        command = ["build", "-v", "-trimpath", "-ldflags", self._source.ldflags, "-o", target]
+        process = subprocess.Popen(
+            [self._go.command, *command, *self._source.packages],
+            cwd=self._source.go_mod_folder,
+            env=dict(self._go.environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            said = self._follow(process, report)
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
+        if process.returncode:
+            raise self._failed("could not be built", said)
+
+    def _follow(self, process: subprocess.Popen[str], report: Callable[[int], None]) -> list[str]:
+        lines: queue.Queue[str | None] = queue.Queue()
+        threading.Thread(target=_pump, args=(process.stderr, lines), daemon=True).start()
+        said: list[str] = []
+        compiled = 0
+        with self._log.open("a") as log:
+            while True:
+                try:
+                    line = lines.get(timeout=_TICK)
+                except queue.Empty:
+                    report(compiled)
+                    continue
+                if line is None:
+                    break
+                log.write(line)
+                log.flush()
+                said.append(line.rstrip())
+                # With -v, Go prints the import path of each package before compiling it, and nothing else.
+                if " " not in line.strip():
+                    compiled += 1
+                    report(compiled)
+        process.wait()
+        return said
+
+    def _list(self, *arguments: str) -> list[str]:
+        result = subprocess.run(
+            [self._go.command, "list", *arguments],
+            cwd=self._source.go_mod_folder,
+            env=dict(self._go.environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        with self._log.open("a") as log:
+            log.write(result.stderr)
+        if result.returncode:
+            raise self._failed("cannot be built: its modules are not to be had", result.stderr.splitlines())
+        return result.stdout.split("\n")[:-1]
+
+    def _failed(self, what: str, said: Iterable[str]) -> ToolError:
+        telling = [line for line in said if " " in line.strip()]
+        tail = "\n".join(f"  {line}" for line in telling[-6:])
+        text = "\n".join(telling)
+        remedy = next((advice for signs, advice in _REMEDIES if any(sign in text for sign in signs)), _OTHERWISE)
+        return ToolError(
+            f"{self._source.name} {self._source.version} {what}. Go says:\n{tail}\nFull log: {self._log}\n{remedy}."
+        )
+
+
+def _pump(stream: Iterable[str] | None, lines: queue.Queue[str | None]) -> None:
+    for line in stream or ():
+        lines.put(line)
+    lines.put(None)

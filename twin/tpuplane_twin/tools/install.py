@@ -1,0 +1,137 @@
+"""`ensure`: the tools that are asked for, from the cache, or built into it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tpuplane_twin.paths import cache_root
+from tpuplane_twin.tools.build import Build
+from tpuplane_twin.tools.catalogue import Platform, Source, ToolError, catalogue
+from tpuplane_twin.tools.estimate import Estimate, Reporter
+from tpuplane_twin.tools.golang import find_go
+from tpuplane_twin.tools.official import OfficialPulumi, find_official
+from tpuplane_twin.tools.progress import ProgressCallback, Status
+from tpuplane_twin.tools.store import Store, copy_writable
+
+_GIB = 1024**3
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """Where the tools are. `official_pulumi` is set when an installed Pulumi is used instead of a built one."""
+
+    binaries: Mapping[str, Path]
+    modules: Mapping[str, Path]
+    official_pulumi: OfficialPulumi | None = None
+
+    def binary(self, name: str) -> Path:
+        """The executable of the tool called `name`, such as "kube-apiserver"."""
+        return self._of(self.binaries, name, "program")
+
+    def module(self, name: str) -> Path:
+        """The folder with those parts of the Go module that `tools.yaml` names: CRDs, RBAC, charts, samples."""
+        return self._of(self.modules, name, "manifests")
+
+    @staticmethod
+    def _of(known: Mapping[str, Path], name: str, what: str) -> Path:
+        if name not in known:
+            raise ToolError(f"the {what} of {name!r} were not asked for; there are: {', '.join(known)}")
+        return known[name]
+
+
+def ensure(
+    names: Iterable[str] | None = None,
+    progress: ProgressCallback = lambda status: None,
+    *,
+    cache: Path | None = None,
+) -> Tools:
+    """The tools called `names` (default: all), built first where the cache has them not.
+
+    With everything cached it starts no process and takes milliseconds. Two calls at once do not clash: the second
+    waits and finds what the first built. A build that is killed leaves nothing that a later call takes for done.
+    `cache` defaults to the user's. Raises `ToolError`.
+    """
+    known = catalogue()
+    wanted = set(known.names if names is None else names)
+    root = (cache or cache_root()).absolute()
+    store = Store(root, Platform.here())
+    official = None
+    if "pulumi" in wanted:
+        official = find_official(os.environ.get("PATH", ""), root)
+    sources = known.sources_of(wanted - ({"pulumi"} if official else set()))
+    if not all(store.has(source) for source in sources):
+        with store.locked(lambda: progress(Status("waiting"))):
+            missing = tuple(source for source in sources if not store.has(source))
+            if missing:
+                _build(missing, store, progress)
+    return _tools(wanted, sources, store, official)
+
+
+def _tools(wanted: set[str], sources: Iterable[Source], store: Store, official: OfficialPulumi | None) -> Tools:
+    folders = {source.name: store.folder(source) for source in sources}
+    binaries = {
+        name: folders[source.name] / "bin" / name for source in sources for name in source.binaries if name in wanted
+    }
+    if official:
+        binaries["pulumi"] = official.command
+    modules = {source.name: folders[source.name] / "module" for source in sources if source.folders}
+    return Tools(binaries, modules, official)
+
+
+def _build(missing: tuple[Source, ...], store: Store, progress: ProgressCallback) -> None:
+    progress(Status("preparing"))
+    go = find_go(missing, store.cache, store.system)
+    _check_disk(missing, (store.cache, *go.caches()))
+    estimate = Estimate(missing)
+    builds = {source.name: Build(go, source, store.log(source)) for source in missing}
+    compiled: set[str] = set()
+    # One thread fetches modules, always some sources ahead of the compiler, which needs the processors and not
+    # the network.
+    with ThreadPoolExecutor(1, thread_name_prefix="modules") as fetcher:
+        fetched = {source.name: fetcher.submit(builds[source.name].dependencies) for source in missing}
+        try:
+            for number, source in enumerate(missing, start=1):
+                reporter = Reporter(source, number, len(missing), estimate, progress)
+                packages = _wait(fetched[source.name], reporter)
+                reporter.expected = len(packages - compiled)
+                build = builds[source.name]
+                with store.publishing(source) as folder:
+                    build.run(folder / "bin", reporter.compiled)
+                    if source.folders:
+                        module = build.module_folder()
+                        for name in source.folders:
+                            copy_writable(module / name, folder / "module" / name)
+                compiled |= packages
+                estimate.finished(source)
+        except BaseException:
+            fetcher.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _wait(fetched: Future[set[str]], reporter: Reporter) -> set[str]:
+    while True:
+        try:
+            return fetched.result(timeout=1)
+        except TimeoutError:
+            if fetched.done():
+                raise
+            reporter.downloading()
+
+
+def _check_disk(missing: tuple[Source, ...], folders: Iterable[Path]) -> None:
+    share = sum(source.seconds for source in missing) / sum(source.seconds for source in catalogue().sources)
+    needed = catalogue().disk_gib * share
+    for folder in folders:
+        existing = next(path for path in (folder, *folder.parents) if path.exists())
+        free = shutil.disk_usage(existing).free / _GIB
+        if free < needed:
+            raise ToolError(
+                f"building the tools takes about {needed:.1f} GiB, and the disk of {folder} has {free:.1f} GiB "
+                "free. Free some space there, or set TPUPLANE_CACHE, GOCACHE and GOMODCACHE to folders on a disk "
+                "that has it"
+            )

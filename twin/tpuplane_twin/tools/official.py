@@ -1,0 +1,61 @@
+"""An installed Pulumi, used instead of a built one if it can run Python programs and is new enough."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from tpuplane_twin.tools.golang import Version, parse_version
+
+# The oldest engine that the components, the policy pack and the twin's providers were run with.
+MINIMUM: Version = (3, 230, 0)
+LANGUAGE_HOST = "pulumi-language-python"
+
+
+@dataclass(frozen=True, slots=True)
+class OfficialPulumi:
+    """An installed `pulumi` that brings its Python language host."""
+
+    command: Path
+    version: str
+
+
+def find_official(path: str, ours: Path) -> OfficialPulumi | None:
+    """The first `pulumi` on `path` (as in PATH) that will do, or None.
+
+    It will do if `pulumi-language-python` is in its folder or on the path, and if it is at least `MINIMUM`.
+    What resolves into `ours`, the cache of built tools, does not count: a twin's shell has that on its PATH.
+    """
+    elsewhere = shutil.which(LANGUAGE_HOST, path=path)
+    for folder in path.split(os.pathsep):
+        command = shutil.which("pulumi", path=folder) if folder else None
+        if command is None:
+            continue
+        resolved = Path(command).resolve()
+        if resolved.is_relative_to(ours.resolve()):
+            continue
+        if elsewhere is None and not os.access(resolved.parent / LANGUAGE_HOST, os.X_OK):
+            continue
+        version = _version(command)
+        if parse_version(version) >= MINIMUM:
+            return OfficialPulumi(Path(command), version)
+    return None
+
+
+def _version(command: str) -> str:
+    try:
+        output = subprocess.run(
+            [command, "version"],
+            env={**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=30,
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return output.strip().removeprefix("v")

@@ -1,0 +1,80 @@
+"""The tool cache: finished builds appear in one step, and only one process builds at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tpuplane_twin.tools.catalogue import Platform, Source
+
+_UNFINISHED = ".building-"
+
+
+class Store:
+    """The folder `tools` of the user's cache. What has its final name in it is complete."""
+
+    def __init__(self, cache: Path, system: Platform) -> None:
+        self.cache = cache
+        self.root = cache / "tools"
+        self.system = system
+
+    def folder(self, source: Source) -> Path:
+        """Where `source` is, or would be, kept."""
+        return self.root / source.key(self.system)
+
+    def has(self, source: Source) -> bool:
+        """Whether every program of `source` is there."""
+        folder = self.folder(source)
+        return all(os.access(folder / "bin" / name, os.X_OK) for name in source.binaries)
+
+    def log(self, source: Source) -> Path:
+        """The log of the last build of `source`, emptied."""
+        folder = self.root / "logs"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{source.name}-{source.version}.log"
+        path.write_text("")
+        return path
+
+    @contextmanager
+    def locked(self, waiting: Callable[[], None]) -> Iterator[None]:
+        """Hold the right to build. Calls `waiting` once when another process has it.
+
+        The kernel lets go of the lock when its holder dies, however it dies; so whatever unfinished build is
+        found with the lock in hand belongs to nobody, and is removed.
+        """
+        self.root.mkdir(parents=True, exist_ok=True)
+        with (self.root / ".lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waiting()
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            for leftover in self.root.glob(f"{_UNFINISHED}*"):
+                shutil.rmtree(leftover, ignore_errors=True)
+            yield
+
+    @contextmanager
+    def publishing(self, source: Source) -> Iterator[Path]:
+        """An empty folder to fill; it takes its final name when the block ends well, and vanishes when not."""
+        scratch = self.root / f"{_UNFINISHED}{source.name}"
+        (scratch / "bin").mkdir(parents=True)
+        try:
+            yield scratch
+            final = self.folder(source)
+            shutil.rmtree(final, ignore_errors=True)
+            scratch.rename(final)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def copy_writable(origin: Path, target: Path) -> None:
+    """Copy a folder of Go's module cache, whose files are read-only, as files that can be removed again."""
+    for folder, _, files in os.walk(origin):
+        to = target / Path(folder).relative_to(origin)
+        to.mkdir(parents=True, exist_ok=True)
+        for name in files:
+            shutil.copyfile(Path(folder) / name, to / name)
