@@ -118,6 +118,7 @@ def test_region_of(zone: str, region: str) -> None:
     [
         ("tpu7x", "us-central1", "on-demand", 12.0, "2026-10"),  # a month beats the day in June
         ("v6e", "us-east5", "on-demand", 2.7, "2026-08-07"),  # a day beats the bare year
+        ("v6e", "us-east1", "on-demand", 2.7, "2026-10"),
         ("v6e", "us-east5", "spot", 1.4033, "2026-08-07"),
         ("v6e", "us-east5", "flex-start", 1.35, "2026-08-07"),
         ("v5p", "us-east5", "cud-3y", 1.89, "2026-10"),
@@ -154,7 +155,7 @@ def test_prices_are_sound() -> None:
         ("1.34", "1.34.1-gke.2541000", True),
         ("1.33", "1.34.0-gke.2201000", False),
         ("1.9.9", "1.10.0-gke.1", False),
-        ("1.28.3-gke.100", "1.28", True),
+        ("1.28.0-gke.0", "1.28", True),
         ("1.27", "1.28", False),
         ("1.31.0-gke.1", "1.31.0", True),
     ],

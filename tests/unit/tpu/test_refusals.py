@@ -139,6 +139,7 @@ def test_a_generation_that_two_share_is_not_guessed() -> None:
             "v6e counts chips, and none has 512 (if 512 was meant as TensorCores, 2 per chip, write v6e-256)",
             ("v6e-256",),
         ),
+        ("v6e-2", "v6e counts chips, and none has 2", ("v6e-1", "v6e-4")),
         ("v5litepod-12", "v5litepod counts chips, and none has 12", ("v5litepod-8", "v5litepod-16")),
     ],
 )
