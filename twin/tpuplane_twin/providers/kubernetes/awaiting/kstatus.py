@@ -1,0 +1,83 @@
+"""The generic notion of "reconciled" that Kubernetes tools share (sigs.k8s.io/cli-utils, pkg/kstatus)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tpuplane_twin.providers.kubernetes.awaiting.verdict import Verdict, View
+from tpuplane_twin.providers.kubernetes.metadata import generation, metadata
+from tpuplane_twin.providers.kubernetes.values import Object
+
+
+def status(obj: Object) -> Object:
+    """The object's status, empty before a controller wrote one."""
+    found = obj.get("status")
+    return found if isinstance(found, dict) else {}
+
+
+def condition(obj: Object, kind: str) -> Object:
+    """A condition of the status, empty where there is none of that type."""
+    for entry in status(obj).get("conditions") or ():
+        if str(entry.get("type")).lower() == kind.lower():
+            return dict(entry)
+    return {}
+
+
+def count(obj: Object, *path: str) -> int:
+    """An integer below the object, 0 where it is missing."""
+    value: Any = obj
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return int(value or 0)
+
+
+def deletion_message(obj: Object) -> str:
+    """What is known of an object that is going away."""
+    if not metadata(obj).get("deletionTimestamp"):
+        return ""
+    finalizers = metadata(obj).get("finalizers") or ()
+    waiting = f" (waiting for finalizers: {', '.join(finalizers)})" if finalizers else ""
+    return f"Resource scheduled for deletion{waiting}"
+
+
+def reconciled(view: View) -> Verdict:
+    """Whether the object's controller has caught up with it; an object without a status is."""
+    obj = view.live
+    if going := deletion_message(obj):
+        return Verdict(False, going)
+    observed = status(obj).get("observedGeneration")
+    if observed is not None and observed != generation(obj):
+        return Verdict(
+            False,
+            f"{obj.get('kind')} generation is {generation(obj)}, but latest observed generation is {observed}",
+        )
+    for kind, failed in (("Reconciling", False), ("Stalled", True)):
+        found = condition(obj, kind)
+        if found.get("status") == "True":
+            message = str(found.get("message") or kind)
+            return Verdict(False, message, (message,), failed)
+    ready = condition(obj, "Ready")
+    if ready and ready.get("status") != "True":
+        message = str(ready.get("message") or "Waiting for readiness")
+        return Verdict(False, message, (message,))
+    return Verdict(True, "Resource is current")
+
+
+def daemonset(view: View) -> Verdict:
+    """Whether every node that should run the pod runs the current one, available."""
+    generic = reconciled(view)
+    if not generic.ready:
+        return generic
+    if "observedGeneration" not in status(view.live):
+        return Verdict(False, "Missing .status.observedGeneration")
+    wanted = count(view.live, "status", "desiredNumberScheduled")
+    for label, key in (
+        ("Current", "currentNumberScheduled"),
+        ("Updated", "updatedNumberScheduled"),
+        ("Available", "numberAvailable"),
+        ("Ready", "numberReady"),
+    ):
+        have = count(view.live, "status", key)
+        if wanted > have:
+            return Verdict(False, f"{label}: {have}/{wanted}", (f"{label}: {have}/{wanted}",))
+    return Verdict(True, f"All replicas scheduled as expected. Replicas: {wanted}")

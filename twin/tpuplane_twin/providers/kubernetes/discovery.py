@@ -1,0 +1,84 @@
+"""Which kinds an API server serves, under which path, in namespaces or not."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+from tpuplane_twin.providers.kubernetes.api import ApiServer
+from tpuplane_twin.providers.kubernetes.kinds import Kind
+from tpuplane_twin.providers.kubernetes.values import Object
+
+# One request per half of the API instead of one per group and version (served since Kubernetes 1.27).
+_AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+
+class NoMatchError(LookupError):
+    """The API server serves no such kind."""
+
+    def __init__(self, kind: Kind) -> None:
+        super().__init__(f'no matches for kind "{kind.name}" in version "{kind.api_version}"')
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """Where a kind's objects are served."""
+
+    kind: Kind
+    plural: str
+    namespaced: bool
+
+    def path(self, namespace: str = "", name: str = "") -> str:
+        """The path of one object, or of all in a namespace ("default" where a namespace is needed and none given)."""
+        prefix = f"/apis/{self.kind.group}" if self.kind.group else "/api"
+        path = f"{prefix}/{self.kind.version}"
+        if self.namespaced:
+            path += f"/namespaces/{quote(namespace or 'default', safe='')}"
+        path += f"/{self.plural}"
+        return f"{path}/{quote(name, safe='')}" if name else path
+
+
+class Discovery:
+    """The kinds of one API server, read once and again when a kind is missing. Safe for use by many threads."""
+
+    def __init__(self, api: ApiServer) -> None:
+        self._api = api
+        self._lock = threading.Lock()
+        self._found: dict[Kind, Resource] = {}
+        self._reads = 0
+
+    def refresh(self) -> None:
+        """Read what is served now. Raises as `ApiServer.request` does."""
+        found: dict[Kind, Resource] = {}
+        for root in ("/api", "/apis"):
+            for group in self._api.request("GET", root, accept=_AGGREGATED).get("items") or ():
+                found.update(_resources(group))
+        self._found, self._reads = found, self._reads + 1
+
+    def find(self, kind: Kind, *, refresh: bool = True) -> Resource:
+        """Where objects of `kind` are served. Raises `NoMatchError`; without `refresh`, from memory alone."""
+        reads = self._reads
+        resource = self._found.get(kind)
+        if resource is None and refresh:
+            with self._lock:
+                # Another thread may have read while this one waited.
+                if self._reads == reads:
+                    self.refresh()
+            resource = self._found.get(kind)
+        if resource is None:
+            raise NoMatchError(kind)
+        return resource
+
+
+def _resources(group: Object) -> dict[Kind, Resource]:
+    found = {}
+    name = (group.get("metadata") or {}).get("name") or ""
+    for version in group.get("versions") or ():
+        for entry in version.get("resources") or ():
+            response_kind = entry.get("responseKind") or {}
+            # A resource may answer with another group's kind (scale); what matters is the path it is served at.
+            kind = Kind(name, version["version"], response_kind.get("kind") or "")
+            found[kind] = Resource(kind, entry["resource"], entry.get("scope") == "Namespaced")
+    return found

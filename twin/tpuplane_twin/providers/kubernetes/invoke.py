@@ -1,0 +1,58 @@
+"""The provider's functions: decoding YAML, for the `pulumi_kubernetes.yaml` classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from tpuplane_twin.providers.kubernetes.cluster import Cluster
+from tpuplane_twin.providers.kubernetes.errors import ProviderError
+from tpuplane_twin.providers.kubernetes.kinds import Kind
+from tpuplane_twin.providers.kubernetes.values import Object
+
+_REFUSED = {
+    "kubernetes:helm:template": "a Helm chart: render it with `helm template`",
+    "kubernetes:kustomize:directory": "a kustomization: render it with `kubectl kustomize`",
+}
+
+
+def invoke(cluster: Cluster, token: str, arguments: Object) -> Object:
+    """The function's result. Raises `ProviderError`."""
+    if token == "kubernetes:yaml:decode":  # noqa: S105
+        return {"result": _decode(cluster, arguments)}
+    if token in _REFUSED:
+        raise ProviderError(
+            f"the twin's own Kubernetes provider cannot expand {_REFUSED[token]} and pass the YAML to "
+            "pulumi_kubernetes.yaml.ConfigGroup, or install the official Kubernetes plugin"
+        )
+    raise ProviderError(f'unknown Invoke type "{token}"')
+
+
+def _decode(cluster: Cluster, arguments: Object) -> list[Any]:
+    text, default_namespace = arguments.get("text"), arguments.get("defaultNamespace")
+    if not isinstance(text, str):
+        raise ProviderError("missing required field 'text' of type string")
+    try:
+        documents = list(yaml.load_all(text, Loader=_Loader))
+    except yaml.YAMLError as error:
+        raise ProviderError(f"the YAML cannot be read: {error}") from error
+    objects = []
+    for document in documents:
+        if not isinstance(document, dict) or not document.get("kind") or not document.get("apiVersion"):
+            continue
+        holder = document.setdefault("metadata", {})
+        if default_namespace and not holder.get("namespace") and cluster.namespaced(Kind.of(document)):
+            holder["namespace"] = default_namespace
+        objects.append(document)
+    return objects
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML as Kubernetes reads it: dates stay text, because JSON has none."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, expression) for tag, expression in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}

@@ -1,0 +1,58 @@
+"""Messages to the user, through the engine."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import Literal
+
+import grpc
+from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc
+
+Severity = Literal["info", "warning", "error"]
+_SEVERITIES = {"info": engine_pb2.INFO, "warning": engine_pb2.WARNING, "error": engine_pb2.ERROR}
+
+
+class EngineLog:
+    """The engine's log. A message that the engine cannot take is dropped: logging never fails an operation."""
+
+    def __init__(self, address: str) -> None:
+        self._channel = grpc.insecure_channel(address)
+        self._engine = engine_pb2_grpc.EngineStub(self._channel)
+
+    def send(self, urn: str, severity: Severity, message: str, *, ephemeral: bool = False) -> None:
+        """Show a message beside a resource; an ephemeral one is its status line until the next."""
+        request = engine_pb2.LogRequest(severity=_SEVERITIES[severity], message=message, urn=urn, ephemeral=ephemeral)
+        with contextlib.suppress(grpc.RpcError):
+            self._engine.Log(request, timeout=5)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._channel.close()
+
+
+class ResourceLog:
+    """The log of one resource's operation; says nothing twice."""
+
+    def __init__(self, log: EngineLog, urn: str) -> None:
+        self._log = log
+        self._urn = urn
+        self._said: set[str] = set()
+        self._status = ""
+        self._lock = threading.Lock()
+
+    def status(self, message: str, severity: Severity = "info") -> None:
+        """Replace the resource's status line."""
+        with self._lock:
+            if message == self._status:
+                return
+            self._status = message
+        self._log.send(self._urn, severity, message, ephemeral=True)
+
+    def say(self, severity: Severity, message: str) -> None:
+        """Add a message that stays."""
+        with self._lock:
+            if message in self._said:
+                return
+            self._said.add(message)
+        self._log.send(self._urn, severity, message)
