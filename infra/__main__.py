@@ -7,7 +7,6 @@ environment's credentials and endpoints, never here.
 from __future__ import annotations
 
 import pulumi
-
 from tpuplane import Platform, SpecError
 
 

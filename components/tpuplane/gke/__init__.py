@@ -10,7 +10,6 @@ from tpuplane.gke.node_pool import (
     TpuNodePoolArgs,
 )
 from tpuplane.gke.service_account import NodeServiceAccount, NodeServiceAccountArgs
-from tpuplane.gke.workload_policy import workload_policies
 
 __all__ = [
     "Cluster",
@@ -24,5 +23,4 @@ __all__ = [
     "SystemNodePoolArgs",
     "TpuNodePool",
     "TpuNodePoolArgs",
-    "workload_policies",
 ]

@@ -109,7 +109,7 @@ class Cluster(pulumi.ComponentResource):
             project=args["project"],
             location=plan.location,
             # Google counts a zonal cluster's own zone in, and refuses to hear it named again.
-            node_locations=[zone for zone in plan.node_zones if zone != plan.location],
+            node_locations=[zone for zone in plan.node_zones if zone != plan.location] or None,
             release_channel={"channel": plan.release_channel},
             min_master_version=plan.min_master_version,
             deletion_protection=plan.deletion_protection,

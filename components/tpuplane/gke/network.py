@@ -39,7 +39,7 @@ class Network(pulumi.ComponentResource):
         self.subnets = {subnet.name: self._subnet(name, project, subnet) for subnet in plan.subnets}
         for nat in plan.nats:
             self._nat(name, project, nat)
-        self.register_outputs({"network_id": self.network.id})
+        self.register_outputs({"networkId": self.network.id})
 
     def _subnet(self, name: str, project: pulumi.Input[str], plan: SubnetPlan) -> gcp.compute.Subnetwork:
         return gcp.compute.Subnetwork(

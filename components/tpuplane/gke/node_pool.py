@@ -1,7 +1,7 @@
 """Node pools: the system pool, and TPU pools of one or more slices of one shape."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import TypedDict
 
 import pulumi
 import pulumi_gcp as gcp
@@ -52,9 +52,6 @@ class TpuNodePoolArgs(TypedDict):
     """The GKE pools, all of the same slice: one for each slice that spans hosts, else one in all.
     An added or removed pool leaves the others as they are; a changed slice replaces every pool."""
 
-    workload_policies: NotRequired[Mapping[str, pulumi.Input[str]]]
-    """Names of the compute workload policies, by the name in the plans. Only where plans name one (tpu7x)."""
-
 
 class SystemNodePool(pulumi.ComponentResource):
     """The pool without accelerators, for what must run somewhere: DNS, operators, Ray heads, queues."""
@@ -64,7 +61,7 @@ class SystemNodePool(pulumi.ComponentResource):
     def __init__(self, name: str, args: SystemNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpuplane:index:SystemNodePool", name, {}, opts)
         self.pool = _node_pool(name, args["plan"], args["cluster"], {}, parent=self, opts=opts)
-        self.register_outputs({"pool_name": self.pool.name})
+        self.register_outputs({"poolName": self.pool.name})
 
 
 class TpuNodePool(pulumi.ComponentResource):
@@ -96,9 +93,9 @@ class TpuNodePool(pulumi.ComponentResource):
         shapes = {str(plan.slice): plan.slice for plan in plans}
         shape = next(iter(shapes.values()), None)
         if shape is None or len(shapes) > 1:
-            raise ValueError(f"{name}: a TPU node pool takes plans of exactly one slice shape, not {sorted(shapes)}")
+            raise ValueError(f"{name}: a TPU node pool has slices of one shape, not {sorted(shapes)}")
         super().__init__("tpuplane:index:TpuNodePool", name, {}, opts)
-        policies = args.get("workload_policies", {})
+        policies = self._workload_policies(name, plans, cluster)
         self.pools = [
             _node_pool(
                 f"{name}-{plan.index}" if shape.multi_host else name, plan, cluster, policies, parent=self, opts=opts
@@ -113,12 +110,32 @@ class TpuNodePool(pulumi.ComponentResource):
         self.register_outputs(
             {
                 "shape": self.shape,
-                "pool_names": self.pool_names,
+                "poolNames": self.pool_names,
                 "slices": self.slices,
                 "hosts": self.hosts,
                 "chips": self.chips,
             }
         )
+
+    def _workload_policies(
+        self, name: str, plans: Sequence[NodePoolPlan], cluster: ClusterRef
+    ) -> dict[str, pulumi.Output[str]]:
+        """Make the policies that the plans name, each once: how tpu7x hosts are brought together.
+
+        A policy cannot be changed. Another topology has another policy, by the plan and by its logical name here.
+        """
+        topologies = {plan.workload_policy: plan.placement_topology for plan in plans if plan.workload_policy}
+        return {
+            policy: gcp.compute.ResourcePolicy(
+                f"{name}-{topology}",
+                name=policy,
+                project=cluster["project"],
+                region=cluster["region"],
+                workload_policy={"type": "HIGH_THROUGHPUT", "accelerator_topology": topology},
+                opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True),
+            ).name
+            for policy, topology in topologies.items()
+        }
 
 
 def _node_pool(

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 import pulumi
 
-from tpuplane.gke import Cluster, Network, SystemNodePool, TpuNodePool, workload_policies
+from tpuplane.gke import Cluster, Network, SystemNodePool, TpuNodePool
 from tpuplane.plan import plan
 from tpuplane.plan.model import ClusterPlan
 from tpuplane.platform.args import PlatformArgs
@@ -95,7 +95,7 @@ class Platform(pulumi.ComponentResource):
         self.node_pools = {key: {pool: _summary(made) for pool, made in of.items()} for key, of in pools.items()}
         self.kubeconfigs = {key: cluster.kubeconfig for key, cluster in clusters.items()}
         self.register_outputs(
-            {"clusters": self.clusters, "node_pools": self.node_pools, "kubeconfigs": self.kubeconfigs}
+            {"clusters": self.clusters, "nodePools": self.node_pools, "kubeconfigs": self.kubeconfigs}
         )
 
 
@@ -104,11 +104,10 @@ def _node_pools(name: str, platform_cluster: ClusterPlan, cluster: Cluster) -> d
     # A node that starts before its account has its roles reports neither logs nor metrics, and pulls no image.
     after_roles = pulumi.ResourceOptions(parent=cluster, depends_on=[cluster.node_identity])
     SystemNodePool(f"{name}-system", {"cluster": cluster.ref, "plan": platform_cluster.system_pool}, after_roles)
-    policies = workload_policies(name, platform_cluster.tpu_pools, cluster.ref, parent=cluster)
     return {
         key: TpuNodePool(
             f"{name}-{key}",
-            {"cluster": cluster.ref, "plans": list(plans), "workload_policies": policies},
+            {"cluster": cluster.ref, "plans": list(plans)},
             after_roles,
         )
         for key, plans in groupby(platform_cluster.tpu_pools, key=lambda it: it.pool)

@@ -1,0 +1,125 @@
+"""Runs components against Pulumi's own mocks and keeps every registration as the engine would have received it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import pulumi
+from pulumi.runtime import rpc
+from pulumi.runtime.mocks import MockCallArgs, MockMonitor, MockResourceArgs, Mocks
+from pulumi.runtime.proto import resource_pb2
+from tpuplane import Platform, PlatformArgs
+
+Inputs = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Registration:
+    """One resource as it was registered: inputs in the provider's spelling, options as the engine gets them."""
+
+    urn: str
+    inputs: Inputs
+    request: resource_pb2.RegisterResourceRequest
+
+    @property
+    def type(self) -> str:
+        """Type token, such as gcp:container/nodePool:NodePool."""
+        return self.request.type
+
+    @property
+    def name(self) -> str:
+        """Logical name."""
+        return self.request.name
+
+    @property
+    def custom(self) -> bool:
+        """Whether a provider makes it (a component is none)."""
+        return self.request.custom
+
+
+class Google(Mocks):
+    """Fills in what Google and Kubernetes know only once a resource exists."""
+
+    def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]] | None]:
+        raise AssertionError(f"the components call no function, but asked for {args.token}")
+
+    def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
+        outputs = dict(args.inputs)
+        match args.typ:
+            case "gcp:container/cluster:Cluster":
+                outputs |= {
+                    "endpoint": f"{args.inputs['name']}.example",
+                    "masterAuth": {"clusterCaCertificate": "Q0E=", "clientKey": ""},
+                }
+            case "gcp:serviceaccount/account:Account":
+                outputs["email"] = f"{args.inputs['accountId']}@{args.inputs['project']}.iam.gserviceaccount.com"
+        return f"{args.name}-id", outputs
+
+
+class RecordingMonitor(MockMonitor):
+    """Pulumi's mock monitor, with the requests kept."""
+
+    def __init__(self) -> None:
+        super().__init__(Google())
+        self.registrations: dict[str, Registration] = {}
+        self.outputs: dict[str, Inputs] = {}
+
+    def RegisterResource(self, request: resource_pb2.RegisterResourceRequest) -> resource_pb2.RegisterResourceResponse:
+        response = super().RegisterResource(request)
+        assert response.urn not in self.registrations, f"registered twice, which the engine refuses: {response.urn}"
+        inputs = rpc.deserialize_properties(request.object)
+        self.registrations[response.urn] = Registration(response.urn, inputs, request)
+        return response
+
+    def RegisterResourceOutputs(self, request: resource_pb2.RegisterResourceOutputsRequest) -> Any:
+        self.outputs[request.urn] = rpc.deserialize_properties(request.outputs)
+        return super().RegisterResourceOutputs(request)
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What a program registered."""
+
+    registrations: Mapping[str, Registration]
+    component_outputs: Mapping[str, Inputs]
+
+    def all(self, kind: str) -> list[Registration]:
+        """Every resource whose type ends in `kind`, such as ":NodePool", in order of registration."""
+        return [it for it in self.registrations.values() if it.type.endswith(kind)]
+
+    def one(self, kind: str, name: str | None = None) -> Registration:
+        """The only resource of this kind (and name)."""
+        found = [it for it in self.all(kind) if name in (None, it.name)]
+        assert len(found) == 1, f"{kind} {name}: {[it.name for it in self.all(kind)]}"
+        return found[0]
+
+    def custom(self) -> Iterator[Registration]:
+        """Every resource that a provider makes, the providers themselves left out."""
+        return (it for it in self.registrations.values() if it.custom and not it.type.startswith("pulumi:providers"))
+
+    def parent(self, of: Registration) -> Registration | None:
+        """The resource that owns this one; None for the stack."""
+        return self.registrations.get(of.request.parent)
+
+    def outputs(self, of: Registration) -> Inputs:
+        """What a component registered as its outputs."""
+        return self.component_outputs[of.urn]
+
+    def names(self, urns: list[str]) -> set[str]:
+        """Logical names behind URNs."""
+        return {self.registrations[urn].name for urn in urns}
+
+
+def deploy(program: Callable[[], object], *, preview: bool = False) -> Deployment:
+    """Run `program` to its end and return what it registered."""
+    monitor = RecordingMonitor()
+    pulumi.runtime.set_mocks(monitor.mocks, project="tpuplane", stack="test", preview=preview, monitor=monitor)
+    pulumi.runtime.test(lambda: program() and None)()
+    return Deployment(monitor.registrations, monitor.outputs)
+
+
+def deploy_platform(description: Inputs, *, preview: bool = False) -> Deployment:
+    """Deploy a whole platform."""
+    return deploy(lambda: Platform("platform", cast(PlatformArgs, description)), preview=preview)

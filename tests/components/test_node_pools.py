@@ -1,0 +1,145 @@
+"""Node pools: one per multi-host slice, limits per zone, and sizes that belong to whoever decides them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pulumi
+import pytest
+from deployment import Deployment, Inputs, deploy
+from tpuplane.gke import ClusterRef, TpuNodePool
+from tpuplane.plan import AutoscalingPlan, NodePoolPlan
+from tpuplane.tpu import Slice
+
+pytestmark = pytest.mark.components
+
+
+def pool(deployed: Deployment, name: str) -> Inputs:
+    return deployed.one(":NodePool", f"platform-central1-{name}").inputs
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_a_multi_host_slice_is_a_pool_of_its_own(deployed: Deployment, index: int) -> None:
+    made = pool(deployed, f"trainer-{index}")
+    assert made["name"] == f"trainer-{index}"
+    assert made["nodeCount"] == 4
+    assert made["placementPolicy"] == {"type": "COMPACT", "tpuTopology": "4x4"}
+    assert made["nodeLocations"] == ["us-central1-b"]
+    assert made["upgradeSettings"] == {"strategy": "SURGE", "maxSurge": 0, "maxUnavailable": 1}
+    assert "autoscaling" not in made
+    assert "initialNodeCount" not in made
+
+
+def test_single_host_slices_are_nodes_of_one_unplaced_pool(deployed: Deployment) -> None:
+    made = pool(deployed, "notebooks")
+    assert made["nodeCount"] == 3
+    assert "placementPolicy" not in made
+
+
+def test_autoscaling_has_limits_per_zone_and_never_totals(deployed: Deployment) -> None:
+    assert pool(deployed, "burst-0")["autoscaling"] == {"minNodeCount": 4, "maxNodeCount": 4, "locationPolicy": "ANY"}
+    assert pool(deployed, "burst-1")["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 4, "locationPolicy": "ANY"}
+    assert pool(deployed, "serving")["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 5, "locationPolicy": "ANY"}
+
+
+def test_the_size_belongs_to_the_autoscaler_or_to_the_program_never_to_both(deployed: Deployment) -> None:
+    for made in deployed.all(":NodePool"):
+        autoscaled = "autoscaling" in made.inputs
+        assert ("nodeCount" in made.inputs) is not autoscaled, made.name
+        assert ("initialNodeCount" in made.inputs) is autoscaled, made.name
+        assert set(made.request.ignoreChanges) == ({"initialNodeCount", "nodeCount"} if autoscaled else set())
+
+
+def test_an_autoscaled_pool_starts_at_its_minimum(deployed: Deployment) -> None:
+    assert pool(deployed, "burst-0")["initialNodeCount"] == 4
+    assert pool(deployed, "burst-1")["initialNodeCount"] == 0
+
+
+def test_spot_is_bought_only_where_it_was_asked_for(deployed: Deployment) -> None:
+    spot = {it.name for it in deployed.all(":NodePool") if it.inputs["nodeConfig"]["spot"]}
+    assert spot == {"platform-central1-burst-0", "platform-central1-burst-1"}
+
+
+def test_every_node_is_hardened(deployed: Deployment) -> None:
+    expected = {
+        "imageType": "COS_CONTAINERD",
+        "workloadMetadataConfig": {"mode": "GKE_METADATA"},
+        "shieldedInstanceConfig": {"enableSecureBoot": True, "enableIntegrityMonitoring": True},
+        "metadata": {"disable-legacy-endpoints": "true"},
+        "gvnic": {"enabled": True},
+    }
+    for made in deployed.all(":NodePool"):
+        node = made.inputs["nodeConfig"]
+        assert {key: node[key] for key in expected} == expected
+        assert made.inputs["management"] == {"autoRepair": True, "autoUpgrade": True}
+        assert made.inputs["networkConfig"] == {"enablePrivateNodes": True}
+
+
+def test_gke_s_own_taint_and_labels_are_left_to_gke(deployed: Deployment) -> None:
+    """Declaring them too would show a difference at every update."""
+    for made in deployed.all(":NodePool"):
+        node = made.inputs["nodeConfig"]
+        assert "taints" not in node
+        assert [key for key in node["labels"] if "cloud.google.com" in key] == []
+
+
+def test_tpu7x_slices_are_placed_by_the_workload_policy_of_their_pool(deployed: Deployment) -> None:
+    for name in ("ironwood", "ironwood-eval"):
+        policy = deployed.one(":ResourcePolicy", f"platform-central1-{name}-2x2x2")
+        assert policy.inputs["workloadPolicy"] == {"type": "HIGH_THROUGHPUT", "acceleratorTopology": "2x2x2"}
+        assert policy.inputs["region"] == "us-central1"
+        made = deployed.one(":NodePool", f"platform-central1-{name}-0")
+        assert made.inputs["placementPolicy"] == {
+            "type": "",
+            "policyName": policy.inputs["name"],
+            "tpuTopology": "2x2x2",
+        }
+        assert list(made.request.propertyDependencies["placementPolicy"].urns) == [policy.urn]
+
+
+@pytest.fixture
+def slice_plan() -> NodePoolPlan:
+    return NodePoolPlan(
+        name="mine-0",
+        pool="mine",
+        index=0,
+        zones=("us-east5-b",),
+        machine_type="ct6e-standard-4t",
+        disk_type="hyperdisk-balanced",
+        disk_size_gb=100,
+        capacity="on-demand",
+        slice=Slice.of("v6e", "4x4"),
+        node_count=4,
+        placement_topology="4x4",
+    )
+
+
+@pytest.fixture
+def elsewhere() -> ClusterRef:
+    """A cluster of another stack: its identities are known only as outputs."""
+    return {
+        "project": pulumi.Output.from_input("p"),
+        "name": pulumi.Output.from_input("theirs"),
+        "location": pulumi.Output.from_input("us-east5"),
+        "region": pulumi.Output.from_input("us-east5"),
+        "service_account": pulumi.Output.from_input("nodes@p.iam.gserviceaccount.com"),
+    }
+
+
+def test_a_tpu_pool_can_join_a_cluster_of_another_stack(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
+    second = replace(slice_plan, name="mine-1", index=1, node_count=None, autoscaling=AutoscalingPlan(0, 4))
+    made = deploy(lambda: TpuNodePool("mine", {"cluster": elsewhere, "plans": [slice_plan, second]}))
+    assert [it.inputs["cluster"] for it in made.all(":NodePool")] == ["theirs", "theirs"]
+    assert made.outputs(made.one(":TpuNodePool")) == {
+        "shape": "v6e 4x4",
+        "poolNames": ["mine-0", "mine-1"],
+        "slices": 2,
+        "hosts": 8,
+        "chips": 32,
+    }
+
+
+def test_a_tpu_pool_refuses_slices_of_several_shapes(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
+    other = replace(slice_plan, name="mine-1", slice=Slice.of("v6e", "4x8"), placement_topology="4x8", node_count=8)
+    with pytest.raises(ValueError, match=r"mine: .* slices of one shape, not \['v6e 4x4', 'v6e 4x8'\]"):
+        deploy(lambda: TpuNodePool("mine", {"cluster": elsewhere, "plans": [slice_plan, other]}))
