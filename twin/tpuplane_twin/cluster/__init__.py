@@ -1,0 +1,7 @@
+"""The twin's control planes: one per GKE cluster."""
+
+from __future__ import annotations
+
+from tpuplane_twin.cluster.control_plane import ControlPlane
+
+__all__ = ["ControlPlane"]

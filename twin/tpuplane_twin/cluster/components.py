@@ -1,0 +1,230 @@
+"""Kubernetes' own processes: how etcd, the API server, the controllers, the scheduler and kwok are run.
+
+Tuned for a cluster of simulated nodes on one machine: no fsync, no client-side or server-side throttling, no leases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+
+import yaml
+
+from tpuplane_twin.cluster.identities import Identity
+from tpuplane_twin.cluster.layout import LOOPBACK, Layout, answers
+from tpuplane_twin.cluster.stages import stages
+from tpuplane_twin.files import write_atomic
+from tpuplane_twin.processes import ProcessSpec
+
+CONTROLLER_MANAGER = Identity("kube-controller-manager", "system:kube-controller-manager")
+SCHEDULER = Identity("kube-scheduler", "system:kube-scheduler")
+KWOK = Identity.service_account("kwok", "kube-system", "kwok-controller")
+IDENTITIES = (CONTROLLER_MANAGER, SCHEDULER, KWOK)
+PORTS = ("etcd", "etcd-peer", "apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+
+SERVICE_RANGE = "10.96.0.0/16"
+_QPS = 10_000
+
+
+def etcd(layout: Layout) -> ProcessSpec:
+    """The store. A killed process loses nothing; without fsync, a machine that loses power may."""
+    pair = layout.authority.issue("etcd")
+    authority = layout.authority.pair.certificate
+    client, peer = (f"https://{layout.address(use)}" for use in ("etcd", "etcd-peer"))
+    argv = _flags(
+        layout.tools.binary("etcd"),
+        {
+            "name": "etcd",
+            "data-dir": layout.folder / "etcd",
+            "listen-client-urls": client,
+            "advertise-client-urls": client,
+            "listen-peer-urls": peer,
+            "initial-advertise-peer-urls": peer,
+            "initial-cluster": f"etcd={peer}",
+            # Both sides show a certificate: whoever is on this machine but not this user reads no secret.
+            "cert-file": pair.certificate,
+            "key-file": pair.key,
+            "client-cert-auth": "true",
+            "trusted-ca-file": authority,
+            "peer-cert-file": pair.certificate,
+            "peer-key-file": pair.key,
+            "peer-client-cert-auth": "true",
+            "peer-trusted-ca-file": authority,
+            "unsafe-no-fsync": "true",
+            "quota-backend-bytes": 8 * 1024**3,
+            "log-level": "warn",
+        },
+    )
+    # Readiness is the API server's to find out: etcd's client is the only one with a certificate.
+    return ProcessSpec(layout.process("etcd"), argv, layout.log("etcd"), layout.environment(memory_mib=512))
+
+
+def api_server(layout: Layout, token: str) -> ProcessSpec:
+    """The API server, with GKE's `ExtendedResourceToleration` and real RBAC; no anonymous requests."""
+    pair = layout.authority.issue("apiserver", hosts=(LOOPBACK, "localhost", "10.96.0.1", "kubernetes"))
+    store = layout.authority.issue("etcd-client")
+    signer = layout.folder / "pki" / "service-accounts.key"
+    argv = _flags(
+        layout.tools.binary("kube-apiserver"),
+        {
+            "etcd-servers": f"https://{layout.address('etcd')}",
+            "etcd-cafile": layout.authority.pair.certificate,
+            "etcd-certfile": store.certificate,
+            "etcd-keyfile": store.key,
+            "bind-address": LOOPBACK,
+            "advertise-address": LOOPBACK,
+            "secure-port": layout.port("apiserver"),
+            "endpoint-reconciler-type": "none",
+            "service-cluster-ip-range": SERVICE_RANGE,
+            "tls-cert-file": pair.certificate,
+            "tls-private-key-file": pair.key,
+            "client-ca-file": layout.authority.pair.certificate,
+            "token-auth-file": layout.credentials.token_file,
+            "anonymous-auth": "false",
+            "authorization-mode": "Node,RBAC",
+            "service-account-issuer": "https://kubernetes.default.svc.cluster.local",
+            "service-account-key-file": signer,
+            "service-account-signing-key-file": signer,
+            "allow-privileged": "true",
+            # GKE tolerates google.com/tpu for every pod that asks for it.
+            "enable-admission-plugins": "ExtendedResourceToleration",
+            # Nodes are posted Ready; the taint would only be put on to be taken off again.
+            "disable-admission-plugins": "TaintNodesByCondition",
+            "default-not-ready-toleration-seconds": 5,
+            "default-unreachable-toleration-seconds": 5,
+            "enable-priority-and-fairness": "false",
+            "max-requests-inflight": 0,
+            "max-mutating-requests-inflight": 0,
+            "profiling": "false",
+        },
+    )
+    ready = _ready(f"{layout.server}/readyz", layout, token)
+    return ProcessSpec(
+        layout.process("kube-apiserver"),
+        argv,
+        layout.log("kube-apiserver"),
+        layout.environment(memory_mib=1024),
+        ready=ready,
+    )
+
+
+def controller_manager(layout: Layout) -> ProcessSpec:
+    """Kubernetes' controllers, each acting as its own ServiceAccount."""
+    pair = layout.authority.issue("kube-controller-manager")
+    argv = _flags(
+        layout.tools.binary("kube-controller-manager"),
+        {
+            "kubeconfig": layout.kubeconfig(CONTROLLER_MANAGER.key),
+            "bind-address": LOOPBACK,
+            "secure-port": layout.port("kube-controller-manager"),
+            "tls-cert-file": pair.certificate,
+            "tls-private-key-file": pair.key,
+            "leader-elect": "false",
+            "use-service-account-credentials": "true",
+            "root-ca-file": layout.authority.pair.certificate,
+            "service-account-private-key-file": layout.folder / "pki" / "service-accounts.key",
+            "kube-api-qps": _QPS,
+            "kube-api-burst": _QPS,
+            # Simulated nodes send no heartbeat: a node is what its conditions say, for ever.
+            "node-monitor-grace-period": "87600h",
+            # A slice's hosts fail together; the usual one node per 10 s would take minutes to notice.
+            "node-eviction-rate": 1000,
+            "secondary-node-eviction-rate": 1000,
+            "large-cluster-size-threshold": 0,
+            "profiling": "false",
+        },
+    )
+    return _with_health(layout, "kube-controller-manager", argv, memory_mib=512)
+
+
+def scheduler(layout: Layout) -> ProcessSpec:
+    """Kubernetes' scheduler with its default plugins."""
+    pair = layout.authority.issue("kube-scheduler")
+    config = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "leaderElection": {"leaderElect": False},
+        "clientConnection": {
+            "kubeconfig": str(layout.kubeconfig(SCHEDULER.key)),
+            "qps": _QPS,
+            "burst": _QPS,
+        },
+        "enableProfiling": False,
+    }
+    argv = _flags(
+        layout.tools.binary("kube-scheduler"),
+        {
+            "config": _config(layout, "kube-scheduler", config),
+            "bind-address": LOOPBACK,
+            "secure-port": layout.port("kube-scheduler"),
+            "tls-cert-file": pair.certificate,
+            "tls-private-key-file": pair.key,
+        },
+    )
+    return _with_health(layout, "kube-scheduler", argv, memory_mib=512)
+
+
+def kwok(layout: Layout) -> ProcessSpec:
+    """kwok: keeps every node, and plays the kubelet for the pods bound to them."""
+    options = {
+        "manageAllNodes": True,
+        # Used for a node without a podCIDR only; no pod is ever outside 127.0.0.0/8.
+        "cidr": "127.0.1.0/24",
+        "serverAddress": layout.address("kwok"),
+        "enableDebuggingHandlers": False,
+        "enableProfilingHandler": False,
+        "nodeLeaseDurationSeconds": 0,
+        # kwok 0.8 exits unless all of these are named.
+        "podPlayStageParallelism": 32,
+        "nodePlayStageParallelism": 16,
+        "nodeLeaseParallelism": 16,
+        "podsOnNodeSyncParallelism": 16,
+    }
+    configuration = {
+        "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+        "kind": "KwokConfiguration",
+        "options": options,
+    }
+    documents = [configuration, *stages(layout.tools.module("kwok"))]
+    argv = _flags(
+        layout.tools.binary("kwok"),
+        {"kubeconfig": layout.kubeconfig(KWOK.key), "config": _config(layout, "kwok", *documents)},
+    )
+    return ProcessSpec(
+        layout.process("kwok"),
+        argv,
+        layout.log("kwok"),
+        layout.environment(memory_mib=512),
+        ready=_ready(f"http://{layout.address('kwok')}/healthz", None, None),
+    )
+
+
+def _with_health(layout: Layout, name: str, argv: tuple[str, ...], memory_mib: int) -> ProcessSpec:
+    return ProcessSpec(
+        layout.process(name),
+        argv,
+        layout.log(name),
+        layout.environment(memory_mib=memory_mib),
+        ready=_ready(f"https://{layout.address(name)}/healthz", layout, None),
+    )
+
+
+def _ready(url: str, layout: Layout | None, token: str | None) -> Callable[[], Awaitable[bool]]:
+    tls = layout.tls() if layout is not None else None
+
+    async def ready() -> bool:
+        return await answers(url, tls=tls, token=token)
+
+    return ready
+
+
+def _config(layout: Layout, name: str, *documents: object) -> Path:
+    path = layout.folder / f"{name}.yaml"
+    content = yaml.safe_dump_all(documents, sort_keys=False)
+    if not path.exists() or path.read_text() != content:
+        write_atomic(path, content)
+    return path
+
+
+def _flags(binary: Path, flags: Mapping[str, object]) -> tuple[str, ...]:
+    return (str(binary), *(f"--{name}={value}" for name, value in flags.items()))

@@ -1,0 +1,216 @@
+"""One GKE cluster's control plane on this machine: real Kubernetes, real operators, simulated nodes."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tpuplane_twin.cluster import components
+from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.concurrency import together
+from tpuplane_twin.cluster.identities import Credentials, kubeconfig
+from tpuplane_twin.cluster.install import Installation
+from tpuplane_twin.cluster.layout import Layout, ToolBox
+from tpuplane_twin.cluster.nodes import POOL_LABEL
+from tpuplane_twin.cluster.operators import OPERATORS
+from tpuplane_twin.cluster.pki import Authority, signing_key
+from tpuplane_twin.cluster.pools import NodePools
+from tpuplane_twin.cluster.tpu_webhook import TpuWebhook
+from tpuplane_twin.cluster.tpu_webhook.server import PORT as WEBHOOK_PORT
+from tpuplane_twin.ports import PortBook
+from tpuplane_twin.processes import ProcessManager
+
+Progress = Callable[[str], None]
+
+ALWAYS = frozenset({"kueue", "jobset"})
+
+
+class ControlPlane:
+    """etcd, API server, controllers, scheduler, kwok and operators of one cluster, all on 127.0.0.1.
+
+    `key` names it among the twin's clusters (folder, processes, ports); `block` is its block of pod addresses,
+    1 to 7 (`addresses.BLOCKS`). `operators` run from the start; `apply_cluster` starts and stops those that
+    belong to an add-on.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        *,
+        folder: Path,
+        logs: Path,
+        tools: ToolBox,
+        processes: ProcessManager,
+        ports: PortBook,
+        token: str,
+        block: int = 1,
+        operators: Iterable[str] = ALWAYS,
+        progress: Progress = lambda _: None,
+    ) -> None:
+        """Nothing is started or written yet. `token` will be system:masters."""
+        self._key = key
+        self._folder = folder
+        self._logs = logs
+        self._tools = tools
+        self._processes = processes
+        self._ports = ports
+        self._token = token
+        self._block = block
+        self._operators = frozenset(operators)
+        self._progress = progress
+        self._lock = asyncio.Lock()
+        self._api: Api | None = None
+        self._pools: NodePools | None = None
+        self._webhook: TpuWebhook | None = None
+
+    @property
+    def endpoint(self) -> str:
+        """`127.0.0.1:PORT` of the API server, the same for as long as the cluster exists."""
+        return f"127.0.0.1:{self._ports.port(f'{self._key}/apiserver')}"
+
+    @property
+    def ca_certificate(self) -> str:
+        """The cluster's certificate authority, PEM. Known once the cluster was started."""
+        return (self._folder / "pki" / "ca.crt").read_text()
+
+    def kubeconfig(self, user: Mapping[str, Any] | None = None) -> str:
+        """A kubeconfig for this cluster; `user` is its user entry (an exec plugin), else the twin's token."""
+        entry = dict(user) if user is not None else {"token": self._token}
+        return kubeconfig(self._key, f"https://{self.endpoint}", self.ca_certificate.encode(), entry)
+
+    async def start(self) -> None:
+        """Start everything, or what of it does not run, and return when all of it is ready.
+
+        In a folder that holds a cluster, that cluster goes on; what was applied to it is not applied again.
+        Raises `PortTaken`, `ProcessFailed` (with the end of the log), `ManifestError`.
+        """
+        async with self._lock:
+            layout = await asyncio.to_thread(self._layout)
+            if not self._processes.status(prefix=f"{self._key}/"):
+                self._check_ports(layout)
+            self._progress("etcd and the API server")
+            operators = [OPERATORS[name] for name in sorted(self._operators)]
+            fresh = not (self._folder / "etcd").exists()
+            installation = Installation(layout, operators, fresh=fresh)
+            try:
+                await self._processes.start(components.etcd(layout))
+                await self._processes.start(components.api_server(layout, self._token))
+                api = await self._connect(layout)
+                self._progress("controllers, scheduler and simulated kubelet")
+                await together(
+                    self._processes.start(components.controller_manager(layout)),
+                    self._processes.start(components.scheduler(layout)),
+                    installation.finish(api),
+                )
+            finally:
+                installation.cancel()
+            self._progress(f"operators ({', '.join(sorted(self._operators))}) and the TPU webhook")
+            await together(
+                self._processes.start(components.kwok(layout)),
+                *(self._processes.start(operator.spec(layout)) for operator in operators),
+                self._serve_webhook(layout, api),
+            )
+
+    async def stop(self) -> None:
+        """End all processes; the folder keeps the cluster."""
+        async with self._lock:
+            if self._webhook is not None:
+                await self._webhook.stop()
+                self._webhook = None
+            if self._api is not None:
+                await self._api.close()
+                self._api = self._pools = None
+            await self._processes.stop_all(prefix=f"{self._key}/")
+
+    async def delete(self) -> None:
+        """Stop, and forget the cluster: its folder and its ports."""
+        await self.stop()
+        await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+        self._ports.release(f"{self._key}/")
+
+    async def apply_cluster(self, cluster: Mapping[str, Any]) -> None:
+        """Start and stop what the cluster's add-ons ask for: KubeRay with GKE's Ray operator add-on."""
+        addons = cluster.get("addonsConfig", {})
+        wanted = ALWAYS | ({"kuberay"} if addons.get("rayOperatorConfig", {}).get("enabled") else set())
+        if wanted == self._operators:
+            return
+        stopped = self._operators - wanted
+        self._operators = frozenset(wanted)
+        for name in stopped:
+            await self._processes.stop(f"{self._key}/{name}")
+        if self._api is not None:
+            await self.start()
+
+    async def apply_node_pool(self, pool: dict[str, Any], cluster: dict[str, Any]) -> None:
+        """Make the simulated nodes exactly what the pool says; returns when they are Ready."""
+        await self._running_pools().apply(pool, cluster)
+
+    async def delete_node_pool(self, name: str) -> None:
+        """Drain and delete the pool's nodes."""
+        await self._running_pools().delete(name)
+
+    async def nodes(self) -> dict[str, dict[str, int]]:
+        """By pool: `nodes`, `ready` and `chips` as Kubernetes sees them now."""
+        pools: dict[str, dict[str, int]] = {}
+        for node in await self._running_api().list("Node"):
+            name = node["metadata"]["labels"].get(POOL_LABEL, "")
+            summary = pools.setdefault(name, {"nodes": 0, "ready": 0, "chips": 0})
+            summary["nodes"] += 1
+            summary["ready"] += _is_ready(node)
+            summary["chips"] += int(node["status"]["capacity"].get("google.com/tpu", 0))
+        return pools
+
+    def _running_api(self) -> Api:
+        if self._api is None:
+            raise RuntimeError(f"the control plane of {self._key} is not running; call start() first")
+        return self._api
+
+    def _running_pools(self) -> NodePools:
+        self._running_api()
+        assert self._pools is not None  # noqa: S101
+        return self._pools
+
+    def _layout(self) -> Layout:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        identities = (*components.IDENTITIES, *(operator.identity for operator in OPERATORS.values()))
+        pki = self._folder / "pki"
+        layout = Layout(
+            self._key,
+            self._folder,
+            self._logs,
+            self._tools,
+            self._ports,
+            Authority(pki, "tpuplane-twin"),
+            Credentials(self._folder / "auth", self._token, identities),
+        )
+        signing_key(pki / "service-accounts.key")
+        return layout
+
+    def _check_ports(self, layout: Layout) -> None:
+        for use in (
+            *components.PORTS,
+            WEBHOOK_PORT,
+            *(use for operator in OPERATORS.values() for use in operator.ports),
+        ):
+            self._ports.check(f"{layout.key}/{use}")
+
+    async def _connect(self, layout: Layout) -> Api:
+        if self._api is None:
+            self._api = Api(layout.server, tls=layout.tls(), token=self._token)
+            self._pools = NodePools(self._api, self._block)
+        return self._api
+
+    async def _serve_webhook(self, layout: Layout, api: Api) -> None:
+        if self._webhook is None:
+            self._webhook = TpuWebhook(layout)
+            await self._webhook.start()
+        await self._webhook.register(api, ray="kuberay" in self._operators)
+
+
+def _is_ready(node: Object) -> bool:
+    return any(
+        condition["type"] == "Ready" and condition["status"] == "True" for condition in node["status"]["conditions"]
+    )

@@ -1,0 +1,96 @@
+"""Who may talk to a cluster's API server: one bearer token per process, and the rights real RBAC gives it."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tpuplane_twin.files import write_atomic
+
+ADMIN = "twin-admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A user as the API server sees it: its name and groups."""
+
+    key: str
+    user: str
+    groups: tuple[str, ...] = ()
+
+    @classmethod
+    def service_account(cls, key: str, namespace: str, name: str) -> Identity:
+        """The identity of a ServiceAccount, whose RBAC bindings apply to it as to any pod that runs as it."""
+        return cls(
+            key,
+            f"system:serviceaccount:{namespace}:{name}",
+            ("system:serviceaccounts", f"system:serviceaccounts:{namespace}"),
+        )
+
+
+class Credentials:
+    """The token file of one API server and the kubeconfigs made from it, all mode 0600."""
+
+    def __init__(self, folder: Path, admin_token: str, identities: tuple[Identity, ...]) -> None:
+        """Keep the tokens that `folder` has, make those that are missing; `admin_token` is system:masters."""
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder = folder
+        self.token_file = folder / "tokens.csv"
+        known = self._read()
+        rows = [(admin_token, ADMIN, ADMIN, "system:masters")]
+        rows += [
+            (
+                known.get(identity.user) or secrets.token_urlsafe(32),
+                identity.user,
+                identity.key,
+                ",".join(identity.groups),
+            )
+            for identity in identities
+        ]
+        self._tokens = {key: token for token, _, key, _ in rows}
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(rows)
+        if not self.token_file.exists() or self.token_file.read_text() != text.getvalue():
+            write_atomic(self.token_file, text.getvalue())
+
+    def token(self, key: str) -> str:
+        """The bearer token of the identity called `key`."""
+        return self._tokens[key]
+
+    def kubeconfig(self, key: str, *, server: str, authority: Path) -> Path:
+        """A kubeconfig for the process called `key`."""
+        path = self._folder / f"{key}.kubeconfig"
+        user: dict[str, Any] = {"token": self.token(key)}
+        content = kubeconfig(key, server, authority.read_bytes(), user)
+        if not path.exists() or path.read_text() != content:
+            write_atomic(path, content)
+        return path
+
+    def _read(self) -> dict[str, str]:
+        if not self.token_file.exists():
+            return {}
+        with self.token_file.open(newline="") as stream:
+            return {row[1]: row[0] for row in csv.reader(stream)}
+
+
+def kubeconfig(name: str, server: str, authority: bytes, user: dict[str, Any]) -> str:
+    """A kubeconfig with one context called `name`, whose user entry is `user`."""
+    cluster = {"server": server, "certificate-authority-data": base64.b64encode(authority).decode()}
+    return yaml.safe_dump(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": name, "cluster": cluster}],
+            "users": [{"name": name, "user": user}],
+            "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+            "current-context": name,
+        },
+        sort_keys=False,
+    )

@@ -1,0 +1,92 @@
+"""Putting into a cluster what its controllers and operators need, once: CRDs, RBAC, webhook configurations."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from importlib.metadata import version
+
+from tpuplane_twin.cluster import manifests
+from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.concurrency import each
+from tpuplane_twin.cluster.layout import Layout
+from tpuplane_twin.cluster.operators import Operator
+
+_APPLIED = "twin.tpuplane.dev/applied-"
+_KEEPER = "kube-system"  # the namespace that bears the marks of what was applied: gone with the cluster's data
+
+
+class Installation:
+    """What is to be in a cluster for the given operators. Rendering starts at once, applying at `finish`."""
+
+    def __init__(self, layout: Layout, operators: Iterable[Operator], *, fresh: bool) -> None:
+        """`fresh` is whether the cluster is new: then everything will be needed, and is rendered meanwhile."""
+        self._layout = layout
+        self._sources: dict[str, Callable[[], Awaitable[list[Object]]]] = {"base": self._base}
+        self._marks = {"base": _mark(str(layout.tools.module("kwok")))}
+        for operator in operators:
+            self._sources[operator.name] = partial(operator.objects, layout)
+            self._marks[operator.name] = _mark(*operator.fingerprint(layout))
+        self._rendering = (
+            {name: asyncio.ensure_future(source()) for name, source in self._sources.items()} if fresh else {}
+        )
+
+    async def finish(self, api: Api) -> None:
+        """Apply what was not applied before; returns when the API server serves every custom resource."""
+        keeper = await api.get("Namespace", _KEEPER)
+        marks = (keeper or {}).get("metadata", {}).get("annotations", {})
+        missing = [name for name, mark in self._marks.items() if marks.get(f"{_APPLIED}{name}") != mark]
+        if not missing:
+            return
+        rendered = await asyncio.gather(
+            *(self._rendering.get(name) or asyncio.ensure_future(self._sources[name]()) for name in missing)
+        )
+        items = [item for group in rendered for item in group]
+        crds = [item for item in items if item["kind"] == "CustomResourceDefinition"]
+        namespaces = [item for item in items if item["kind"] == "Namespace"]
+        await each(namespaces, api.apply)
+        await each([item for item in items if item not in namespaces], api.apply)
+        await each(crds, lambda crd: _established(api, crd["metadata"]["name"]))
+        annotations = {f"{_APPLIED}{name}": self._marks[name] for name in missing}
+        await api.merge("Namespace", _KEEPER, {"metadata": {"annotations": annotations}})
+
+    def cancel(self) -> None:
+        """Give up rendering that nobody waits for."""
+        for task in self._rendering.values():
+            task.cancel()
+
+    async def _base(self) -> list[Object]:
+        """kwok's own rights, and the storage class that every GKE cluster has."""
+        tools = self._layout.tools
+        folder = tools.module("kwok") / "kustomize" / "rbac"
+        rendered = await manifests.render(tools.binary("kubectl"), folder)
+        storage = {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "StorageClass",
+            "metadata": {
+                "name": "standard-rwo",
+                "annotations": {"storageclass.kubernetes.io/is-default-class": "true"},
+            },
+            "provisioner": "pd.csi.storage.gke.io",
+            "parameters": {"type": "pd-balanced"},
+            "volumeBindingMode": "WaitForFirstConsumer",
+            "allowVolumeExpansion": True,
+        }
+        return [*manifests.for_process(rendered, webhooks=None, authority=""), storage]
+
+
+async def _established(api: Api, name: str) -> None:
+    while True:
+        crd = await api.get("CustomResourceDefinition", name)
+        # A new definition has `conditions: null` for a moment.
+        conditions = (crd or {}).get("status", {}).get("conditions") or []
+        if any(item["type"] == "Established" and item["status"] == "True" for item in conditions):
+            return
+        await asyncio.sleep(0.05)
+
+
+def _mark(*parts: str) -> str:
+    # The twin's own version is part of it: another version may render the same module differently.
+    return hashlib.sha256("\n".join([version("tpuplane-twin"), *parts]).encode()).hexdigest()[:16]

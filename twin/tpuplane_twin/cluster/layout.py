@@ -1,0 +1,89 @@
+"""Where a cluster's processes, files and ports are: what every part of a control plane needs to know."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import aiohttp
+
+from tpuplane_twin.cluster.identities import Credentials
+from tpuplane_twin.cluster.pki import Authority
+from tpuplane_twin.ports import PortBook
+
+LOOPBACK = "127.0.0.1"
+
+
+class ToolBox(Protocol):
+    """The built tools: what a control plane asks of `tpuplane_twin.tools.Tools`."""
+
+    def binary(self, name: str) -> Path:
+        """The executable called `name`."""
+
+    def module(self, name: str) -> Path:
+        """The folder of the Go module that `name` was built from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """One cluster's folder, credentials and ports. `key` starts the names of its processes, ports and logs."""
+
+    key: str
+    folder: Path
+    logs: Path
+    tools: ToolBox
+    ports: PortBook
+    authority: Authority
+    credentials: Credentials
+
+    def port(self, use: str) -> int:
+        """The cluster's port for `use`, the same for as long as the cluster exists."""
+        return self.ports.port(f"{self.key}/{use}")
+
+    def address(self, use: str) -> str:
+        """`127.0.0.1:PORT` for `use`."""
+        return f"{LOOPBACK}:{self.port(use)}"
+
+    def process(self, name: str) -> str:
+        """The name of one of the cluster's processes in the process manager."""
+        return f"{self.key}/{name}"
+
+    def log(self, name: str) -> Path:
+        """The log of the process called `name`."""
+        return self.logs / f"{self.key}-{name}.log"
+
+    @property
+    def server(self) -> str:
+        """The API server's URL."""
+        return f"https://{self.address('apiserver')}"
+
+    def kubeconfig(self, identity: str) -> Path:
+        """The kubeconfig of one of the cluster's own processes."""
+        return self.credentials.kubeconfig(identity, server=self.server, authority=self.authority.pair.certificate)
+
+    def environment(self, *, memory_mib: int | None = None) -> dict[str, str]:
+        """The whole environment of one process; `memory_mib` is what Go's collector tries to stay under."""
+        environment = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin"}
+        if memory_mib is not None:
+            environment["GOMEMLIMIT"] = f"{memory_mib}MiB"
+        return environment
+
+    def tls(self) -> ssl.SSLContext:
+        """What a client of the cluster's servers trusts: the cluster's authority and nothing else."""
+        return ssl.create_default_context(cafile=str(self.authority.pair.certificate))
+
+
+async def answers(url: str, *, tls: ssl.SSLContext | None = None, token: str | None = None) -> bool:
+    """Whether `url` answers 200 now."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    timeout = aiohttp.ClientTimeout(total=2)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout) as session,
+            session.get(url, headers=headers, ssl=tls if tls is not None else True) as response,
+        ):
+            return response.status == 200
+    except (aiohttp.ClientError, TimeoutError):
+        return False

@@ -1,0 +1,124 @@
+"""What a machine type offers to pods, as GKE works it out. TPU machine types come from the catalogue."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+from tpuplane.tpu import SliceError, catalogue
+
+_GIB = 1024**3
+_NAME = re.compile(r"(?P<family>[a-z0-9]+)-(?P<series>[a-z]+)-(?P<vcpus>[1-9][0-9]*)")
+
+
+class UnknownMachine(ValueError):
+    """A machine type of which nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tpu:
+    """The TPU side of a machine type: chips per host, accelerator label, topology when used as one host."""
+
+    chips: int
+    label: str
+    single_host_topology: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """One machine type. Memory in bytes, CPU in millicores, both whole and as left to pods."""
+
+    name: str
+    vcpus: int
+    memory: int
+    architecture: str
+    tpu: Tpu | None
+
+    @property
+    def family(self) -> str:
+        """The machine family (`ct6e`, `e2`)."""
+        return self.name.partition("-")[0]
+
+    @property
+    def allocatable_cpu(self) -> int:
+        """Millicores that pods can have."""
+        return round(1000 * (self.vcpus - _stepped(_table()["reserved_cpu"], self.vcpus)))
+
+    @property
+    def allocatable_memory(self) -> int:
+        """Bytes that pods can have."""
+        table = _table()
+        reserved = _stepped(table["reserved_memory_gib"], self.memory / _GIB) * _GIB
+        return int(self.memory - reserved - table["eviction_memory_mib"] * 1024**2)
+
+
+def machine(name: str | None) -> Machine:
+    """The machine type called `name`, GKE's default when None. Raises `UnknownMachine`."""
+    table = _table()
+    name = name or str(table["default_machine_type"])
+    try:
+        generation, tpu = catalogue().machine(name)
+    except SliceError:
+        vcpus, memory_gb = _cpu_machine(name)
+        architecture = "arm64" if name.partition("-")[0] in table["arm_families"] else "amd64"
+        return Machine(name, vcpus, int(memory_gb * _GIB), architecture, None)
+    tpu_side = Tpu(tpu.chips, generation.label, tpu.single_host_topology)
+    return Machine(name, tpu.vcpus, int(tpu.memory_gb * _GIB), "amd64", tpu_side)
+
+
+def boot_disk(size_gib: int | None) -> tuple[int, int]:
+    """Bytes of ephemeral storage of a boot disk (GKE's default size when None): whole, and left to pods."""
+    table = _table()
+    size = size_gib or table["default_disk_gib"]
+    rule = table["boot_disk"]
+    reserved = min(
+        rule["reserved_share"] * size,
+        rule["reserved_gib"] + rule["reserved_further_share"] * size,
+        rule["reserved_at_most_gib"],
+    )
+    return size * _GIB, int((size * (1 - rule["eviction_share"]) - reserved) * _GIB)
+
+
+def _cpu_machine(name: str) -> tuple[int, float]:
+    family = _families().get(name.partition("-")[0], {})
+    shared = family.get("shared_core", {}).get(name)
+    if shared:
+        return shared["vcpus"], shared["memory_gb"]
+    match = _NAME.fullmatch(name)
+    series = family.get("series", {}).get(match["series"]) if match else None
+    if match is None or series is None:
+        raise UnknownMachine(
+            f"machineType: nothing is known of {name!r}; known are TPU machine types and the families "
+            f"{', '.join(_families())}"
+        )
+    return int(match["vcpus"]), int(match["vcpus"]) * series["memory_gb_per_vcpu"]
+
+
+def _stepped(steps: list[tuple[float | None, float]], amount: float) -> float:
+    total, below = 0.0, 0.0
+    for limit, share in steps:
+        upper = amount if limit is None else min(limit, amount)
+        total += max(upper - below, 0.0) * share
+        below = upper
+    return total
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return _load("tpuplane_twin.cluster", "data/reservations.yaml")
+
+
+@cache
+def _families() -> dict[str, Any]:
+    # The same table by which Google's API in the twin accepts a machine type.
+    families: dict[str, Any] = _load("tpuplane_twin.gcp", "data/machine_types.yaml")["families"]
+    return families
+
+
+def _load(package: str, name: str) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load(resources.files(package).joinpath(name).read_text())
+    return content

@@ -1,0 +1,282 @@
+"""A GKE node pool as Kubernetes nodes: names, labels, taints and capacity as GKE's own nodes have them. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import ipaddress
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from tpuplane.tpu import region_of
+
+from tpuplane_twin.cluster.addresses import node_address
+from tpuplane_twin.cluster.api import Object
+from tpuplane_twin.cluster.machines import Machine, boot_disk, machine
+from tpuplane_twin.gcp.backend import node_counts
+
+POOL_LABEL = "cloud.google.com/gke-nodepool"
+INCARNATION = "twin.tpuplane.dev/incarnation"
+ORDINAL = "twin.tpuplane.dev/ordinal"
+SHAPE = "twin.tpuplane.dev/shape"
+SETTINGS = "twin.tpuplane.dev/settings"
+
+_EFFECTS = {
+    "NO_SCHEDULE": "NoSchedule",
+    "PREFER_NO_SCHEDULE": "PreferNoSchedule",
+    "NO_EXECUTE": "NoExecute",
+}
+_DEFAULT_PODS = 110
+_HEALTHY = {
+    "Ready": ("True", "KubeletReady", "kubelet is posting ready status"),
+    "MemoryPressure": ("False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    "DiskPressure": ("False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    "PIDPressure": ("False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    "NetworkUnavailable": ("False", "RouteCreated", "NodeController create implicit route"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node belongs: its zone and its number in that zone's instance group."""
+
+    zone: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.zone}/{self.number}"
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What the nodes of one pool have in common, from Google's REST JSON of the pool and its cluster."""
+
+    pool: dict[str, Any]
+    cluster: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The pool's name: on every node as `cloud.google.com/gke-nodepool`."""
+        return str(self.pool["name"])
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The pool's node configuration."""
+        config: dict[str, Any] = self.pool.get("config", {})
+        return config
+
+    @property
+    def machine(self) -> Machine:
+        """The machine type. Raises `UnknownMachine`."""
+        return machine(self.config.get("machineType"))
+
+    @property
+    def version(self) -> str:
+        """The nodes' GKE version."""
+        return str(self.pool.get("version") or self.cluster["currentMasterVersion"])
+
+    @property
+    def pods(self) -> int:
+        """Pods per node."""
+        limit = self.pool.get("maxPodsConstraint") or self.cluster.get("defaultMaxPodsConstraint") or {}
+        return int(limit.get("maxPodsPerNode", _DEFAULT_PODS))
+
+    @property
+    def topology(self) -> str | None:
+        """The TPU topology of a slice; None for a pool without TPUs."""
+        if self.machine.tpu is None:
+            return None
+        placed = self.pool.get("placementPolicy", {}).get("tpuTopology")
+        return placed or self.machine.tpu.single_host_topology
+
+    @property
+    def places(self) -> list[Place]:
+        """Every node that the pool should have now."""
+        return [Place(zone, n) for zone, count in node_counts(self.pool).items() for n in range(count)]
+
+    @property
+    def is_slice(self) -> bool:
+        """Whether the pool is one multi-host slice, whose hosts come and go together."""
+        tpu = self.machine.tpu
+        return tpu is not None and self.topology != tpu.single_host_topology
+
+    @property
+    def shape(self) -> str:
+        """A digest of what cannot change on a living node; another shape is another node."""
+        config = self.config
+        disk = [config.get(key) for key in ("diskSizeGb", "diskType", "imageType", "spot", "serviceAccount")]
+        return _digest([self.machine.name, self.topology, self.version, self.pods, disk])
+
+    @property
+    def settings(self) -> str:
+        """A digest of what GKE changes on living nodes: labels and taints."""
+        return _digest([self.labels(Place("", 0), ""), self.taints])
+
+    @property
+    def taints(self) -> list[dict[str, str]]:
+        """The pool's own taints and GKE's for TPUs."""
+        taints = [
+            {"key": taint["key"], "value": taint.get("value", ""), "effect": _EFFECTS[taint["effect"]]}
+            for taint in self.config.get("taints", [])
+        ]
+        if self.machine.tpu is not None and not any(taint["key"] == "google.com/tpu" for taint in taints):
+            taints.append({"key": "google.com/tpu", "value": "present", "effect": "NoSchedule"})
+        return taints
+
+    def labels(self, place: Place, name: str) -> dict[str, str]:
+        """The labels of the node called `name` at `place`."""
+        config, machine_type = self.config, self.machine
+        spot = bool(config.get("spot"))
+        labels = {
+            **config.get("labels", {}),
+            "beta.kubernetes.io/arch": machine_type.architecture,
+            "beta.kubernetes.io/instance-type": machine_type.name,
+            "beta.kubernetes.io/os": "linux",
+            "cloud.google.com/gke-boot-disk": config.get("diskType", "pd-balanced"),
+            "cloud.google.com/gke-container-runtime": "containerd",
+            "cloud.google.com/gke-cpu-scaling-level": str(machine_type.vcpus),
+            "cloud.google.com/gke-logging-variant": "DEFAULT",
+            "cloud.google.com/gke-max-pods-per-node": str(self.pods),
+            "cloud.google.com/gke-memory-gb-scaling-level": str(machine_type.memory // 1024**3),
+            POOL_LABEL: self.name,
+            "cloud.google.com/gke-os-distribution": _distribution(config),
+            "cloud.google.com/gke-provisioning": "spot" if spot else "standard",
+            "cloud.google.com/gke-stack-type": "IPV4",
+            "cloud.google.com/machine-family": machine_type.family,
+            "failure-domain.beta.kubernetes.io/region": region_of(place.zone),
+            "failure-domain.beta.kubernetes.io/zone": place.zone,
+            "kubernetes.io/arch": machine_type.architecture,
+            "kubernetes.io/hostname": name,
+            "kubernetes.io/os": "linux",
+            "node.kubernetes.io/instance-type": machine_type.name,
+            "topology.gke.io/zone": place.zone,
+            "topology.kubernetes.io/region": region_of(place.zone),
+            "topology.kubernetes.io/zone": place.zone,
+        }
+        if spot:
+            labels["cloud.google.com/gke-spot"] = "true"
+        if config.get("workloadMetadataConfig", {}).get("mode") == "GKE_METADATA":
+            labels["iam.gke.io/gke-metadata-server-enabled"] = "true"
+        if machine_type.tpu is not None:
+            labels["cloud.google.com/gke-accelerator-count"] = str(machine_type.tpu.chips)
+            labels["cloud.google.com/gke-tpu-accelerator"] = machine_type.tpu.label
+            if self.topology is not None:
+                labels["cloud.google.com/gke-tpu-topology"] = self.topology
+        return labels
+
+    def node(self, place: Place, incarnation: str, network: ipaddress.IPv4Network) -> Object:
+        """The node at `place`, Ready, with its pods in `network`.
+
+        `incarnation` tells the pool from another of the same name before or after it.
+        """
+        name = self._node_name(place, incarnation)
+        now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {
+                "name": name,
+                "labels": self.labels(place, name),
+                "annotations": {
+                    INCARNATION: incarnation,
+                    ORDINAL: str(place),
+                    SHAPE: self.shape,
+                    SETTINGS: self.settings,
+                },
+            },
+            "spec": {
+                "podCIDR": str(network),
+                "podCIDRs": [str(network)],
+                "providerID": f"gce://{self._project}/{place.zone}/{name}",
+                "taints": self.taints,
+            },
+            "status": {
+                "phase": "Running",
+                **self._resources(),
+                "addresses": [
+                    {"type": "InternalIP", "address": node_address(network)},
+                    {"type": "Hostname", "address": name},
+                ],
+                "conditions": [
+                    {
+                        "type": kind,
+                        "status": status,
+                        "reason": reason,
+                        "message": message,
+                        "lastHeartbeatTime": now,
+                        "lastTransitionTime": now,
+                    }
+                    for kind, (status, reason, message) in _HEALTHY.items()
+                ],
+                "nodeInfo": {
+                    "architecture": self.machine.architecture,
+                    "bootID": "",
+                    "containerRuntimeVersion": "containerd://2.1.4",
+                    "kernelVersion": "6.12.46+",
+                    "kubeProxyVersion": f"v{self.version}",
+                    "kubeletVersion": f"v{self.version}",
+                    "machineID": _digest([name, incarnation]),
+                    "operatingSystem": "linux",
+                    "osImage": "Container-Optimized OS from Google",
+                    "systemUUID": "",
+                },
+            },
+        }
+
+    def _resources(self) -> Object:
+        machine_type = self.machine
+        disk, disk_for_pods = boot_disk(self.config.get("diskSizeGb"))
+        tpu = {"google.com/tpu": str(machine_type.tpu.chips)} if machine_type.tpu is not None else {}
+        return {
+            "capacity": {
+                "cpu": str(machine_type.vcpus),
+                "memory": f"{machine_type.memory // 1024}Ki",
+                "ephemeral-storage": f"{disk // 1024}Ki",
+                "pods": str(self.pods),
+                **tpu,
+            },
+            "allocatable": {
+                "cpu": f"{machine_type.allocatable_cpu}m",
+                "memory": f"{machine_type.allocatable_memory // 1024}Ki",
+                "ephemeral-storage": str(disk_for_pods),
+                "pods": str(self.pods),
+                **tpu,
+            },
+        }
+
+    def _node_name(self, place: Place, incarnation: str) -> str:
+        group = next((url for url in self.pool.get("instanceGroupUrls", []) if f"/zones/{place.zone}/" in url), None)
+        if group is not None:
+            stem = group.rpartition("/")[2].removesuffix("-grp")
+        else:
+            digest = _digest([self.cluster.get("name"), self.name, place.zone])
+            stem = f"gke-{str(self.cluster.get('name'))[:20]}-{self.name[:20]}-{digest[:8]}"
+        return f"{stem}-{_suffix(incarnation, place)}"
+
+    @property
+    def _project(self) -> str:
+        parts = str(self.cluster.get("selfLink", "")).split("/")
+        return parts[parts.index("projects") + 1] if "projects" in parts else "-"
+
+
+def _suffix(incarnation: str, place: Place) -> str:
+    # Four letters as GKE gives them are 1.7 million names: enough for a slice of thousands only by not drawing
+    # lots. The number walks through all of them in an order that the incarnation chooses.
+    alphabet = "0123456789abcdefghijklmnopqrstuvwxyz"
+    space = len(alphabet) ** 4
+    start = int(_digest([incarnation, place.zone])[:12], 16)
+    value = (start + place.number * 700_001) % space
+    letters = ""
+    for _ in range(4):
+        value, rest = divmod(value, len(alphabet))
+        letters += alphabet[rest]
+    return letters
+
+
+def _distribution(config: dict[str, Any]) -> str:
+    return "ubuntu" if str(config.get("imageType", "")).upper().startswith("UBUNTU") else "cos"
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]

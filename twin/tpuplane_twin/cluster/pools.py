@@ -1,0 +1,140 @@
+"""Making a cluster's nodes what its node pools say: create, relabel, replace, drain and delete."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass, field
+from typing import Any
+
+from tpuplane_twin.cluster.addresses import Addresses
+from tpuplane_twin.cluster.api import Api, ApiError, Object
+from tpuplane_twin.cluster.concurrency import each
+from tpuplane_twin.cluster.nodes import INCARNATION, ORDINAL, POOL_LABEL, SETTINGS, SHAPE, Place, Pool
+
+_MIRROR = "kubernetes.io/config.mirror"
+
+
+@dataclass(slots=True)
+class _Changes:
+    """What is to be done so that the nodes that are become the nodes that should be."""
+
+    create: list[Place] = field(default_factory=list)
+    replace: list[tuple[Object, Place]] = field(default_factory=list)
+    relabel: list[tuple[Object, Place]] = field(default_factory=list)
+    delete: list[Object] = field(default_factory=list)
+
+
+class NodePools:
+    """The node pools of one cluster. Idempotent: a second call with the same pool does nothing."""
+
+    def __init__(self, api: Api, block: int) -> None:
+        """`block` is the cluster's block of pod addresses."""
+        self._api = api
+        self._block = block
+        # Addresses are given out from what the nodes use; two pools at once would be given the same.
+        self._lock = asyncio.Lock()
+
+    async def apply(self, pool_json: dict[str, Any], cluster_json: dict[str, Any]) -> None:
+        """Make the pool's nodes exactly what the pool says; returns when all are Ready.
+
+        Labels and taints change in place. Another machine type, topology, disk or version replaces the nodes,
+        one after the other, or all at once where they are one slice. Raises `UnknownMachine`, and `ApiError`
+        where Kubernetes refuses a label or taint.
+        """
+        pool = Pool(pool_json, cluster_json)
+        async with self._lock:
+            nodes = await self._api.list("Node")
+            mine = [node for node in nodes if node["metadata"]["labels"].get(POOL_LABEL) == pool.name]
+            incarnation = _incarnation(mine)
+            used = [network for node in nodes if (network := node["spec"].get("podCIDR"))]
+            addresses = Addresses(self._block, used)
+            changes = _changes(pool, mine)
+
+            async def create(place: Place) -> None:
+                await self._api.create(pool.node(place, incarnation, addresses.take(pool.pods)))
+
+            await self._remove(changes.delete)
+            if pool.is_slice:
+                await self._remove([node for node, _ in changes.replace])
+                changes.create += [place for _, place in changes.replace]
+            else:
+                for node, place in changes.replace:
+                    await self._remove([node])
+                    await create(place)
+            await each(changes.create, create)
+            await each(changes.relabel, lambda pair: self._relabel(pool, *pair))
+
+    async def delete(self, name: str) -> None:
+        """Drain and delete the nodes of the pool called `name`; nothing happens where there are none."""
+        async with self._lock:
+            await self._remove(await self._api.list("Node", labelSelector=f"{POOL_LABEL}={name}"))
+
+    async def _remove(self, nodes: list[Object]) -> None:
+        names = {node["metadata"]["name"] for node in nodes}
+        if not names:
+            return
+        await each(names, lambda name: self._api.merge("Node", name, {"spec": {"unschedulable": True}}))
+        pods = [pod for pod in await self._api.list("Pod") if pod["spec"].get("nodeName") in names]
+        await each([pod for pod in pods if not _stays(pod)], self._evict)
+        await each(names, lambda name: self._api.delete("Node", name))
+
+    async def _evict(self, pod: Object) -> None:
+        metadata = pod["metadata"]
+        eviction = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
+            "deleteOptions": {"gracePeriodSeconds": 0},
+        }
+        url = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/eviction"
+        try:
+            await self._api.request("POST", url, body=eviction)
+        except ApiError as error:
+            # GKE waits an hour for a PodDisruptionBudget, then goes on; here the hour is over at once.
+            if error.status not in (404, 429):
+                raise
+            await self._api.delete("Pod", metadata["name"], metadata["namespace"])
+
+    async def _relabel(self, pool: Pool, node: Object, place: Place) -> None:
+        metadata = node["metadata"]
+        labels = pool.labels(place, metadata["name"])
+        gone: dict[str, str | None] = {key: None for key in metadata["labels"] if key not in labels}
+        # Taints that Kubernetes' own controllers put on a node are not the pool's to take off.
+        condition = [
+            taint for taint in node["spec"].get("taints", []) if taint["key"].startswith("node.kubernetes.io/")
+        ]
+        patch: Object = {
+            "metadata": {"labels": {**gone, **labels}, "annotations": {SETTINGS: pool.settings}},
+            "spec": {"taints": [*pool.taints, *condition]},
+        }
+        await self._api.merge("Node", metadata["name"], patch)
+
+
+def _changes(pool: Pool, nodes: list[Object]) -> _Changes:
+    wanted = {str(place): place for place in pool.places}
+    changes = _Changes()
+    for node in nodes:
+        annotations = node["metadata"].get("annotations", {})
+        place = wanted.pop(annotations.get(ORDINAL, ""), None)
+        if place is None:
+            changes.delete.append(node)
+        elif annotations[SHAPE] != pool.shape:
+            changes.replace.append((node, place))
+        elif annotations[SETTINGS] != pool.settings:
+            changes.relabel.append((node, place))
+    changes.create = list(wanted.values())
+    return changes
+
+
+def _incarnation(nodes: list[Object]) -> str:
+    for node in nodes:
+        kept = node["metadata"].get("annotations", {}).get(INCARNATION)
+        if kept:
+            return str(kept)
+    return secrets.token_hex(4)
+
+
+def _stays(pod: Object) -> bool:
+    owners = pod["metadata"].get("ownerReferences", [])
+    return _MIRROR in pod["metadata"].get("annotations", {}) or any(owner["kind"] == "DaemonSet" for owner in owners)

@@ -1,0 +1,44 @@
+"""What simulated nodes and pods do by themselves: kwok's own stages, with the changes that the twin needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+FAULT_ANNOTATION = "twin.tpuplane.dev/fault"
+"""A node that bears it keeps the conditions it was given: kwok does not make it Ready again."""
+
+RUN_FOR_ANNOTATION = "pod-complete.stage.kwok.x-k8s.io/delay"
+"""How long a Job's pod runs before it succeeds, as a Go duration ("5s"); without it the pod runs for ever."""
+
+_FOLDER = Path("kustomize") / "stage"
+_UNCHANGED = (
+    "pod/fast/pod-ready.yaml",
+    "pod/fast/pod-delete.yaml",
+    "pod/chaos/pod-container-running-failed.yaml",
+)
+
+
+def stages(module: Path) -> list[dict[str, Any]]:
+    """The stages for kwok's configuration, read from kwok's own module folder."""
+    folder = module / _FOLDER
+    node = _load(folder / "node" / "fast" / "node-initialize.yaml")
+    _matches(node).append({"key": f'.metadata.annotations["{FAULT_ANNOTATION}"]', "operator": "DoesNotExist"})
+    # kwok ships a pod-complete that ends every Job after a few seconds; training runs until told otherwise.
+    complete = _load(folder / "pod" / "general" / "pod-complete.yaml")
+    _matches(complete).append({"key": f'.metadata.annotations["{RUN_FOR_ANNOTATION}"]', "operator": "Exists"})
+    for jitter in ("jitterDurationMilliseconds", "jitterDurationFrom"):
+        complete["spec"]["delay"].pop(jitter, None)
+    return [node, *(_load(folder / name) for name in _UNCHANGED), complete]
+
+
+def _load(path: Path) -> dict[str, Any]:
+    stage: dict[str, Any] = yaml.safe_load(path.read_text())
+    return stage
+
+
+def _matches(stage: dict[str, Any]) -> list[dict[str, Any]]:
+    expressions: list[dict[str, Any]] = stage["spec"]["selector"]["matchExpressions"]
+    return expressions

@@ -1,0 +1,81 @@
+"""What the webhook reads from a pod and writes into it. Pure: a pod in, a changed pod out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+Pod = dict[str, Any]
+Container = dict[str, Any]
+
+TPU = "google.com/tpu"
+ACCELERATOR = "cloud.google.com/gke-tpu-accelerator"
+TOPOLOGY = "cloud.google.com/gke-tpu-topology"
+NODE_POOL = "cloud.google.com/gke-nodepool"
+
+
+class Refused(ValueError):
+    """The object cannot be admitted; the message is for its author."""
+
+
+def chips(container: Container) -> int:
+    """The chips that a container asks for; the request counts before the limit."""
+    resources = container.get("resources", {})
+    wanted = resources.get("requests", {}).get(TPU) or resources.get("limits", {}).get(TPU) or 0
+    return int(wanted)
+
+
+def tpu_containers(spec: dict[str, Any]) -> list[Container]:
+    """The containers of a pod that ask for chips, in order."""
+    return [container for container in spec.get("containers", []) if chips(container)]
+
+
+def hosts(spec: dict[str, Any]) -> int:
+    """The hosts of the slice that a pod belongs to: the topology's chips over the pod's.
+
+    Raises `Refused` where the topology is missing or is none.
+    """
+    topology = spec.get("nodeSelector", {}).get(TOPOLOGY)
+    if not topology:
+        raise Refused(f"a pod that requests {TPU} needs the nodeSelector {TOPOLOGY}, for example 4x4")
+    try:
+        total = math.prod(int(side) for side in topology.split("x"))
+    except ValueError:
+        raise Refused(f"nodeSelector {TOPOLOGY}: {topology!r} is no topology; for example: 4x4") from None
+    return max(total // sum(map(chips, tpu_containers(spec))), 1)
+
+
+def is_7x(spec: dict[str, Any]) -> bool:
+    """Whether the pod is for TPU7x, where every container is a worker of its own."""
+    return str(spec.get("nodeSelector", {}).get(ACCELERATOR, "")).startswith("tpu7x")
+
+
+def set_env(container: Container, name: str, value: str | dict[str, Any], *, defaults: tuple[str, ...] = ()) -> None:
+    """Give `container` the variable unless its author has.
+
+    What a device plugin gives a single host (`localhost`, and what is in `defaults`) counts as not given.
+    """
+    entry = {"name": name, **({"value": value} if isinstance(value, str) else {"valueFrom": value})}
+    environment = container.setdefault("env", [])
+    for at, variable in enumerate(environment):
+        if variable["name"] == name:
+            current = variable.get("value", "")
+            if "valueFrom" not in variable and (current in ("", *defaults) or current.startswith("localhost")):
+                environment[at] = entry
+            return
+    environment.append(entry)
+
+
+def patch(before: Pod, after: Pod) -> list[dict[str, Any]]:
+    """The JSON patch from `before` to `after`: one operation per field of the spec that differs."""
+    return [
+        {"op": "add", "path": f"/spec/{field}", "value": value}
+        for field, value in after["spec"].items()
+        if before["spec"].get(field) != value
+    ]
+
+
+def joined(names: Iterable[str]) -> str:
+    """As TPU_WORKER_HOSTNAMES wants its list."""
+    return ",".join(names)

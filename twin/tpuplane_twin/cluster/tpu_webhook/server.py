@@ -1,0 +1,171 @@
+"""The webhook's server, in the supervisor's process, and its registration with the API server."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import ssl
+from collections.abc import Callable
+from typing import Any
+
+from aiohttp import web
+
+from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.layout import LOOPBACK, Layout
+from tpuplane_twin.cluster.tpu_webhook import jobs, ray
+from tpuplane_twin.cluster.tpu_webhook.pods import Pod, Refused, patch
+
+logger = logging.getLogger(__name__)
+
+PORT = "tpu-webhook"
+_JOB_PODS = "gke-tpu-job-webhook"
+_RAY_PODS = "kuberay-tpu-mutating-webhook-cfg"
+_RAY_CLUSTERS = "kuberay-tpu-validating-webhook-cfg"
+_LARGEST_REVIEW = 8 * 1024**2  # bytes; etcd refuses objects of more than 1.5 MiB
+_NOT_SYSTEM = {
+    "matchExpressions": [
+        {
+            "key": "kubernetes.io/metadata.name",
+            "operator": "NotIn",
+            "values": ["kube-system", "kube-node-lease"],
+        }
+    ]
+}
+# Only pods that ask for chips: every other pod is created without a round trip.
+_ASKS_FOR_TPU = (
+    "object.spec.containers.exists(c, has(c.resources) && ("
+    "(has(c.resources.limits) && 'google.com/tpu' in c.resources.limits) || "
+    "(has(c.resources.requests) && 'google.com/tpu' in c.resources.requests)))"
+)
+
+
+class TpuWebhook:
+    """Serves admission reviews over TLS on 127.0.0.1."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._runner: web.AppRunner | None = None
+
+    async def start(self) -> None:
+        """Listen. Raises `OSError` where the port is taken."""
+        app = web.Application(client_max_size=_LARGEST_REVIEW)
+        app.router.add_post("/mutate/ray", _mutating(ray.mutate))
+        app.router.add_post("/mutate/job", _mutating(jobs.mutate))
+        app.router.add_post("/validate/raycluster", _validating(ray.validate))
+        runner = web.AppRunner(app, access_log=None)
+        await runner.setup()
+        pair = self._layout.authority.issue(PORT)
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        tls.load_cert_chain(pair.certificate, pair.key)
+        await web.TCPSite(runner, LOOPBACK, self._layout.port(PORT), ssl_context=tls).start()
+        self._runner = runner
+
+    async def stop(self) -> None:
+        """Stop listening."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def register(self, api: Api, *, ray: bool) -> None:
+        """Have the API server ask for Job pods always, for Ray pods and RayClusters while `ray`."""
+        await api.apply(
+            self._configuration(
+                "MutatingWebhookConfiguration",
+                _JOB_PODS,
+                "/mutate/job",
+                _rule("", "v1", "pods"),
+                objectSelector={"matchExpressions": [{"key": jobs.JOB, "operator": "Exists"}]},
+                matchConditions=[{"name": "asks-for-tpu", "expression": _ASKS_FOR_TPU}],
+            )
+        )
+        if not ray:
+            await api.delete("MutatingWebhookConfiguration", _RAY_PODS)
+            await api.delete("ValidatingWebhookConfiguration", _RAY_CLUSTERS)
+            return
+        await api.apply(
+            self._configuration(
+                "MutatingWebhookConfiguration",
+                _RAY_PODS,
+                "/mutate/ray",
+                _rule("", "v1", "pods"),
+                objectSelector={"matchLabels": {"app.kubernetes.io/name": "kuberay"}},
+                matchConditions=[{"name": "asks-for-tpu", "expression": _ASKS_FOR_TPU}],
+            )
+        )
+        await api.apply(
+            self._configuration(
+                "ValidatingWebhookConfiguration",
+                _RAY_CLUSTERS,
+                "/validate/raycluster",
+                _rule("ray.io", "*", "rayclusters"),
+            )
+        )
+
+    def _configuration(self, kind: str, name: str, path: str, rule: Object, **more: Any) -> Object:
+        bundle = base64.b64encode(self._layout.authority.pem.encode()).decode()
+        webhook = {
+            "name": f"{name.removesuffix('-cfg')}.ray-system.svc",
+            "admissionReviewVersions": ["v1"],
+            "sideEffects": "None",
+            "namespaceSelector": _NOT_SYSTEM,
+            "clientConfig": {"url": f"https://{self._layout.address(PORT)}{path}", "caBundle": bundle},
+            "rules": [rule],
+            **more,
+        }
+        return {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": kind,
+            "metadata": {"name": name},
+            "webhooks": [webhook],
+        }
+
+
+def _rule(group: str, version: str, resource: str) -> Object:
+    return {
+        "operations": ["CREATE"],
+        "apiGroups": [group],
+        "apiVersions": [version],
+        "resources": [resource],
+        "scope": "Namespaced",
+    }
+
+
+def _mutating(mutate: Callable[[Pod], Pod]) -> Callable[[web.Request], Any]:
+    async def handle(request: web.Request) -> web.Response:
+        def answer(pod: Pod) -> Object:
+            operations = patch(pod, mutate(pod))
+            if not operations:
+                return {}
+            encoded = base64.b64encode(json.dumps(operations).encode()).decode()
+            return {"patchType": "JSONPatch", "patch": encoded}
+
+        return await _review(request, answer)
+
+    return handle
+
+
+def _validating(validate: Callable[[Object], None]) -> Callable[[web.Request], Any]:
+    async def handle(request: web.Request) -> web.Response:
+        def answer(item: Object) -> Object:
+            validate(item)
+            return {}
+
+        return await _review(request, answer)
+
+    return handle
+
+
+async def _review(request: web.Request, answer: Callable[[Object], Object]) -> web.Response:
+    try:
+        review = await request.json()
+        uid, item = review["request"]["uid"], review["request"]["object"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise web.HTTPBadRequest(text="the body is no AdmissionReview") from error
+    response: Object = {"uid": uid, "allowed": True}
+    try:
+        response |= answer(item)
+    except Refused as refusal:
+        response |= {"allowed": False, "status": {"message": str(refusal), "code": 403}}
+        logger.info("refused: %s", refusal)
+    return web.json_response({"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response})
