@@ -1,0 +1,181 @@
+"""Google's API as one aiohttp application."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from aiohttp import web
+
+from tpuplane_twin.gcp.backend import ClusterBackend
+from tpuplane_twin.gcp.call import Call, Handler
+from tpuplane_twin.gcp.compute.service import compute_handlers
+from tpuplane_twin.gcp.container.names import CLUSTER
+from tpuplane_twin.gcp.container.reconcile import Reconciler
+from tpuplane_twin.gcp.container.service import container_handlers
+from tpuplane_twin.gcp.discovery import Document, Method
+from tpuplane_twin.gcp.errors import ApiError, ErrorStyle, invalid, not_found, unimplemented
+from tpuplane_twin.gcp.identity import identity_handlers
+from tpuplane_twin.gcp.operations import Operations
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store, StoreError
+
+_MAX_BODY = 8 * 2**20
+# A partial response would be a different answer, so it is refused rather than ignored.
+_UNSERVED_QUERY = ("fields", "filter", "orderBy")
+_UNAUTHENTICATED = (
+    "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid"
+    " authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project."
+)
+
+log = logging.getLogger(__name__)
+
+_OPERATIONS = web.AppKey("operations", Operations)
+_STORE = web.AppKey("store", Store)
+
+
+@dataclass
+class Service:
+    """One API version under one base path."""
+
+    name: str
+    version: str
+    handlers: dict[str, Handler]
+    style: ErrorStyle = "rpc"
+
+    @cached_property
+    def document(self) -> Document:
+        """The discovery document, read at the first request."""
+        served = [method for method in self.handlers if method.startswith(f"{self.name}.")]
+        return Document(self.name, self.version, served)
+
+    async def answer(self, store: Store, request: web.Request, raw_path: str) -> web.Response:
+        """Serve one request below the base path; every refusal has Google's shape."""
+        try:
+            return web.json_response(await self._answer(store, request, raw_path))
+        except ApiError as error:
+            return web.json_response(error.body(self.style), status=error.http_code)
+        except StoreError as error:
+            log.error("%s", error)
+            full = ApiError("RESOURCE_EXHAUSTED", f"Nothing was changed: {error}")
+            return web.json_response(full.body(self.style), status=full.http_code)
+        except Exception:
+            log.exception("%s %s", request.method, request.path)
+            broken = ApiError("INTERNAL", "Internal error encountered; the twin's log has the traceback.")
+            return web.json_response(broken.body(self.style), status=broken.http_code)
+
+    async def _answer(self, store: Store, request: web.Request, raw_path: str) -> Any:
+        found = self.document.match(request.method, raw_path)
+        if found is None:
+            raise not_found(f"The requested URL {request.path} was not found on this server.")
+        method, params = found
+        handler = self.handlers.get(method.id)
+        if handler is None:
+            raise unimplemented(f"The twin does not serve {method.id}.")
+        self._check_query(method, request)
+        body = self._body(method, await request.read())
+        call = Call(params, dict(request.query), body)
+        with store.transaction():
+            answer = handler(call)
+        return self.document.schemas.output(method.response, answer) if method.response else {}
+
+    def _check_query(self, method: Method, request: web.Request) -> None:
+        for name in request.query:
+            if name in _UNSERVED_QUERY:
+                raise unimplemented(f"The twin does not serve the query parameter {name} of {method.id}.")
+            if name not in method.query and name not in self.document.common_query:
+                raise invalid(
+                    f'Invalid JSON payload received. Unknown name "{name}": Cannot bind query parameter.'
+                    f" Field '{name}' could not be found in request message."
+                )
+
+    def _body(self, method: Method, raw: bytes) -> Json:
+        if method.request is None or not raw.strip():
+            return {}
+        try:
+            value = json.loads(raw)
+        except ValueError as error:
+            raise invalid(f"Invalid JSON payload received. {error}") from error
+        clears = self.style == "compute" and method.http_method == "PATCH"
+        return self.document.schemas.parse(method.request, value, keep_null=clears)
+
+
+def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Application:
+    """Google's API over a store and a backend; requests carry `Authorization: Bearer <token>`.
+
+    When the application starts, stored clusters come back and unfinished operations go on, in the background;
+    `recovered` waits for the clusters. When it stops, running work is dropped and goes on at the next start.
+    """
+    operations = Operations(store, Reconciler(store, backend))
+    handlers: dict[str, Handler] = {
+        **container_handlers(store, operations),
+        **compute_handlers(store),
+        **identity_handlers(store),
+    }
+    app = web.Application(middlewares=[_authenticated(token)], client_max_size=_MAX_BODY)
+    app[_OPERATIONS] = operations
+    app[_STORE] = store
+    for base, service in {
+        "/v1beta1/": Service("container", "v1beta1", handlers),
+        "/v1/": Service("container", "v1", handlers),
+        "/compute/beta/": Service("compute", "beta", handlers, "compute"),
+        "/compute/v1/": Service("compute", "v1", handlers, "compute"),
+        "/iam/v1/": Service("iam", "v1", handlers),
+        "/crm/v1/": Service("cloudresourcemanager", "v1", handlers),
+    }.items():
+        app.router.add_route("*", base + "{path:.*}", _route(store, service, base))
+    app.cleanup_ctx.append(_work)
+    return app
+
+
+async def recovered(app: web.Application) -> None:
+    """Wait until the clusters that were stored when the application started are back."""
+    await app[_OPERATIONS].recovered()
+
+
+async def resume(app: web.Application) -> None:
+    """Re-apply every stored cluster and pool to the backend, and wait for it."""
+    await app[_OPERATIONS].restore(_clusters(app[_STORE]))
+
+
+def _clusters(store: Store) -> list[str]:
+    return [key for key, _ in store.items(CLUSTER)]
+
+
+async def _work(app: web.Application) -> AsyncIterator[None]:
+    app[_OPERATIONS].recover(_clusters(app[_STORE]))
+    yield
+    await app[_OPERATIONS].stop()
+
+
+def _route(store: Store, service: Service, base: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return await service.answer(store, request, request.rel_url.raw_path.removeprefix(base))
+
+    return handle
+
+
+def _authenticated(token: str) -> Any:
+    expected = f"Bearer {token}".encode()
+
+    @web.middleware
+    async def check(
+        request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        given = request.headers.get("Authorization", "").encode()
+        if not hmac.compare_digest(given, expected):
+            refused = ApiError("UNAUTHENTICATED", _UNAUTHENTICATED)
+            return web.json_response(refused.body("rpc"), status=refused.http_code)
+        try:
+            return await handler(request)
+        except web.HTTPException as error:
+            status = "NOT_FOUND" if error.status == 404 else "INVALID_ARGUMENT"
+            refused = ApiError(status, f"{error.reason}: {request.path}", http_code=error.status)
+            return web.json_response(refused.body("rpc"), status=error.status)
+
+    return check

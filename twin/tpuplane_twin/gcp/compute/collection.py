@@ -1,0 +1,127 @@
+"""A Compute Engine collection: insert, get, list, patch, update, delete over the store, with hooks per resource."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+
+from tpuplane_twin.gcp.call import Call, Handler
+from tpuplane_twin.gcp.compute import resources
+from tpuplane_twin.gcp.container.merge import overlay
+from tpuplane_twin.gcp.errors import ApiError
+from tpuplane_twin.gcp.locations import regions
+from tpuplane_twin.gcp.paging import page
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+
+class Collection:
+    """One kind of resource, global or regional. Subclasses say what is valid and what is filled in."""
+
+    collection: str
+    """Plural, as in the path: "networks"."""
+    singular: str
+    """As in `kind` and in the path parameter: "network"."""
+    regional = True
+    fingerprinted = False
+    """Whether a change must carry the fingerprint of what it changes, if it carries any."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.kind = f"compute.{self.collection}"
+
+    def handlers(self) -> dict[str, Handler]:
+        """Handlers by method id."""
+        found: dict[str, Handler] = {
+            "insert": self.insert,
+            "get": self.get,
+            "list": self.list,
+            "patch": self.patch,
+            "delete": self.delete,
+        }
+        return {f"{self.kind}.{name}": handler for name, handler in found.items()}
+
+    def complete(self, key: str, asked: Json) -> Json:
+        """The resource that `asked` makes or that a change leads to: checked, links whole, defaults filled in."""
+        return asked
+
+    def view(self, key: str, stored: Json) -> Json:
+        """The resource as GET answers it."""
+        return stored
+
+    def users(self, key: str, stored: Json) -> list[str]:
+        """Resource names that refer to it: it cannot be deleted while there are any."""
+        return []
+
+    def insert(self, call: Call) -> Json:
+        """Make a resource."""
+        name = resources.check_name(call.body.get("name"))
+        key = f"{self._parent(call)}/{name}"
+        if self.store.get(self.kind, key) is not None:
+            raise ApiError("ALREADY_EXISTS", f"The resource '{key}' already exists")
+        made = {**self.complete(key, call.body), **resources.stamp(self.singular, key)}
+        self.put(key, made)
+        return resources.done(self.store, "insert", key, made["id"])
+
+    def get(self, call: Call) -> Json:
+        """One resource."""
+        key = self.key(call)
+        return self.view(key, self.find(key))
+
+    def list(self, call: Call) -> Json:
+        """The resources of the project or region."""
+        found = [self.view(key, stored) for key, stored in self.store.items(self.kind, self._parent(call))]
+        answer = {"kind": f"compute#{self.singular}List", "selfLink": resources.BASE + self._parent(call)}
+        return {**answer, **page(call.query, found, "items", "maxResults")}
+
+    def patch(self, call: Call) -> Json:
+        """Change fields: objects merge, null clears, everything else replaces."""
+        key = self.key(call)
+        before = self.find(key)
+        body = dict(call.body)
+        fingerprint = body.pop("fingerprint", None)
+        if self.fingerprinted and fingerprint is not None and fingerprint != before["fingerprint"]:
+            raise ApiError("FAILED_PRECONDITION", "Invalid fingerprint.", reason="conditionNotMet", http_code=412)
+        if body.get("name", before["name"]) != before["name"]:
+            raise resources.bad_value("name", body["name"], "The name cannot be changed.")
+        merged = {field: value for field, value in overlay(before, body).items() if value is not None}
+        self.put(key, self.complete(key, merged))
+        return resources.done(self.store, "patch", key, before["id"])
+
+    def delete(self, call: Call) -> Json:
+        """Delete a resource that nothing refers to."""
+        key = self.key(call)
+        stored = self.find(key)
+        for user in self.users(key, stored):
+            raise resources.in_use(self.singular, key, user)
+        self.store.delete(self.kind, key)
+        return resources.done(self.store, "delete", key, stored["id"])
+
+    def key(self, call: Call) -> str:
+        """Resource name that the request's path names."""
+        return f"{self._parent(call)}/{call.params[self.singular]}"
+
+    def find(self, key: str) -> Json:
+        """The stored resource, or Compute's 404."""
+        stored = self.store.get(self.kind, key)
+        if stored is None:
+            raise resources.missing(key)
+        return stored
+
+    def put(self, key: str, resource: Json) -> None:
+        """Write the resource, with a new fingerprint where there is one."""
+        if self.fingerprinted:
+            rest = {field: value for field, value in resource.items() if field != "fingerprint"}
+            digest = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).digest()[:8]
+            resource = {**rest, "fingerprint": base64.b64encode(digest).decode()}
+        self.store.put(self.kind, key, resource)
+
+    def _parent(self, call: Call) -> str:
+        project = call.params["project"]
+        if not self.regional:
+            return f"projects/{project}/global/{self.collection}"
+        region = call.params["region"]
+        if region not in regions():
+            raise resources.missing(f"projects/{project}/regions/{region}")
+        return f"projects/{project}/regions/{region}/{self.collection}"

@@ -1,0 +1,181 @@
+"""Networks, subnetworks and firewalls."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+
+from tpuplane_twin.gcp.call import Call, Handler
+from tpuplane_twin.gcp.compute import resources
+from tpuplane_twin.gcp.compute.collection import Collection
+from tpuplane_twin.gcp.locations import regions
+from tpuplane_twin.gcp.schema import Json
+
+# Ranges of auto-mode subnetworks: one /20 per region out of Google's own block.
+_AUTO_BLOCK = ipaddress.ip_network("10.128.0.0/9")
+
+
+class Networks(Collection):
+    """VPC networks."""
+
+    collection, singular, regional = "networks", "network", False
+
+    def complete(self, key: str, asked: Json) -> Json:
+        """A network with Google's defaults."""
+        return {
+            "autoCreateSubnetworks": False,
+            "mtu": 1460,
+            "networkFirewallPolicyEnforcementOrder": "AFTER_CLASSIC_FIREWALL",
+            **asked,
+            "routingConfig": {"routingMode": "REGIONAL", **asked.get("routingConfig", {})},
+        }
+
+    def insert(self, call: Call) -> Json:
+        """Make a network; in auto mode with a subnetwork in every region."""
+        operation = super().insert(call)
+        if call.body.get("autoCreateSubnetworks"):
+            subnets = Subnetworks(self.store)
+            project, name = call.params["project"], call.body["name"]
+            for region, block in zip(regions(), _AUTO_BLOCK.subnets(new_prefix=20), strict=False):
+                key = f"projects/{project}/regions/{region}/subnetworks/{name}"
+                subnet = {
+                    "name": name,
+                    "network": f"global/networks/{name}",
+                    "ipCidrRange": str(block),
+                }
+                subnets.put(key, {**subnets.complete(key, subnet), **resources.stamp("subnetwork", key)})
+        return operation
+
+    def view(self, key: str, stored: Json) -> Json:
+        """A network with the links of its subnetworks."""
+        links = [subnet["selfLink"] for _, subnet in _of_network(self, "subnetworks", key)]
+        return {**stored, "subnetworks": links} if links else stored
+
+    def users(self, key: str, stored: Json) -> list[str]:
+        """Firewalls, routers and subnetworks; the automatic ones go with their network unless a cluster is there."""
+        found = [name for kind in ("firewalls", "routers") for name, _ in _of_network(self, kind, key)]
+        for name, subnet in _of_network(self, "subnetworks", key):
+            if stored.get("autoCreateSubnetworks"):
+                found += Subnetworks(self.store).users(name, subnet)
+            else:
+                found.append(name)
+        return found
+
+    def delete(self, call: Call) -> Json:
+        """Delete a network, in auto mode with its subnetworks."""
+        operation = super().delete(call)
+        for name, _ in _of_network(self, "subnetworks", self.key(call)):
+            self.store.delete("compute.subnetworks", name)
+        return operation
+
+
+class Subnetworks(Collection):
+    """Subnetworks with their secondary ranges."""
+
+    collection, singular, fingerprinted = "subnetworks", "subnetwork", True
+
+    def handlers(self) -> dict[str, Handler]:
+        """The common ones and setPrivateIpGoogleAccess."""
+        return {
+            **super().handlers(),
+            f"{self.kind}.setPrivateIpGoogleAccess": self.set_private_ip_google_access,
+        }
+
+    def complete(self, key: str, asked: Json) -> Json:
+        """A subnetwork whose ranges are valid and overlap with none of its network."""
+        project = key.split("/")[1]
+        network = resources.reference(self.store, "compute.networks", "network", asked.get("network"), project)
+        if not asked.get("ipCidrRange"):
+            raise resources.required("ipCidrRange")
+        subnet = {
+            "privateIpGoogleAccess": False,
+            "privateIpv6GoogleAccess": "DISABLE_GOOGLE_ACCESS",
+            "purpose": "PRIVATE",
+            "stackType": "IPV4_ONLY",
+            **asked,
+            "network": network,
+        }
+        subnet["gatewayAddress"] = str(_cidr("ipCidrRange", subnet["ipCidrRange"])[1])
+        self._check_overlap(key, subnet)
+        return subnet
+
+    def users(self, key: str, stored: Json) -> list[str]:
+        """Clusters in the subnetwork."""
+        return [name for name, cluster in self.store.items("cluster") if cluster["networkConfig"]["subnetwork"] == key]
+
+    def set_private_ip_google_access(self, call: Call) -> Json:
+        """Switch private Google access; an empty body switches it off."""
+        key = self.key(call)
+        subnet = self.find(key)
+        enabled = bool(call.body.get("privateIpGoogleAccess", False))
+        self.put(key, {**subnet, "privateIpGoogleAccess": enabled})
+        return resources.done(self.store, "setPrivateIpGoogleAccess", key, subnet["id"])
+
+    def _check_overlap(self, key: str, subnet: Json) -> None:
+        mine = list(_ranges(subnet))
+        for at, (field, block) in enumerate(mine):
+            for other_field, other in mine[:at]:
+                if block.overlaps(other):
+                    raise resources.bad_value(field, block, f"It overlaps with {other_field} {other}.")
+        network = resources.key_of(subnet["network"], key.split("/")[1])
+        for name, neighbour in _of_network(self, "subnetworks", network):
+            if name == key:
+                continue
+            for field, block in mine:
+                if any(block.overlaps(other) for _, other in _ranges(neighbour)):
+                    where = f"existing subnetwork '{neighbour['name']}' in region '{name.split('/')[3]}'"
+                    raise resources.bad_value(field, block, f"Invalid IPCidrRange: {block} conflicts with {where}.")
+
+
+class Firewalls(Collection):
+    """Firewall rules."""
+
+    collection, singular, regional = "firewalls", "firewall", False
+
+    def handlers(self) -> dict[str, Handler]:
+        """The common ones and update, which replaces."""
+        return {**super().handlers(), f"{self.kind}.update": self.patch}
+
+    def complete(self, key: str, asked: Json) -> Json:
+        """A rule of an existing network that allows or denies something."""
+        project = key.split("/")[1]
+        link = asked.get("network") or "global/networks/default"
+        network = resources.reference(self.store, "compute.networks", "network", link, project)
+        if bool(asked.get("allowed")) == bool(asked.get("denied")):
+            raise resources.bad_value("allowed", asked.get("allowed", ""), "Set exactly one of allowed and denied.")
+        defaults = {"direction": "INGRESS", "priority": 1000, "disabled": False, "logConfig": {"enable": False}}
+        rule = {**defaults, **asked, "network": network}
+        if rule["direction"] == "INGRESS" and not any(
+            field in rule for field in ("sourceRanges", "sourceTags", "sourceServiceAccounts")
+        ):
+            rule["sourceRanges"] = ["0.0.0.0/0"]
+        return rule
+
+
+def _of_network(collection: Collection, kind: str, network: str) -> Iterator[tuple[str, Json]]:
+    """Resources of a kind that lie in a network."""
+    project = network.split("/")[1]
+    for key, found in collection.store.items(f"compute.{kind}", f"projects/{project}"):
+        if found.get("network", "").endswith(network):
+            yield key, found
+
+
+def _ranges(subnet: Json) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
+    """Field name and block of every range of a subnetwork."""
+    yield "ipCidrRange", _cidr("ipCidrRange", subnet["ipCidrRange"])
+    names: set[str] = set()
+    for at, extra in enumerate(subnet.get("secondaryIpRanges", [])):
+        field = f"secondaryIpRanges[{at}]"
+        if not extra.get("rangeName"):
+            raise resources.required(f"{field}.rangeName")
+        if extra["rangeName"] in names:
+            raise resources.bad_value(f"{field}.rangeName", extra["rangeName"], "The name is already used.")
+        names.add(extra["rangeName"])
+        yield f"{field}.ipCidrRange", _cidr(f"{field}.ipCidrRange", extra.get("ipCidrRange", ""))
+
+
+def _cidr(field: str, text: str) -> ipaddress.IPv4Network:
+    try:
+        return ipaddress.IPv4Network(text)
+    except ValueError as error:
+        raise resources.bad_value(field, text, f"Must be a CIDR address range: {error}.") from error

@@ -1,0 +1,97 @@
+"""Routers with their NATs, resource policies, addresses."""
+
+from __future__ import annotations
+
+from tpuplane_twin.gcp.call import Handler
+from tpuplane_twin.gcp.compute import resources
+from tpuplane_twin.gcp.compute.collection import Collection
+from tpuplane_twin.gcp.container.names import POOL, group_urls
+from tpuplane_twin.gcp.locations import region_of
+from tpuplane_twin.gcp.schema import Json
+
+_POLICIES = (
+    "diskConsistencyGroupPolicy",
+    "groupPlacementPolicy",
+    "instanceSchedulePolicy",
+    "snapshotSchedulePolicy",
+    "workloadPolicy",
+)
+
+
+class Routers(Collection):
+    """Cloud Routers. A Cloud NAT is an entry of its router."""
+
+    collection, singular = "routers", "router"
+
+    def handlers(self) -> dict[str, Handler]:
+        """The common ones and update, which the twin merges like patch."""
+        return {**super().handlers(), f"{self.kind}.update": self.patch}
+
+    def complete(self, key: str, asked: Json) -> Json:
+        """A router of an existing network, its NATs complete."""
+        project = key.split("/")[1]
+        network = resources.reference(self.store, "compute.networks", "network", asked.get("network"), project)
+        router = {**asked, "network": network}
+        if "nats" in asked:
+            router["nats"] = [self._nat(at, nat, project) for at, nat in enumerate(asked["nats"])]
+            names = [nat["name"] for nat in router["nats"]]
+            for name in names:
+                if names.count(name) > 1:
+                    raise resources.bad_value("nats", name, "The NAT name is already used in this router.")
+        return router
+
+    def _nat(self, at: int, nat: Json, project: str) -> Json:
+        for field in ("name", "natIpAllocateOption", "sourceSubnetworkIpRangesToNat"):
+            if not nat.get(field):
+                # A private NAT has no addresses of its own; everything else needs all three.
+                if field == "natIpAllocateOption" and nat.get("type") == "PRIVATE":
+                    continue
+                raise resources.required(f"nats[{at}].{field}")
+        complete: Json = {
+            "type": "PUBLIC",
+            "endpointTypes": ["ENDPOINT_TYPE_VM"],
+            "enableEndpointIndependentMapping": False,
+            **nat,
+        }
+        if "subnetworks" in nat:
+            complete["subnetworks"] = [
+                {
+                    **entry,
+                    "name": resources.reference(
+                        self.store, "compute.subnetworks", f"nats[{at}].subnetworks", entry.get("name"), project
+                    ),
+                }
+                for entry in nat["subnetworks"]
+            ]
+        return complete
+
+
+class ResourcePolicies(Collection):
+    """Resource policies; for TPUs, the workload policies that place tpu7x slices."""
+
+    collection, singular = "resourcePolicies", "resourcePolicy"
+
+    def complete(self, key: str, asked: Json) -> Json:
+        """A policy of exactly one kind."""
+        kinds = [field for field in _POLICIES if field in asked]
+        if len(kinds) != 1:
+            raise resources.bad_value("policy", ", ".join(kinds), f"Set exactly one of {', '.join(_POLICIES)}.")
+        workload = asked.get("workloadPolicy", {})
+        if workload.get("acceleratorTopologyMode") and not (
+            workload.get("acceleratorTopology") and workload.get("type")
+        ):
+            raise resources.bad_value(
+                "workloadPolicy.acceleratorTopologyMode",
+                workload["acceleratorTopologyMode"],
+                "It needs type and acceleratorTopology.",
+            )
+        return {**asked, "status": "READY"}
+
+    def users(self, key: str, stored: Json) -> list[str]:
+        """Managed instance groups of the pools that are placed by the policy."""
+        _, project, _, region, _, name = key.split("/")
+        found: list[str] = []
+        for pool_key, pool in self.store.items(POOL, f"projects/{project}"):
+            if pool.get("placementPolicy", {}).get("policyName") == name and region_of(pool["locations"][0]) == region:
+                found += [url.removeprefix(resources.BASE) for url in group_urls(pool_key, pool["locations"])]
+        return found

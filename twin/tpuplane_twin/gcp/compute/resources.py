@@ -1,0 +1,113 @@
+"""What every Compute Engine collection shares: names, links, look-ups, operations, errors in Compute's words."""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from typing import Any
+
+from tpuplane_twin.gcp.errors import ApiError, invalid
+from tpuplane_twin.gcp.operations import now
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+BASE = "https://www.googleapis.com/compute/v1/"
+OPERATION = "compute.operations"
+
+_NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
+_KEPT_OPERATIONS = 1000
+
+
+def bad_value(field: str, value: object, why: str) -> ApiError:
+    """400 invalid, naming the field of the request's resource."""
+    return invalid(f"Invalid value for field 'resource.{field}': '{value}'. {why}", reason="invalid")
+
+
+def required(field: str) -> ApiError:
+    """400 required."""
+    return invalid(f"Required field 'resource.{field}' not specified", reason="required")
+
+
+def missing(key: str) -> ApiError:
+    """404 of a resource."""
+    return ApiError("NOT_FOUND", f"The resource '{key}' was not found")
+
+
+def in_use(kind: str, key: str, user: str) -> ApiError:
+    """400 of a deletion: something else still refers to the resource."""
+    return invalid(
+        f"The {kind} resource '{key}' is already being used by '{user}'",
+        reason="resourceInUseByAnotherResource",
+    )
+
+
+def check_name(name: object) -> str:
+    """The name of a resource to be made; refuses what Compute refuses."""
+    if not name:
+        raise required("name")
+    if not _NAME.fullmatch(str(name)):
+        raise bad_value("name", name, f"Must be a match of regex '(?:{_NAME.pattern})'")
+    return str(name)
+
+
+def key_of(link: str, project: str) -> str:
+    """Resource name in a link: full URL, "projects/…" or the part after the project ("global/networks/n")."""
+    found = re.search(r"projects/[^/]+/(?:global|regions/[^/]+|zones/[^/]+)/\w+/[^/]+$", link)
+    return found.group(0) if found else f"projects/{project}/{link.strip('/')}"
+
+
+def reference(store: Store, kind: str, field: str, link: Any, project: str) -> str:
+    """The full link of a resource that a request refers to; refuses one that is not there."""
+    if not link:
+        raise required(field)
+    key = key_of(str(link), project)
+    if store.get(kind, key) is None:
+        raise missing(key)
+    return BASE + key
+
+
+def stamp(kind: str, key: str) -> Json:
+    """The output fields that every new resource gets. `kind` is the singular of the collection: "network"."""
+    fields: Json = {
+        "kind": f"compute#{kind}",
+        "id": new_id(),
+        "creationTimestamp": now(),
+        "selfLink": BASE + key,
+    }
+    parts = key.split("/")
+    if parts[2] == "regions":
+        fields["region"] = BASE + "/".join(parts[:4])
+    return fields
+
+
+def new_id() -> str:
+    """A resource id: an unsigned 64-bit number, as a string on the wire."""
+    return str(uuid.uuid4().int >> 65)
+
+
+def done(store: Store, action: str, key: str, target_id: str | None = None) -> Json:
+    """The operation of a change that is already made: Compute's changes take no time here."""
+    parts = key.split("/")
+    scope = "/".join(parts[: 3 if parts[2] == "global" else 4])
+    name = f"operation-{time.time_ns() // 1_000_000}-{uuid.uuid4().hex[:21]}"
+    moment = now()
+    operation: Json = {
+        "kind": "compute#operation",
+        "id": new_id(),
+        "name": name,
+        "operationType": action,
+        "targetLink": BASE + key,
+        "targetId": target_id or new_id(),
+        "status": "DONE",
+        "progress": 100,
+        "insertTime": moment,
+        "startTime": moment,
+        "endTime": moment,
+        "selfLink": f"{BASE}{scope}/operations/{name}",
+    }
+    if parts[2] in ("regions", "zones"):
+        operation[parts[2].removesuffix("s")] = BASE + scope
+    store.put(OPERATION, f"{scope}/operations/{name}", operation)
+    store.trim(OPERATION, _KEPT_OPERATIONS)
+    return operation

@@ -1,0 +1,147 @@
+"""Rules of autoscaling, spot, reservations, flex-start and queued provisioning. Each answers a refusal, or None."""
+
+from __future__ import annotations
+
+from tpuplane.tpu import GkeVersion, catalogue
+
+from tpuplane_twin.gcp.container.pool_context import PoolContext
+
+_RESERVATION_KEY = "compute.googleapis.com/reservation-name"
+_FLEX_SECONDS = (600, 604800)
+
+
+def autoscaling_limits(context: PoolContext) -> str | None:
+    """Per-zone limits or totals, never both; no minimum above its maximum."""
+    if context.autoscaling is None:
+        return None
+    per_zone = context.limit("minNodeCount"), context.limit("maxNodeCount")
+    total = context.limit("totalMinNodeCount"), context.limit("totalMaxNodeCount")
+    if any(per_zone) and any(total):
+        return "Autoscaling per-zone node counts and total node counts cannot both be set."
+    low, high = total if any(total) else per_zone
+    if low < 0 or high < 0:
+        return "Autoscaling node counts must not be negative."
+    if low > high:
+        return f"Autoscaling minimum node count {low} must not be greater than maximum node count {high}."
+    return None
+
+
+def auto_upgrade(context: PoolContext) -> str | None:
+    """Clusters of a release channel upgrade their nodes."""
+    channel = context.cluster.get("releaseChannel", {}).get("channel", "UNSPECIFIED")
+    if channel == "UNSPECIFIED" or context.pool["management"].get("autoUpgrade"):
+        return None
+    return f"Auto_upgrade cannot be false when release_channel {channel} is set."
+
+
+def spot_without_reservation(context: PoolContext) -> str | None:
+    """Spot capacity never comes from a reservation."""
+    if not context.spot or _affinity(context) in ("", "NO_RESERVATION"):
+        return None
+    return f"Spot and preemptible nodes cannot use reservation affinity {_affinity(context)}."
+
+
+def specific_reservation(context: PoolContext) -> str | None:
+    """A specific reservation is named by its key and values."""
+    if _affinity(context) != "SPECIFIC_RESERVATION":
+        return None
+    if context.reservation.get("key") == _RESERVATION_KEY and context.reservation.get("values"):
+        return None
+    return f"SPECIFIC_RESERVATION needs reservation_affinity.key {_RESERVATION_KEY} and at least one value."
+
+
+def flex_not_spot(context: PoolContext) -> str | None:
+    """Flex-start excludes spot."""
+    return "Flex-start node pools cannot be spot or preemptible." if context.flex_start and context.spot else None
+
+
+def flex_without_reservation(context: PoolContext) -> str | None:
+    """Flex-start capacity never comes from a reservation."""
+    if not context.flex_start or _affinity(context) == "NO_RESERVATION":
+        return None
+    return "Flex-start node pools need reservation affinity NO_RESERVATION."
+
+
+def flex_without_repair(context: PoolContext) -> str | None:
+    """A flex-start node that fails is gone; GKE does not repair it."""
+    if not context.flex_start or not context.pool["management"].get("autoRepair"):
+        return None
+    return "Auto_repair must be false for flex-start node pools."
+
+
+def flex_from_zero(context: PoolContext) -> str | None:
+    """Flex-start nodes come when pods ask for them: autoscaled from zero."""
+    if not context.flex_start:
+        return None
+    if context.pool.get("initialNodeCount") or context.autoscaling is None:
+        return "Flex-start node pools need autoscaling and an initial node count of 0."
+    if context.limit("minNodeCount") or context.limit("totalMinNodeCount"):
+        return "Flex-start node pools need a minimum node count of 0."
+    return None
+
+
+def location_policy_any(context: PoolContext) -> str | None:
+    """Capacity that is waited for comes from wherever it appears."""
+    if not (context.flex_start or context.queued):
+        return None
+    if (context.autoscaling or {}).get("locationPolicy") == "ANY":
+        return None
+    return "Flex-start and queued provisioning node pools need autoscaling location policy ANY."
+
+
+def flex_duration(context: PoolContext) -> str | None:
+    """Flex-start nodes live for at most seven days."""
+    duration = context.config.get("maxRunDuration")
+    if not context.flex_start or duration is None:
+        return None
+    low, high = _FLEX_SECONDS
+    if low <= float(duration.removesuffix("s")) <= high:
+        return None
+    return f"Max_run_duration {duration} of a flex-start node pool must be between {low}s and {high}s."
+
+
+def flex_version(context: PoolContext) -> str | None:
+    """Flex-start for TPUs needs a recent GKE."""
+    if not context.flex_start or context.tpu is None:
+        return None
+    version = context.pool["version"]
+    if GkeVersion.parse(version) >= catalogue().min_version("flex-start"):
+        return None
+    return f"Flex-start TPU node pools need a newer GKE version than {version}."
+
+
+def flex_generation(context: PoolContext) -> str | None:
+    """Flex-start does not offer every generation, nor in every zone."""
+    if not context.flex_start or context.tpu is None:
+        return None
+    generation = context.tpu[0]
+    if not generation.flex_start:
+        return f"Flex-start is not supported for machine type {context.config['machineType']}."
+    offered = catalogue().zones(generation.name, flex_start=True)
+    missing = [zone for zone in context.zones if zone not in offered]
+    if missing:
+        machine = context.config["machineType"]
+        return f"Flex-start is not supported for machine type {machine} in zone {', '.join(missing)}."
+    return None
+
+
+def queued_not_spot(context: PoolContext) -> str | None:
+    """Queued provisioning excludes spot."""
+    if not context.queued or not context.spot:
+        return None
+    return "Queued provisioning node pools cannot be spot or preemptible."
+
+
+def queued_from_zero(context: PoolContext) -> str | None:
+    """Queued nodes come by ProvisioningRequest: autoscaled from zero, without reservation."""
+    if not context.queued:
+        return None
+    if _affinity(context) != "NO_RESERVATION":
+        return "Queued provisioning node pools need reservation affinity NO_RESERVATION."
+    if context.autoscaling is None or context.limit("totalMinNodeCount") or context.pool.get("initialNodeCount"):
+        return "Queued provisioning node pools need autoscaling and an initial and minimum node count of 0."
+    return None
+
+
+def _affinity(context: PoolContext) -> str:
+    return str(context.reservation.get("consumeReservationType", ""))

@@ -1,0 +1,140 @@
+"""What GKE fills in when a cluster is made, so that what a client reads back is complete."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from typing import Any
+
+from tpuplane_twin.gcp.container.merge import overlay
+from tpuplane_twin.gcp.locations import default_zones
+from tpuplane_twin.gcp.operations import now
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.versions import master_version
+
+_DEFAULTS: Json = {
+    "addonsConfig": {
+        "httpLoadBalancing": {},
+        "horizontalPodAutoscaling": {},
+        "kubernetesDashboard": {"disabled": True},
+        "networkPolicyConfig": {"disabled": True},
+        "dnsCacheConfig": {"enabled": True},
+        "gcePersistentDiskCsiDriverConfig": {"enabled": True},
+    },
+    "anonymousAuthenticationConfig": {"mode": "ENABLED"},
+    "authenticatorGroupsConfig": {},
+    "autopilot": {},
+    "autoscaling": {"autoscalingProfile": "BALANCED"},
+    "databaseEncryption": {"state": "DECRYPTED", "currentState": "CURRENT_STATE_DECRYPTED"},
+    "defaultMaxPodsConstraint": {"maxPodsPerNode": "110"},
+    "enterpriseConfig": {"clusterTier": "STANDARD"},
+    "legacyAbac": {},
+    "loggingConfig": {"componentConfig": {"enableComponents": ["SYSTEM_COMPONENTS", "WORKLOADS"]}},
+    "loggingService": "logging.googleapis.com/kubernetes",
+    "maintenancePolicy": {"resourceVersion": "e3b0c442"},
+    "masterAuth": {"clientCertificateConfig": {}},
+    "masterAuthorizedNetworksConfig": {},
+    "monitoringConfig": {
+        "componentConfig": {
+            "enableComponents": [
+                "SYSTEM_COMPONENTS",
+                "STORAGE",
+                "HPA",
+                "POD",
+                "DAEMONSET",
+                "DEPLOYMENT",
+                "STATEFULSET",
+                "JOBSET",
+                "CADVISOR",
+                "KUBELET",
+                "DCGM",
+            ]
+        },
+        "managedPrometheusConfig": {"enabled": True},
+        "advancedDatapathObservabilityConfig": {},
+    },
+    "monitoringService": "monitoring.googleapis.com/kubernetes",
+    "networkConfig": {"defaultSnatStatus": {}, "serviceExternalIpsConfig": {}},
+    "nodePoolDefaults": {
+        "nodeConfigDefaults": {
+            "loggingConfig": {"variantConfig": {"variant": "DEFAULT"}},
+            "nodeKubeletConfig": {"insecureKubeletReadonlyPortEnabled": False},
+        }
+    },
+    "notificationConfig": {"pubsub": {}},
+    "rbacBindingConfig": {
+        "enableInsecureBindingSystemAuthenticated": True,
+        "enableInsecureBindingSystemUnauthenticated": True,
+    },
+    "releaseChannel": {"channel": "REGULAR"},
+    "secretManagerConfig": {"enabled": False},
+    "securityPostureConfig": {"mode": "BASIC", "vulnerabilityMode": "VULNERABILITY_DISABLED"},
+    "shieldedNodes": {"enabled": True},
+    "userManagedKeysConfig": {},
+    "verticalPodAutoscaling": {},
+    "workloadIdentityConfig": {},
+}
+
+
+def complete_cluster(asked: Json, project: str, location: str, network: Json) -> Json:
+    """The cluster that `asked` makes, with every default and the network fields that were worked out for it."""
+    asked = {key: value for key, value in asked.items() if key not in ("nodePools", "nodeConfig", "etag")}
+    cluster = overlay(overlay(_DEFAULTS, asked), network)
+    cluster["locations"] = list(asked.get("locations") or default_zones(location))
+    channel = cluster["releaseChannel"].get("channel")
+    version = master_version(asked.get("initialClusterVersion"), channel)
+    cluster["initialClusterVersion"] = cluster["currentMasterVersion"] = version
+    cluster.update(
+        id=uuid.uuid4().hex + uuid.uuid4().hex,
+        location=location,
+        zone=location,
+        createTime=now(),
+        nodeIpv4CidrSize=24,
+        status="PROVISIONING",
+    )
+    mirror_control_plane_access(cluster, asked)
+    number = project_number(project)
+    cluster["controlPlaneEndpointsConfig"].setdefault("dnsEndpointConfig", {}).setdefault(
+        "endpoint", f"gke-{cluster['id'][:28]}-{number}.{location}.gke.goog"
+    )
+    return cluster
+
+
+def mirror_control_plane_access(cluster: Json, asked: Json) -> None:
+    """Keep the old and the new form of control-plane access alike; `asked` is the side that was just written.
+
+    GKE shows privateClusterConfig and masterAuthorizedNetworksConfig beside controlPlaneEndpointsConfig.
+    """
+    private: Json = cluster.setdefault("privateClusterConfig", {})
+    network: Json = cluster.setdefault("networkConfig", {})
+    endpoints: Json = cluster.setdefault("controlPlaneEndpointsConfig", {})
+    ip: Json = endpoints.setdefault("ipEndpointsConfig", {})
+    asked_ip = _at(asked, "controlPlaneEndpointsConfig", "ipEndpointsConfig")
+    if "enablePublicEndpoint" in asked_ip:
+        private["enablePrivateEndpoint"] = not asked_ip["enablePublicEndpoint"]
+    elif "privateClusterConfig" in asked:
+        ip["enablePublicEndpoint"] = not private.get("enablePrivateEndpoint", False)
+    if "authorizedNetworksConfig" in asked_ip:
+        cluster["masterAuthorizedNetworksConfig"] = asked_ip["authorizedNetworksConfig"]
+    elif "masterAuthorizedNetworksConfig" in asked:
+        ip["authorizedNetworksConfig"] = cluster["masterAuthorizedNetworksConfig"]
+    if "defaultEnablePrivateNodes" in asked.get("networkConfig", {}):
+        private["enablePrivateNodes"] = network["defaultEnablePrivateNodes"]
+    elif "enablePrivateNodes" in asked.get("privateClusterConfig", {}):
+        network["defaultEnablePrivateNodes"] = private["enablePrivateNodes"]
+    ip.setdefault("enabled", True)
+    ip.setdefault("enablePublicEndpoint", True)
+    ip.setdefault("globalAccess", bool(_at(private, "masterGlobalAccessConfig").get("enabled", False)))
+    ip.setdefault("authorizedNetworksConfig", cluster.get("masterAuthorizedNetworksConfig", {}))
+
+
+def project_number(project: str) -> str:
+    """A project's number: twelve digits, always the same ones for a project."""
+    return str(10**11 + int(hashlib.sha256(project.encode()).hexdigest(), 16) % (9 * 10**11))
+
+
+def _at(value: Json, *path: str) -> Json:
+    for name in path:
+        found: Any = value.get(name)
+        value = found if isinstance(found, dict) else {}
+    return value

@@ -1,0 +1,94 @@
+"""A cluster's place in the VPC: network, subnetwork and ranges must exist, and GKE shows them in several forms."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.locations import region_of
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+NETWORK = "compute.networks"
+SUBNETWORK = "compute.subnetworks"
+
+_LINK = "https://www.googleapis.com/compute/v1/"
+# Where the API server's addresses come from if no range of the subnetwork is named.
+_PODS_CIDR = "10.4.0.0/14"
+_SERVICES_CIDR = "34.118.224.0/20"
+
+
+def place(store: Store, project: str, location: str, asked: Json) -> Json:
+    """The network fields of a new cluster; refuses a network, subnetwork or range that is not there."""
+    network = _last(asked.get("network") or "default")
+    network_key = f"projects/{project}/global/networks/{network}"
+    if store.get(NETWORK, network_key) is None:
+        raise invalid(f'Project "{project}" has no network named "{network}".')
+    subnet_key, subnet = _subnetwork(store, project, location, network, asked.get("subnetwork"))
+    policy = _ip_allocation(asked.get("ipAllocationPolicy", {}), network_key, subnet)
+    return {
+        "network": network,
+        "subnetwork": _last(subnet_key),
+        "clusterIpv4Cidr": policy["clusterIpv4CidrBlock"],
+        "servicesIpv4Cidr": policy["servicesIpv4CidrBlock"],
+        "ipAllocationPolicy": policy,
+        "networkConfig": {"network": network_key, "subnetwork": subnet_key},
+    }
+
+
+def _subnetwork(store: Store, project: str, location: str, network: str, asked: str | None) -> tuple[str, Json]:
+    region = region_of(location)
+    name = _last(asked) if asked else network
+    key = f"projects/{project}/regions/{region}/subnetworks/{name}"
+    subnet = store.get(SUBNETWORK, key)
+    if subnet is None and not asked:
+        raise invalid(f'Network "{network}" has no subnetwork "{name}" in region {region}; name a subnetwork.')
+    if subnet is None or _last(subnet["network"]) != network:
+        raise invalid(f'Subnetwork "{key}" is not valid for Network "{network}".')
+    return key, subnet
+
+
+def _ip_allocation(asked: Json, network_key: str, subnet: Json) -> Json:
+    ranges = {found["rangeName"]: found["ipCidrRange"] for found in subnet.get("secondaryIpRanges", [])}
+    named = {
+        "Pod": asked.get("clusterSecondaryRangeName"),
+        "Service": asked.get("servicesSecondaryRangeName"),
+    }
+    for use, name in named.items():
+        if name and name not in ranges:
+            raise invalid(
+                f'{use} secondary range "{name}" not found in network "{_LINK}{network_key}",'
+                f' subnetwork "{subnet["name"]}".'
+            )
+    if named["Pod"] and named["Pod"] == named["Service"]:
+        raise invalid(
+            f"Pod secondary range name ({named['Pod']}) should not be the same as service secondary range name."
+        )
+    pods = ranges.get(named["Pod"] or "") or _cidr(asked.get("clusterIpv4CidrBlock"), _PODS_CIDR)
+    services = ranges.get(named["Service"] or "") or _cidr(asked.get("servicesIpv4CidrBlock"), _SERVICES_CIDR)
+    return {
+        **asked,
+        "useIpAliases": True,
+        "stackType": asked.get("stackType", "IPV4"),
+        "clusterIpv4Cidr": pods,
+        "clusterIpv4CidrBlock": pods,
+        "servicesIpv4Cidr": services,
+        "servicesIpv4CidrBlock": services,
+        "podCidrOverprovisionConfig": asked.get("podCidrOverprovisionConfig", {}),
+    }
+
+
+def _cidr(asked: str | None, default: str) -> str:
+    """A block as asked; "/20" and nothing mean that GKE chooses the addresses."""
+    if not asked:
+        return default
+    text = f"{default.partition('/')[0]}{asked}" if asked.startswith("/") else asked
+    try:
+        return str(ipaddress.ip_network(text, strict=not asked.startswith("/")))
+    except ValueError as error:
+        raise invalid(f'Invalid CIDR block "{asked}": {error}.') from error
+
+
+def _last(name: str) -> str:
+    """The short name of a resource given by name or link."""
+    return name.rpartition("/")[2]

@@ -1,0 +1,174 @@
+"""Changes to a cluster: PUT with one desired field, and the older set… methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tpuplane.tpu import GkeVersion
+
+from tpuplane_twin.gcp.call import Call
+from tpuplane_twin.gcp.container import reconcile
+from tpuplane_twin.gcp.container.cluster_defaults import mirror_control_plane_access
+from tpuplane_twin.gcp.container.merge import overlay, put_at
+from tpuplane_twin.gcp.container.names import CLUSTER, cluster_key, find_cluster
+from tpuplane_twin.gcp.container.node_pools import NodePools
+from tpuplane_twin.gcp.container.pool_defaults import check_zones
+from tpuplane_twin.gcp.container.views import cluster_view
+from tpuplane_twin.gcp.errors import ApiError, failed_precondition, invalid, unimplemented
+from tpuplane_twin.gcp.operations import Operations
+from tpuplane_twin.gcp.schema import Json, snake
+from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.versions import channels, master_version
+
+# Desired field → where it lands in the cluster. Objects replace what was there.
+_REPLACED = {
+    "desiredAnonymousAuthenticationConfig": "anonymousAuthenticationConfig",
+    "desiredAuthenticatorGroupsConfig": "authenticatorGroupsConfig",
+    "desiredBinaryAuthorization": "binaryAuthorization",
+    "desiredClusterAutoscaling": "autoscaling",
+    "desiredCostManagementConfig": "costManagementConfig",
+    "desiredDatabaseEncryption": "databaseEncryption",
+    "desiredDatapathProvider": "networkConfig.datapathProvider",
+    "desiredDefaultSnatStatus": "networkConfig.defaultSnatStatus",
+    "desiredDnsConfig": "networkConfig.dnsConfig",
+    "desiredEnableMultiNetworking": "networkConfig.enableMultiNetworking",
+    "desiredFleet": "fleet",
+    "desiredGatewayApiConfig": "networkConfig.gatewayApiConfig",
+    "desiredL4ilbSubsettingConfig": "networkConfig.l4ilbSubsettingConfig",
+    "desiredLocations": "locations",
+    "desiredLoggingConfig": "loggingConfig",
+    "desiredLoggingService": "loggingService",
+    "desiredMonitoringConfig": "monitoringConfig",
+    "desiredMonitoringService": "monitoringService",
+    "desiredNotificationConfig": "notificationConfig",
+    "desiredRbacBindingConfig": "rbacBindingConfig",
+    "desiredReleaseChannel": "releaseChannel",
+    "desiredResourceUsageExportConfig": "resourceUsageExportConfig",
+    "desiredSecretManagerConfig": "secretManagerConfig",
+    "desiredSecurityPostureConfig": "securityPostureConfig",
+    "desiredServiceExternalIpsConfig": "networkConfig.serviceExternalIpsConfig",
+    "desiredShieldedNodes": "shieldedNodes",
+    "desiredVerticalPodAutoscaling": "verticalPodAutoscaling",
+    "desiredWorkloadIdentityConfig": "workloadIdentityConfig",
+}
+# Desired field → object into which it merges, part by part.
+_MERGED = {
+    "desiredAddonsConfig": "addonsConfig",
+    "desiredControlPlaneEndpointsConfig": "controlPlaneEndpointsConfig",
+    "desiredMasterAuthorizedNetworksConfig": "masterAuthorizedNetworksConfig",
+    "desiredPrivateClusterConfig": "privateClusterConfig",
+}
+_ACCESS = ("controlPlaneEndpointsConfig", "masterAuthorizedNetworksConfig", "privateClusterConfig")
+_POOL_FIELDS = ("desiredNodePoolAutoscaling", "desiredNodeVersion", "desiredImageType")
+
+
+class ClusterUpdates:
+    """Handlers that change a cluster."""
+
+    def __init__(self, store: Store, operations: Operations, pools: NodePools) -> None:
+        self._store = store
+        self._operations = operations
+        self._pools = pools
+
+    def update(self, call: Call) -> Json:
+        """PUT cluster: what `update` desires."""
+        key = cluster_key(call.params)
+        cluster = self._changeable(key)
+        update: Json = dict(call.body.get("update", {}))
+        self._check_etag(key, cluster, update.pop("etag", None))
+        if any(field in update for field in _POOL_FIELDS):
+            return self._pools.update_from_cluster(key, update)
+        if not update:
+            raise invalid("Must specify a field to update.")
+        kind = "UPDATE_CLUSTER"
+        for field, value in update.items():
+            if field == "desiredMasterVersion":
+                self._upgrade(cluster, value)
+                kind = "UPGRADE_MASTER"
+            else:
+                _change(cluster, field, value)
+        return self._begin(kind, key, cluster)
+
+    def update_master(self, call: Call) -> Json:
+        """Upgrade the control plane."""
+        key = cluster_key(call.params)
+        cluster = self._changeable(key)
+        self._upgrade(cluster, call.body.get("masterVersion", ""))
+        return self._begin("UPGRADE_MASTER", key, cluster)
+
+    def set_resource_labels(self, call: Call) -> Json:
+        """Replace the labels; the fingerprint must be that of the labels now."""
+        key = cluster_key(call.params)
+        cluster = self._changeable(key)
+        now = cluster_view(self._store, key, cluster)["labelFingerprint"]
+        if call.body.get("labelFingerprint", "") != now:
+            raise ApiError("FAILED_PRECONDITION", "Labels could not be set due to fingerprint mismatch.", http_code=412)
+        cluster["resourceLabels"] = call.body.get("resourceLabels", {})
+        return self._begin("SET_LABELS", key, cluster)
+
+    def setter(self, kind: str, field: str, path: str) -> Callable[[Call], Json]:
+        """A handler that writes one field of the request's body into the cluster."""
+
+        def handle(call: Call) -> Json:
+            key = cluster_key(call.params)
+            cluster = self._changeable(key)
+            if path == "locations":
+                check_zones(call.body.get(field, []), cluster["location"])
+            if path == "addonsConfig":
+                cluster[path] = overlay(cluster[path], call.body.get(field, {}))
+            else:
+                put_at(cluster, path, call.body.get(field, {}))
+            return self._begin(kind, key, cluster)
+
+        return handle
+
+    def _changeable(self, key: str) -> Json:
+        cluster = find_cluster(self._store, key)
+        if cluster["status"] in ("STOPPING", "ERROR"):
+            raise failed_precondition(
+                f"Cluster {cluster['name']} cannot be updated: its status is {cluster['status']}."
+            )
+        return cluster
+
+    def _check_etag(self, key: str, cluster: Json, etag: str | None) -> None:
+        if etag is not None and etag != cluster_view(self._store, key, cluster)["etag"]:
+            raise ApiError("ABORTED", f"The etag of {key} has changed; read the cluster again.")
+
+    def _begin(self, kind: str, key: str, cluster: Json) -> Json:
+        # A cluster that is still being created stays PROVISIONING: the change is part of what is made.
+        status = cluster["status"] if cluster["status"] == "PROVISIONING" else "RECONCILING"
+        self._store.put(CLUSTER, key, {**cluster, "status": status})
+        return self._operations.begin(kind, key, key, reconcile.UPDATE_CLUSTER)
+
+    def _upgrade(self, cluster: Json, asked: str) -> None:
+        version = master_version(asked, cluster["releaseChannel"].get("channel"))
+        current = cluster["currentMasterVersion"]
+        if GkeVersion.parse(version) < GkeVersion.parse(current):
+            raise invalid(f'Master cannot be downgraded from version "{current}" to "{version}".')
+        cluster["currentMasterVersion"] = version
+
+
+def _change(cluster: Json, field: str, value: object) -> None:
+    if field == "desiredReleaseChannel" and isinstance(value, dict):
+        channel = value.get("channel", "UNSPECIFIED")
+        if channel not in ("UNSPECIFIED", *channels()):
+            raise invalid(f'Release channel "{channel}" is not supported; allowed: {", ".join(channels())}.')
+    if field == "desiredLocations" and isinstance(value, list):
+        check_zones(value, cluster["location"])
+    if field in _REPLACED:
+        put_at(cluster, _REPLACED[field], value)
+    elif field in _MERGED and isinstance(value, dict):
+        path = _MERGED[field]
+        cluster[path] = overlay(cluster.get(path, {}), value)
+        if path in _ACCESS:
+            if path == "masterAuthorizedNetworksConfig":
+                cluster[path] = value
+            mirror_control_plane_access(cluster, {path: value})
+    elif field == "desiredEnablePrivateEndpoint":
+        put_at(cluster, "privateClusterConfig.enablePrivateEndpoint", value)
+        mirror_control_plane_access(cluster, {"privateClusterConfig": {"enablePrivateEndpoint": value}})
+    elif field == "desiredDefaultEnablePrivateNodes":
+        put_at(cluster, "networkConfig.defaultEnablePrivateNodes", value)
+        mirror_control_plane_access(cluster, {"networkConfig": {"defaultEnablePrivateNodes": value}})
+    else:
+        raise unimplemented(f"The twin does not serve cluster updates of {snake(field)}.")

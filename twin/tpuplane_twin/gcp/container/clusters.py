@@ -1,0 +1,100 @@
+"""projects.locations.clusters: create, get, list, delete. Updates: see cluster_updates."""
+
+from __future__ import annotations
+
+from tpuplane_twin.gcp.call import Call
+from tpuplane_twin.gcp.container import pool_rules, reconcile
+from tpuplane_twin.gcp.container.accounts import check_service_account
+from tpuplane_twin.gcp.container.cluster_defaults import complete_cluster
+from tpuplane_twin.gcp.container.cluster_network import place
+from tpuplane_twin.gcp.container.merge import overlay
+from tpuplane_twin.gcp.container.names import CLUSTER, POOL, check_name, cluster_key, find_cluster
+from tpuplane_twin.gcp.container.pool_context import PoolContext
+from tpuplane_twin.gcp.container.pool_defaults import check_zones, complete_pool
+from tpuplane_twin.gcp.container.views import cluster_view
+from tpuplane_twin.gcp.errors import already_exists, failed_precondition, invalid, unimplemented
+from tpuplane_twin.gcp.locations import check_location
+from tpuplane_twin.gcp.operations import Operations
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.versions import channels
+
+DEFAULT_POOL = "default-pool"
+
+
+class Clusters:
+    """Handlers of clusters."""
+
+    def __init__(self, store: Store, operations: Operations) -> None:
+        self._store = store
+        self._operations = operations
+
+    def create(self, call: Call) -> Json:
+        """Make a cluster, with the pools that were named or the default pool."""
+        asked: Json = call.body.get("cluster", {})
+        project, location = call.params["projectsId"], call.params["locationsId"]
+        check_location(location)
+        name = asked.get("name", "")
+        check_name("cluster.name", name)
+        key = cluster_key({**call.params, "clustersId": name})
+        if self._store.get(CLUSTER, key) is not None:
+            raise already_exists(f"Already exists: {key}.")
+        _check_served(asked)
+        check_zones(asked.get("locations", []), location)
+        cluster = complete_cluster(asked, project, location, place(self._store, project, location, asked))
+        pools = [complete_pool(pool, cluster, location) for pool in _asked_pools(asked)]
+        for pool in pools:
+            check_name("node_pool.name", pool["name"])
+            check_service_account(self._store, project, pool)
+            pool_rules.check(PoolContext.within(self._store, key, cluster, pool))
+        self._store.put(CLUSTER, key, cluster)
+        for pool in pools:
+            self._store.put(POOL, f"{key}/nodePools/{pool['name']}", pool)
+        return self._operations.begin("CREATE_CLUSTER", key, key, reconcile.CREATE_CLUSTER)
+
+    def get(self, call: Call) -> Json:
+        """One cluster."""
+        key = cluster_key(call.params)
+        return cluster_view(self._store, key, find_cluster(self._store, key))
+
+    def list(self, call: Call) -> Json:
+        """The clusters of a location, or of all with "-"."""
+        project, location = call.params["projectsId"], call.params["locationsId"]
+        parent = f"projects/{project}" if location == "-" else f"projects/{project}/locations/{location}"
+        found = self._store.items(CLUSTER, parent)
+        return {"clusters": [cluster_view(self._store, key, cluster) for key, cluster in found]}
+
+    def delete(self, call: Call) -> Json:
+        """Delete a cluster and its pools."""
+        key = cluster_key(call.params)
+        cluster = find_cluster(self._store, key)
+        if cluster["status"] == "STOPPING":
+            raise failed_precondition(f"Cluster {cluster['name']} is already being deleted.")
+        self._store.put(CLUSTER, key, {**cluster, "status": "STOPPING"})
+        for name, pool in self._store.items(POOL, f"{key}/nodePools"):
+            self._store.put(POOL, name, {**pool, "status": "STOPPING"})
+        return self._operations.begin("DELETE_CLUSTER", key, key, reconcile.DELETE_CLUSTER)
+
+
+def _asked_pools(asked: Json) -> list[Json]:
+    """The pools to make. Without any, GKE makes the default pool from the cluster's old node fields."""
+    pools: list[Json] = asked.get("nodePools", [])
+    if pools:
+        if "initialNodeCount" in asked or "nodeConfig" in asked:
+            raise invalid("Cannot set both cluster.node_pools and cluster.initial_node_count or node_config.")
+        names = [pool.get("name") for pool in pools]
+        if len(set(names)) < len(names):
+            raise invalid(f"Node pool names must be unique; got {', '.join(map(str, names))}.")
+        return pools
+    count = int(asked.get("initialNodeCount", 0))
+    if count < 1:
+        raise invalid("Cluster.initial_node_count must be greater than zero.")
+    return [overlay({"name": DEFAULT_POOL, "initialNodeCount": count}, {"config": asked.get("nodeConfig", {})})]
+
+
+def _check_served(asked: Json) -> None:
+    if asked.get("autopilot", {}).get("enabled"):
+        raise unimplemented("The twin serves Standard clusters; it has no Autopilot.")
+    channel = asked.get("releaseChannel", {}).get("channel")
+    if channel is not None and channel != "UNSPECIFIED" and channel not in channels():
+        raise invalid(f'Release channel "{channel}" is not supported; allowed: {", ".join(channels())}.')

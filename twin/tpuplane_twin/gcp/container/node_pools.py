@@ -1,0 +1,204 @@
+"""projects.locations.clusters.nodePools: create, get, list, update, resize, autoscaling, management, delete."""
+
+from __future__ import annotations
+
+from tpuplane_twin.gcp.call import Call
+from tpuplane_twin.gcp.container import pool_rules, reconcile
+from tpuplane_twin.gcp.container.accounts import check_service_account
+from tpuplane_twin.gcp.container.merge import put_at
+from tpuplane_twin.gcp.container.names import (
+    POOL,
+    check_name,
+    cluster_key,
+    find_cluster,
+    find_pool,
+    parent_cluster,
+    pool_key,
+)
+from tpuplane_twin.gcp.container.pool_context import PoolContext
+from tpuplane_twin.gcp.container.pool_defaults import check_machine, check_zones, complete_pool
+from tpuplane_twin.gcp.container.views import pool_view
+from tpuplane_twin.gcp.errors import ApiError, already_exists, failed_precondition, invalid, unimplemented
+from tpuplane_twin.gcp.operations import Operations
+from tpuplane_twin.gcp.schema import Json, snake
+from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.versions import node_version
+
+# Field of UpdateNodePoolRequest → where it lands in the pool.
+_UPDATES = {
+    "accelerators": "config.accelerators",
+    "confidentialNodes": "config.confidentialNodes",
+    "containerdConfig": "config.containerdConfig",
+    "fastSocket": "config.fastSocket",
+    "flexStart": "config.flexStart",
+    "gcfsConfig": "config.gcfsConfig",
+    "gvnic": "config.gvnic",
+    "imageType": "config.imageType",
+    "kubeletConfig": "config.kubeletConfig",
+    "linuxNodeConfig": "config.linuxNodeConfig",
+    "locations": "locations",
+    "loggingConfig": "config.loggingConfig",
+    "machineType": "config.machineType",
+    "maxRunDuration": "config.maxRunDuration",
+    "nodeDrainConfig": "nodeDrainConfig",
+    "queuedProvisioning": "queuedProvisioning",
+    "resourceManagerTags": "config.resourceManagerTags",
+    "storagePools": "config.storagePools",
+    "upgradeSettings": "upgradeSettings",
+    "workloadMetadataConfig": "config.workloadMetadataConfig",
+}
+# Wrapped values: the message's one field is what lands.
+_UNWRAPPED = {
+    "labels": ("labels", "config.labels"),
+    "taints": ("taints", "config.taints"),
+    "tags": ("tags", "config.tags"),
+    "resourceLabels": ("labels", "config.resourceLabels"),
+}
+_ADDRESS = ("clusterId", "name", "nodePoolId", "projectId", "zone")
+
+
+class NodePools:
+    """Handlers of node pools."""
+
+    def __init__(self, store: Store, operations: Operations) -> None:
+        self._store = store
+        self._operations = operations
+
+    def create(self, call: Call) -> Json:
+        """Make a pool."""
+        cluster_name = cluster_key(call.params)
+        cluster = find_cluster(self._store, cluster_name)
+        asked: Json = call.body.get("nodePool", {})
+        name = asked.get("name", "")
+        check_name("node_pool.name", name)
+        key = f"{cluster_name}/nodePools/{name}"
+        if self._store.get(POOL, key) is not None:
+            raise already_exists(f"Already exists: {key}.")
+        if cluster["status"] in ("STOPPING", "ERROR"):
+            raise failed_precondition(
+                f"Cluster {cluster['name']} takes no node pools: its status is {cluster['status']}."
+            )
+        pool = complete_pool(asked, cluster, cluster["location"])
+        check_service_account(self._store, call.params["projectsId"], pool)
+        pool_rules.check(PoolContext.of(self._store, cluster_name, pool))
+        self._store.put(POOL, key, pool)
+        return self._operations.begin("CREATE_NODE_POOL", cluster_name, key, reconcile.CREATE_POOL)
+
+    def get(self, call: Call) -> Json:
+        """One pool."""
+        key = pool_key(call.params)
+        return pool_view(key, find_pool(self._store, key))
+
+    def list(self, call: Call) -> Json:
+        """The pools of a cluster."""
+        cluster = cluster_key(call.params)
+        find_cluster(self._store, cluster)
+        found = self._store.items(POOL, f"{cluster}/nodePools")
+        return {"nodePools": [pool_view(key, pool) for key, pool in found]}
+
+    def delete(self, call: Call) -> Json:
+        """Delete a pool."""
+        key = pool_key(call.params)
+        pool = find_pool(self._store, key)
+        if pool["status"] == "STOPPING":
+            raise failed_precondition(f"Node pool {pool['name']} is already being deleted.")
+        self._store.put(POOL, key, {**pool, "status": "STOPPING"})
+        return self._operations.begin("DELETE_NODE_POOL", parent_cluster(key), key, reconcile.DELETE_POOL)
+
+    def update(self, call: Call) -> Json:
+        """PUT pool: version, machine, labels, taints and the rest. The topology of a slice is not among them."""
+        key = pool_key(call.params)
+        pool = self._changeable(key)
+        body = {field: value for field, value in call.body.items() if field not in _ADDRESS}
+        etag = body.pop("etag", None)
+        if etag is not None and etag != pool_view(key, pool)["etag"]:
+            raise ApiError("ABORTED", f"The etag of {key} has changed; read the node pool again.")
+        if not body:
+            raise invalid("Must specify a field to update.")
+        for field, value in body.items():
+            self._change(key, pool, field, value)
+        return self._apply("UPGRADE_NODES" if "nodeVersion" in body else "UPDATE_CLUSTER", key, pool)
+
+    def set_size(self, call: Call) -> Json:
+        """Resize a pool, per zone."""
+        key = pool_key(call.params)
+        pool = self._changeable(key)
+        nodes = int(call.body.get("nodeCount", 0))
+        if nodes < 0:
+            raise invalid(f"Node count {nodes} must not be negative.")
+        refusal = pool_rules.resize_refused(PoolContext.of(self._store, parent_cluster(key), pool), nodes)
+        if refusal is not None:
+            raise invalid(refusal)
+        pool["initialNodeCount"] = nodes
+        return self._apply("SET_NODE_POOL_SIZE", key, pool)
+
+    def set_autoscaling(self, call: Call) -> Json:
+        """Replace a pool's autoscaling limits."""
+        return self._autoscale(pool_key(call.params), call.body.get("autoscaling", {}))
+
+    def set_management(self, call: Call) -> Json:
+        """Replace auto-upgrade and auto-repair."""
+        key = pool_key(call.params)
+        pool = self._changeable(key)
+        pool["management"] = call.body.get("management", {})
+        return self._apply("SET_NODE_POOL_MANAGEMENT", key, pool)
+
+    def update_from_cluster(self, cluster: str, update: Json) -> Json:
+        """The parts of a cluster's PUT that concern a pool, as the official provider sends autoscaling."""
+        update = dict(update)
+        name = update.pop("desiredNodePoolId", None)
+        if name is None:
+            names = [pool["name"] for pool in self._store.values(POOL, f"{cluster}/nodePools")]
+            if len(names) != 1:
+                raise invalid("Must specify desired_node_pool_id when the cluster has several node pools.")
+            name = names[0]
+        key = f"{cluster}/nodePools/{name}"
+        if "desiredNodePoolAutoscaling" in update:
+            autoscaling = update.pop("desiredNodePoolAutoscaling")
+            if update:
+                raise invalid("Autoscaling must be the only field of the update.")
+            return self._autoscale(key, autoscaling)
+        pool = self._changeable(key)
+        renamed = {"desiredNodeVersion": "nodeVersion", "desiredImageType": "imageType"}
+        for field, value in update.items():
+            self._change(key, pool, renamed.get(field, field), value)
+        return self._apply("UPGRADE_NODES", key, pool)
+
+    def _autoscale(self, key: str, autoscaling: Json) -> Json:
+        pool = self._changeable(key)
+        pool["autoscaling"] = autoscaling
+        return self._apply("UPDATE_CLUSTER", key, pool)
+
+    def _changeable(self, key: str) -> Json:
+        pool = find_pool(self._store, key)
+        if pool["status"] == "STOPPING":
+            raise failed_precondition(f"Node pool {pool['name']} is being deleted.")
+        return pool
+
+    def _change(self, key: str, pool: Json, field: str, value: object) -> None:
+        if field == "nodeVersion":
+            cluster = find_cluster(self._store, parent_cluster(key))
+            pool["version"] = node_version(str(value), cluster["currentMasterVersion"])
+        elif field == "diskType":
+            pool["config"]["diskType"] = pool["config"]["bootDisk"]["diskType"] = value
+        elif field == "diskSizeGb":
+            # An int64 string in the request, an int32 number in the pool.
+            pool["config"]["diskSizeGb"] = int(str(value))
+            pool["config"]["bootDisk"]["sizeGb"] = str(value)
+        elif field in _UNWRAPPED and isinstance(value, dict):
+            inner, path = _UNWRAPPED[field]
+            put_at(pool, path, value.get(inner, [] if inner in ("taints", "tags") else {}))
+        elif field in _UPDATES:
+            put_at(pool, _UPDATES[field], value)
+        else:
+            raise unimplemented(f"The twin does not serve node pool updates of {snake(field)}.")
+
+    def _apply(self, kind: str, key: str, pool: Json) -> Json:
+        """Check the pool as it would be, then write it and bring it about."""
+        cluster = find_cluster(self._store, parent_cluster(key))
+        check_zones(pool["locations"], cluster["location"])
+        check_machine(pool)
+        pool_rules.check(PoolContext.of(self._store, parent_cluster(key), pool))
+        status = pool["status"] if pool["status"] == "PROVISIONING" else "RECONCILING"
+        self._store.put(POOL, key, {**pool, "status": status})
+        return self._operations.begin(kind, parent_cluster(key), key, reconcile.UPDATE_POOL)

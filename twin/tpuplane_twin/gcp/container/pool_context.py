@@ -1,0 +1,122 @@
+"""A node pool together with what its rules look at: cluster, machine type, topology, placement policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tpuplane.tpu import Generation, MachineType
+
+from tpuplane_twin.gcp.container.names import CLUSTER
+from tpuplane_twin.gcp.locations import Machine, machines, region_of
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+RESOURCE_POLICY = "compute.resourcePolicies"
+
+
+@dataclass(frozen=True)
+class PoolContext:
+    """A pool as it would be after the request. `topology` is the slice's, empty for single-host and CPU pools."""
+
+    store: Store
+    project: str
+    location: str
+    cluster: Json
+    pool: Json
+
+    @classmethod
+    def of(cls, store: Store, cluster_key: str, pool: Json) -> PoolContext:
+        """The context of a pool of a stored cluster."""
+        cluster = store.get(CLUSTER, cluster_key) or {}
+        return cls.within(store, cluster_key, cluster, pool)
+
+    @classmethod
+    def within(cls, store: Store, cluster_key: str, cluster: Json, pool: Json) -> PoolContext:
+        """The context of a pool of a cluster that may not be stored yet."""
+        parts = cluster_key.split("/")
+        return cls(store, parts[1], parts[3], cluster, pool)
+
+    @property
+    def config(self) -> Json:
+        """The pool's node config."""
+        return dict(self.pool["config"])
+
+    @property
+    def zones(self) -> list[str]:
+        """The pool's zones."""
+        return list(self.pool["locations"])
+
+    @property
+    def machine(self) -> Machine | None:
+        """The machine type; None where no such type is known."""
+        return machines().get(self.config["machineType"])
+
+    @property
+    def tpu(self) -> tuple[Generation, MachineType] | None:
+        """Generation and TPU machine type; None for CPU pools."""
+        return self.machine.tpu if self.machine else None
+
+    @property
+    def placement(self) -> Json:
+        """The placement policy, empty if there is none."""
+        return dict(self.pool.get("placementPolicy", {}))
+
+    @cached_property
+    def workload_policy(self) -> Json | None:
+        """The workload policy of the Compute Engine resource policy that the placement names."""
+        name = self.placement.get("policyName")
+        if not name:
+            return None
+        key = f"projects/{self.project}/regions/{region_of(self.location)}/resourcePolicies/{name}"
+        policy = self.store.get(RESOURCE_POLICY, key)
+        return None if policy is None else dict(policy.get("workloadPolicy", {}))
+
+    @property
+    def topology(self) -> str:
+        """The topology that the placement asks for."""
+        return str(self.placement.get("tpuTopology") or (self.workload_policy or {}).get("acceleratorTopology") or "")
+
+    @property
+    def hosts(self) -> int:
+        """VMs of one slice: more than one makes it a multi-host pool; 0 where the shape is not valid."""
+        if self.tpu is None or not self.topology:
+            return 1
+        generation, machine = self.tpu
+        return (machine.hosts(self.topology) or 0) if generation.accepts(self.topology) else 0
+
+    @property
+    def multi_host(self) -> bool:
+        """Whether the pool is one slice of several VMs."""
+        return self.hosts > 1
+
+    @property
+    def autoscaling(self) -> Json | None:
+        """The autoscaling limits if autoscaling is on."""
+        found: Json = self.pool.get("autoscaling", {})
+        return found if found.get("enabled") else None
+
+    def limit(self, field: str) -> int:
+        """One autoscaling limit; Google's default is 0."""
+        return int((self.autoscaling or {}).get(field, 0))
+
+    @property
+    def flex_start(self) -> bool:
+        """Whether capacity comes by flex-start."""
+        return bool(self.config.get("flexStart"))
+
+    @property
+    def queued(self) -> bool:
+        """Whether nodes come through ProvisioningRequests."""
+        return bool(self.pool.get("queuedProvisioning", {}).get("enabled"))
+
+    @property
+    def spot(self) -> bool:
+        """Whether nodes are spot or preemptible."""
+        return bool(self.config.get("spot") or self.config.get("preemptible"))
+
+    @property
+    def reservation(self) -> Any:
+        """The reservation affinity, empty if there is none."""
+        return self.config.get("reservationAffinity", {})

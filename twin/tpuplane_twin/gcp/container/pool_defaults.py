@@ -1,0 +1,104 @@
+"""What GKE fills in when a node pool is made, so that what a client reads back is complete."""
+
+from __future__ import annotations
+
+from tpuplane_twin.gcp.container.merge import overlay
+from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.locations import default_zones, is_zone, machine_in, machines, region_of
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.versions import node_version
+
+_SCOPES = [
+    "https://www.googleapis.com/auth/devstorage.read_only",
+    "https://www.googleapis.com/auth/logging.write",
+    "https://www.googleapis.com/auth/monitoring",
+    "https://www.googleapis.com/auth/service.management.readonly",
+    "https://www.googleapis.com/auth/servicecontrol",
+    "https://www.googleapis.com/auth/trace.append",
+]
+_CONFIG: Json = {
+    "machineType": "e2-medium",
+    "diskSizeGb": 100,
+    "imageType": "COS_CONTAINERD",
+    "serviceAccount": "default",
+    "metadata": {"disable-legacy-endpoints": "true"},
+    "shieldedInstanceConfig": {"enableIntegrityMonitoring": True},
+    "effectiveCgroupMode": "EFFECTIVE_CGROUP_MODE_V2",
+    "windowsNodeConfig": {},
+}
+_PODS_PER_NODE = "110"
+
+
+def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
+    """The pool that `asked` makes in a cluster, with every default; refuses zones and machines that do not exist."""
+    config = overlay(_CONFIG, asked.get("config", {}))
+    machine = machines().get(config["machineType"])
+    hyperdisk = machine is not None and machine.disk_types == ("hyperdisk-balanced",)
+    # GKE moved disk type and size into bootDisk; both forms are accepted and both are shown.
+    boot = config.get("bootDisk", {})
+    config["diskType"] = boot.get("diskType") or config.get("diskType")
+    config["diskType"] = config["diskType"] or ("hyperdisk-balanced" if hyperdisk else "pd-balanced")
+    config["diskSizeGb"] = int(boot.get("sizeGb") or config["diskSizeGb"])
+    config["bootDisk"] = {**boot, "diskType": config["diskType"], "sizeGb": str(config["diskSizeGb"])}
+    config.setdefault("oauthScopes", list(_SCOPES))
+    if "workloadMetadataConfig" not in config and cluster.get("workloadIdentityConfig", {}).get("workloadPool"):
+        config["workloadMetadataConfig"] = {"mode": "GKE_METADATA"}
+    on_channel = cluster.get("releaseChannel", {}).get("channel", "UNSPECIFIED") != "UNSPECIFIED"
+    placement = dict(asked.get("placementPolicy", {}))
+    if placement.get("policyName"):
+        # GKE stores a named policy without a type (vllm-project/ci-infra#547).
+        placement.pop("type", None)
+    pool: Json = {
+        **asked,
+        "config": config,
+        "initialNodeCount": int(asked.get("initialNodeCount", 0)),
+        "locations": _zones(asked, cluster, location),
+        "management": asked.get("management", {"autoRepair": True, "autoUpgrade": on_channel}),
+        "maxPodsConstraint": asked.get(
+            "maxPodsConstraint", cluster.get("defaultMaxPodsConstraint", {"maxPodsPerNode": _PODS_PER_NODE})
+        ),
+        "networkConfig": overlay(_network(cluster), asked.get("networkConfig", {})),
+        # Settings that are given mean what they say: a number left out is 0.
+        "upgradeSettings": {"strategy": "SURGE", **asked.get("upgradeSettings", {"maxSurge": 1})},
+        "version": node_version(asked.get("version"), cluster["currentMasterVersion"]),
+        "status": "PROVISIONING",
+    }
+    pool["podIpv4CidrSize"] = _pod_cidr_size(int(pool["maxPodsConstraint"]["maxPodsPerNode"]))
+    if placement:
+        pool["placementPolicy"] = placement
+    check_machine(pool)
+    return pool
+
+
+def check_machine(pool: Json) -> None:
+    """Refuse a machine type that one of the pool's zones does not offer."""
+    for zone in pool["locations"]:
+        machine_in(pool["config"]["machineType"], zone)
+
+
+def check_zones(zones: list[str], location: str) -> None:
+    """Refuse node locations outside the cluster's region."""
+    for zone in zones:
+        if not is_zone(zone) or region_of(zone) != region_of(location):
+            raise invalid(f'Invalid node location "{zone}": not a zone of region {region_of(location)}.')
+
+
+def _zones(asked: Json, cluster: Json, location: str) -> list[str]:
+    zones = list(asked.get("locations") or cluster.get("locations") or default_zones(location))
+    check_zones(zones, location)
+    return zones
+
+
+def _network(cluster: Json) -> Json:
+    policy = cluster.get("ipAllocationPolicy", {})
+    network: Json = {"podIpv4CidrBlock": policy.get("clusterIpv4CidrBlock")}
+    if policy.get("clusterSecondaryRangeName"):
+        network["podRange"] = policy["clusterSecondaryRangeName"]
+    if cluster.get("networkConfig", {}).get("defaultEnablePrivateNodes"):
+        network["enablePrivateNodes"] = True
+    return network
+
+
+def _pod_cidr_size(pods_per_node: int) -> int:
+    """Prefix of a node's pod range: GKE takes the smallest that holds twice the pods."""
+    return 32 - (2 * pods_per_node - 1).bit_length()

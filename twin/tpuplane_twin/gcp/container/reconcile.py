@@ -1,0 +1,162 @@
+"""The work behind GKE's operations: make the backend what the store says, then write how it went."""
+
+from __future__ import annotations
+
+import base64
+import logging
+
+from tpuplane_twin.gcp.backend import BackendError, ClusterBackend
+from tpuplane_twin.gcp.container import pool_rules
+from tpuplane_twin.gcp.container.names import CLUSTER, POOL, parent_cluster
+from tpuplane_twin.gcp.container.views import cluster_view, pool_view
+from tpuplane_twin.gcp.operations import Commit
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+CREATE_CLUSTER = "create-cluster"
+UPDATE_CLUSTER = "update-cluster"
+DELETE_CLUSTER = "delete-cluster"
+CREATE_POOL = "create-pool"
+UPDATE_POOL = "update-pool"
+DELETE_POOL = "delete-pool"
+
+# Status after a failure, by action. A pool whose creation failed stays, in ERROR: clients find it there.
+_FAILED_STATUS = {
+    CREATE_CLUSTER: "ERROR",
+    UPDATE_CLUSTER: "DEGRADED",
+    DELETE_CLUSTER: "ERROR",
+    CREATE_POOL: "ERROR",
+    UPDATE_POOL: "RUNNING_WITH_ERROR",
+    DELETE_POOL: "ERROR",
+}
+_SETTLED_CLUSTER = ("RUNNING", "RECONCILING", "DEGRADED")
+_SETTLED_POOL = ("RUNNING", "RECONCILING", "RUNNING_WITH_ERROR")
+
+log = logging.getLogger(__name__)
+
+
+class Reconciler:
+    """Carries out operations (the `Worker` of `Operations`)."""
+
+    def __init__(self, store: Store, backend: ClusterBackend) -> None:
+        self._store = store
+        self._backend = backend
+
+    async def run(self, work: Json) -> Commit:
+        """Bring the target about; BackendError says why it could not be done."""
+        action, target = work["action"], work["target"]
+        if action == CREATE_CLUSTER:
+            return await self._create_cluster(target)
+        if action == DELETE_CLUSTER:
+            return await self._delete_cluster(target)
+        cluster = self._cluster(work["cluster"])
+        if action == UPDATE_CLUSTER:
+            await self._backend.update_cluster(self._view(work["cluster"], cluster))
+            return lambda: self._settle(CLUSTER, target)
+        pool = self._store.get(POOL, target)
+        if pool is None:
+            raise BackendError(f"Node pool {target} is gone.")
+        if action == DELETE_POOL:
+            await self._backend.delete_node_pool(self._view(work["cluster"], cluster), pool_view(target, pool))
+            return lambda: self._store.delete(POOL, target)
+        await self._apply_pool(work["cluster"], cluster, target, pool)
+        return lambda: self._settle(POOL, target)
+
+    def fail(self, work: Json, message: str) -> None:
+        """Leave the target in the state that GKE leaves it in, with the reason."""
+        kind = CLUSTER if work["target"] == work["cluster"] else POOL
+        found = self._store.get(kind, work["target"])
+        if found is not None:
+            reason = {"canonicalCode": "INTERNAL", "message": message}
+            status = _FAILED_STATUS[work["action"]]
+            failed = {**found, "status": status, "statusMessage": message, "conditions": [reason]}
+            self._store.put(kind, work["target"], failed)
+        if work["action"] == CREATE_CLUSTER:
+            for key, pool in self._store.items(POOL, f"{work['target']}/nodePools"):
+                self._store.put(POOL, key, {**pool, "status": "ERROR", "statusMessage": message})
+
+    async def restore(self, cluster: str) -> None:
+        """Start a settled cluster's control plane again and re-apply its pools; a failure leaves it DEGRADED."""
+        stored = self._store.get(CLUSTER, cluster)
+        if stored is None or stored["status"] not in _SETTLED_CLUSTER:
+            return
+        try:
+            stored = await self._start(cluster, stored)
+            self._store.put(CLUSTER, cluster, stored)
+            for key, pool in self._store.items(POOL, f"{cluster}/nodePools"):
+                if pool["status"] in _SETTLED_POOL:
+                    await self._backend.apply_node_pool(self._view(cluster, stored), pool_view(key, pool))
+        except Exception as error:
+            log.exception("cannot bring %s back", cluster)
+            self._store.put(CLUSTER, cluster, {**stored, "status": "DEGRADED", "statusMessage": str(error)})
+            return
+        if stored["status"] == "DEGRADED":
+            self._settle(CLUSTER, cluster)
+
+    async def _create_cluster(self, key: str) -> Commit:
+        started = await self._start(key, self._store.get(CLUSTER, key) or {})
+        pools = self._store.items(POOL, f"{key}/nodePools")
+        for name, pool in pools:
+            await self._apply_pool(key, started, name, pool)
+
+        def commit() -> None:
+            self._store.put(CLUSTER, key, started)
+            self._settle(CLUSTER, key)
+            for name, _ in pools:
+                self._settle(POOL, name)
+
+        return commit
+
+    async def _delete_cluster(self, key: str) -> Commit:
+        cluster = self._store.get(CLUSTER, key) or {}
+        await self._backend.delete_cluster(self._view(key, cluster))
+
+        def commit() -> None:
+            for name, _ in self._store.items(POOL, f"{key}/nodePools"):
+                self._store.delete(POOL, name)
+            self._store.delete(CLUSTER, key)
+
+        return commit
+
+    async def _start(self, key: str, cluster: Json) -> Json:
+        """Start the control plane; the cluster with the address and certificate that clients connect with."""
+        endpoint = await self._backend.create_cluster(self._view(key, cluster))
+        certificate = base64.b64encode(endpoint.ca_certificate.encode()).decode()
+        started = {
+            **cluster,
+            "endpoint": endpoint.address,
+            "masterAuth": {**cluster.get("masterAuth", {}), "clusterCaCertificate": certificate},
+        }
+        private = {**cluster["privateClusterConfig"], "privateEndpoint": endpoint.address}
+        control = dict(cluster["controlPlaneEndpointsConfig"])
+        ip = {**control["ipEndpointsConfig"], "privateEndpoint": endpoint.address}
+        if ip.get("enablePublicEndpoint"):
+            private["publicEndpoint"] = ip["publicEndpoint"] = endpoint.address
+        return {
+            **started,
+            "privateClusterConfig": private,
+            "controlPlaneEndpointsConfig": {**control, "ipEndpointsConfig": ip},
+        }
+
+    async def _apply_pool(self, cluster_key: str, cluster: Json, key: str, pool: Json) -> None:
+        refusal = pool_rules.refused_by_compute_engine(self._store, parent_cluster(key), pool)
+        if refusal is not None:
+            raise BackendError(refusal)
+        await self._backend.apply_node_pool(self._view(cluster_key, cluster), pool_view(key, pool))
+
+    def _cluster(self, key: str) -> Json:
+        """The cluster, if it can be worked on: its creation may have failed while the work was queued."""
+        cluster = self._store.get(CLUSTER, key)
+        if cluster is None or cluster["status"] == "ERROR":
+            raise BackendError(f"Cluster {key} is not running: {(cluster or {}).get('statusMessage', 'gone')}")
+        return cluster
+
+    def _view(self, key: str, cluster: Json) -> Json:
+        return cluster_view(self._store, key, cluster)
+
+    def _settle(self, kind: str, key: str) -> None:
+        found = self._store.get(kind, key)
+        # A deletion that was asked for meanwhile keeps its STOPPING.
+        if found is not None and found["status"] != "STOPPING":
+            rest = {name: value for name, value in found.items() if name not in ("statusMessage", "conditions")}
+            self._store.put(kind, key, {**rest, "status": "RUNNING"})

@@ -1,0 +1,79 @@
+"""Which method of the Kubernetes Engine API is answered by what."""
+
+from __future__ import annotations
+
+from tpuplane_twin.gcp.call import Call, Handler
+from tpuplane_twin.gcp.container.cluster_updates import ClusterUpdates
+from tpuplane_twin.gcp.container.clusters import Clusters
+from tpuplane_twin.gcp.container.node_pools import NodePools
+from tpuplane_twin.gcp.errors import not_found
+from tpuplane_twin.gcp.locations import check_location, is_zone, regions
+from tpuplane_twin.gcp.operations import OPERATION, Operations
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.versions import server_config
+
+_PREFIX = "container.projects.locations"
+
+
+def container_handlers(store: Store, operations: Operations) -> dict[str, Handler]:
+    """Handlers by method id, the same for v1 and v1beta1."""
+    clusters = Clusters(store, operations)
+    pools = NodePools(store, operations)
+    updates = ClusterUpdates(store, operations, pools)
+
+    def get_server_config(call: Call) -> Json:
+        check_location(call.params["locationsId"])
+        return server_config()
+
+    def get_operation(call: Call) -> Json:
+        key = f"{_location(call)}/operations/{call.params['operationsId']}"
+        operation = store.get(OPERATION, key)
+        if operation is None:
+            raise not_found(f"Not found: {key}.")
+        return operation
+
+    def list_operations(call: Call) -> Json:
+        return {"operations": store.values(OPERATION, f"{_location(call)}/operations")}
+
+    handlers: dict[str, Handler] = {
+        "getServerConfig": get_server_config,
+        "list": lambda call: {"locations": _locations()},
+        "operations.get": get_operation,
+        "operations.list": list_operations,
+        "clusters.create": clusters.create,
+        "clusters.get": clusters.get,
+        "clusters.list": clusters.list,
+        "clusters.delete": clusters.delete,
+        "clusters.update": updates.update,
+        "clusters.updateMaster": updates.update_master,
+        "clusters.setResourceLabels": updates.set_resource_labels,
+        "clusters.setAddons": updates.setter("UPDATE_CLUSTER", "addonsConfig", "addonsConfig"),
+        "clusters.setLegacyAbac": updates.setter("UPDATE_CLUSTER", "enabled", "legacyAbac.enabled"),
+        "clusters.setLocations": updates.setter("UPDATE_CLUSTER", "locations", "locations"),
+        "clusters.setMaintenancePolicy": updates.setter(
+            "SET_MAINTENANCE_POLICY", "maintenancePolicy", "maintenancePolicy"
+        ),
+        "clusters.setNetworkPolicy": updates.setter("SET_NETWORK_POLICY", "networkPolicy", "networkPolicy"),
+        "clusters.nodePools.create": pools.create,
+        "clusters.nodePools.get": pools.get,
+        "clusters.nodePools.list": pools.list,
+        "clusters.nodePools.update": pools.update,
+        "clusters.nodePools.delete": pools.delete,
+        "clusters.nodePools.setSize": pools.set_size,
+        "clusters.nodePools.setAutoscaling": pools.set_autoscaling,
+        "clusters.nodePools.setManagement": pools.set_management,
+    }
+    return {f"{_PREFIX}.{name}": handler for name, handler in handlers.items()}
+
+
+def _location(call: Call) -> str:
+    return f"projects/{call.params['projectsId']}/locations/{call.params['locationsId']}"
+
+
+def _locations() -> list[Json]:
+    zones = [zone for found in regions().values() for zone in found]
+    return [
+        {"type": "ZONE" if is_zone(name) else "REGION", "name": name, "recommended": False}
+        for name in (*regions(), *zones)
+    ]

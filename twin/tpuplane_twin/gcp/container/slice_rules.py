@@ -1,0 +1,151 @@
+"""Rules of TPU slices. Each answers GKE's refusal, in GKE's words where they are on record, or None."""
+
+from __future__ import annotations
+
+from tpuplane.tpu import GkeVersion, Slice, SliceError
+
+from tpuplane_twin.gcp.container.pool_context import PoolContext
+
+
+def topology(context: PoolContext) -> str | None:
+    """The topology exists for the generation, and the machine type divides it."""
+    if context.tpu is None:
+        if context.placement.get("tpuTopology"):
+            machine = context.config["machineType"]
+            return f'TPU topology cannot be used with machine type "{machine}": it has no TPU.'
+        return None
+    generation, machine_type = context.tpu
+    if not context.topology:
+        if machine_type.single_host_topology is None:
+            return f'Machine type "{machine_type.name}" needs placement_policy.tpu_topology.'
+        return None
+    try:
+        Slice.of(generation.name, context.topology, machine_type.name)
+    except SliceError as error:
+        return f'Invalid TPU topology "{context.topology}" for machine type "{machine_type.name}": {error}'
+    return None
+
+
+def min_version(context: PoolContext) -> str | None:
+    """The generation's oldest GKE version."""
+    if context.tpu is None:
+        return None
+    generation, machine = context.tpu
+    needed = generation.min_gke_version
+    if needed is None or GkeVersion.parse(context.pool["version"]) >= GkeVersion.parse(needed):
+        return None
+    return (
+        f'Machine type "{machine.name}" needs GKE version {needed} or later; '
+        f"the node pool has {context.pool['version']}."
+    )
+
+
+def placement_single(context: PoolContext) -> str | None:
+    """A single-host pool has no topology in its placement policy."""
+    if context.tpu is None or context.hosts != 1 or not context.topology:
+        return None
+    return (
+        f"TPU topology {context.topology} of machine type {context.tpu[1].name} is a single-host slice: "
+        "placement_policy must not be set."
+    )
+
+
+def placement_multi(context: PoolContext) -> str | None:
+    """A multi-host slice is placed COMPACT, or by a named policy."""
+    placement = context.placement
+    if not context.multi_host or placement.get("policyName") or placement.get("type") == "COMPACT":
+        return None
+    return f"TPU topology {context.topology} needs placement_policy.type COMPACT."
+
+
+def placement_policy(context: PoolContext) -> str | None:
+    """A named policy exists in the cluster's region and carries the same topology."""
+    name = context.placement.get("policyName")
+    if not name:
+        return None
+    if context.workload_policy is None:
+        return f"Resource policy {name} not found in project {context.project} and the cluster's region."
+    carried = context.workload_policy.get("acceleratorTopology")
+    asked = context.placement.get("tpuTopology")
+    if asked and carried and asked != carried:
+        return f"TPU topology {asked} differs from accelerator topology {carried} of resource policy {name}."
+    return None
+
+
+def single_zone(context: PoolContext) -> str | None:
+    """A slice lies in one zone."""
+    if not context.multi_host or len(context.zones) == 1:
+        return None
+    zones = ", ".join(context.zones)
+    return f"A multi-host TPU node pool must be in exactly one zone; node locations are [{zones}]."
+
+
+def atomic_scale(context: PoolContext) -> str | None:
+    """An autoscaled slice is there whole or not at all; GKE looks at the per-zone limits only."""
+    if not context.multi_host or context.autoscaling is None:
+        return None
+    of_slice = f"is not a valid size of TPU pod slice with topology {context.topology}"
+    if context.limit("maxNodeCount") != context.hosts:
+        return f"Maximum node count {context.limit('maxNodeCount')} {of_slice}"
+    if context.limit("minNodeCount") not in (0, context.hosts):
+        return f"Minimum node count {context.limit('minNodeCount')} {of_slice}"
+    return None
+
+
+def node_count(context: PoolContext) -> str | None:
+    """A fixed slice has exactly its hosts; an autoscaled one may start at zero. Workload policies: see `gang_size`."""
+    if not context.multi_host or context.placement.get("policyName"):
+        return None
+    count = int(context.pool.get("initialNodeCount", 0))
+    if count == context.hosts or (count == 0 and context.autoscaling is not None):
+        return None
+    return f"Node count {count} is not a valid size of TPU pod slice with topology {context.topology}"
+
+
+def provision_only(context: PoolContext) -> str | None:
+    """Dynamic slicing comes out of a reservation."""
+    mode = (context.workload_policy or {}).get("acceleratorTopologyMode")
+    if mode != "PROVISION_ONLY" or context.reservation.get("consumeReservationType") == "SPECIFIC_RESERVATION":
+        return None
+    return "Accelerator topology mode PROVISION_ONLY needs reservation affinity SPECIFIC_RESERVATION."
+
+
+def no_blue_green(context: PoolContext) -> str | None:
+    """Compact placement has no room for a second set of nodes."""
+    strategy = context.pool.get("upgradeSettings", {}).get("strategy")
+    if context.placement.get("type") != "COMPACT" or strategy != "BLUE_GREEN":
+        return None
+    return "Blue-green upgrades are not supported with compact placement; use SURGE."
+
+
+def boot_disk(context: PoolContext) -> str | None:
+    """The machine type takes only some boot disks."""
+    machine, disk = context.machine, context.config["diskType"]
+    # For pd disks a listed set is what the autoscaler prefers; only hyperdisk-only machines are known to refuse.
+    if machine is None or machine.disk_types != ("hyperdisk-balanced",) or disk in machine.disk_types:
+        return None
+    return f"[{disk}] disk type cannot be used by {machine.name} machine type; use hyperdisk-balanced."
+
+
+def workload_policy_needed(context: PoolContext) -> str | None:
+    """tpu7x is placed by a workload policy, never by the compact policy that GKE makes itself."""
+    if context.tpu is None or not context.multi_host or context.tpu[0].placement != "workload-policy":
+        return None
+    if context.placement.get("policyName"):
+        return None
+    return (
+        f"Creation of a managed instance group with {context.tpu[1].name} machine type with placement policy"
+        " is not supported. Use workload policy instead."
+    )
+
+
+def gang_size(context: PoolContext) -> str | None:
+    """Compute Engine starts a slice under a workload policy as one gang."""
+    count = int(context.pool.get("initialNodeCount", 0))
+    if not context.multi_host or not context.placement.get("policyName") or count in (0, context.hosts):
+        return None
+    return (
+        f"Google Compute Engine: Invalid value for field 'resource.resizeBy': '{count}'. Requested invalid target"
+        f" size '{count}' for a Managed Instance Group in the gang mode of size '{context.hosts}'."
+        " Should be equal to the gang size."
+    )

@@ -1,0 +1,36 @@
+"""What GET answers: the stored object with the fields that follow from others."""
+
+from __future__ import annotations
+
+from tpuplane_twin.gcp.backend import node_counts
+from tpuplane_twin.gcp.container.names import POOL, fingerprint, group_urls, self_link
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+
+def pool_view(key: str, pool: Json) -> Json:
+    """A node pool as GKE shows it."""
+    view = {
+        **pool,
+        "selfLink": self_link(key),
+        "instanceGroupUrls": group_urls(key, pool["locations"]),
+    }
+    return {**view, "etag": fingerprint(view)}
+
+
+def cluster_view(store: Store, key: str, cluster: Json) -> Json:
+    """A cluster as GKE shows it, with its pools."""
+    pools = [pool_view(name, pool) for name, pool in store.items(POOL, f"{key}/nodePools")]
+    view: Json = {
+        **cluster,
+        "selfLink": self_link(key),
+        "labelFingerprint": fingerprint(sorted(cluster.get("resourceLabels", {}).items())),
+        "nodePools": pools,
+        "currentNodeCount": sum(sum(node_counts(pool).values()) for pool in pools),
+    }
+    if pools:
+        # Deprecated mirrors of the first pool, which clients still read.
+        view["nodeConfig"] = pools[0]["config"]
+        view["currentNodeVersion"] = pools[0]["version"]
+        view["instanceGroupUrls"] = [url for pool in pools for url in pool["instanceGroupUrls"]]
+    return {**view, "etag": fingerprint(view)}

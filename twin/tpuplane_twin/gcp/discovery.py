@@ -1,0 +1,128 @@
+"""Routes from Google's discovery documents: which method a request means, for every method that Google documents.
+
+The documents come with the installed google-api-python-client. A document is read at the first request of its
+service: Compute's has 5 MB and takes about 50 ms, the others a few.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote
+
+from googleapiclient.discovery_cache import get_static_doc
+
+from tpuplane_twin.gcp.schema import Json, Schemas
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One documented method. `request` and `response` are schema names, None where there is no body."""
+
+    id: str
+    http_method: str
+    path: tuple[str, ...]
+    verb: str
+    query: frozenset[str]
+    request: str | None
+    response: str | None
+
+
+@dataclass(slots=True)
+class _Node:
+    """A path segment: literal children, one parameter child, and the methods that end here by (HTTP method, verb)."""
+
+    literals: dict[str, _Node] = field(default_factory=dict)
+    parameter: _Node | None = None
+    methods: dict[tuple[str, str], Method] = field(default_factory=dict)
+
+
+class Document:
+    """One API version: its methods by path and by id, and its message types."""
+
+    def __init__(self, service: str, version: str, served: Iterable[str]) -> None:
+        """Read the document of `service` and `version`.
+
+        `served` are the ids of the methods that the twin answers; only their message types are kept. Raises
+        LookupError if one of them is not in the document.
+        """
+        text = get_static_doc(service, version)
+        if text is None:
+            raise LookupError(f"google-api-python-client carries no discovery document for {service} {version}")
+        raw: Json = json.loads(text)
+        self.methods = {method.id: method for method in _methods(raw, version)}
+        self.schemas = Schemas(f"google.{service}.{version}", raw["schemas"])
+        self.common_query = frozenset(raw["parameters"])
+        self._root = _Node()
+        for method in self.methods.values():
+            self._add(method)
+        self._keep_types_of(served)
+
+    def match(self, http_method: str, raw_path: str) -> tuple[Method, dict[str, str]] | None:
+        """The method that a request means, with its path parameters (decoded); None where Google documents none."""
+        segments = [unquote(segment) for segment in raw_path.strip("/").split("/")]
+        # A custom verb ends the last segment ("clusters/c:setResourceLabels"); an id may have a colon of its own.
+        head, colon, verb = segments[-1].rpartition(":")
+        readings = [([*segments[:-1], head], verb)] if colon and head else []
+        readings.append((segments, ""))
+        for parts, custom_verb in readings:
+            for node, values in self._walk(self._root, parts, ()):
+                method = node.methods.get((http_method, custom_verb))
+                if method is not None:
+                    names = (part for part in method.path if part.startswith("{"))
+                    return method, {name[1:-1]: value for name, value in zip(names, values, strict=True)}
+        return None
+
+    def _walk(self, node: _Node, parts: list[str], values: tuple[str, ...]) -> Iterator[tuple[_Node, tuple[str, ...]]]:
+        if not parts:
+            yield node, values
+            return
+        if parts[0] in node.literals:
+            yield from self._walk(node.literals[parts[0]], parts[1:], values)
+        if node.parameter is not None and parts[0]:
+            yield from self._walk(node.parameter, parts[1:], (*values, parts[0]))
+
+    def _add(self, method: Method) -> None:
+        node = self._root
+        for part in method.path:
+            if part.startswith("{"):
+                node.parameter = node.parameter or _Node()
+                node = node.parameter
+            else:
+                node = node.literals.setdefault(part, _Node())
+        node.methods[method.http_method, method.verb] = method
+
+    def _keep_types_of(self, served: Iterable[str]) -> None:
+        kept: set[str] = set()
+        for method_id in served:
+            if method_id not in self.methods:
+                raise LookupError(f"Google documents no method {method_id}")
+            method = self.methods[method_id]
+            for ref in filter(None, (method.request, method.response)):
+                kept.update(self.schemas.references(ref))
+        self.schemas.keep(kept)
+
+
+def _methods(resource: Json, version: str) -> Iterator[Method]:
+    for raw in resource.get("methods", {}).values():
+        yield _method(raw, version)
+    for inner in resource.get("resources", {}).values():
+        yield from _methods(inner, version)
+
+
+def _method(raw: Json, version: str) -> Method:
+    path = str(raw.get("flatPath", raw["path"])).removeprefix(f"{version}/")
+    # "{clustersId}:setAddons": the verb is after the closing brace; ids inside braces have no colon
+    path, _, verb = path.partition(":")
+    parameters: dict[str, Any] = raw.get("parameters", {})
+    return Method(
+        id=raw["id"],
+        http_method=raw["httpMethod"],
+        path=tuple(path.split("/")),
+        verb=verb,
+        query=frozenset(name for name, spec in parameters.items() if spec.get("location") == "query"),
+        request=raw.get("request", {}).get("$ref"),
+        response=raw.get("response", {}).get("$ref"),
+    )

@@ -1,0 +1,89 @@
+"""Google's error answers: one exception for handlers, two wire shapes (google.rpc for most services, Compute's own)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+ErrorStyle = Literal["rpc", "compute"]
+
+# google.rpc status → (HTTP code, the `reason` that Google's classic clients print after the message)
+_STATUS: dict[str, tuple[int, str]] = {
+    "INVALID_ARGUMENT": (400, "badRequest"),
+    "FAILED_PRECONDITION": (400, "failedPrecondition"),
+    "UNAUTHENTICATED": (401, "authError"),
+    "PERMISSION_DENIED": (403, "forbidden"),
+    "NOT_FOUND": (404, "notFound"),
+    "ALREADY_EXISTS": (409, "alreadyExists"),
+    "ABORTED": (409, "aborted"),
+    "INTERNAL": (500, "backendError"),
+    "UNIMPLEMENTED": (501, "notImplemented"),
+    "RESOURCE_EXHAUSTED": (507, "insufficientStorage"),
+}
+
+
+class ApiError(Exception):
+    """A refusal that reaches the client as Google would word it.
+
+    `status` is a google.rpc code name; `reason` overrides the classic reason where Compute has its own word for it
+    ("invalid", "resourceInUseByAnotherResource"); `violations` are (field, description) pairs of a BadRequest.
+    """
+
+    def __init__(
+        self,
+        status: str,
+        message: str,
+        *,
+        reason: str | None = None,
+        violations: tuple[tuple[str, str], ...] = (),
+        http_code: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        code, default_reason = _STATUS[status]
+        self.status = status
+        self.message = message
+        self.http_code = http_code or code
+        self.reason = reason or default_reason
+        self.violations = violations
+
+    def body(self, style: ErrorStyle) -> dict[str, Any]:
+        """The JSON body of the answer."""
+        error: dict[str, Any] = {
+            "code": self.http_code,
+            "message": self.message,
+            "errors": [{"message": self.message, "domain": "global", "reason": self.reason}],
+        }
+        if style == "rpc":
+            error["status"] = self.status
+            if self.violations:
+                error["details"] = [
+                    {
+                        "@type": "type.googleapis.com/google.rpc.BadRequest",
+                        "fieldViolations": [{"field": field, "description": text} for field, text in self.violations],
+                    }
+                ]
+        return {"error": error}
+
+
+def invalid(message: str, **more: Any) -> ApiError:
+    """400 INVALID_ARGUMENT."""
+    return ApiError("INVALID_ARGUMENT", message, **more)
+
+
+def failed_precondition(message: str) -> ApiError:
+    """400 FAILED_PRECONDITION: right request, wrong moment."""
+    return ApiError("FAILED_PRECONDITION", message)
+
+
+def not_found(message: str) -> ApiError:
+    """404 NOT_FOUND."""
+    return ApiError("NOT_FOUND", message)
+
+
+def already_exists(message: str) -> ApiError:
+    """409 ALREADY_EXISTS."""
+    return ApiError("ALREADY_EXISTS", message)
+
+
+def unimplemented(message: str) -> ApiError:
+    """501 UNIMPLEMENTED: documented by Google, not served by the twin."""
+    return ApiError("UNIMPLEMENTED", message)

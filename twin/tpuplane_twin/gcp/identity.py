@@ -1,0 +1,193 @@
+"""Service accounts (IAM) and projects with their policies (Resource Manager)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+
+from tpuplane_twin.gcp.call import Call, Handler
+from tpuplane_twin.gcp.container.accounts import SERVICE_ACCOUNT
+from tpuplane_twin.gcp.container.cluster_defaults import project_number
+from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
+from tpuplane_twin.gcp.operations import now
+from tpuplane_twin.gcp.paging import page
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+_POLICY = "iamPolicy"
+_ACCOUNT_ID = re.compile(r"[a-z](?:[-a-z0-9]{4,28}[a-z0-9])")
+_MEMBER_KINDS = (
+    "user",
+    "group",
+    "serviceAccount",
+    "domain",
+    "deleted",
+    "principal",
+    "principalSet",
+    "projectOwner",
+    "projectEditor",
+    "projectViewer",
+)
+_PUBLIC = ("allUsers", "allAuthenticatedUsers")
+
+
+def identity_handlers(store: Store) -> dict[str, Handler]:
+    """Handlers of both APIs by method id."""
+    accounts = ServiceAccounts(store)
+    policies = Policies(store)
+    return {
+        "iam.projects.serviceAccounts.create": accounts.create,
+        "iam.projects.serviceAccounts.get": accounts.get,
+        "iam.projects.serviceAccounts.list": accounts.list,
+        "iam.projects.serviceAccounts.patch": accounts.patch,
+        "iam.projects.serviceAccounts.delete": accounts.delete,
+        "iam.projects.serviceAccounts.getIamPolicy": lambda call: policies.get(accounts.existing(call)),
+        "iam.projects.serviceAccounts.setIamPolicy": lambda call: policies.set(accounts.existing(call), call.body),
+        "cloudresourcemanager.projects.get": lambda call: _project(call.params["projectId"]),
+        "cloudresourcemanager.projects.getIamPolicy": lambda call: policies.get(f"projects/{call.params['resource']}"),
+        "cloudresourcemanager.projects.setIamPolicy": lambda call: policies.set(
+            f"projects/{call.params['resource']}", call.body
+        ),
+    }
+
+
+class ServiceAccounts:
+    """projects.serviceAccounts."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def create(self, call: Call) -> Json:
+        """Make an account; its email is its name."""
+        project = call.params["projectsId"]
+        account_id = str(call.body.get("accountId", ""))
+        if not _ACCOUNT_ID.fullmatch(account_id):
+            raise invalid(
+                f'Invalid service account ID "{account_id}": 6 to 30 lowercase letters, digits and hyphens,'
+                " starting with a letter."
+            )
+        email = f"{account_id}@{project}.iam.gserviceaccount.com"
+        key = f"projects/{project}/serviceAccounts/{email}"
+        if self._store.get(SERVICE_ACCOUNT, key) is not None:
+            raise already_exists(f"Service account {account_id} already exists within project projects/{project}.")
+        asked: Json = call.body.get("serviceAccount", {})
+        unique = "1" + str(int(hashlib.sha256(f"{key} {now()}".encode()).hexdigest(), 16))[:20]
+        account: Json = {
+            **{field: asked[field] for field in ("displayName", "description") if field in asked},
+            "name": key,
+            "projectId": project,
+            "uniqueId": unique,
+            "email": email,
+            "oauth2ClientId": unique,
+        }
+        return self._put(key, account)
+
+    def get(self, call: Call) -> Json:
+        """One account, by email or unique id; the project may be "-"."""
+        found = self._store.get(SERVICE_ACCOUNT, self.existing(call))
+        return found or {}
+
+    def list(self, call: Call) -> Json:
+        """The accounts of a project."""
+        found = self._store.values(SERVICE_ACCOUNT, f"projects/{call.params['projectsId']}")
+        return page(call.query, found, "accounts", "pageSize")
+
+    def patch(self, call: Call) -> Json:
+        """Change display name and description, those that the mask names."""
+        key = self.existing(call)
+        account = self._store.get(SERVICE_ACCOUNT, key) or {}
+        asked: Json = call.body.get("serviceAccount", {})
+        mask = [part.strip() for part in str(call.body.get("updateMask", "")).split(",") if part.strip()]
+        for field in mask or list(asked):
+            name = {"display_name": "displayName"}.get(field, field)
+            if name not in ("displayName", "description", "etag", "name"):
+                raise invalid(f"Invalid update mask path: {field}.")
+            if name in ("displayName", "description"):
+                account[name] = asked.get(name, "")
+        return self._put(key, account)
+
+    def delete(self, call: Call) -> Json:
+        """Delete an account and its own policy."""
+        key = self.existing(call)
+        self._store.delete(SERVICE_ACCOUNT, key)
+        self._store.delete(_POLICY, key)
+        return {}
+
+    def existing(self, call: Call) -> str:
+        """Resource name of the account that the path names; 404 if there is none."""
+        project, wanted = call.params["projectsId"], call.params["serviceAccountsId"]
+        parent = "" if project == "-" else f"projects/{project}"
+        for key, account in self._store.items(SERVICE_ACCOUNT, parent):
+            if wanted in (account["email"], account["uniqueId"]):
+                return key
+        raise not_found(f"Unknown service account: projects/{project}/serviceAccounts/{wanted}")
+
+    def _put(self, key: str, account: Json) -> Json:
+        account = {**account, "etag": _etag(account)}
+        self._store.put(SERVICE_ACCOUNT, key, account)
+        return account
+
+
+class Policies:
+    """IAM policies of projects and service accounts, changed by read-modify-write with etags."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def get(self, resource: str) -> Json:
+        """The policy; an empty one where none was set."""
+        policy = self._store.get(_POLICY, resource) or {"version": 1, "bindings": []}
+        return {**policy, "etag": _etag([resource, policy])}
+
+    def set(self, resource: str, body: Json) -> Json:
+        """Replace the policy. With an etag, only if nobody changed it meanwhile."""
+        asked: Json = body.get("policy", {})
+        etag = asked.get("etag")
+        if etag and etag != self.get(resource)["etag"]:
+            raise ApiError(
+                "ABORTED",
+                "There were concurrent policy changes. Please retry the whole read-modify-write with exponential"
+                f" backoff. The request's ETag '{etag}' did not match the current policy's ETag"
+                f" '{self.get(resource)['etag']}'.",
+            )
+        policy = {field: value for field, value in asked.items() if field != "etag"}
+        policy["version"] = policy.get("version") or 1
+        policy["bindings"] = [binding for binding in policy.get("bindings", []) if binding.get("members")]
+        for binding in policy["bindings"]:
+            self._check(resource.split("/")[1], binding)
+        self._store.put(_POLICY, resource, policy)
+        return self.get(resource)
+
+    def _check(self, project: str, binding: Json) -> None:
+        role = str(binding.get("role", ""))
+        if not re.fullmatch(r"(roles|projects/[^/]+/roles|organizations/[^/]+/roles)/[\w.]+", role):
+            raise invalid(f"Role {role} is not supported for this resource.")
+        for member in binding["members"]:
+            kind, _, identity = member.partition(":")
+            if member not in _PUBLIC and (kind not in _MEMBER_KINDS or not identity):
+                raise invalid(f"The member {member} is of an unknown type.")
+            if kind == "serviceAccount" and not self._account_exists(project, identity):
+                raise invalid(f"Service account {identity} does not exist.")
+
+    def _account_exists(self, project: str, email: str) -> bool:
+        """The project's own accounts are known; Google's agents and other projects' are taken on trust."""
+        if not email.endswith(f"@{project}.iam.gserviceaccount.com"):
+            return True
+        return self._store.get(SERVICE_ACCOUNT, f"projects/{project}/serviceAccounts/{email}") is not None
+
+
+def _project(project: str) -> Json:
+    """Every project exists."""
+    return {
+        "projectId": project,
+        "projectNumber": project_number(project),
+        "name": project,
+        "lifecycleState": "ACTIVE",
+    }
+
+
+def _etag(value: object) -> str:
+    digest = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest()[:8]
+    return base64.b64encode(digest).decode()

@@ -1,0 +1,105 @@
+"""Regions, zones and the machine types that they offer: small tables in `data/`, TPUs from the catalogue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+from tpuplane.tpu import Generation, MachineType, SliceError, catalogue
+
+from tpuplane_twin.gcp.errors import ApiError, invalid
+
+
+@cache
+def data(name: str) -> dict[str, Any]:
+    """A data file of this package."""
+    text = files("tpuplane_twin.gcp").joinpath("data", f"{name}.yaml").read_text(encoding="utf-8")
+    return dict(yaml.safe_load(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine type as the API checks it. `tpu` is None for CPU machines."""
+
+    name: str
+    family: str
+    vcpus: int
+    memory_gb: float
+    disk_types: tuple[str, ...]
+    tpu: tuple[Generation, MachineType] | None = None
+
+
+@cache
+def regions() -> dict[str, tuple[str, ...]]:
+    """Zones of every region."""
+    return {
+        region: tuple(f"{region}-{letter}" for letter in letters)
+        for region, letters in data("locations")["regions"].items()
+    }
+
+
+def is_zone(location: str) -> bool:
+    """Whether the location is a zone that exists."""
+    return location in regions().get(location.rpartition("-")[0], ())
+
+
+def region_of(location: str) -> str:
+    """The region of a zone, or the region itself."""
+    return location.rpartition("-")[0] if is_zone(location) else location
+
+
+def check_location(location: str) -> None:
+    """Refuse a location that is neither a region nor a zone."""
+    if location not in regions() and not is_zone(location):
+        raise ApiError("PERMISSION_DENIED", f"Permission denied on 'locations/{location}' (or it may not exist).")
+
+
+def default_zones(location: str) -> list[str]:
+    """Where GKE puts nodes if nobody says: the zone itself, or the region's first three (AI zones never)."""
+    return [location] if is_zone(location) else list(regions()[location][:3])
+
+
+@cache
+def machines() -> dict[str, Machine]:
+    """Every machine type by name."""
+    found: dict[str, Machine] = {}
+    for family, spec in data("machine_types")["families"].items():
+        disks = ("hyperdisk-balanced",) if spec.get("hyperdisk_only") else ()
+        for name, size in spec.get("shared_core", {}).items():
+            found[name] = Machine(name, family, size["vcpus"], size["memory_gb"], disks)
+        for series, shape in spec["series"].items():
+            for vcpus in shape["sizes"]:
+                name = f"{family}-{series}-{vcpus}"
+                found[name] = Machine(name, family, vcpus, vcpus * shape["memory_gb_per_vcpu"], disks)
+    for generation in catalogue().generations:
+        for tpu in generation.machines:
+            found[tpu.name] = Machine(
+                tpu.name,
+                generation.name,
+                tpu.vcpus,
+                tpu.memory_gb,
+                generation.boot_disk_types,
+                (generation, tpu),
+            )
+    return found
+
+
+def machine_in(name: str, zone: str) -> Machine:
+    """The machine type, if the zone offers it; else the refusal in GKE's words (keras-team/kinetic#305)."""
+    machine = machines().get(name)
+    if machine is None or not _offers(zone, machine):
+        raise invalid(f'Invalid machine type "{name}" in zone "{zone}": GCE_NOT_FOUND')
+    return machine
+
+
+def _offers(zone: str, machine: Machine) -> bool:
+    if machine.tpu is None:
+        return machine.family in data("locations")["cpu_families"].get(zone, (machine.family,))
+    try:
+        catalogue().check_zone(zone, machine.tpu[0].name)
+    except SliceError:
+        return False
+    return True

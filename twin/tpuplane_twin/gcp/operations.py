@@ -1,0 +1,181 @@
+"""Long-running work: Google's Operations, one at a time per cluster, resumed after a restart.
+
+An operation and the work that it stands for are written together with the change that asked for them, so a kill
+loses neither. Google refuses a second operation on a busy cluster and clients retry; the twin queues it (PENDING)
+instead, which ends in the same state sooner.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import Callable, Coroutine, Iterable
+from datetime import UTC, datetime
+from typing import Any, Protocol
+from weakref import WeakValueDictionary
+
+from tpuplane_twin.gcp.backend import BackendError
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store, StoreError
+
+OPERATION = "operation"
+_WORK = "work"
+_KEPT_OPERATIONS = 1000
+_RETRY_SECONDS = 2.0
+
+log = logging.getLogger(__name__)
+
+Commit = Callable[[], None]
+
+
+class Worker(Protocol):
+    """Does the work that operations stand for."""
+
+    async def run(self, work: Json) -> Commit:
+        """Do it; the answer writes the outcome, in one transaction with the operation's end."""
+        ...
+
+    def fail(self, work: Json, message: str) -> None:
+        """Write that it failed."""
+        ...
+
+    async def restore(self, cluster: str) -> None:
+        """Re-apply a settled cluster and its pools to the backend."""
+        ...
+
+
+def now() -> str:
+    """The time as Google writes it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+class Operations:
+    """The queue of long-running work over a store."""
+
+    def __init__(self, store: Store, worker: Worker) -> None:
+        self._store = store
+        self._worker = worker
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._restoring: list[asyncio.Task[None]] = []
+
+    def begin(self, kind: str, cluster: str, target: str, action: str) -> Json:
+        """Record an operation on `target` (a cluster or a pool of it) and do `action` in the background.
+
+        Called inside the transaction of the change; the work starts only once that is committed.
+        """
+        parent = "/".join(cluster.split("/")[:4])
+        name = f"operation-{time.time_ns() // 1_000_000}-{uuid.uuid4()}"
+        key = f"{parent}/operations/{name}"
+        location = parent.split("/")[3]
+        operation: Json = {
+            "name": name,
+            "zone": location,
+            "location": location,
+            "operationType": kind,
+            "status": "PENDING",
+            "selfLink": f"https://container.googleapis.com/v1beta1/{key}",
+            "targetLink": f"https://container.googleapis.com/v1beta1/{target}",
+            "startTime": now(),
+        }
+        self._store.put(OPERATION, key, operation)
+        self._store.put(_WORK, key, {"cluster": cluster, "target": target, "action": action})
+        asyncio.get_running_loop().call_soon(self._launch, key)
+        return operation
+
+    def recover(self, clusters: Iterable[str]) -> None:
+        """After a start: bring every stored cluster back, then go on with the work that was under way."""
+        self._restoring = [self._spawn(self._restore(cluster)) for cluster in clusters]
+        for key, _ in self._store.items(_WORK):
+            self._launch(key)
+
+    async def recovered(self) -> None:
+        """Wait until `recover` has brought the clusters back."""
+        if self._restoring:
+            await asyncio.wait(self._restoring)
+
+    async def restore(self, clusters: Iterable[str]) -> None:
+        """Re-apply clusters to the backend now, each in its turn after what is already queued for it."""
+        tasks = [self._spawn(self._restore(cluster)) for cluster in clusters]
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def stop(self) -> None:
+        """Drop all running work; it stays in the store and goes on at the next start."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _launch(self, key: str) -> None:
+        work = self._store.get(_WORK, key)
+        if work is not None:
+            self._spawn(self._run(key, work))
+
+    def _lock(self, cluster: str) -> asyncio.Lock:
+        # A plain asyncio.Lock serves its waiters in the order in which they came.
+        return self._locks.setdefault(cluster, asyncio.Lock())
+
+    async def _restore(self, cluster: str) -> None:
+        async with self._lock(cluster):
+            try:
+                await self._worker.restore(cluster)
+            except StoreError:
+                log.exception("cannot bring %s back", cluster)
+
+    async def _run(self, key: str, work: Json) -> None:
+        async with self._lock(work["cluster"]):
+            await self._write(lambda: self._update(key, {"status": "RUNNING"}))
+            try:
+                commit = await self._worker.run(work)
+                failure = ""
+            except BackendError as error:
+                failure = str(error)
+            except Exception as error:
+                log.exception("%s %s", work["action"], work["target"])
+                failure = f"Internal error: {type(error).__name__}: {error}"
+            if failure:
+                await self._write(lambda: self._fail(key, work, failure))
+            else:
+                await self._write(lambda: self._finish(key, commit))
+
+    async def _write(self, change: Commit) -> None:
+        """Write an outcome; on a full disk, wait for room rather than lose it."""
+        reported = False
+        while True:
+            try:
+                with self._store.transaction():
+                    change()
+                return
+            except StoreError as error:
+                if not reported:
+                    log.error("%s; trying again every %.0f s", error, _RETRY_SECONDS)
+                    reported = True
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    def _update(self, key: str, fields: Json) -> None:
+        operation = self._store.get(OPERATION, key)
+        if operation is not None:
+            self._store.put(OPERATION, key, {**operation, **fields})
+
+    def _finish(self, key: str, commit: Commit) -> None:
+        commit()
+        self._end(key, {})
+
+    def _fail(self, key: str, work: Json, message: str) -> None:
+        self._worker.fail(work, message)
+        # Clients read the message from statusMessage; `error` is the newer form of the same.
+        self._end(key, {"statusMessage": message, "error": {"code": 13, "message": message}})
+
+    def _end(self, key: str, fields: Json) -> None:
+        self._update(key, {**fields, "status": "DONE", "endTime": now()})
+        self._store.delete(_WORK, key)
+        self._store.trim(OPERATION, _KEPT_OPERATIONS)

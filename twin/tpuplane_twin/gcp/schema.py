@@ -1,0 +1,209 @@
+"""Google's discovery schemas: what a request may say (refused as Google refuses it) and how an answer is written."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tpuplane_twin.gcp.errors import ApiError
+
+Json = dict[str, Any]
+
+_DURATION = re.compile(r"-?\d+(\.\d{1,9})?s")
+_INT_BOUNDS = {
+    "int32": (-(2**31), 2**31 - 1),
+    "uint32": (0, 2**32 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+    "uint64": (0, 2**64 - 1),
+}
+
+
+def snake(name: str) -> str:
+    """lowerCamelCase as the proto field name that Google's messages use: nodePool → node_pool."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found.group(1).lower(), name)
+
+
+def _output_only(schema: Json) -> bool:
+    described = str(schema.get("description", "")).lower()
+    return bool(schema.get("readOnly")) or described.startswith(("[output only]", "output only"))
+
+
+class Schemas:
+    """The message types of one API version.
+
+    `package` is the proto package that Google's messages name types by ("google.container.v1beta1").
+    """
+
+    def __init__(self, package: str, schemas: dict[str, Json]) -> None:
+        self._package = package
+        self._schemas = schemas
+
+    def parse(self, ref: str, value: Any, *, keep_null: bool = False) -> Json:
+        """A request body as the API keeps it: null and output-only fields dropped, numbers in Google's forms.
+
+        `keep_null` keeps null: in Compute's PATCH it clears a field.
+
+        Raises ApiError INVALID_ARGUMENT naming every unknown field and every wrong value.
+        """
+        problems: list[tuple[str, str]] = []
+        parsed = _Parser(self._schemas, self._package, problems, keep_null).value({"$ref": ref}, value, "", ref)
+        if problems:
+            raise ApiError(
+                "INVALID_ARGUMENT",
+                "\n".join(text for _, text in problems),
+                violations=tuple(problems),
+            )
+        return dict(parsed)
+
+    def output(self, ref: str, value: Any) -> Any:
+        """An answer in this version's form: fields that the version lacks are left out, int64 become strings."""
+        return self._output({"$ref": ref}, value)
+
+    def references(self, ref: str) -> Iterator[str]:
+        """Names of the types that `ref` is made of, itself included."""
+        seen: set[str] = set()
+        pending = [ref]
+        while pending:
+            name = pending.pop()
+            if name not in seen:
+                seen.add(name)
+                yield name
+                pending.extend(_refs(self._schemas[name]))
+
+    def keep(self, names: set[str]) -> None:
+        """Forget every type but `names` (Compute has thousands that the twin never reads)."""
+        self._schemas = {name: schema for name, schema in self._schemas.items() if name in names}
+
+    def _output(self, schema: Json, value: Any) -> Any:
+        schema = self._schemas[schema["$ref"]] if "$ref" in schema else schema
+        if isinstance(value, dict):
+            fields = schema.get("properties")
+            if fields is not None:
+                return {
+                    key: self._output(fields[key], item)
+                    for key, item in value.items()
+                    if key in fields and item is not None
+                }
+            items = schema.get("additionalProperties", {"type": "any"})
+            return {key: self._output(items, item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._output(schema.get("items", {"type": "any"}), item) for item in value]
+        if schema.get("format") in ("int64", "uint64"):
+            return str(value)
+        return value
+
+
+class _Parser:
+    """One pass over one request body, collecting every problem."""
+
+    def __init__(
+        self, schemas: dict[str, Json], package: str, problems: list[tuple[str, str]], keep_null: bool
+    ) -> None:
+        self._schemas = schemas
+        self._package = package
+        self._problems = problems
+        self._keep_null = keep_null
+
+    def value(self, schema: Json, value: Any, path: str, owner: str) -> Any:
+        ref = schema.get("$ref")
+        if ref is not None:
+            schema = self._schemas[ref]
+        kind = schema.get("type")
+        if kind == "object":
+            return self._object(schema, value, path, ref or owner)
+        if kind == "array":
+            if not isinstance(value, list):
+                self._problems.append((path, f"Invalid value at '{path}', {value!r} is not a list."))
+                return []
+            return [self.value(schema["items"], item, f"{path}[{at}]", owner) for at, item in enumerate(value)]
+        if kind == "any":
+            return value
+        parsed, type_name = self._scalar(schema, value, owner)
+        if type_name is not None:
+            shown = f'"{value}"' if isinstance(value, str) else str(value)
+            self._problems.append((path, f"Invalid value at '{path}' ({type_name}), {shown}"))
+        return parsed
+
+    def _object(self, schema: Json, value: Any, path: str, owner: str) -> Json:
+        if not isinstance(value, dict):
+            where = f" at '{path}'" if path else ""
+            self._problems.append((path, f"Invalid value{where}: expected a JSON object, got {value!r}."))
+            return {}
+        fields = schema.get("properties")
+        if fields is None:
+            items = schema.get("additionalProperties", {"type": "any"})
+            return {
+                key: self.value(items, item, f"{path}[{key}]", owner) for key, item in value.items() if item is not None
+            }
+        parsed: Json = {}
+        for key, item in value.items():
+            if key not in fields:
+                where = f" at '{path}'" if path else ""
+                text = f'Invalid JSON payload received. Unknown name "{key}"{where}: Cannot find field.'
+                self._problems.append((path, text))
+            elif item is None:
+                if self._keep_null:
+                    parsed[key] = None
+            elif not _output_only(fields[key]):
+                inner = f"{path}.{snake(key)}" if path else snake(key)
+                type_owner = f"{owner}.{key[0].upper()}{key[1:]}"
+                parsed[key] = self.value(fields[key], item, inner, type_owner)
+        return parsed
+
+    def _scalar(self, schema: Json, value: Any, owner: str) -> tuple[Any, str | None]:
+        """The value in Google's form, and the name of the type it fails to be (None: it is fine)."""
+        kind, form = schema.get("type"), schema.get("format", "")
+        if form in _INT_BOUNDS:
+            number = _whole_number(value)
+            low, high = _INT_BOUNDS[form]
+            if number is None or not low <= number <= high:
+                return value, f"TYPE_{form.upper()}"
+            return (number if kind == "integer" else str(number)), None
+        if kind == "boolean":
+            return value, None if isinstance(value, bool) else "TYPE_BOOL"
+        if kind == "number":
+            fine = isinstance(value, int | float) and not isinstance(value, bool)
+            return value, None if fine else "TYPE_DOUBLE"
+        return value, self._text_problem(schema, value, owner)
+
+    def _text_problem(self, schema: Json, value: Any, owner: str) -> str | None:
+        form = schema.get("format", "")
+        if not isinstance(value, str):
+            return "TYPE_STRING"
+        if value not in schema.get("enum", (value,)):
+            return f"type.googleapis.com/{self._package}.{owner}"
+        if form == "google-duration" and not _DURATION.fullmatch(value):
+            return "type.googleapis.com/google.protobuf.Duration"
+        return "TYPE_BYTES" if form == "byte" and not _is_base64(value) else None
+
+
+def _refs(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        if isinstance(schema.get("$ref"), str):
+            yield schema["$ref"]
+        for inner in schema.values():
+            yield from _refs(inner)
+
+
+def _whole_number(value: Any) -> int | None:
+    """An integer as proto3 JSON allows it: 3, 3.0 or "3"."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str) and re.fullmatch(r"-?\d+", value):
+        return int(value)
+    return None
+
+
+def _is_base64(value: str) -> bool:
+    try:
+        base64.b64decode(value.replace("-", "+").replace("_", "/"), validate=True)
+    except binascii.Error:
+        return False
+    return True

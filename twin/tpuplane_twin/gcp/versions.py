@@ -1,0 +1,67 @@
+"""GKE versions: what the twin offers, and what "latest", "1.35" or "-" mean."""
+
+from __future__ import annotations
+
+from tpuplane.tpu import GkeVersion
+
+from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.locations import data
+from tpuplane_twin.gcp.schema import Json
+
+
+def server_config() -> Json:
+    """The answer of getServerConfig."""
+    table = data("versions")
+    return {
+        "defaultClusterVersion": table["default"],
+        "validMasterVersions": table["masters"],
+        "validNodeVersions": table["nodes"],
+        "defaultImageType": table["default_image_type"],
+        "validImageTypes": table["image_types"],
+        "channels": [
+            {"channel": name, "defaultVersion": spec["default"], "validVersions": spec["valid"]}
+            for name, spec in table["channels"].items()
+        ],
+    }
+
+
+def channels() -> tuple[str, ...]:
+    """Names of the release channels."""
+    return tuple(data("versions")["channels"])
+
+
+def master_version(asked: str | None, channel: str | None) -> str:
+    """The control-plane version that a request means. Empty or "-": the channel's default."""
+    table = data("versions")
+    offer = table["channels"].get(channel, {"default": table["default"], "valid": table["masters"]})
+    if not asked or asked == "-":
+        return str(offer["default"])
+    found = _resolve(asked, offer["valid"])
+    if found is not None:
+        return found
+    if _resolve(asked, table["masters"]) is not None:
+        valid = ", ".join(offer["valid"])
+        raise invalid(f'Master version must be one of "{channel}" channel supported versions [{valid}].')
+    raise invalid(f'Master version "{asked}" is unsupported.')
+
+
+def node_version(asked: str | None, master: str) -> str:
+    """The node version that a request means. Empty or "-": the control plane's."""
+    if not asked or asked == "-":
+        return master
+    found = _resolve(asked, data("versions")["nodes"])
+    if found is None:
+        raise invalid(f'Node version "{asked}" is unsupported.')
+    if GkeVersion.parse(found) > GkeVersion.parse(master):
+        raise invalid(f'Node version "{found}" must not have a greater version than master version "{master}".')
+    return found
+
+
+def _resolve(asked: str, valid: list[str]) -> str | None:
+    """The newest valid version that `asked` names, whole or as a prefix ("1.35", "1.35.4")."""
+    if asked == "latest":
+        return valid[0]
+    for version in valid:
+        if version == asked or version.startswith((f"{asked}.", f"{asked}-gke.")):
+            return version
+    return None
