@@ -10,6 +10,7 @@ import pulumi
 from pulumi.runtime import rpc
 from pulumi.runtime.mocks import MockCallArgs, MockMonitor, MockResourceArgs, Mocks
 from pulumi.runtime.proto import resource_pb2
+from pulumi.runtime.stack import Stack
 from tpuplane import Platform, PlatformArgs
 
 Inputs = dict[str, Any]
@@ -68,6 +69,8 @@ class RecordingMonitor(MockMonitor):
 
     def RegisterResource(self, request: resource_pb2.RegisterResourceRequest) -> resource_pb2.RegisterResourceResponse:
         response = super().RegisterResource(request)
+        if request.type == "pulumi:pulumi:Stack":  # made once for all tests, by whichever runs first
+            return response
         assert response.urn not in self.registrations, f"registered twice, which the engine refuses: {response.urn}"
         inputs = rpc.deserialize_properties(request.object)
         self.registrations[response.urn] = Registration(response.urn, inputs, request)
@@ -84,10 +87,15 @@ class Deployment:
 
     registrations: Mapping[str, Registration]
     component_outputs: Mapping[str, Inputs]
+    exports: Mapping[str, object]
 
     def all(self, kind: str) -> list[Registration]:
         """Every resource whose type ends in `kind`, such as ":NodePool", in order of registration."""
         return [it for it in self.registrations.values() if it.type.endswith(kind)]
+
+    def inputs(self, kind: str) -> dict[str, Inputs]:
+        """Inputs of every resource of this kind, by logical name."""
+        return {it.name: it.inputs for it in self.all(kind)}
 
     def one(self, kind: str, name: str | None = None) -> Registration:
         """The only resource of this kind (and name)."""
@@ -107,17 +115,17 @@ class Deployment:
         """What a component registered as its outputs."""
         return self.component_outputs[of.urn]
 
-    def names(self, urns: list[str]) -> set[str]:
-        """Logical names behind URNs."""
-        return {self.registrations[urn].name for urn in urns}
-
 
 def deploy(program: Callable[[], object], *, preview: bool = False) -> Deployment:
     """Run `program` to its end and return what it registered."""
     monitor = RecordingMonitor()
     pulumi.runtime.set_mocks(monitor.mocks, project="tpuplane", stack="test", preview=preview, monitor=monitor)
+    stack = pulumi.runtime.get_root_resource()
+    assert isinstance(stack, Stack)
     pulumi.runtime.test(lambda: program() and None)()
-    return Deployment(monitor.registrations, monitor.outputs)
+    exports = dict(stack.outputs)
+    stack.outputs.clear()
+    return Deployment(monitor.registrations, monitor.outputs, exports)
 
 
 def deploy_platform(description: Inputs, *, preview: bool = False) -> Deployment:

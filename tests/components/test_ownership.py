@@ -17,7 +17,7 @@ def test_every_resource_belongs_to_a_component(deployed: Deployment) -> None:
     orphans = [
         it.urn
         for it in deployed.registrations.values()
-        if it.type not in ("pulumi:pulumi:Stack", "tpuplane:index:Platform")
+        if it.type != "tpuplane:index:Platform"
         and not ((owner := deployed.parent(it)) and owner.type.startswith("tpuplane:index:"))
     ]
     assert orphans == []

@@ -1,0 +1,32 @@
+"""What `import tpuplane` offers, and what it does not load to offer it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import tpuplane
+
+pytestmark = pytest.mark.components
+
+
+def test_every_export_is_there() -> None:
+    for name in tpuplane.__all__:
+        assert getattr(tpuplane, name).__name__ == name
+        assert name in dir(tpuplane)
+
+
+def test_an_unknown_name_is_refused_as_usual() -> None:
+    with pytest.raises(AttributeError, match="module 'tpuplane' has no attribute 'Plattform'"):
+        _ = tpuplane.Plattform  # type: ignore[attr-defined]
+
+
+def test_the_pure_parts_load_no_pulumi() -> None:
+    """The command line, the policies and the twin use them and must not wait for the SDKs."""
+    code = (
+        "import sys, tpuplane, tpuplane.cli, tpuplane.plan; tpuplane.PlatformSpec; tpuplane.Slice\n"
+        "print([name for name in sys.modules if name.split('.')[0].startswith('pulumi')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,83 @@
+"""The program in infra/: short, the same for every stack, and refusing in the words of `tpuplane check`."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+
+import pulumi
+import pytest
+import yaml
+from deployment import Deployment, Inputs, deploy
+from tpuplane.cli import app
+from typer.testing import CliRunner
+
+pytestmark = pytest.mark.components
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ROOT / "infra" / "__main__.py"
+
+
+@pytest.fixture(autouse=True)
+def clean_config() -> Iterator[None]:
+    yield
+    pulumi.runtime.set_all_config({})
+
+
+def run(description: object) -> Deployment:
+    """Run the program as the language host does, with this stack's config."""
+    pulumi.runtime.set_all_config({"tpuplane:platform": json.dumps(description)})
+    return deploy(lambda: runpy.run_path(str(PROGRAM), run_name="__main__"))
+
+
+def test_the_program_is_read_in_a_minute() -> None:
+    assert len(PROGRAM.read_text().splitlines()) < 60
+
+
+def test_no_line_of_the_program_asks_where_it_runs() -> None:
+    text = "\n".join(path.read_text().lower() for path in [PROGRAM, *(ROOT / "components/tpuplane/gke").glob("*.py")])
+    asks = ("get_stack", "os.environ", "getenv", "is_dry_run", "twin", "localhost", "127.0.0.1", '"local"', '"prod"')
+    assert [word for word in asks if word in text] == []
+
+
+@pytest.mark.parametrize("stack", sorted((ROOT / "stacks").glob("Pulumi.*.yaml")), ids=lambda it: it.name)
+def test_every_stack_of_the_project_deploys(stack: Path) -> None:
+    description = yaml.safe_load(stack.read_text())["config"]["tpuplane:platform"]
+    made = run(description)
+    assert len(made.all("container/cluster:Cluster")) == len(description["clusters"])
+
+
+def test_the_stack_exports_clusters_pools_and_kubeconfigs(lab: Inputs) -> None:
+    assert run(lab).exports.keys() == {"clusters", "nodePools", "kubeconfigs"}
+
+
+def test_a_mistake_is_refused_in_the_words_of_the_command_line(lab: Inputs, tmp_path: Path) -> None:
+    lab["clusters"]["central1"]["pools"]["trainer"]["topology"] = "4x5"
+    lab["clusters"]["central1"]["locaton"] = "here"
+    with pytest.raises(pulumi.RunError) as refusal:
+        run(lab)
+    stack = tmp_path / "Pulumi.lab.yaml"
+    stack.write_text(yaml.safe_dump({"config": {"tpuplane:platform": lab}}))
+    said = CliRunner().invoke(app, ["check", str(stack)])
+    assert said.exit_code != 0
+    mistakes = str(refusal.value).splitlines()
+    assert len(mistakes) == 2
+    assert mistakes[0].startswith("clusters.central1.")
+    assert [line for line in mistakes if line not in said.output] == []
+    assert refusal.value.__cause__ is None
+    assert refusal.value.__suppress_context__
+
+
+def test_a_mistake_is_refused_before_anything_is_registered(lab: Inputs) -> None:
+    lab["clusters"]["central1"]["pools"]["trainer"]["topology"] = "4x5"
+    with pytest.raises(pulumi.RunError):
+        run(lab)
+    assert [it for it in pulumi.runtime.settings.get_monitor().registrations if "tpuplane:index" in it] == []
+
+
+def test_a_stack_without_a_description_says_what_is_missing() -> None:
+    pulumi.runtime.set_all_config({})
+    with pytest.raises(pulumi.RunError, match="tpuplane:platform"):
+        deploy(lambda: runpy.run_path(str(PROGRAM), run_name="__main__"))
