@@ -15,7 +15,7 @@ from tpuplane_twin.cluster.identities import Credentials, kubeconfig
 from tpuplane_twin.cluster.install import Installation
 from tpuplane_twin.cluster.layout import Layout, ToolBox
 from tpuplane_twin.cluster.nodes import POOL_LABEL
-from tpuplane_twin.cluster.operators import OPERATORS
+from tpuplane_twin.cluster.operators import OPERATORS, Operator
 from tpuplane_twin.cluster.pki import Authority, signing_key
 from tpuplane_twin.cluster.pools import NodePools
 from tpuplane_twin.cluster.tpu_webhook import TpuWebhook
@@ -99,20 +99,14 @@ class ControlPlane:
                 await self._processes.start(components.etcd(layout))
                 await self._processes.start(components.api_server(layout, self._token))
                 api = await self._connect(layout)
-                self._progress("controllers, scheduler and simulated kubelet")
+                self._progress("controllers and operators")
                 await together(
                     self._processes.start(components.controller_manager(layout)),
                     self._processes.start(components.scheduler(layout)),
-                    installation.finish(api),
+                    self._start_operators(layout, api, installation, operators),
                 )
             finally:
                 installation.cancel()
-            self._progress(f"operators ({', '.join(sorted(self._operators))}) and the TPU webhook")
-            await together(
-                self._processes.start(components.kwok(layout)),
-                *(self._processes.start(operator.spec(layout)) for operator in operators),
-                self._serve_webhook(layout, api),
-            )
 
     async def stop(self) -> None:
         """End all processes; the folder keeps the cluster."""
@@ -202,6 +196,16 @@ class ControlPlane:
             self._api = Api(layout.server, tls=layout.tls(), token=self._token)
             self._pools = NodePools(self._api, self._block)
         return self._api
+
+    async def _start_operators(
+        self, layout: Layout, api: Api, installation: Installation, operators: list[Operator]
+    ) -> None:
+        await installation.finish(api)
+        await together(
+            self._processes.start(components.kwok(layout)),
+            *(self._processes.start(operator.spec(layout)) for operator in operators),
+            self._serve_webhook(layout, api),
+        )
 
     async def _serve_webhook(self, layout: Layout, api: Api) -> None:
         if self._webhook is None:
