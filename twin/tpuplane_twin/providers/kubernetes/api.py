@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlencode
 
 from tpuplane_twin.providers.kubernetes.kubeconfig import Credentials
@@ -129,7 +129,7 @@ class ApiServer:
             text = response.data.decode("utf-8", "replace")
             raise StatusError(response.status, {"message": text}, text)
         try:
-            for line in iter_resp_lines(response):
+            for line in cast(Any, iter_resp_lines)(response):
                 if line:
                     yield json.loads(line)
         except urllib3.exceptions.HTTPError:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -137,7 +137,7 @@ def _authenticate(config: dict[str, Any], base: str, namespace: str) -> Credenti
     configuration.connection_pool_maxsize = 128
     try:
         with _logged_errors() as problems:
-            loader = KubeConfigLoader(config, config_base_path=base, temp_file_path=_private_folder())
+            loader: Any = cast(Any, KubeConfigLoader)(config, config_base_path=base, temp_file_path=_private_folder())
             loader.load_and_set(configuration)
     except (ConfigException, OSError, KeyError, TypeError, ValueError) as error:
         raise KubeconfigError(_HELP.format(f"invalid configuration: {error}")) from error

@@ -145,7 +145,8 @@ def update(
         ) from error
     except (StatusError, ConnectionFailed) as error:
         raise ProviderError(f'update of resource "{urn}" failed: {error}') from error
-    live, problems = old_live, ()
+    live = old_live
+    problems: tuple[str, ...] = ()
     try:
         live = writer.update(obj, old_live, ignored, patch=kinds.is_patch(urn, obj))
         show_warnings(operation, writer)

@@ -125,7 +125,9 @@ class KubernetesProvider(provider_pb2_grpc.ResourceProviderServicer):
         """Run a function."""
         with _errors(context):
             result = invoke.invoke(self._cluster, request.tok, decode_struct(request.args))
-        return provider_pb2.InvokeResponse(**{"return": encode_struct(result)})
+        response = provider_pb2.InvokeResponse()
+        getattr(response, "return").CopyFrom(encode_struct(result))
+        return response
 
     def Check(self, request: Any, context: Context) -> provider_pb2.CheckResponse:
         """The inputs, completed."""
@@ -200,7 +202,7 @@ class KubernetesProvider(provider_pb2_grpc.ResourceProviderServicer):
         return empty_pb2.Empty()
 
 
-def _changes(changed: bool) -> provider_pb2.DiffResponse.DiffChanges:
+def _changes(changed: bool) -> provider_pb2.DiffResponse.DiffChanges.ValueType:
     return provider_pb2.DiffResponse.DIFF_SOME if changed else provider_pb2.DiffResponse.DIFF_NONE
 
 

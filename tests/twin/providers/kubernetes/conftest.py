@@ -1,0 +1,45 @@
+"""One API server for all tests of the provider; one configured provider process per test module."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kubernetes_control_plane import ControlPlane, running
+from kubernetes_driver import Driver, started
+
+_NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    folder: Path = tmp_path_factory.mktemp("kubernetes")
+    with running(folder) as plane:
+        yield plane
+
+
+@pytest.fixture
+def fresh() -> Iterator[Driver]:
+    """A provider that nobody has configured yet."""
+    with started() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="module")
+def provider(control_plane: ControlPlane) -> Iterator[Driver]:
+    with started() as driver:
+        driver.configure(kubeconfig=control_plane.kubeconfig())
+        yield driver
+
+
+@pytest.fixture
+def namespace(provider: Driver) -> str:
+    """A namespace of this test's own."""
+    name = f"test-{next(_NUMBERS)}"
+    provider.make(
+        "kubernetes:core/v1:Namespace", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    )
+    return name
