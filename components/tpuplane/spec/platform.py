@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field, ValidationError
+from pydantic.alias_generators import to_snake
 
 from tpuplane.spec.clusters import ClusterSpec
-from tpuplane.spec.errors import Mistake, SpecError
+from tpuplane.spec.errors import Mistake, Path, SpecError
 from tpuplane.spec.fields import Labels, Name, ProjectId, Spec
 
 
@@ -50,8 +51,13 @@ class PlatformSpec(Spec):
                 readable = without(readable, error)
         if spec is not None:
             # A refused value was read as if it were not there: what a check then says about it is no news.
-            gone = [removed(mistake.path) for mistake in found]
-            found += [m for m in check(spec) if not any(m.path[: len(path)] == path for path in gone)]
+            gone = [_spelled_alike(removed(mistake.path)) for mistake in found]
+            found += [m for m in check(spec) if not any(_spelled_alike(m.path)[: len(path)] == path for path in gone)]
         if found or spec is None:
             raise SpecError(Mistake(mistake.path, mistake.message, where) for mistake in found)
         return spec
+
+
+def _spelled_alike(path: Path) -> Path:
+    """The path in one spelling: pydantic reports fields as they were written, checks report camelCase."""
+    return tuple(to_snake(part) if isinstance(part, str) else part for part in path)

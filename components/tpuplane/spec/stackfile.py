@@ -80,7 +80,8 @@ def _read(file: FilePath) -> tuple[Any, Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark else ""
-        raise SpecError([Mistake((), f"not YAML: {error.problem or error.context}", f"{file}{line}")]) from None
+        cause = ", ".join(filter(None, (error.context, error.problem)))
+        raise SpecError([Mistake((), f"not YAML: {cause}", f"{file}{line}")]) from None
     except yaml.YAMLError as error:
         raise SpecError([Mistake((), f"not YAML: {' '.join(str(error).split())}", str(file))]) from None
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
-from pydantic.alias_generators import to_snake
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -51,14 +50,9 @@ def removed(path: Path) -> Path:
 def _remove(value: Any, path: Path) -> None:
     names = removed(path)
     for name in names[:-1]:
-        value = value.get(_written(value, name)) if isinstance(value, dict) else None
+        value = value.get(name) if isinstance(value, dict) else None
     if isinstance(value, dict) and names:
-        value.pop(_written(value, names[-1]), None)
-
-
-def _written(value: dict[str, Any], name: Any) -> str:
-    """The field's name as the user wrote it: camelCase, as pydantic reports it, or snake_case."""
-    return str(name) if name in value else to_snake(str(name))
+        value.pop(names[-1], None)
 
 
 def _path(detail: ErrorDetails) -> Path:
@@ -99,7 +93,7 @@ def _not_text(detail: ErrorDetails, _: type[BaseModel]) -> str:
     if not isinstance(value, int | float):
         return f"{shown(value)} is not text"
     hint = "; unquoted, 1.30 is the number 1.3" if isinstance(value, float) else ""
-    kind = "true or false" if isinstance(value, bool) else "a number"
+    kind = "a truth value" if isinstance(value, bool) else "a number"
     return f"{shown(value)} is {kind} to YAML, not text; put it in quotes{hint}"
 
 

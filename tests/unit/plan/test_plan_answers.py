@@ -1,0 +1,189 @@
+"""Plans written down by hand: what each kind of pool becomes, and what a change of the file does to the plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tpuplane.plan import AutoscalingPlan, ClusterPlan, NodePoolPlan, UpgradePlan, plan
+from tpuplane.spec import PlatformSpec, SpecError
+
+pytestmark = pytest.mark.unit
+
+
+def cluster_of(location: str = "us-central1", pools: dict[str, Any] | None = None, **fields: object) -> ClusterPlan:
+    description = {
+        "name": "lab",
+        "project": "tpuplane-lab",
+        "labels": {"environment": "test"},
+        "clusters": {"main": {"location": location, "pools": pools or {}, **fields}},
+    }
+    return plan(PlatformSpec.parse(description)).clusters[0]
+
+
+def pools_of(location: str = "us-central1", **pool: object) -> tuple[NodePoolPlan, ...]:
+    return cluster_of(location, {"trainer": pool}).tpu_pools
+
+
+def test_a_multi_host_pool_is_one_node_pool_for_each_slice() -> None:
+    first, second = pools_of(generation="v6e", topology="4x4", slices=2)
+    assert (first.name, second.name) == ("trainer-0", "trainer-1")
+    assert first.node_count == 4
+    assert first.zones == ("us-central1-b",)
+    assert first.machine_type == "ct6e-standard-4t"
+    assert first.disk_type == "hyperdisk-balanced"
+    assert first.placement_topology == "4x4"
+    assert first.workload_policy is None
+    assert first.autoscaling is None
+    assert first.upgrade == UpgradePlan(max_surge=0, max_unavailable=1)
+    assert second == replace(first, name="trainer-1", index=1)
+
+
+def test_a_single_host_pool_is_one_node_pool_without_placement() -> None:
+    (pool,) = pools_of(generation="v6e", topology="2x2", slices=3)
+    assert pool.name == "trainer"
+    assert pool.node_count == 3
+    assert pool.placement_topology is None
+    assert pool.workload_policy is None
+
+
+def test_one_topology_is_one_host_or_two_by_its_machine() -> None:
+    """v6e 2x4 is two hosts of four chips, or one of eight."""
+    (two,) = pools_of(generation="v6e", topology="2x4")
+    (one,) = pools_of(generation="v6e", topology="2x4", machineType="ct6e-standard-8t")
+    assert (two.name, two.node_count, two.placement_topology) == ("trainer-0", 2, "2x4")
+    assert (one.name, one.node_count, one.placement_topology) == ("trainer", 1, None)
+
+
+def test_autoscaled_slices_come_whole_and_the_first_stay_warm() -> None:
+    pools = pools_of(generation="v6e", topology="4x4", autoscaling={"minSlices": 1, "maxSlices": 3})
+    assert [pool.autoscaling for pool in pools] == [AutoscalingPlan(4, 4), AutoscalingPlan(0, 4), AutoscalingPlan(0, 4)]
+    assert all(pool.node_count is None for pool in pools)
+    assert all(pool.autoscaling and pool.autoscaling.location_policy == "ANY" for pool in pools)
+
+
+def test_an_autoscaled_single_host_pool_counts_hosts() -> None:
+    (pool,) = pools_of(generation="v6e", topology="2x2", autoscaling={"maxSlices": 5})
+    assert pool.autoscaling == AutoscalingPlan(0, 5)
+
+
+def test_tpu7x_is_placed_by_a_policy_of_its_topology() -> None:
+    (multi,) = pools_of(generation="tpu7x", topology="2x2x2", zone="us-central1-c")
+    assert (multi.workload_policy, multi.placement_topology) == ("lab-main-trainer-2x2x2", "2x2x2")
+    (single,) = pools_of(generation="tpu7x", topology="2x2x1", zone="us-central1-c")
+    assert (single.workload_policy, single.placement_topology) == (None, None)
+
+
+def test_a_changed_topology_replaces_because_the_provider_would_do_nothing() -> None:
+    (before,) = pools_of(generation="v6e", topology="4x4")
+    (after,) = pools_of(generation="v6e", topology="2x4")
+    assert before.name == after.name
+    assert before.placement_topology != after.placement_topology
+    assert "placementPolicy" in before.replace_on
+
+
+def test_a_changed_machine_replaces_a_single_host_pool() -> None:
+    (before,) = pools_of(generation="v6e", topology="2x2")
+    (after,) = pools_of(generation="v6e", topology="1x1")
+    assert before.machine_type != after.machine_type
+    assert "nodeConfig.machineType" in before.replace_on
+
+
+def test_spot_and_disks_as_asked() -> None:
+    (pool,) = pools_of(generation="v5e", topology="4x4", capacity="spot", diskType="pd-ssd", diskSizeGb=250)
+    assert (pool.capacity, pool.disk_type, pool.disk_size_gb) == ("spot", "pd-ssd", 250)
+    (default,) = pools_of(generation="v5e", topology="4x4")
+    assert (default.capacity, default.disk_type, default.disk_size_gb) == ("on-demand", "pd-balanced", 100)
+
+
+def test_v4_gets_a_system_pool_of_machines_that_its_zone_has() -> None:
+    """us-central2-b has no e2 machines (keras-team/kinetic#305)."""
+    cluster = cluster_of("us-central2-b", {"cubes": {"generation": "v4", "topology": "2x2x2"}})
+    assert cluster.system_pool.machine_type == "n2-standard-4"
+    assert cluster.node_zones == ("us-central2-b",)
+    assert cluster.tpu_pools[0].zones == ("us-central2-b",)
+    assert cluster_of("us-central1").system_pool.machine_type == "e2-standard-4"
+
+
+def test_a_regional_cluster_spreads_its_system_pool() -> None:
+    system = cluster_of("us-east1", systemPool={"minNodes": 2, "maxNodes": 5}).system_pool
+    assert system.zones == ("us-east1-b", "us-east1-c", "us-east1-d")
+    assert system.autoscaling == AutoscalingPlan(2, 5, location_policy="BALANCED")
+    assert (system.slice, system.node_count, system.name) == (None, None, "system")
+
+
+def test_names_of_everything_begin_with_the_platform() -> None:
+    cluster = cluster_of()
+    assert cluster.name == cluster.subnet.name == cluster.service_account.account_id == "lab-main"
+    platform = plan(
+        PlatformSpec.parse(
+            {
+                "name": "lab",
+                "project": "tpuplane-lab",
+                "clusters": {
+                    "one": {"location": "us-central1"},
+                    "two": {
+                        "location": "us-central1-a",
+                        "network": {
+                            "nodesCidr": "10.1.0.0/20",
+                            "podsCidr": "10.8.0.0/14",
+                            "servicesCidr": "10.2.0.0/20",
+                        },
+                    },
+                },
+            }
+        )
+    )
+    assert platform.network.name == "lab"
+    assert [subnet.name for subnet in platform.network.subnets] == ["lab-one", "lab-two"]
+    # Two clusters of one region share its NAT.
+    assert [(nat.region, nat.router_name) for nat in platform.network.nats] == [("us-central1", "lab-us-central1")]
+
+
+def test_labels_add_up_and_ours_cannot_be_lost() -> None:
+    cluster = cluster_of(
+        labels={"tier": "gold", "environment": "override"},
+        pools={
+            "trainer": {
+                "generation": "v6e",
+                "topology": "2x2",
+                "labels": {"tier": "silver"},
+                "nodeLabels": {"a/b": "C"},
+            }
+        },
+    )
+    assert cluster.resource_labels == {"environment": "override", "tier": "gold", "tpuplane-platform": "lab"}
+    (pool,) = cluster.tpu_pools
+    assert pool.resource_labels == {
+        "environment": "override",
+        "tier": "silver",
+        "tpuplane-platform": "lab",
+        "tpuplane-pool": "trainer",
+    }
+    assert pool.node_labels == {"a/b": "C", "tpuplane-pool": "trainer"}
+
+
+def test_nodes_get_the_least_roles() -> None:
+    assert cluster_of().service_account.roles == (
+        "roles/container.defaultNodeServiceAccount",
+        "roles/artifactregistry.reader",
+    )
+
+
+def test_a_description_that_was_never_checked_is_refused_here() -> None:
+    """Models can be built in Python without `PlatformSpec.parse`; the plan must not come out wrong then."""
+    right = PlatformSpec.parse(
+        {
+            "name": "lab",
+            "project": "tpuplane-lab",
+            "clusters": {
+                "main": {"location": "us-central1", "pools": {"trainer": {"generation": "v6e", "topology": "4x4"}}}
+            },
+        }
+    )
+    cluster = right.clusters["main"]
+    pool = cluster.pools["trainer"].model_copy(update={"topology": "4x5"})
+    wrong = right.model_copy(update={"clusters": {"main": cluster.model_copy(update={"pools": {"trainer": pool}})}})
+    with pytest.raises(SpecError, match="'4x5' is not a v6e topology"):
+        plan(wrong)

@@ -1,0 +1,143 @@
+"""What a right description reads as, and what no input may do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from tpuplane.spec import PlatformSpec, SpecError
+
+pytestmark = pytest.mark.unit
+
+MINIMAL: dict[str, Any] = {
+    "name": "lab",
+    "project": "tpuplane-lab",
+    "clusters": {
+        "east": {"location": "us-central1", "pools": {"trainer": {"generation": "v6e", "topology": "4x4"}}},
+    },
+}
+
+
+def with_pool(**fields: object) -> PlatformSpec:
+    pool = {"generation": "v6e", "topology": "4x4", **fields}
+    return PlatformSpec.parse(
+        {**MINIMAL, "clusters": {"east": {"location": "us-central1", "pools": {"trainer": pool}}}}
+    )
+
+
+def test_defaults_are_the_safe_ones() -> None:
+    cluster = PlatformSpec.parse(MINIMAL).clusters["east"]
+    assert cluster.deletion_protection
+    assert not cluster.control_plane.public_endpoint
+    assert cluster.control_plane.authorized_networks == ()
+    assert cluster.release_channel == "REGULAR"
+    assert cluster.ray_operator
+    pool = cluster.pools["trainer"]
+    assert (pool.max_slices, pool.min_slices, pool.capacity) == (1, 1, "on-demand")
+    assert pool.auto_repair
+    assert pool.auto_upgrade
+
+
+def test_snake_case_means_the_same() -> None:
+    camel = with_pool(diskSizeGb=200, autoscaling={"minSlices": 1, "maxSlices": 3})
+    assert with_pool(disk_size_gb=200, autoscaling={"min_slices": 1, "max_slices": 3}) == camel
+
+
+def test_numbers_may_arrive_as_text() -> None:
+    """`pulumi up -c` and `pulumi config set` hand over every number and truth value as text."""
+    assert with_pool(slices="3", autoRepair="false") == with_pool(slices=3, autoRepair=False)
+
+
+def test_no_slices_is_a_pool_that_waits() -> None:
+    assert with_pool(slices=0).clusters["east"].pools["trainer"].max_slices == 0
+
+
+@pytest.mark.parametrize("version", ["1.34", "1.34.1", "1.34.1-gke.2201000"])
+def test_versions_as_gke_writes_them(version: str) -> None:
+    cluster = {**MINIMAL["clusters"]["east"], "version": version}
+    assert PlatformSpec.parse({**MINIMAL, "clusters": {"east": cluster}}).clusters["east"].version == version
+
+
+def test_a_description_cannot_be_changed() -> None:
+    spec = PlatformSpec.parse(MINIMAL)
+    with pytest.raises(ValidationError, match="frozen"):
+        spec.name = "other"  # type: ignore[misc]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 70000) | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def paths(value: object, at: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    found = [at]
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            found += paths(inner, (*at, key))
+    return found
+
+
+FULL: dict[str, Any] = {
+    **MINIMAL,
+    "labels": {"team": "a"},
+    "clusters": {
+        "east": {
+            "location": "us-central1",
+            "version": "1.34",
+            "releaseChannel": "RAPID",
+            "network": {"nodesCidr": "10.0.0.0/20", "podsCidr": "10.64.0.0/14", "servicesCidr": "10.32.0.0/20"},
+            "controlPlane": {
+                "masterCidr": "172.16.0.0/28",
+                "authorizedNetworks": [{"cidr": "10.9.0.0/16", "name": "vpn"}],
+            },
+            "systemPool": {"machineType": "n2-standard-4", "minNodes": 1, "maxNodes": 2},
+            "namespaces": ["research"],
+            "pools": {
+                "trainer": {
+                    "generation": "v6e",
+                    "topology": "4x4",
+                    "zone": "us-central1-b",
+                    "machineType": "ct6e-standard-4t",
+                },
+                "serving": {"generation": "v6e", "topology": "2x2", "autoscaling": {"minSlices": 0, "maxSlices": 2}},
+            },
+        }
+    },
+}
+
+
+def replaced(value: Any, path: tuple[str, ...], new: object) -> Any:
+    if not path:
+        return new
+    return {**value, path[0]: replaced(value[path[0]], path[1:], new)}
+
+
+@settings(deadline=None, database=None, max_examples=300)
+@given(path=st.sampled_from(paths(FULL)), junk=JSON)
+def test_junk_anywhere_is_read_or_refused_in_lines_that_name_the_place(path: tuple[str, ...], junk: object) -> None:
+    """No value at any place ends in anything but a spec or mistakes, each of one line."""
+    try:
+        PlatformSpec.parse(replaced(FULL, path, junk))
+    except SpecError as error:
+        assert error.mistakes
+        assert len(str(error).splitlines()) >= len(error.mistakes)
+        assert all(mistake.message for mistake in error.mistakes)
+
+
+@settings(deadline=None, database=None)
+@given(junk=JSON)
+def test_the_same_mistakes_every_time(junk: object) -> None:
+    value = replaced(FULL, ("clusters", "east", "pools", "trainer"), junk)
+    assert _outcome(value) == _outcome(value)
+
+
+def _outcome(value: object) -> str:
+    try:
+        return PlatformSpec.parse(value).model_dump_json()
+    except SpecError as error:
+        return str(error)

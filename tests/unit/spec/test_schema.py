@@ -1,0 +1,60 @@
+"""The checked-in JSON schema: up to date, and referenced by the stack files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tpuplane.spec.schema import schema_text, stack_schema
+
+pytestmark = pytest.mark.unit
+
+ROOT = Path(__file__).parents[3]
+CHECKED_IN = ROOT / "components/tpuplane/spec/platform.schema.json"
+
+
+def test_the_checked_in_schema_is_the_generated_one() -> None:
+    assert CHECKED_IN.read_text() == schema_text(), (
+        "run: tpuplane schema > components/tpuplane/spec/platform.schema.json"
+    )
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "stacks").glob("Pulumi.*.yaml")), ids=lambda file: file.name)
+def test_stack_files_point_editors_at_it(file: Path) -> None:
+    first = file.read_text().splitlines()[0]
+    prefix, _, reference = first.partition("$schema=")
+    assert prefix == "# yaml-language-server: "
+    assert (file.parent / reference).resolve() == CHECKED_IN
+
+
+def test_every_field_is_described_and_nothing_else_is_allowed() -> None:
+    for name, model in stack_schema()["$defs"].items():
+        assert model["additionalProperties"] is False, name
+        for field, schema in model["properties"].items():
+            assert schema.get("description"), f"{name}.{field}"
+
+
+def test_fields_are_spelled_as_in_files() -> None:
+    fields = [field for model in stack_schema()["$defs"].values() for field in model["properties"]]
+    assert not [field for field in fields if "_" in field]
+
+
+def test_editors_know_the_topologies_of_each_generation() -> None:
+    rules: dict[str, Any] = {
+        rule["if"]["properties"]["generation"]["const"]: rule["then"]["properties"]
+        for rule in stack_schema()["$defs"]["PoolSpec"]["allOf"]
+    }
+    assert "4x5" not in rules["v6e"]["topology"]["enum"]
+    assert "4x4" in rules["v6e"]["topology"]["enum"]
+    # The rule for three dimensions admits more than the documented list: complete it, but do not refuse the rest.
+    assert "enum" not in rules["v5p"]["topology"]
+    assert "8x8x8" in rules["v5p"]["topology"]["examples"]
+    assert json.dumps(rules)
+
+
+def test_the_page_about_stack_files_names_every_field() -> None:
+    page = (ROOT / "docs/stacks.md").read_text()
+    fields = {field for model in stack_schema()["$defs"].values() for field in model["properties"]}
+    assert sorted(field for field in fields if f"`{field}`" not in page) == []

@@ -1,0 +1,160 @@
+"""Stack files: where a mistake stands, and the files that are no stack files at all."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tpuplane.plan import plan
+from tpuplane.spec import PlatformSpec, SpecError, StackFileMissing, load_stack
+
+pytestmark = pytest.mark.unit
+
+STACKS = Path(__file__).parents[3] / "stacks"
+
+RIGHT = """\
+# a comment
+config:
+  gcp:pollInterval: 1s
+  tpuplane:platform:
+    name: lab
+    project: tpuplane-lab
+    clusters:
+      east:
+        location: us-central1
+        pools:
+          trainer:
+            generation: v6e
+            topology: 4x4
+"""
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Path:
+    file = tmp_path / "Pulumi.test.yaml"
+    file.write_text(RIGHT)
+    return file
+
+
+def mistakes(file: Path) -> list[str]:
+    with pytest.raises(SpecError) as refused:
+        load_stack(file)
+    return str(refused.value).splitlines()
+
+
+def test_the_platform_is_read_from_its_config_key(stack: Path) -> None:
+    assert load_stack(stack).clusters["east"].pools["trainer"].topology == "4x4"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("topology: 4x4", "topology: 4x5", "13: clusters.east.pools.trainer.topology"),
+        ("topology: 4x4", "max_pods_per_node: 1", "13: clusters.east.pools.trainer.max_pods_per_node"),
+        ("    name: lab\n", "", "4: name"),
+        ("          trainer:", "          9trainer:", "11: clusters.east.pools.9trainer"),
+        (
+            "        pools:",
+            "        namespaces:\n          - ok\n          - No\n        pools:",
+            "12: clusters.east.namespaces[1]",
+        ),
+    ],
+)
+def test_a_mistake_names_its_line(stack: Path, old: str, new: str, place: str) -> None:
+    stack.write_text(RIGHT.replace(old, new))
+    assert any(line.startswith(f"{stack}:{place}: ") for line in mistakes(stack))
+
+
+def test_the_program_refuses_in_the_same_words(stack: Path) -> None:
+    stack.write_text(RIGHT.replace("4x4", "4x5").replace("lab", "Lab", 1))
+    with_lines = [re.sub(r"^.*?:\d+: ", "", line) for line in mistakes(stack)]
+    with pytest.raises(SpecError) as refused:
+        PlatformSpec.parse(
+            {
+                "name": "Lab",
+                "project": "tpuplane-lab",
+                "clusters": {
+                    "east": {"location": "us-central1", "pools": {"trainer": {"generation": "v6e", "topology": "4x5"}}}
+                },
+            }
+        )
+    assert with_lines == str(refused.value).splitlines()
+
+
+def test_a_key_written_twice_is_refused_where_it_stands_again(stack: Path) -> None:
+    stack.write_text(RIGHT + "          trainer:\n            generation: v5e\n            topology: 4x4\n")
+    assert mistakes(stack) == [f"{stack}:14: clusters.east.pools.trainer: stands here twice; remove one"]
+
+
+def test_json_text_is_read_as_the_program_reads_it(stack: Path) -> None:
+    """`pulumi config set tpuplane:platform '{…}'` stores text."""
+    description = load_stack(stack).model_dump(mode="json", by_alias=True, exclude_unset=True)
+    as_text = stack.with_name("Pulumi.text.yaml")
+    as_text.write_text(json.dumps({"config": {"tpuplane:platform": json.dumps(description)}}))
+    assert load_stack(as_text) == load_stack(stack)
+
+
+def test_a_file_that_is_not_there_lists_those_that_are(stack: Path) -> None:
+    missing = stack.with_name("Pulumi.tset.yaml")
+    with pytest.raises(StackFileMissing) as refused:
+        load_stack(missing)
+    assert str(refused.value) == f"{missing} does not exist; stack files there: {stack}"
+
+
+def test_a_folder_without_stack_files_says_so(tmp_path: Path) -> None:
+    with pytest.raises(StackFileMissing, match="there is no stack file in"):
+        load_stack(tmp_path / "nowhere" / "Pulumi.dev.yaml")
+
+
+def test_a_folder_is_no_stack_file(stack: Path) -> None:
+    with pytest.raises(StackFileMissing, match="is a folder; stack files there: "):
+        load_stack(stack.parent)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("config:\n  a: [1\n  b: 2\n", ":3: not YAML: "),
+        ("config:\n\ta: 1\n", ":2: not YAML: while scanning for the next token, found character"),
+        ("a: 1\n---\nb: 2\n", ":2: not YAML: expected a single document in the stream, but found another document"),
+        ("", ": a Pulumi stack file is a mapping with config: tpuplane:platform; this one holds nothing"),
+        ("- 1\n", ": a Pulumi stack file is a mapping with config: tpuplane:platform; this one holds [1]"),
+        ("config: {}\n", ": config has no tpuplane:platform, where the platform is described"),
+        ("config:\n", ": config has no tpuplane:platform, where the platform is described"),
+        (
+            "config:\n  tpuplan:platform: {}\n",
+            ": config has no tpuplane:platform, where the platform is described; "
+            "did you mean that by 'tpuplan:platform'?",
+        ),
+        ("config:\n  tpuplane:platform: 5\n", ":2: a mapping with name, project and clusters is wanted, not 5"),
+        ("config:\n  tpuplane:platform: '{'\n", ":2: a mapping with name, project and clusters is wanted, not '{'"),
+    ],
+)
+def test_what_is_no_stack_file_is_refused_in_one_line(stack: Path, text: str, said: str) -> None:
+    stack.write_text(text)
+    (line,) = mistakes(stack)
+    assert line.startswith(f"{stack}{said}")
+
+
+def test_bytes_that_are_no_text(stack: Path) -> None:
+    stack.write_bytes(b"config: \xff\n")
+    assert mistakes(stack) == [f"{stack}: not UTF-8 text: invalid start byte at byte 8"]
+
+
+@pytest.mark.parametrize("file", sorted(STACKS.glob("Pulumi.*.yaml")), ids=lambda file: file.name)
+def test_the_stacks_that_are_shipped_are_right(file: Path) -> None:
+    assert plan(load_stack(file)).chips > 0
+
+
+def test_the_local_stack_is_two_clusters_with_the_pools_that_are_promised() -> None:
+    platform = plan(load_stack(STACKS / "Pulumi.local.yaml"))
+    shapes = {
+        cluster.location: sorted({str(pool.slice) for pool in cluster.tpu_pools}) for cluster in platform.clusters
+    }
+    assert shapes == {
+        "us-central1": ["v5e 4x4", "v6e 2x2", "v6e 2x4", "v6e 4x4"],
+        "us-central2-b": ["v4 2x2x2"],
+    }
+    assert not any(cluster.deletion_protection for cluster in platform.clusters)
