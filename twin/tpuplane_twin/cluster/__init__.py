@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from tpuplane_twin.cluster.control_plane import ControlPlane
+from tpuplane_twin.cluster.control_plane import ControlPlane, NodeSummary
+from tpuplane_twin.cluster.errors import ClusterError
 
-__all__ = ["ControlPlane"]
+__all__ = ["ClusterError", "ControlPlane", "NodeSummary"]

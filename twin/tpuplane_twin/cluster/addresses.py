@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable
+from pathlib import Path
+
+from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.files import write_atomic
 
 BLOCKS = range(1, 8)
 """The blocks a twin can give to its clusters; block 0 holds 127.0.0.1 and is nobody's."""
 
 _BLOCK_BITS = 11
 _SMALLEST = 28
+_BLOCK_FILE = "address-block"
 
 
-class AddressesExhausted(RuntimeError):
+class AddressesExhausted(ClusterError):
     """A cluster has more nodes than its block has addresses."""
 
 
@@ -21,10 +26,6 @@ class Addresses:
 
     def __init__(self, block: int, used: Iterable[str]) -> None:
         """Block number `block` (see `BLOCKS`), in which the ranges `used` are taken."""
-        if block not in BLOCKS:
-            raise AddressesExhausted(
-                f"block {block} is none of 127.0.0.0/8; a twin has room for {len(BLOCKS)} clusters; delete one"
-            )
         self._network = ipaddress.IPv4Network(f"127.{block << 5}.0.0/{_BLOCK_BITS}")
         taken = [ipaddress.IPv4Network(network) for network in used]
         self._taken = {range_ for range_ in taken if range_.subnet_of(self._network)}
@@ -52,6 +53,24 @@ class Addresses:
             if not any(candidate.overlaps(range_) for range_ in self._taken):
                 return candidate
         raise AddressesExhausted(f"{self._network} has no room for another node; delete node pools")
+
+
+def claim_block(folder: Path) -> int:
+    """The block of the cluster whose folder this is: the lowest that no folder beside it has, the same for ever.
+
+    Raises `AddressesExhausted`. Reads and writes without a pause, so two clusters that start at once differ.
+    """
+    mine = folder / _BLOCK_FILE
+    if mine.exists():
+        return int(mine.read_text())
+    taken = {int(file.read_text()) for file in folder.parent.glob(f"*/{_BLOCK_FILE}")}
+    free = next((block for block in BLOCKS if block not in taken), None)
+    if free is None:
+        raise AddressesExhausted(
+            f"a twin has pod addresses for {len(BLOCKS)} clusters, and all are given out; delete a cluster"
+        )
+    write_atomic(mine, str(free))
+    return free
 
 
 def node_address(pods: ipaddress.IPv4Network) -> str:

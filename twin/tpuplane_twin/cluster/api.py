@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import ssl
+import time
 from types import TracebackType
 from typing import Any
 
 import aiohttp
 
+from tpuplane_twin.cluster.errors import ClusterError
+
 Object = dict[str, Any]
 
 FIELD_MANAGER = "tpuplane-twin"
 _CONNECTIONS = 32
+_PATIENCE = 30.0  # seconds for which a server that was killed may be away
 
 # kind: (prefix, plural, namespaced). The kinds of the operators' manifests and of the twin's own objects.
 _KINDS = {
@@ -41,7 +46,7 @@ _KINDS = {
 KINDS = frozenset(_KINDS)
 
 
-class ApiError(RuntimeError):
+class ApiError(ClusterError):
     """The API server refused a request; the message is its own."""
 
     def __init__(self, status: int, reason: str, message: str) -> None:
@@ -90,10 +95,13 @@ class Api:
         items: list[Object] = answer["items"]
         return items
 
-    async def create(self, item: Object) -> Object:
-        """Create `item`. Raises `ApiError` (409) where it exists."""
-        metadata = item["metadata"]
-        return await self.request("POST", path(item["kind"], None, metadata.get("namespace")), body=item)
+    async def create(self, item: Object) -> None:
+        """Create `item`; nothing happens where it exists."""
+        try:
+            await self.request("POST", path(item["kind"], None, item["metadata"].get("namespace")), body=item)
+        except ApiError as error:
+            if error.status != 409:
+                raise
 
     async def apply(self, item: Object) -> Object:
         """Create `item` or take over what it says, by server-side apply."""
@@ -130,7 +138,22 @@ class Api:
         params: dict[str, str] | None = None,
         content_type: str = "application/json",
     ) -> Object:
-        """One request; the decoded answer. Raises `ApiError` with the server's own words."""
+        """One request, again while the server is being restarted; the decoded answer.
+
+        Raises `ApiError` with the server's own words, `ClusterError` when it stays away.
+        """
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                return await self._once(method, url, body, params, content_type)
+            except (aiohttp.ClientConnectionError, ConnectionError) as error:
+                if time.monotonic() > deadline:
+                    raise ClusterError(f"the API server at {self._server} does not answer: {error}") from error
+                await asyncio.sleep(0.2)
+
+    async def _once(
+        self, method: str, url: str, body: Object | None, params: dict[str, str] | None, content_type: str
+    ) -> Object:
         async with self._session.request(
             method,
             f"{self._server}{url}",

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tpuplane_twin.cluster import components
+from tpuplane_twin.cluster.addresses import claim_block
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.concurrency import together
-from tpuplane_twin.cluster.identities import Credentials, kubeconfig
+from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.identities import Credentials, cluster_entry, kubeconfig
 from tpuplane_twin.cluster.install import Installation
 from tpuplane_twin.cluster.layout import Layout, ToolBox
 from tpuplane_twin.cluster.nodes import POOL_LABEL
@@ -28,39 +31,51 @@ Progress = Callable[[str], None]
 ALWAYS = frozenset({"kueue", "jobset"})
 
 
+@dataclass(frozen=True, slots=True)
+class NodeSummary:
+    """How many nodes a pool has, how many are Ready, and their TPU chips."""
+
+    nodes: int = 0
+    ready: int = 0
+    chips: int = 0
+
+    def plus(self, node: Object) -> NodeSummary:
+        """With one more node."""
+        conditions = {item["type"]: item["status"] for item in node["status"]["conditions"]}
+        return NodeSummary(
+            self.nodes + 1,
+            self.ready + (conditions.get("Ready") == "True"),
+            self.chips + int(node["status"]["capacity"].get("google.com/tpu", 0)),
+        )
+
+
 class ControlPlane:
     """etcd, API server, controllers, scheduler, kwok and operators of one cluster, all on 127.0.0.1.
 
-    `key` names it among the twin's clusters (folder, processes, ports); `block` is its block of pod addresses,
-    1 to 7 (`addresses.BLOCKS`). `operators` run from the start; `apply_cluster` starts and stops those that
-    belong to an add-on.
+    `key` names it among the twin's clusters (processes, ports); `folder` holds its data and logs, and the folders
+    beside it are the twin's other clusters. `operators` run from the start; `apply_cluster` starts and stops those
+    that belong to an add-on, and only notes them while nothing runs.
     """
 
     def __init__(
         self,
         key: str,
-        *,
         folder: Path,
-        logs: Path,
-        tools: ToolBox,
+        *,
         processes: ProcessManager,
         ports: PortBook,
+        tools: ToolBox,
         token: str,
-        block: int = 1,
         operators: Iterable[str] = ALWAYS,
-        progress: Progress = lambda _: None,
     ) -> None:
         """Nothing is started or written yet. `token` will be system:masters."""
         self._key = key
         self._folder = folder
-        self._logs = logs
         self._tools = tools
         self._processes = processes
         self._ports = ports
         self._token = token
-        self._block = block
         self._operators = frozenset(operators)
-        self._progress = progress
         self._lock = asyncio.Lock()
         self._api: Api | None = None
         self._pools: NodePools | None = None
@@ -81,17 +96,22 @@ class ControlPlane:
         entry = dict(user) if user is not None else {"token": self._token}
         return kubeconfig(self._key, f"https://{self.endpoint}", self.ca_certificate.encode(), entry)
 
-    async def start(self) -> None:
+    def cluster_entry(self) -> dict[str, str]:
+        """The cluster's entry in a kubeconfig: address and authority."""
+        return cluster_entry(f"https://{self.endpoint}", self.ca_certificate.encode())
+
+    async def start(self, progress: Progress = lambda _: None) -> None:
         """Start everything, or what of it does not run, and return when all of it is ready.
 
         In a folder that holds a cluster, that cluster goes on; what was applied to it is not applied again.
-        Raises `PortTaken`, `ProcessFailed` (with the end of the log), `ManifestError`.
+        `progress` is told what is being waited for. Raises `PortTaken`, `ProcessFailed` (with the end of the log) and
+        `ClusterError`.
         """
         async with self._lock:
             layout = await asyncio.to_thread(self._layout)
             if not self._processes.status(prefix=f"{self._key}/"):
                 self._check_ports(layout)
-            self._progress("etcd and the API server")
+            progress("etcd and the API server")
             operators = [OPERATORS[name] for name in sorted(self._operators)]
             fresh = not (self._folder / "etcd").exists()
             installation = Installation(layout, operators, fresh=fresh)
@@ -99,7 +119,7 @@ class ControlPlane:
                 await self._processes.start(components.etcd(layout))
                 await self._processes.start(components.api_server(layout, self._token))
                 api = await self._connect(layout)
-                self._progress("controllers and operators")
+                progress("controllers and operators")
                 await together(
                     self._processes.start(components.controller_manager(layout)),
                     self._processes.start(components.scheduler(layout)),
@@ -146,25 +166,17 @@ class ControlPlane:
         """Drain and delete the pool's nodes."""
         await self._running_pools().delete(name)
 
-    async def nodes(self) -> dict[str, dict[str, int]]:
-        """By pool: `nodes`, `ready` and `chips` as Kubernetes sees them now."""
-        pools: dict[str, dict[str, int]] = {}
-        for node in await self._running_api().list("Node"):
+    async def nodes(self) -> dict[str, NodeSummary]:
+        """The nodes by pool, as Kubernetes sees them now; empty while nothing runs."""
+        pools: dict[str, NodeSummary] = {}
+        for node in await self._api.list("Node") if self._api is not None else []:
             name = node["metadata"]["labels"].get(POOL_LABEL, "")
-            summary = pools.setdefault(name, {"nodes": 0, "ready": 0, "chips": 0})
-            summary["nodes"] += 1
-            summary["ready"] += _is_ready(node)
-            summary["chips"] += int(node["status"]["capacity"].get("google.com/tpu", 0))
+            pools[name] = pools.get(name, NodeSummary()).plus(node)
         return pools
 
-    def _running_api(self) -> Api:
-        if self._api is None:
-            raise RuntimeError(f"the control plane of {self._key} is not running; call start() first")
-        return self._api
-
     def _running_pools(self) -> NodePools:
-        self._running_api()
-        assert self._pools is not None  # noqa: S101
+        if self._pools is None:
+            raise ClusterError(f"the control plane of {self._key} is not running")
         return self._pools
 
     def _layout(self) -> Layout:
@@ -174,7 +186,6 @@ class ControlPlane:
         layout = Layout(
             self._key,
             self._folder,
-            self._logs,
             self._tools,
             self._ports,
             Authority(pki, "tpuplane-twin"),
@@ -194,7 +205,7 @@ class ControlPlane:
     async def _connect(self, layout: Layout) -> Api:
         if self._api is None:
             self._api = Api(layout.server, tls=layout.tls(), token=self._token)
-            self._pools = NodePools(self._api, self._block)
+            self._pools = NodePools(self._api, claim_block(self._folder))
         return self._api
 
     async def _start_operators(
@@ -212,9 +223,3 @@ class ControlPlane:
             self._webhook = TpuWebhook(layout)
             await self._webhook.start()
         await self._webhook.register(api, ray="kuberay" in self._operators)
-
-
-def _is_ready(node: Object) -> bool:
-    return any(
-        condition["type"] == "Ready" and condition["status"] == "True" for condition in node["status"]["conditions"]
-    )

@@ -80,9 +80,14 @@ class Credentials:
             return {row[1]: row[0] for row in csv.reader(stream)}
 
 
+def cluster_entry(server: str, authority: bytes) -> dict[str, str]:
+    """The `cluster` of a kubeconfig entry."""
+    return {"server": server, "certificate-authority-data": base64.b64encode(authority).decode()}
+
+
 def kubeconfig(name: str, server: str, authority: bytes, user: dict[str, Any]) -> str:
     """A kubeconfig with one context called `name`, whose user entry is `user`."""
-    cluster = {"server": server, "certificate-authority-data": base64.b64encode(authority).decode()}
+    cluster = cluster_entry(server, authority)
     return yaml.safe_dump(
         {
             "apiVersion": "v1",

@@ -32,7 +32,6 @@ class Layout:
 
     key: str
     folder: Path
-    logs: Path
     tools: ToolBox
     ports: PortBook
     authority: Authority
@@ -52,7 +51,7 @@ class Layout:
 
     def log(self, name: str) -> Path:
         """The log of the process called `name`."""
-        return self.logs / f"{self.key}-{name}.log"
+        return self.folder / "logs" / f"{name}.log"
 
     @property
     def server(self) -> str:

@@ -11,11 +11,13 @@ from typing import Any
 import yaml
 from tpuplane.tpu import SliceError, catalogue
 
+from tpuplane_twin.cluster.errors import ClusterError
+
 _GIB = 1024**3
 _NAME = re.compile(r"(?P<family>[a-z0-9]+)-(?P<series>[a-z]+)-(?P<vcpus>[1-9][0-9]*)")
 
 
-class UnknownMachine(ValueError):
+class UnknownMachine(ClusterError):
     """A machine type of which nothing is known."""
 
 

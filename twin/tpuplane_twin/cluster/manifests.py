@@ -11,12 +11,13 @@ from typing import Any
 import yaml
 
 from tpuplane_twin.cluster.api import KINDS, Object
+from tpuplane_twin.cluster.errors import ClusterError
 
 # What belongs to a container image: the operator is a process here and gets its configuration as files.
 _NOT_FOR_A_PROCESS = frozenset({"Secret"})
 
 
-class ManifestError(RuntimeError):
+class ManifestError(ClusterError):
     """A module's manifests cannot be rendered."""
 
 
