@@ -73,6 +73,7 @@ def _check_zone(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Gene
     inside = zone == location if is_zone(location) else region_of(zone) == location
     if not inside:
         known = (location,) if is_zone(location) else offering_zones(generation.name, location)
+        known = known or (f"a zone of {location}, though none is known to offer {generation.name}",)
         yield Mistake((*at, "zone"), choice(zone, f"in the cluster's location {location}", known))
         return
     try:
