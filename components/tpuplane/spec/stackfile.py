@@ -29,8 +29,7 @@ def load_stack(path: str | FilePath) -> PlatformSpec:
     Raises `SpecError`, each mistake with `file:line`; `StackFileMissing` when the file is not there.
     """
     file = FilePath(path)
-    node, loader = _read(file)
-    document = loader.construct_document(node) if node is not None else None
+    node, document = _read(file)
 
     def refuse(message: str) -> SpecError:
         return SpecError([Mistake((), message, str(path))])
@@ -53,7 +52,7 @@ def load_stack(path: str | FilePath) -> PlatformSpec:
     def where(at: Path) -> str:
         return f"{path}:{lines.of(('config', CONFIG_KEY, *at))}"
 
-    twice = [Mistake(at[2:], "stands here twice; remove one", f"{path}:{line}") for at, line in lines.duplicates]
+    twice = [Mistake(at, "stands here twice; remove one", f"{path}:{line}") for at, line in lines.duplicates]
     try:
         spec = PlatformSpec.parse(description)
     except SpecError as error:
@@ -64,6 +63,7 @@ def load_stack(path: str | FilePath) -> PlatformSpec:
 
 
 def _read(file: FilePath) -> tuple[Any, Any]:
+    """The file's YAML nodes, which know their lines, and its values."""
     try:
         text = file.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
@@ -76,7 +76,8 @@ def _read(file: FilePath) -> tuple[Any, Any]:
         raise SpecError([Mistake((), f"cannot be read: {error.strerror}", str(file))]) from None
     loader = _Loader(text)
     try:
-        return loader.get_single_node(), loader
+        node = loader.get_single_node()
+        return node, None if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark else ""
@@ -100,6 +101,7 @@ class _Lines:
 
     def __init__(self, root: Any) -> None:
         self._lines: dict[Path, int] = {}
+        self._walked: set[int] = set()
         self.duplicates: list[tuple[Path, int]] = []
         self._walk(root, (), 1)
 
@@ -117,11 +119,15 @@ class _Lines:
 
     def _walk(self, node: Any, path: Path, line: int) -> None:
         self._lines[path] = line
+        if id(node) in self._walked:
+            return  # an alias: what is inside stands elsewhere, and may contain itself
+        self._walked.add(id(node))
         if isinstance(node, yaml.MappingNode):
             for key, value in node.value:
                 at = (*path, str(key.value))
                 if at in self._lines:
-                    self.duplicates.append((at, key.start_mark.line + 1))
+                    platform = at[:2] == ("config", CONFIG_KEY) and len(at) > 2
+                    self.duplicates.append((at[2:] if platform else at, key.start_mark.line + 1))
                     # YAML keeps the last one, so that is the one whose lines count.
                     self._lines = {seen: line for seen, line in self._lines.items() if seen[: len(at)] != at}
                 self._walk(value, at, key.start_mark.line + 1)

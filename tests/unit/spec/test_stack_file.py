@@ -88,6 +88,23 @@ def test_a_key_written_twice_is_refused_where_it_stands_again(stack: Path) -> No
     assert mistakes(stack) == [f"{stack}:14: clusters.east.pools.trainer: stands here twice; remove one"]
 
 
+def test_a_pulumi_key_written_twice_is_refused_too(stack: Path) -> None:
+    stack.write_text(RIGHT + "  gcp:pollInterval: 2s\n")
+    assert mistakes(stack) == [f"{stack}:14: config.gcp:pollInterval: stands here twice; remove one"]
+
+
+def test_anchors_are_read_and_may_even_contain_themselves(stack: Path) -> None:
+    stack.write_text(
+        RIGHT.replace(
+            "          trainer:",
+            "          twin: &shape {generation: v6e, topology: 2x2}\n          trainer: *shape\n          other:",
+        )
+    )
+    assert load_stack(stack).clusters["east"].pools["trainer"].topology == "2x2"
+    stack.write_text("config: &a\n  tpuplane:platform: *a\n")
+    assert any("unknown field" in line for line in mistakes(stack))
+
+
 def test_json_text_is_read_as_the_program_reads_it(stack: Path) -> None:
     """`pulumi config set tpuplane:platform '{…}'` stores text."""
     description = load_stack(stack).model_dump(mode="json", by_alias=True, exclude_unset=True)
@@ -118,6 +135,7 @@ def test_a_folder_is_no_stack_file(stack: Path) -> None:
     [
         ("config:\n  a: [1\n  b: 2\n", ":3: not YAML: "),
         ("config:\n\ta: 1\n", ":2: not YAML: while scanning for the next token, found character"),
+        ("config:\n  a: !secret x\n", ":2: not YAML: could not determine a constructor for the tag '!secret'"),
         ("a: 1\n---\nb: 2\n", ":2: not YAML: expected a single document in the stream, but found another document"),
         ("", ": a Pulumi stack file is a mapping with config: tpuplane:platform; this one holds nothing"),
         ("- 1\n", ": a Pulumi stack file is a mapping with config: tpuplane:platform; this one holds [1]"),
