@@ -1,0 +1,303 @@
+"""Check: refuse what the official plugin refuses at preview, in its words, and fill in names and defaults.
+
+Nothing more is refused: an unknown machine type, a tpuTopology that does not exist or min > max go to the API, as
+they do in production.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tpuplane_twin.providers.gcp import formats
+from tpuplane_twin.providers.gcp.tables import Field, Table
+from tpuplane_twin.providers.server import Autonaming, Checked, Properties, ProviderError
+from tpuplane_twin.providers.values import UNKNOWN
+
+DEFAULTS: Final = "__defaults"
+_SUFFIX_LENGTH: Final = 7
+
+
+def check(
+    table: Table, name: str, olds: Properties, news: Properties, seed: bytes, autonaming: Autonaming | None
+) -> Checked:
+    """Inputs as the state will hold them, and one failure per mistake, each naming `<resource>.<path>`."""
+    checker = _Checker(name)
+    inputs = checker.object(table.fields, news, "", "")
+    checker.combinations(table.fields, inputs, inputs)
+    if table.name_property and table.name_property not in inputs:
+        inputs = {table.name_property: _automatic_name(table, name, olds, seed, autonaming), **inputs}
+        checker.string(table.fields[table.name_property], inputs[table.name_property], table.name_property)
+        named = [table.name_property]
+    else:
+        named = []
+    checker.required(table.fields, inputs, "")
+    _fill_defaults(table.fields, inputs, olds, inputs, named)
+    return Checked(inputs, checker.failures)
+
+
+def _automatic_name(table: Table, name: str, olds: Properties, seed: bytes, autonaming: Autonaming | None) -> str:
+    prop = table.name_property or ""
+    if prop in olds and prop in olds.get(DEFAULTS, [prop]):
+        return str(olds[prop])
+    base = name.lower() if table.name_lower else name
+    if autonaming is None:
+        digits = hashlib.sha256(seed).hexdigest() if seed else secrets.token_hex(_SUFFIX_LENGTH)
+        return f"{base[: table.name_max - _SUFFIX_LENGTH - 1]}-{digits[:_SUFFIX_LENGTH]}"
+    if autonaming.mode == "DISABLE":
+        raise ProviderError("automatic naming is disabled but no explicit name was provided")
+    if autonaming.mode == "ENFORCE":
+        return autonaming.proposed
+    proposed = autonaming.proposed.lower() if table.name_lower else autonaming.proposed
+    if len(proposed) > table.name_max:
+        raise ProviderError(f"calculated name '{proposed}' exceeds maximum length of {table.name_max}")
+    return proposed
+
+
+def _fill_defaults(
+    fields: Mapping[str, Field],
+    inputs: Properties,
+    olds: Any,
+    root: Mapping[str, Any],
+    named: list[str] | None = None,
+) -> None:
+    """Put schema defaults into the inputs and list them under `__defaults`, as the bridge records them.
+
+    False, zero and empty defaults are not recorded: they are what absence means.
+    """
+    filled = list(named or [])
+    for prop, rule in fields.items():
+        old = olds.get(prop) if isinstance(olds, Mapping) else None
+        if prop in inputs:
+            if rule.fields:
+                for index, item in enumerate(_objects(inputs[prop])):
+                    before = old[index] if isinstance(old, list) and index < len(old) else old
+                    _fill_defaults(rule.fields, item, before, root)
+        elif rule.default and not rule.deprecated and not any(_dig(root, path) for path in rule.conflicts_with):
+            inputs[prop] = rule.default
+            filled.append(prop)
+    inputs[DEFAULTS] = sorted(filled)
+
+
+def _objects(value: Any) -> list[Properties]:
+    items = value if isinstance(value, list) else [value]
+    return [item for item in items if isinstance(item, dict)]
+
+
+def _dig(value: Any, path: str) -> Any:
+    for part in path.split("."):
+        if isinstance(value, list):
+            value = value[0] if value else None
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(part)
+    return value
+
+
+class _Checker:
+    """Walks the inputs beside the table and collects failures."""
+
+    def __init__(self, resource: str) -> None:
+        self.failures: list[str] = []
+        self._resource = resource
+
+    def fail(self, reason: str, path: str) -> None:
+        self.failures.append(f"{reason}. Examine values at '{self._resource}.{path}'.")
+
+    def object(self, fields: Mapping[str, Field], value: Mapping[str, Any], path: str, tf: str) -> Properties:
+        """One object with its values in their own types; unknown keys and outputs given as inputs are failures."""
+        result: Properties = {}
+        for key, item in value.items():
+            where = f"{path}.{key}" if path else key
+            rule = fields.get(key)
+            if key.startswith("__"):
+                continue
+            if rule is None:
+                self.fail("Invalid or unknown key", where)
+            elif rule.output:
+                self.fail(
+                    f'Computed attributes cannot be set. Computed attributes cannot be set, but a value was set for "{tf}{rule.tf}"',
+                    where,
+                )
+            else:
+                result[key] = self.value(rule, item, where, f"{tf}{rule.tf}")
+        return result
+
+    def value(self, rule: Field, value: Any, path: str, tf: str) -> Any:
+        """One value, converted as the official plugin converts (a number given as a string is fine)."""
+        if value is UNKNOWN:
+            return value
+        if rule.is_collection:
+            return self._collection(rule, value, path, tf)
+        if rule.type == "map<string>":
+            return self._map(value, path)
+        if rule.type == "object":
+            if not isinstance(value, Mapping):
+                self.fail(f"expected object type, got {_kind(value)} type", path)
+                return value
+            inner = self.object(rule.fields, value, path, f"{tf}.0.")
+            self.required(rule.fields, inner, path)
+            return inner
+        return self._scalar(rule, value, path, tf)
+
+    def _collection(self, rule: Field, value: Any, path: str, tf: str) -> Any:
+        if not isinstance(value, list):
+            self.fail(f"expected array type, got {_kind(value)} type", path)
+            return value
+        if rule.max_items is not None and len(value) > rule.max_items:
+            self.fail(
+                f"Too many list items. Attribute {tf} supports {rule.max_items} item maximum, but config has "
+                f"{len(value)} declared",
+                path,
+            )
+        if len(value) < rule.min_items:
+            self.fail(
+                f"Not enough list items. Attribute {tf} requires {rule.min_items} item minimum, but config has only "
+                f"{len(value)} declared",
+                path,
+            )
+        items = []
+        for index, item in enumerate(value):
+            where = f"{path}[{index}]"
+            if item is UNKNOWN:
+                items.append(item)
+            elif rule.element != "object":
+                items.append(self._scalar(rule, item, where, f"{tf}.{index}"))
+            elif isinstance(item, Mapping):
+                inner = self.object(rule.fields, item, where, f"{tf}.{index}.")
+                self.required(rule.fields, inner, where)
+                items.append(inner)
+            else:
+                self.fail(f"expected object type, got {_kind(item)} type", where)
+        return items
+
+    def _map(self, value: Any, path: str) -> Any:
+        if not isinstance(value, Mapping):
+            self.fail(f"expected object type, got {_kind(value)} type", path)
+            return value
+        result = {}
+        for key, item in value.items():
+            if isinstance(item, Mapping | list):
+                self.fail(f"expected string type, got {_kind(item)} type", f"{path}.{key}")
+            result[key] = item if item is UNKNOWN else _text(item)
+        return result
+
+    def _scalar(self, rule: Field, value: Any, path: str, tf: str) -> Any:
+        try:
+            converted = _convert(rule.element, value)
+        except ValueError:
+            self.fail(f"expected {_WIRE_TYPES[rule.element]} type, got {_kind(value)} type", path)
+            return value
+        if isinstance(converted, str):
+            self.string(rule, converted, path, tf)
+        elif not isinstance(converted, bool):
+            self._number(rule, converted, path, tf)
+        return converted
+
+    def string(self, rule: Field, value: str, path: str, tf: str | None = None) -> None:
+        """Allowed values, patterns and formats of a string."""
+        tf = tf or rule.tf
+        if rule.enum and value not in rule.enum:
+            allowed = " ".join(f'"{item}"' for item in rule.enum)
+            self.fail(f"expected {tf} to be one of [{allowed}], got {value}", path)
+        if rule.pattern and not re.search(rule.pattern, value):
+            self.fail(f'"{tf}" ("{value}") doesn\'t match regexp "{rule.pattern}"', path)
+        if rule.max_length is not None and len(value) > rule.max_length:
+            self.fail(f"expected length of {tf} to be in the range (0 - {rule.max_length}), got {value}", path)
+        if rule.format:
+            for reason in formats.problems(rule.format, tf, value):
+                self.fail(reason, path)
+
+    def _number(self, rule: Field, value: float, path: str, tf: str) -> None:
+        low, high = rule.min, rule.max
+        if low is not None and high is not None:
+            if not low <= value <= high:
+                self.fail(f"expected {tf} to be in the range ({low} - {high}), got {value}", path)
+        elif low is not None and value < low:
+            self.fail(f"expected {tf} to be at least ({low}), got {value}", path)
+
+    def required(self, fields: Mapping[str, Field], inputs: Mapping[str, Any], path: str) -> None:
+        """Missing required properties."""
+        for prop, rule in fields.items():
+            if rule.required and inputs.get(prop) is None:
+                where = f"{path}.{prop}" if path else prop
+                self.failures.append(f"Missing required property '{where}'")
+
+    def combinations(
+        self, fields: Mapping[str, Field], inputs: Mapping[str, Any], root: Mapping[str, Any], path: str = ""
+    ) -> None:
+        """Properties that exclude or need each other."""
+        for prop, rule in fields.items():
+            where = f"{path}.{prop}" if path else prop
+            value = inputs.get(prop)
+            if value is not None:
+                for other in rule.conflicts_with:
+                    if _dig(root, other) not in (None, False):
+                        detail = f'"{rule.tf}": conflicts with {_snake(other)}'
+                        self.fail(f"Conflicting configuration arguments. {detail}", where)
+                for item in _objects(value) if rule.fields else ():
+                    self.combinations(rule.fields, item, root, where)
+            for reason in _one_of(rule, root):
+                self.fail(reason, where)
+
+
+_WIRE_TYPES: Final = {"string": "string", "int": "number", "float": "number", "bool": "boolean"}
+
+
+def _one_of(rule: Field, root: Mapping[str, Any]) -> Iterator[str]:
+    """The two group rules; a group inside an object that is not there does not apply."""
+    for group, exactly in ((rule.exactly_one_of, True), (rule.at_least_one_of, False)):
+        parents = {path.rpartition(".")[0] for path in group}
+        if not group or any(parent and _dig(root, parent) is None for parent in parents):
+            continue
+        names = ",".join(_snake(path) for path in group)
+        given = [path for path in group if _dig(root, path) is not None]
+        if not given:
+            what = "Invalid combination of arguments" if exactly else "Missing required argument"
+            yield f'{what}. "{rule.tf}": one of `{names}` must be specified'
+        elif exactly and len(given) > 1:
+            found = ",".join(_snake(path) for path in given)
+            yield (
+                f'Invalid combination of arguments. "{rule.tf}": only one of `{names}` can be specified, but `{found}` '
+                "were specified."
+            )
+
+
+def _snake(path: str) -> str:
+    return re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", path.replace(".", ".0."))
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    return {str: "string", list: "array", dict: "object"}.get(type(value), "unknown")
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _convert(kind: str, value: Any) -> Any:
+    """Raises ValueError where the value has no reading in that type."""
+    if isinstance(value, Mapping | list):
+        raise ValueError(kind)
+    if kind == "string":
+        return _text(value)
+    if kind == "bool":
+        if isinstance(value, bool):
+            return value
+        if value in ("true", "false"):
+            return value == "true"
+        raise ValueError(kind)
+    if isinstance(value, bool):
+        raise ValueError(kind)
+    if kind == "float":
+        return float(value)
+    if isinstance(value, float) and not value.is_integer():
+        raise ValueError(kind)
+    return int(value)

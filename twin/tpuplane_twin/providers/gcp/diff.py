@@ -1,0 +1,139 @@
+"""Diff: which properties differ between a state and a plan, path by path, and which of them replace the resource."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from tpuplane_twin.providers.gcp.suppress import managed_label, suppressed
+from tpuplane_twin.providers.gcp.tables import Field
+from tpuplane_twin.providers.server import Change, Kind, Properties
+from tpuplane_twin.providers.values import UNKNOWN
+
+
+def diff(fields: Mapping[str, Field], state: Mapping[str, Any], planned: Mapping[str, Any]) -> dict[str, Change]:
+    """Property path (`nodeConfig.labels["a/b"]`, `nodeLocations[0]`) → change."""
+    return dict(_object(fields, state, planned, planned, ""))
+
+
+def without_ignored(changes: Mapping[str, Change], ignore: Iterable[str]) -> dict[str, Change]:
+    """The changes outside the `ignoreChanges` paths; `*` stands for any one step."""
+    patterns = [
+        re.compile(re.escape(path).replace(r"\*", r"[^.\[\]]+").replace(r"\[\"", r'\["') + r"(?:$|[.\[])")
+        for path in ignore
+    ]
+    return {path: change for path, change in changes.items() if not any(p.match(path) for p in patterns)}
+
+
+def restored(fields: Mapping[str, Field], inputs: Properties, state: Properties, ignore: Iterable[str]) -> Properties:
+    """Inputs with top-level ignored properties taken from the state, so that an update does not send them."""
+    kept = dict(inputs)
+    for path in ignore:
+        if path in fields:
+            kept.pop(path, None)
+            if path in state:
+                kept[path] = state[path]
+    return kept
+
+
+def _object(
+    fields: Mapping[str, Field], old: Mapping[str, Any], new: Mapping[str, Any], root: Mapping[str, Any], path: str
+) -> Iterator[tuple[str, Change]]:
+    for name, rule in fields.items():
+        where = f"{path}.{name}" if path else name
+        yield from _value(rule, old.get(name), new.get(name), root, where)
+
+
+def _value(rule: Field, old: Any, new: Any, root: Mapping[str, Any], path: str) -> Iterator[tuple[str, Change]]:
+    if old == new or (new is UNKNOWN and (rule.output or rule.computed) and old is None):
+        return
+    if rule.suppress and suppressed(rule.suppress, old, new, root):
+        return
+    if new is UNKNOWN:
+        yield path, Change(Kind.ADD if old is None else Kind.UPDATE, rule.force_new)
+    elif rule.type == "object":
+        yield from _block(rule, old, new, root, path)
+    elif rule.type == "map<string>":
+        yield from _map(rule, old or {}, new or {}, path)
+    elif rule.is_collection:
+        yield from _collection(rule, old or [], new or [], root, path)
+    elif (old or rule.zero) != (new or rule.zero):
+        yield path, Change(_kind(old, new), rule.force_new)
+
+
+def _block(rule: Field, old: Any, new: Any, root: Mapping[str, Any], path: str) -> Iterator[tuple[str, Change]]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        yield from _object(rule.fields, old, new, root, path)
+    elif old or new is not None:
+        replace = rule.force_new or _holds_force_new(rule.fields, old if new is None else new)
+        yield path, Change(_kind(old, new), replace)
+
+
+def _map(rule: Field, old: Mapping[str, Any], new: Mapping[str, Any], path: str) -> Iterator[tuple[str, Change]]:
+    for key in sorted({*old, *new}):
+        if old.get(key) == new.get(key):
+            continue
+        if rule.suppress == "managedLabels" and key not in new and managed_label(key):
+            continue
+        step = f".{key}" if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key) else f'["{key}"]'
+        yield path + step, Change(_kind(old.get(key), new.get(key)), rule.force_new)
+
+
+def _collection(
+    rule: Field, old: list[Any], new: list[Any], root: Mapping[str, Any], path: str
+) -> Iterator[tuple[str, Change]]:
+    if rule.is_set:
+        old, new = _aligned(rule, old, new, root)
+    for index in range(max(len(old), len(new))):
+        before = old[index] if index < len(old) else None
+        after = new[index] if index < len(new) else None
+        where = f"{path}[{index}]"
+        if before == after:
+            continue
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            yield from _object(rule.fields, before, after, root, where)
+        else:
+            replace = rule.force_new or _holds_force_new(rule.fields, before if after is None else after)
+            yield where, Change(_kind(before, after), replace)
+
+
+def _aligned(rule: Field, old: list[Any], new: list[Any], root: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
+    """Two sets with the equal items taken out, so that order alone is no difference."""
+    left = list(old)
+    added = []
+    for item in new:
+        twin = next((other for other in left if _same_item(rule, other, item, root)), None)
+        if twin is None:
+            added.append(item)
+        else:
+            left.remove(twin)
+    return left, added
+
+
+def _same_item(rule: Field, old: Any, new: Any, root: Mapping[str, Any]) -> bool:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return not any(_object(rule.fields, old, new, root, ""))
+    return bool(old == new) or bool(rule.suppress and suppressed(rule.suppress, old, new, root))
+
+
+def _holds_force_new(fields: Mapping[str, Field], value: Any) -> bool:
+    """Whether an object that comes or goes as a whole sets something that only a new resource can have."""
+    if not isinstance(value, Mapping):
+        return False
+    for name, rule in fields.items():
+        inner = value.get(name)
+        if inner in (None, "", 0, False, [], {}):
+            continue
+        if rule.force_new:
+            return True
+        for item in inner if isinstance(inner, list) else [inner]:
+            if rule.fields and _holds_force_new(rule.fields, item):
+                return True
+    return False
+
+
+def _kind(old: Any, new: Any) -> Kind:
+    if old is None:
+        return Kind.ADD
+    return Kind.DELETE if new is None else Kind.UPDATE

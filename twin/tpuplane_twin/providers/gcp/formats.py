@@ -1,0 +1,126 @@
+"""The string formats that the official plugin checks before it sends anything, with its messages."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Final
+
+
+def problems(name: str, path: str, value: str) -> Iterator[str]:
+    """What is wrong with `value` for the format `name`; `path` is how the message calls the property."""
+    yield from _FORMATS[name](path, value)
+
+
+def _gce_name(path: str, value: str) -> Iterator[str]:
+    pattern = "^(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)$"
+    if not re.search(pattern, value):
+        yield f'"{path}" ("{value}") doesn\'t match regexp "{pattern}"'
+
+
+def _cluster_name(path: str, value: str) -> Iterator[str]:
+    if len(value) > 40:
+        yield f'"{path}" cannot be longer than 40 characters'
+    if not re.fullmatch("[a-z0-9-]+", value):
+        yield f'"{path}" can only contain lowercase letters, numbers and hyphens'
+    if not re.search("^[a-z]", value):
+        yield f'"{path}" must start with a letter'
+    if not re.search("[a-z0-9]$", value):
+        yield f'"{path}" must end with a number or a letter'
+
+
+def _cidr(path: str, value: str) -> Iterator[str]:
+    try:
+        if "/" not in value:
+            raise ValueError
+        ipaddress.ip_interface(value)
+    except ValueError:
+        yield f'"{path}" is not a valid IP CIDR range: invalid CIDR address: {value}'
+
+
+def _cidr28(path: str, value: str) -> Iterator[str]:
+    if not value:
+        return
+    try:
+        network = ipaddress.ip_network(value)
+    except ValueError:
+        yield f'expected "{path}" to be a valid network Value, got {value}: invalid CIDR address: {value}'
+        return
+    if network.prefixlen != 28:
+        yield (
+            f'expected "{path}" to contain a network Value with between 28 and 28 significant bits, '
+            f"got: {network.prefixlen}"
+        )
+
+
+def _rfc1918(path: str, value: str) -> Iterator[str]:
+    if not value:
+        return
+    try:
+        network = ipaddress.ip_network(value)
+    except ValueError:
+        yield f'expected "{path}" to be a valid network Value, got {value}: invalid CIDR address: {value}'
+        return
+    if not network.is_private:
+        yield f'expected "{path}" to be in private range, got {value}'
+
+
+def _rfc3339(path: str, value: str) -> Iterator[str]:
+    try:
+        if "T" not in value:
+            raise ValueError
+        datetime.fromisoformat(value)
+    except ValueError:
+        yield f'"{path}" ("{value}") is not a valid RFC3339 date'
+
+
+def _time_of_day(path: str, value: str) -> Iterator[str]:
+    pattern = "^([01][0-9]|2[0-3]):[0-5][0-9]$"
+    if not re.search(pattern, value):
+        yield f'"{path}" ("{value}") must be in the format HH:mm (RFC3399)'
+
+
+def _hourly(path: str, value: str) -> Iterator[str]:
+    if not re.search("^([01]?[0-9]|2[0-3]):00$", value):
+        yield f'"{path}" ("{value}") must be in the format of HH:00, on the hour'
+
+
+def _private_asn(path: str, value: str) -> Iterator[str]:
+    if not (value.isdigit() and (64512 <= int(value) <= 65534 or 4200000000 <= int(value) <= 4294967294)):
+        yield (
+            f'expected "{path}" to be a RFC6996-compliant Local ASN: must be either in the private ASN ranges: '
+            "[64512..65534], [4200000000..4294967294]; or be the value of [16550]"
+        )
+
+
+def _go_duration(path: str, value: str) -> Iterator[str]:
+    if not re.fullmatch(r"(?:\d+(?:\.\d+)?(?:ns|us|ms|s|m|h))+", value):
+        yield f'expected {path} to be a duration, got "{value}"'
+
+
+def _iam_member(path: str, value: str) -> Iterator[str]:
+    special = ("projectOwners", "projectReaders", "projectWriters", "allUsers", "allAuthenticatedUsers")
+    if value.startswith("deleted"):
+        yield f"invalid value for {path} (Terraform does not support IAM members for deleted principals)"
+    elif not re.search(".+:.+", value) and not any(name in value for name in special):
+        yield (
+            f'invalid value "{value}" for {path} (IAM members must have one of the values outlined here: '
+            "https://cloud.google.com/billing/docs/reference/rest/v1/Policy#Binding)"
+        )
+
+
+_FORMATS: Final[dict[str, Callable[[str, str], Iterator[str]]]] = {
+    "gceName": _gce_name,
+    "clusterName": _cluster_name,
+    "cidr": _cidr,
+    "cidr28": _cidr28,
+    "rfc1918": _rfc1918,
+    "rfc3339": _rfc3339,
+    "timeOfDay": _time_of_day,
+    "hourly": _hourly,
+    "privateAsn": _private_asn,
+    "goDuration": _go_duration,
+    "iamMember": _iam_member,
+}

@@ -1,0 +1,229 @@
+"""The provider: routes the engine's calls to the resource types and keeps what the engine stores in shape."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from tpuplane_twin.providers.gcp import inputs as extract
+from tpuplane_twin.providers.gcp.api import Deadline
+from tpuplane_twin.providers.gcp.check import DEFAULTS, check
+from tpuplane_twin.providers.gcp.diff import without_ignored
+from tpuplane_twin.providers.gcp.invokes import invoke
+from tpuplane_twin.providers.gcp.resources.account import Account
+from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Resource
+from tpuplane_twin.providers.gcp.resources.cluster import Cluster
+from tpuplane_twin.providers.gcp.resources.compute import Firewall, Network, ResourcePolicy, Router, Subnetwork
+from tpuplane_twin.providers.gcp.resources.iam_member import IamMember
+from tpuplane_twin.providers.gcp.resources.node_pool import NodePool
+from tpuplane_twin.providers.gcp.resources.router_nat import RouterNat
+from tpuplane_twin.providers.gcp.session import Session, start_session, unknown_keys
+from tpuplane_twin.providers.gcp.tables import Table
+from tpuplane_twin.providers.server import (
+    Autonaming,
+    Change,
+    Checked,
+    Difference,
+    InitFailed,
+    Kind,
+    Properties,
+    ProviderError,
+    Urn,
+)
+
+VERSION: Final = "9.35.0"
+"""The official release whose behaviour this is."""
+
+_META: Final = "__meta"
+_TIMEOUTS_KEY: Final = "e2bfb730-ecaa-11e6-8f88-34363bc7c4c0"  # where Terraform's SDK keeps a resource's timeouts
+_DEFAULT_MINUTES: Final = 20
+
+_TYPES: Final[tuple[type[Resource], ...]] = (
+    Account,
+    Cluster,
+    Firewall,
+    IamMember,
+    Network,
+    NodePool,
+    ResourcePolicy,
+    Router,
+    RouterNat,
+    Subnetwork,
+)
+
+
+class GcpProvider:
+    """One configured provider. Every method may run in many threads at once."""
+
+    version = VERSION
+
+    def __init__(self) -> None:
+        self._session: Session | None = None
+        self._resources: dict[str, Resource] = {}
+
+    def check_config(self, urn: Urn, news: Properties) -> Checked:
+        """Refuse unknown configuration keys."""
+        failures = [
+            f"could not validate provider configuration: Invalid or unknown key. Examine values at '{urn.name}.{key}'."
+            for key in unknown_keys(news)
+        ]
+        return Checked(news, failures)
+
+    def diff_config(self, olds: Properties, news: Properties) -> Difference:
+        """A provider whose project changes is another provider; everything else changes in place."""
+        names = {*olds, *news} - {"version"}
+        changes = {
+            name: Change(Kind.UPDATE, replace=name == "project") for name in names if olds.get(name) != news.get(name)
+        }
+        return Difference(changes)
+
+    def configure(self, args: Properties) -> None:
+        """Read configuration and environment. Raises `ProviderError` without credentials or endpoints."""
+        self._session = start_session(args)
+        self._resources = {}
+        for kind in _TYPES:
+            resource = kind(self._session)
+            self._resources[resource.table.token] = resource
+
+    def cancel(self) -> None:
+        """Stop waiting for operations: what is under way ends with an error and stays in the state."""
+        if self._session is not None:
+            self._session.api.cancelled.set()
+
+    def invoke(self, token: str, args: Properties) -> Properties:
+        """A function such as `gcp:organizations/getClientConfig:getClientConfig`."""
+        return invoke(self._configured(), token, args)
+
+    def check(
+        self, urn: Urn, olds: Properties, news: Properties, seed: bytes, autonaming: Autonaming | None
+    ) -> Checked:
+        """Inputs with name and defaults filled in, or what is wrong with them."""
+        return check(self._resource(urn).table, urn.name, olds, news, seed, autonaming)
+
+    def diff(
+        self, urn: Urn, resource_id: str, state: Properties, news: Properties, ignore: Sequence[str]
+    ) -> Difference:
+        """What an update with these inputs would change."""
+        resource = self._resource(urn)
+        prior = _without_meta(state)
+        changes = without_ignored(resource.diff(prior, resource.plan(_plain(news), prior)), ignore)
+        return Difference(changes, _delete_first(resource.table, news))
+
+    def create(self, urn: Urn, inputs: Properties, timeout: float, preview: bool) -> tuple[str, Properties]:
+        """Create a resource; in a preview only say what it would look like."""
+        resource = self._resource(urn)
+        planned = resource.plan(_plain(inputs), None)
+        if preview:
+            return "", planned
+        try:
+            resource_id, state = resource.create(planned, _deadline(resource.table, "create", timeout))
+        except CreatedInError as error:
+            state = _with_meta(resource.table, error.state)
+            reason = f"creating {urn.type} {urn.name}: {_listed(error)}"
+            raise InitFailed(error.resource_id, state, inputs, reason) from error
+        except ProviderError as error:
+            raise ProviderError(_listed(error)) from error
+        return resource_id, _with_meta(resource.table, state)
+
+    def read(
+        self, urn: Urn, resource_id: str, inputs: Properties, state: Properties
+    ) -> tuple[str, Properties, Properties]:
+        """Refresh a resource of the state, or import one by its id. An empty id means that it is gone."""
+        resource = self._resource(urn)
+        refresh = bool(state)
+        prior = _without_meta(state) if refresh else resource.import_properties(resource_id)
+        if not refresh:
+            resource_id = resource.canonical_id(resource_id, prior)
+        try:
+            found = resource.read(resource_id, prior)
+        except ProviderError as error:
+            raise ProviderError(f"refreshing {urn.type} {urn.name}: {_listed(error)}") from error
+        if found is None:
+            return "", {}, {}
+        if refresh:
+            new_inputs = extract.refreshed(inputs, found)
+        else:
+            new_inputs = extract.imported(resource.table.fields, found)
+        return resource_id, new_inputs, _with_meta(resource.table, found)
+
+    def update(
+        self, urn: Urn, resource_id: str, state: Properties, news: Properties, timeout: float, preview: bool
+    ) -> Properties:
+        """Change a resource; in a preview only say what it would look like."""
+        resource = self._resource(urn)
+        prior = _without_meta(state)
+        planned = resource.plan(_plain(news), prior)
+        if preview:
+            return planned
+        deadline = _deadline(resource.table, "update", timeout)
+        try:
+            found = resource.update(resource_id, prior, planned, resource.diff(prior, planned), deadline)
+        except ProviderError as error:
+            # Some of the requests may have got through: the old state stays, and the next refresh tells.
+            reason = f"updating {urn.type} {urn.name}: {_listed(error)}"
+            raise InitFailed(resource_id, _with_meta(resource.table, prior), news, reason) from error
+        return _with_meta(resource.table, found)
+
+    def delete(self, urn: Urn, resource_id: str, state: Properties, timeout: float) -> None:
+        """Delete a resource; one that is gone already is fine."""
+        resource = self._resource(urn)
+        try:
+            resource.delete(resource_id, _without_meta(state), _deadline(resource.table, "delete", timeout))
+        except ProviderError as error:
+            raise ProviderError(f"deleting {urn.type} {urn.name}: {_listed(error)}") from error
+
+    def _configured(self) -> Session:
+        if self._session is None:
+            raise ProviderError("the gcp provider has not been configured")
+        return self._session
+
+    def _resource(self, urn: Urn) -> Resource:
+        self._configured()
+        try:
+            return self._resources[urn.type]
+        except KeyError:
+            served = ", ".join(sorted(self._resources))
+            raise ProviderError(
+                f"unrecognized resource type: {urn.type}; this stand-in for the gcp provider serves {served}; for any "
+                "other install the official plugin with `pulumi plugin install resource gcp`"
+            ) from None
+
+
+def _delete_first(table: Table, news: Properties) -> bool:
+    """Two resources cannot have one name: an explicit name makes a replacement delete the old one first."""
+    if table.delete_before_replace:
+        return True
+    name = table.name_property
+    return name is not None and DEFAULTS in news and name in news and name not in news[DEFAULTS]
+
+
+def _deadline(table: Table, what: str, timeout: float) -> Deadline:
+    return Deadline.after(timeout or table.timeouts.get(what, _DEFAULT_MINUTES) * 60)
+
+
+def _listed(error: Exception) -> str:
+    """Terraform's list of errors, which the official plugin shows even for one."""
+    return f"1 error occurred:\n\t* {error}\n\n"
+
+
+def _plain(value: Any) -> Any:
+    """Inputs without the bookkeeping of defaults."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items() if key != DEFAULTS}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _without_meta(state: Properties) -> Properties:
+    return {name: value for name, value in state.items() if name != _META}
+
+
+def _with_meta(table: Table, state: Properties) -> Properties:
+    """The state with Terraform's own notes, so that the official plugin can take the stack over."""
+    nanoseconds = {what: minutes * 60 * 10**9 for what, minutes in table.timeouts.items()}
+    meta = {_TIMEOUTS_KEY: nanoseconds} if nanoseconds else {}
+    if table.schema_version:
+        meta["schema_version"] = str(table.schema_version)  # type: ignore[assignment]
+    return {**state, _META: json.dumps(meta, separators=(",", ":"))} if meta else state

@@ -1,0 +1,107 @@
+"""Service accounts of the IAM API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tpuplane_twin.providers.gcp.api import ApiError, Deadline
+from tpuplane_twin.providers.gcp.bodies import flatten
+from tpuplane_twin.providers.gcp.resources.base import Resource, known, touched
+from tpuplane_twin.providers.server import Change, Properties, ProviderError
+from tpuplane_twin.providers.values import UNKNOWN
+
+_CONFIRMATIONS = 3
+"""Google's IAM is eventually consistent: the official plugin wants to see an account that often before it goes on."""
+
+
+class Account(Resource):
+    """A service account; its id is `projects/P/serviceAccounts/EMAIL`."""
+
+    table_name = "account"
+    import_formats = (r"projects/(?P<project>[^/]+)/serviceAccounts/(?P<email>[^/]+)",)
+
+    def plan(self, inputs: Mapping[str, Any], prior: Properties | None) -> Properties:
+        """Email and member follow from the account id, so that a preview knows them."""
+        planned = super().plan(inputs, prior)
+        project, account = planned.get("project"), planned.get("accountId")
+        if prior is None and isinstance(project, str) and isinstance(account, str):
+            planned["email"] = f"{account}@{project}.iam.gserviceaccount.com"
+            planned["member"] = f"serviceAccount:{planned['email']}"
+        return planned
+
+    def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:  # noqa: D102
+        project = self.need_project(planned)
+        texts = {name: planned.get(name) for name in ("displayName", "description") if planned.get(name)}
+        body = {"accountId": planned["accountId"], "serviceAccount": texts}
+        try:
+            found = self.api.call("POST", f"{self.session.iam}projects/{project}/serviceAccounts", body)
+        except ApiError as error:
+            if error.status != 409 or not planned.get("createIgnoreAlreadyExists"):
+                raise ProviderError(f"Error creating service account: {error}") from error
+            email = f"{planned['accountId']}@{project}.iam.gserviceaccount.com"
+            found = self.api.call("GET", self._url(f"projects/{project}/serviceAccounts/{email}"))
+        state = self._confirmed(found["name"], deadline)
+        return found["name"], self._state(state, planned)
+
+    def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
+        try:
+            return self._state(self.api.call("GET", self._url(resource_id)), prior)
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+
+    def update(  # noqa: D102
+        self,
+        resource_id: str,
+        prior: Properties,
+        planned: Properties,
+        changed: Mapping[str, Change],
+        deadline: Deadline,
+    ) -> Properties:
+        if not set(changed) - {"deletionPolicy", "createIgnoreAlreadyExists"}:
+            return self.read(resource_id, planned) or known(planned)
+        current = self.api.call("GET", self._url(resource_id))
+        if touched(changed, "disabled"):
+            self.api.call("POST", self._url(f"{resource_id}:{'disable' if planned.get('disabled') else 'enable'}"), {})
+        masks = {"description": "description", "displayName": "display_name"}
+        mask = [name for prop, name in masks.items() if touched(changed, prop)]
+        if mask:
+            account = {prop: planned.get(prop) for prop in ("displayName", "description") if planned.get(prop)}
+            body = {"serviceAccount": {**account, "etag": current.get("etag")}, "updateMask": ",".join(mask)}
+            self.api.call("PATCH", self._url(resource_id), body)
+            current = self._confirmed(resource_id, deadline)
+        else:
+            current = self.api.call("GET", self._url(resource_id))
+        return self._state(current, planned)
+
+    def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
+        if not self.check_deletion(resource_id, state):
+            return
+        try:
+            self.api.call("DELETE", self._url(resource_id))
+        except ApiError as error:
+            if not error.not_found:
+                raise ProviderError(f"Error deleting service account: {error}") from error
+
+    def _url(self, path: str) -> str:
+        return self.session.iam + path
+
+    def _confirmed(self, name: str, deadline: Deadline) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = {}
+        for _ in range(_CONFIRMATIONS):
+            found = self.api.retry(
+                deadline, lambda: self.api.call("GET", self._url(name)), lambda error: error.not_found
+            )
+        return found
+
+    def _state(self, found: Mapping[str, Any], prior: Properties) -> Properties:
+        state = flatten(self.table.fields, found)
+        state["accountId"] = found["email"].partition("@")[0]
+        state["member"] = f"serviceAccount:{found['email']}"
+        for name in ("createIgnoreAlreadyExists", "deletionPolicy"):
+            if prior.get(name) not in (None, UNKNOWN):
+                state[name] = prior[name]
+        state.setdefault("deletionPolicy", "DELETE")
+        return state

@@ -1,0 +1,140 @@
+"""What every resource type has: its table, its plan, and the requests behind create, read, update and delete."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from tpuplane_twin.providers.gcp.api import Deadline
+from tpuplane_twin.providers.gcp.diff import diff
+from tpuplane_twin.providers.gcp.plan import plan
+from tpuplane_twin.providers.gcp.session import Session
+from tpuplane_twin.providers.gcp.tables import Table, load
+from tpuplane_twin.providers.server import Change, Properties, ProviderError
+from tpuplane_twin.providers.values import UNKNOWN
+
+
+class CreatedInError(ProviderError):
+    """The resource exists after a failed create; `state` is what is known of it."""
+
+    def __init__(self, resource_id: str, state: Properties, message: str) -> None:
+        super().__init__(message)
+        self.resource_id, self.state = resource_id, state
+
+
+class Resource(ABC):
+    """A resource type. Instances hold no state of their own but the session."""
+
+    table_name: ClassVar[str]
+    import_formats: ClassVar[tuple[str, ...]] = ()
+    """Regular expressions with named groups; the first that matches an import id gives the first properties."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.api = session.api
+
+    @property
+    def table(self) -> Table:
+        """The rules of this type."""
+        return load(self.table_name)
+
+    def plan(self, inputs: Mapping[str, Any], prior: Properties | None) -> Properties:
+        """The planned state, with the provider's defaults for project, location and deletion policy."""
+        planned = plan(self.table.fields, inputs, prior)
+        for name, default in self._defaults(planned, prior).items():
+            if name in self.table.fields and name not in inputs and default:
+                planned[name] = default
+        return planned
+
+    def _defaults(self, planned: Properties, prior: Properties | None) -> dict[str, Any]:
+        defaults: dict[str, Any] = {"deletionPolicy": "DELETE", "project": self.session.project}
+        if "location" not in self.table.fields:
+            defaults["region"] = self.session.region
+        elif prior is None:
+            defaults["location"] = self.session.region or self.session.zone
+        return {name: value for name, value in defaults.items() if planned.get(name) in (None, UNKNOWN, "")}
+
+    def diff(self, prior: Properties, planned: Properties) -> dict[str, Change]:
+        """The changes between state and plan."""
+        return diff(self.table.fields, prior, planned)
+
+    def import_properties(self, resource_id: str) -> Properties:
+        """What an import id says. Raises `ProviderError` for an id of another form."""
+        for pattern in self.import_formats:
+            if match := re.fullmatch(pattern, resource_id):
+                found = {key: value for key, value in match.groupdict().items() if value}
+                return {"project": self.session.project, **found}
+        raise ProviderError(
+            f'Import id "{resource_id}" doesn\'t match any of the accepted formats: {list(self.import_formats)}'
+        )
+
+    def canonical_id(self, resource_id: str, properties: Properties) -> str:
+        """The id that the state keeps for an import id. Most types accept shorter forms of it."""
+        return resource_id
+
+    def need_project(self, properties: Mapping[str, Any]) -> str:
+        """The project of a resource, its own or the provider's."""
+        project = properties.get("project") or self.session.project
+        if not project:
+            raise ProviderError(
+                "project: required field is not set: set it on the resource or with `pulumi config set gcp:project NAME`"
+            )
+        return str(project).removeprefix("projects/")
+
+    def check_deletion(self, resource_id: str, state: Mapping[str, Any]) -> bool:
+        """False when `deletionPolicy` ABANDON leaves the real resource alone; PREVENT is an error."""
+        policy = state.get("deletionPolicy")
+        if policy == "PREVENT":
+            raise ProviderError(
+                f'cannot destroy "{resource_id}" without setting deletion_policy="DELETE" and running `terraform apply`'
+            )
+        return policy != "ABANDON"
+
+    @abstractmethod
+    def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:
+        """Create it; returns id and state. Raises `CreatedInError` if it exists but is not in order."""
+
+    @abstractmethod
+    def read(self, resource_id: str, prior: Properties) -> Properties | None:
+        """The state as the API has it, None when the resource is gone."""
+
+    @abstractmethod
+    def update(
+        self,
+        resource_id: str,
+        prior: Properties,
+        planned: Properties,
+        changed: Mapping[str, Change],
+        deadline: Deadline,
+    ) -> Properties:
+        """Send what changed; returns the new state."""
+
+    @abstractmethod
+    def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:
+        """Delete it; a resource that is already gone is fine."""
+
+
+def known(properties: Mapping[str, Any]) -> Properties:
+    """The properties without what is not known yet, at any depth."""
+    result: Properties = {}
+    for name, value in properties.items():
+        if value is UNKNOWN:
+            continue
+        if isinstance(value, Mapping):
+            result[name] = known(value)
+        elif isinstance(value, list):
+            result[name] = [known(item) if isinstance(item, Mapping) else item for item in value]
+        else:
+            result[name] = value
+    return result
+
+
+def touched(changed: Mapping[str, Any], *paths: str) -> bool:
+    """Whether anything at or below one of the property paths changed."""
+    return any(
+        change == path or change.startswith((f"{path}.", f"{path}[")) or path.startswith((f"{change}.", f"{change}["))
+        for change in changed
+        for path in paths
+    )

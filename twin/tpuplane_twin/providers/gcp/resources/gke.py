@@ -1,0 +1,142 @@
+"""What clusters and node pools share: operations, resting states, labels, instance groups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from tpuplane_twin.providers.gcp.api import ApiError, Deadline
+from tpuplane_twin.providers.gcp.bodies import dig, expand_one, flatten
+from tpuplane_twin.providers.gcp.resources.base import Resource
+from tpuplane_twin.providers.gcp.tables import Field
+from tpuplane_twin.providers.server import Properties, ProviderError
+
+_GROUP_MANAGER: Final = re.compile(
+    r"projects/(?P<project>[^/]+)/zones/(?P<zone>[^/]+)/instanceGroupManagers/(?P<name>[^/]+)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One request of an update, as data.
+
+    Sent when a property at or below one of `watch` changed; `field` is the API field that carries the first one's
+    value. With `required` nothing is sent when the value is gone; otherwise `absent` is sent in its place.
+    """
+
+    watch: tuple[str, ...]
+    field: str
+    required: bool = False
+    absent: Any = None
+
+
+class GkeResource(Resource):
+    """Requests to the Container API below one cluster."""
+
+    resting: ClassVar[frozenset[str]]
+    """States in which nothing is under way and all is well."""
+    broken: ClassVar[frozenset[str]]
+    """States in which nothing is under way and something is wrong."""
+
+    def url(self, path: str) -> str:
+        """The address of a path below the Container API's base."""
+        return self.session.container + path
+
+    def location(self, properties: Mapping[str, Any]) -> str:
+        """The region or zone: the resource's own, else the provider's."""
+        location = properties.get("location") or self.session.region or self.session.zone
+        if not location:
+            raise ProviderError("Unable to determine location: region/zone not configured in resource/provider config")
+        return str(location).rpartition("/")[2]
+
+    def wait(self, operation: Mapping[str, Any], place: str, activity: str, deadline: Deadline) -> None:
+        """Poll an operation of `projects/P/locations/L` until it is done."""
+        url = self.url(f"{place}/operations/{operation['name']}")
+        self.api.wait(operation, url, activity, deadline, gke=True)
+
+    def rest(self, path: str, deadline: Deadline) -> str:
+        """Wait until a cluster or pool rests; its state. Raises `ApiError` when it is gone."""
+        while True:
+            found = self.api.call("GET", self.url(path))
+            state = str(found.get("status", ""))
+            if state in self.resting or state in self.broken:
+                return state
+            if deadline.passed:
+                raise ProviderError(f'"{path}" has state "{state}" with message "{found.get("statusMessage", "")}"')
+            self.api.pause(self.api.poll_seconds)
+
+    def send(self, deadline: Deadline, call: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+        """A mutating call, repeated while GKE is busy with another operation on the same cluster or pool."""
+        return self.api.retry(deadline, call, lambda error: error.busy)
+
+    def value(self, path: str, properties: Mapping[str, Any]) -> Any:
+        """The API form of the property at a path without indices; None when it is not set."""
+        rule, value = self.rule(path), dig(properties, path)
+        return None if value is None else expand_one(rule, value)
+
+    def rule(self, path: str) -> Field:
+        """The table's rule at a property path."""
+        first, *rest = path.split(".")
+        rule = self.table.fields[first]
+        for part in rest:
+            rule = rule.fields[part]
+        return rule
+
+    def pool_state(self, fields: Mapping[str, Field], found: Mapping[str, Any], prior: Any) -> Properties:
+        """The state of a node pool, alone or inside a cluster: with its node count and only the user's own taints."""
+        prior = prior if isinstance(prior, Mapping) else {}
+        state = flatten(fields, found)
+        if not dig(found, "autoscaling.enabled"):
+            state.pop("autoscaling", None)
+        managers = self._group_managers(found)
+        urls = [url for url, manager in managers if manager is not None]
+        state["instanceGroupUrls"] = urls
+        state["managedInstanceGroupUrls"] = [manager["instanceGroup"] for _, manager in managers if manager]
+        size = sum(int(manager.get("targetSize", 0)) for _, manager in managers if manager)
+        if prior.get("ignoreNodeCountChanges"):
+            state["nodeCount"] = prior.get("nodeCount", found.get("initialNodeCount", 0))
+        else:
+            state["nodeCount"] = size // len(urls) if urls else 0
+        for name in ("namePrefix", "ignoreNodeCountChanges"):
+            if isinstance(prior.get(name), str | bool):
+                state[name] = prior[name]
+        if isinstance(state.get("nodeConfig"), dict):
+            keep_own_taints(state["nodeConfig"], prior.get("nodeConfig"))
+        return state
+
+    def _group_managers(self, pool: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any] | None]]:
+        """The instance group managers that a pool names; those that are gone are None. One request per zone."""
+        listed: dict[str, dict[str, Any]] = {}
+        result: list[tuple[str, Mapping[str, Any] | None]] = []
+        for url in pool.get("instanceGroupUrls", []):
+            match = _GROUP_MANAGER.search(url)
+            if match is None:
+                raise ProviderError(f"Error reading instance group manage URL '{url}'")
+            zone = f"projects/{match['project']}/zones/{match['zone']}/instanceGroupManagers"
+            if zone not in listed:
+                listed[zone] = self._list_managers(zone)
+            result.append((url, listed[zone].get(match["name"])))
+        return result
+
+    def _list_managers(self, zone: str) -> dict[str, Any]:
+        try:
+            items = self.api.call("GET", self.session.compute + zone).get("items", [])
+        except ApiError as error:
+            if error.not_found:
+                return {}
+            raise
+        return {item["name"]: item for item in items}
+
+
+def keep_own_taints(state: dict[str, Any], prior: Any) -> None:
+    """Leave out of `taints` what GKE added itself; `effectiveTaints` has them all."""
+    own = prior.get("taints") if isinstance(prior, Mapping) else None
+    wanted = [_taint(item) for item in own or [] if isinstance(item, Mapping)]
+    state["taints"] = [item for item in state.get("taints", []) if _taint(item) in wanted]
+    state["taints"].sort(key=lambda item: wanted.index(_taint(item)))
+
+
+def _taint(item: Mapping[str, Any]) -> tuple[Any, ...]:
+    return item.get("key"), item.get("value"), item.get("effect")

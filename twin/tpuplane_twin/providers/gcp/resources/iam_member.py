@@ -1,0 +1,178 @@
+"""One member of one role in a project's IAM policy: read, change and write back the whole policy.
+
+Members that are created or deleted at the same time share one read-modify-write, as the official plugin batches them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any, Final
+
+from tpuplane_twin.providers.gcp.api import ApiError, Deadline
+from tpuplane_twin.providers.gcp.resources.base import Resource, known
+from tpuplane_twin.providers.gcp.session import Session
+from tpuplane_twin.providers.server import Change, Properties, ProviderError
+
+Policy = dict[str, Any]
+Modify = Callable[[Policy], None]
+
+_POLICY_VERSION: Final = 3
+_CONFIRMATIONS: Final = 3
+_MOST_CONFLICTS: Final = 6
+# The official plugin gathers for 3 s and looks again every second, for Google's eventual consistency.
+_GATHER_SECONDS: Final = 0.2
+_LOOK_AGAIN_SECONDS: Final = 0.2
+
+
+class IamMember(Resource):
+    """A (role, member, condition) of a project; its id is `project/role/member`."""
+
+    table_name = "iam_member"
+    import_formats = (r"(?P<project>\S+) (?P<role>\S+) (?P<member>\S+)",)
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._waiting: dict[str, list[tuple[Modify, Future[None]]]] = {}
+
+    def canonical_id(self, resource_id: str, properties: Properties) -> str:  # noqa: D102
+        return f"{properties['project']}/{properties['role']}/{properties['member']}"
+
+    def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:  # noqa: D102
+        project = self.need_project(planned)
+        self._modify(project, lambda policy: _add(policy, planned))
+        resource_id = f"{project}/{planned['role']}/{planned['member']}"
+        if condition := planned.get("condition"):
+            resource_id += f"/{condition['title']}"
+        state = self.read(resource_id, known(planned))
+        if state is None:
+            raise ProviderError(f"Error reading IAM Member {resource_id}: it is gone right after its creation")
+        return resource_id, state
+
+    def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
+        try:
+            policy = self._policy(self.need_project(prior))
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+        binding = _binding(policy, prior)
+        members = binding["members"] if binding else []
+        member = next((name for name in members if name.lower() == prior["member"].lower()), None)
+        if binding is None or member is None:
+            return None
+        state = {**known(prior), "etag": policy.get("etag", ""), "member": member, "role": binding["role"]}
+        if binding.get("condition"):
+            state["condition"] = binding["condition"]
+        return state
+
+    def update(  # noqa: D102
+        self,
+        resource_id: str,
+        prior: Properties,
+        planned: Properties,
+        changed: Mapping[str, Change],
+        deadline: Deadline,
+    ) -> Properties:
+        return self.read(resource_id, planned) or known(planned)
+
+    def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
+        try:
+            self._modify(self.need_project(state), lambda policy: _remove(policy, state))
+        except ApiError as error:
+            if not error.not_found:
+                raise
+        self.read(resource_id, state)
+
+    def _url(self, project: str, verb: str) -> str:
+        return f"{self.session.resource_manager}projects/{project}:{verb}"
+
+    def _policy(self, project: str) -> Policy:
+        body = {"options": {"requestedPolicyVersion": _POLICY_VERSION}}
+        return dict(self.api.call("POST", self._url(project, "getIamPolicy"), body))
+
+    def _modify(self, project: str, modify: Modify) -> None:
+        """Have `modify` applied: by this thread for all who wait with it, or by the one that came first."""
+        done: Future[None] = Future()
+        with self.session.lock("iam-queue"):
+            queue = self._waiting.setdefault(project, [])
+            queue.append((modify, done))
+            leads = len(queue) == 1
+        if leads:
+            self.api.pause(_GATHER_SECONDS)
+            with self.session.lock(f"iam/{project}"):
+                with self.session.lock("iam-queue"):
+                    batch = self._waiting.pop(project)
+                try:
+                    self._write(project, [change for change, _ in batch])
+                except Exception as error:
+                    for _, future in batch:
+                        future.set_exception(error)
+                else:
+                    for _, future in batch:
+                        future.set_result(None)
+        done.result()
+
+    def _write(self, project: str, changes: list[Modify]) -> None:
+        for attempt in range(_MOST_CONFLICTS):
+            policy = self._policy(project)
+            for change in changes:
+                change(policy)
+            body = {"policy": policy, "updateMask": "bindings,etag,auditConfigs"}
+            try:
+                self.api.call("POST", self._url(project, "setIamPolicy"), body)
+                break
+            except ApiError as error:
+                if error.status != 409:
+                    text = f'project "{project}"'
+                    raise ProviderError(
+                        f"Error applying IAM policy for {text}: Error setting IAM policy for {text}: {error}"
+                    ) from error
+                if attempt == _MOST_CONFLICTS - 1:
+                    raise ProviderError(
+                        f'Error applying IAM policy to project "{project}": Too many conflicts.  Latest error: {error}'
+                    ) from error
+            self.api.pause(2**attempt * _LOOK_AGAIN_SECONDS)
+        for _ in range(_CONFIRMATIONS):
+            self.api.pause(_LOOK_AGAIN_SECONDS)
+            self._policy(project)
+
+
+def _binding(policy: Policy, member: Mapping[str, Any]) -> Policy | None:
+    wanted = _condition(member.get("condition"))
+    for binding in policy.get("bindings", []):
+        if binding["role"] == member["role"] and _condition(binding.get("condition")) == wanted:
+            return dict(binding)
+    return None
+
+
+def _condition(condition: Mapping[str, Any] | None) -> tuple[str, ...]:
+    condition = condition or {}
+    return tuple(str(condition.get(key, "")) for key in ("expression", "title", "description"))
+
+
+def _add(policy: Policy, member: Mapping[str, Any]) -> None:
+    policy["version"] = _POLICY_VERSION
+    bindings = policy.setdefault("bindings", [])
+    for binding in bindings:
+        if _binding({"bindings": [binding]}, member):
+            if member["member"] not in binding["members"]:
+                binding["members"] = sorted([*binding["members"], member["member"]])
+            return
+    entry: Policy = {"role": member["role"], "members": [member["member"]]}
+    if condition := member.get("condition"):
+        entry["condition"] = {key: value for key, value in condition.items() if not key.startswith("__")}
+    bindings.append(entry)
+
+
+def _remove(policy: Policy, member: Mapping[str, Any]) -> None:
+    bindings = []
+    for binding in policy.get("bindings", []):
+        if _binding({"bindings": [binding]}, member):
+            names = [name for name in binding["members"] if name.lower() != member["member"].lower()]
+            if not names:
+                continue
+            bindings.append({**binding, "members": names})
+        else:
+            bindings.append(binding)
+    policy["bindings"] = bindings

@@ -1,0 +1,310 @@
+"""Node pools of a GKE cluster."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tpuplane_twin.providers.gcp.api import ApiError, Cancelled, Deadline, OperationError
+from tpuplane_twin.providers.gcp.bodies import dig, expand
+from tpuplane_twin.providers.gcp.resources.base import CreatedInError, known, touched
+from tpuplane_twin.providers.gcp.resources.gke import GkeResource, Update
+from tpuplane_twin.providers.server import Change, Properties, ProviderError
+from tpuplane_twin.providers.values import UNKNOWN
+
+# What a pool without nodeConfig runs with; GKE's own default is wider.
+DEFAULT_SCOPES: Final = tuple(
+    f"https://www.googleapis.com/auth/{scope}"
+    for scope in (
+        "devstorage.read_only",
+        "logging.write",
+        "monitoring",
+        "service.management.readonly",
+        "servicecontrol",
+        "trace.append",
+    )
+)
+
+_MACHINE: Final = ("diskSizeGb", "diskType", "machineType", "storagePools", "bootDisk")
+
+# In the order in which the official plugin sends them; each carries `name`.
+_BY_NAME: Final = (
+    Update(("nodeConfig.loggingVariant",), "loggingConfig.variantConfig.variant", required=True),
+    Update(("nodeConfig.taintConfig",), "taintConfig", required=True),
+    Update(("nodeConfig.containerdConfig",), "containerdConfig", required=True),
+    Update(("nodeConfig.confidentialNodes",), "confidentialNodes", required=True),
+    Update(tuple(f"nodeConfig.{name}" for name in _MACHINE), ""),
+    Update(("nodeConfig.taints",), "taints.taints", absent=[]),
+    Update(("nodeConfig.tags",), "tags.tags", absent=[]),
+    Update(("nodeConfig.resourceManagerTags",), "resourceManagerTags.tags", absent={}),
+    Update(("nodeConfig.resourceLabels",), "resourceLabels.labels"),
+    Update(("nodeConfig.labels",), "labels.labels"),
+)
+# The same, each with `nodePoolId`.
+_BY_ID: Final = (
+    Update(("nodeConfig.workloadMetadataConfig",), "workloadMetadataConfig", absent={}),
+    Update(("nodeConfig.gcfsConfig",), "gcfsConfig", absent={}),
+    Update(("nodeConfig.gvnic",), "gvnic", absent={}),
+    Update(("nodeConfig.kubeletConfig",), "kubeletConfig", absent={}),
+    Update(("nodeConfig.linuxNodeConfig",), "linuxNodeConfig", absent={}),
+    Update(("nodeConfig.windowsNodeConfig",), "windowsNodeConfig", absent={}),
+    Update(("nodeConfig.fastSocket",), "fastSocket", absent={}),
+)
+
+
+class NodePool(GkeResource):
+    """A node pool; its id is `projects/P/locations/L/clusters/C/nodePools/N`."""
+
+    table_name = "node_pool"
+    resting = frozenset({"RUNNING"})
+    broken = frozenset({"ERROR", "RUNNING_WITH_ERROR"})
+    import_formats = (
+        r"projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/clusters/(?P<cluster>[^/]+)/nodePools/(?P<name>[^/]+)",
+        r"(?P<project>[^/]+)/(?P<location>[^/]+)/(?P<cluster>[^/]+)/(?P<name>[^/]+)",
+        r"(?P<location>[^/]+)/(?P<cluster>[^/]+)/(?P<name>[^/]+)",
+    )
+
+    def parent(self, properties: Mapping[str, Any]) -> str:
+        """The cluster's path: from its full id if `cluster` is one, else from its name and the location."""
+        cluster = str(properties["cluster"])
+        if cluster.startswith("projects/"):
+            return cluster
+        return f"{self._place(properties)}/clusters/{cluster}"
+
+    def _place(self, properties: Mapping[str, Any]) -> str:
+        cluster = str(properties["cluster"])
+        if cluster.startswith("projects/"):
+            return cluster.partition("/clusters/")[0]
+        return f"projects/{self.need_project(properties)}/locations/{self.location(properties)}"
+
+    def canonical_id(self, resource_id: str, properties: Properties) -> str:  # noqa: D102
+        return f"{self.parent(properties)}/nodePools/{properties['name']}"
+
+    def plan(self, inputs: Mapping[str, Any], prior: Properties | None) -> Properties:
+        """Location and project follow from the cluster's id when only that is given."""
+        planned = super().plan(inputs, prior)
+        cluster = planned.get("cluster")
+        if prior is None and isinstance(cluster, str) and cluster.startswith("projects/"):
+            _, project, _, location, *_ = cluster.split("/")
+            planned.update({"project": project, "location": inputs.get("location", location)})
+        return planned
+
+    def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:  # noqa: D102
+        pool = self._body(planned)
+        parent, place = self.parent(planned), self._place(planned)
+        resource_id = f"{parent}/nodePools/{pool['name']}"
+        url = self.url(resource_id)
+        try:
+            self.api.call("GET", url)
+        except ApiError as error:
+            if not error.not_found:
+                raise
+        else:
+            raise ProviderError(f"resource - {resource_id} - already exists")
+        try:
+            operation = self.send(
+                deadline, lambda: self.api.call("POST", self.url(f"{parent}/nodePools"), {"nodePool": pool})
+            )
+        except ApiError as error:
+            raise ProviderError(f"error creating NodePool: {error}") from error
+        try:
+            self.wait(operation, place, "creating GKE NodePool", deadline)
+        except Cancelled:
+            state = {**known(planned), "operation": operation["name"]}
+            raise CreatedInError(resource_id, state, "interrupted while creating GKE NodePool") from None
+        except OperationError:
+            # A pool can exist although its operation failed (a stockout, say): then its own state decides.
+            if not self._exists(url):
+                raise
+        state = self.read(resource_id, {**planned, "name": pool["name"]})
+        if state is None:
+            raise ProviderError(f"NodePool {pool['name']} is gone right after its creation")
+        status = self.rest(resource_id, deadline)
+        if status in self.broken:
+            message = f'NodePool {pool["name"]} was created in the error state "{status}"'
+            raise CreatedInError(resource_id, state, message)
+        return resource_id, state
+
+    def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
+        parent, _, name = resource_id.partition("/nodePools/")
+        place, _, cluster = parent.partition("/clusters/")
+        _, project, _, location = place.split("/")
+        deadline = Deadline.after(self.table.timeouts["create"] * 60)
+        if isinstance(prior.get("operation"), str) and prior["operation"]:
+            self.wait({"name": prior["operation"]}, place, "resuming GKE node pool", deadline)
+        try:
+            pools = self.api.call("GET", self.url(f"{parent}/nodePools")).get("nodePools", [])
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+        found = next((pool for pool in pools if pool["name"] == name), None)
+        if found is None:
+            return None
+        state = self.pool_state(self.table.fields, found, prior)
+        state.update({"project": project, "location": location, "operation": ""})
+        given = prior.get("cluster")
+        state["cluster"] = given if isinstance(given, str) else cluster
+        policy = prior.get("deletionPolicy")
+        state["deletionPolicy"] = policy if isinstance(policy, str) else "DELETE"
+        return state
+
+    def update(  # noqa: D102
+        self,
+        resource_id: str,
+        prior: Properties,
+        planned: Properties,
+        changed: Mapping[str, Change],
+        deadline: Deadline,
+    ) -> Properties:
+        if set(changed) - {"deletionPolicy"}:
+            self.rest(resource_id, deadline)
+            self._send_changes(resource_id, planned, changed, deadline)
+            self._cluster_rests(resource_id, deadline)
+            self.rest(resource_id, deadline)
+        return self.read(resource_id, planned) or known(planned)
+
+    def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
+        if not self.check_deletion(resource_id, state):
+            return
+        url = self.url(resource_id)
+        try:
+            self.rest(resource_id, deadline)
+        except ApiError as error:
+            if error.not_found:
+                return
+            raise
+        try:
+            operation = self.send(deadline, lambda: self.api.call("DELETE", url))
+        except ApiError as error:
+            raise ProviderError(f"Error deleting NodePool: {error}") from error
+        self.wait(operation, resource_id.partition("/clusters/")[0], "deleting GKE NodePool", deadline)
+
+    def _exists(self, url: str) -> bool:
+        try:
+            self.api.call("GET", url)
+        except ApiError:
+            return False
+        return True
+
+    def _cluster_rests(self, resource_id: str, deadline: Deadline) -> None:
+        path = self.url(resource_id.partition("/nodePools/")[0])
+        while self.api.call("GET", path).get("status") not in ("RUNNING", "ERROR", "DEGRADED") and not deadline.passed:
+            self.api.pause(self.api.poll_seconds)
+
+    def _body(self, planned: Properties) -> dict[str, Any]:
+        pool = pool_body(self.table.fields, planned)
+        if "name" not in pool:
+            prefix = planned.get("namePrefix")
+            stamp = time.strftime("%Y%m%d%H%M%S") + secrets.token_hex(4)
+            pool["name"] = (prefix if isinstance(prefix, str) else "pool-") + stamp
+        return pool
+
+    def _send_changes(
+        self, resource_id: str, planned: Properties, changed: Mapping[str, Change], deadline: Deadline
+    ) -> None:
+        """One request per group of changes: the API allows no other way."""
+        name = planned["name"]
+
+        def put_pool(body: Mapping[str, Any], what: str) -> None:
+            self._send("PUT", resource_id, body, resource_id, what, deadline)
+
+        if touched(changed, "autoscaling"):
+            autoscaling = {"enabled": True, **(self.value("autoscaling", planned) or {})}
+            update = {
+                "desiredNodePoolId": name,
+                "desiredNodePoolAutoscaling": autoscaling if planned.get("autoscaling") else {},
+            }
+            cluster = resource_id.partition("/nodePools/")[0]
+            self._send("PUT", cluster, {"update": update}, resource_id, "node pool", deadline)
+        for rule in _BY_NAME:
+            if touched(changed, *rule.watch) and (body := self._rule_body(rule, planned)) is not None:
+                put_pool({"name": name, **body}, f"node pool {rule.watch[0].rpartition('.')[2]}")
+        if touched(changed, "nodeConfig.imageType"):
+            update = {"desiredNodePoolId": name, "desiredImageType": dig(planned, "nodeConfig.imageType")}
+            cluster = resource_id.partition("/nodePools/")[0]
+            self._send("PUT", cluster, {"update": update}, resource_id, "node pool", deadline)
+        for rule in _BY_ID:
+            if touched(changed, *rule.watch) and (body := self._rule_body(rule, planned)) is not None:
+                put_pool({"nodePoolId": name, **body}, f"node pool {rule.watch[0].rpartition('.')[2]}")
+        if touched(changed, "nodeCount"):
+            size = {"nodeCount": planned["nodeCount"]} if planned.get("nodeCount") else {}
+            self._send("POST", f"{resource_id}:setSize", size, resource_id, "node pool size", deadline)
+        if touched(changed, "management"):
+            block = planned.get("management") or {}
+            body = {"management": {key: bool(block.get(key)) for key in ("autoRepair", "autoUpgrade")}}
+            self._send("POST", f"{resource_id}:setManagement", body, resource_id, "node pool management", deadline)
+        if touched(changed, "version"):
+            put_pool({"nodePoolId": name, "nodeVersion": planned.get("version")}, "node pool version")
+        if touched(changed, "nodeLocations"):
+            put_pool({"locations": planned.get("nodeLocations", [])}, "node pool node locations")
+        if touched(changed, "upgradeSettings"):
+            put_pool({"upgradeSettings": self._upgrade_settings(planned)}, "node pool upgrade settings")
+        if touched(changed, "networkConfig.enablePrivateNodes", "networkConfig.networkPerformanceConfig"):
+            body = {"nodePoolId": name, "nodeNetworkConfig": self.value("networkConfig", planned) or {}}
+            put_pool(body, "node pool network_config")
+        if touched(changed, "nodeDrainConfigs"):
+            drain = self.value("nodeDrainConfigs", planned) or [{}]
+            put_pool({"nodeDrainConfig": drain[0]}, "node pool node_drain_config")
+
+    def _upgrade_settings(self, planned: Properties) -> Any:
+        settings = planned.get("upgradeSettings") or {}
+        if settings.get("strategy", "SURGE") != "SURGE" and (
+            settings.get("maxSurge") or settings.get("maxUnavailable")
+        ):
+            raise ProviderError("Surge upgrade settings may not be changed when surge strategy is not enabled")
+        return self.value("upgradeSettings", planned) or {}
+
+    def _rule_body(self, rule: Update, planned: Properties) -> dict[str, Any] | None:
+        """The body of one rule, None when there is nothing to send."""
+        if not rule.field:
+            config = planned.get("nodeConfig") or {}
+            body = expand({name: self.rule(f"nodeConfig.{name}") for name in _MACHINE}, config)
+            if "diskSizeGb" in body:
+                body["diskSizeGb"] = str(body["diskSizeGb"])  # an int64 of this message, so a string in JSON
+            return body
+        value = self.value(rule.watch[0], planned)
+        if value in (None, "", [], {}):
+            if rule.required:
+                return None
+            value = rule.absent
+        head, *rest = rule.field.split(".")
+        if value is None:
+            return {}
+        for part in reversed(rest):
+            value = {part: value}
+        return {head: value}
+
+    def _send(
+        self, method: str, path: str, body: Mapping[str, Any], resource_id: str, what: str, deadline: Deadline
+    ) -> None:
+        with self.session.lock(resource_id):
+            operation = self.send(deadline, lambda: self.api.call(method, self.url(path), body))
+            self.wait(operation, resource_id.partition("/clusters/")[0], f"updating GKE {what}", deadline)
+
+
+def pool_body(fields: Mapping[str, Any], planned: Mapping[str, Any]) -> dict[str, Any]:
+    """The API's NodePool for planned properties of a pool, alone or inside a cluster."""
+    properties = known(planned)
+    count, initial = properties.get("nodeCount") or 0, properties.get("initialNodeCount") or 0
+    if count and initial:
+        raise ProviderError(
+            f"Cannot set both initial_node_count and node_count on node pool {properties.get('name', '')}"
+        )
+    pool = expand(fields, properties)
+    if count:
+        pool["initialNodeCount"] = count
+    if "autoscaling" in pool:
+        pool["autoscaling"]["enabled"] = True
+        for limit in ("minNodeCount", "maxNodeCount", "totalMinNodeCount", "totalMaxNodeCount"):
+            pool["autoscaling"].setdefault(limit, 0)
+    for name in ("maintenancePolicy", "nodeDrainConfig"):
+        if isinstance(pool.get(name), list):
+            pool[name] = pool[name][0]
+    if "config" in pool:
+        pool["config"].setdefault("loggingConfig", {"variantConfig": {}})
+    elif properties.get("nodeConfig") is None and planned.get("nodeConfig") in (None, UNKNOWN):
+        pool["config"] = {"oauthScopes": list(DEFAULT_SCOPES)}
+    return pool

@@ -1,0 +1,116 @@
+"""Cloud NAT: an entry in its router's `nats`, so every change is a PATCH of the router."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tpuplane_twin.providers.gcp.api import ApiError, Deadline, OperationError
+from tpuplane_twin.providers.gcp.resources.base import known
+from tpuplane_twin.providers.gcp.resources.compute import ComputeResource
+from tpuplane_twin.providers.server import Change, Properties, ProviderError
+
+
+class RouterNat(ComputeResource):
+    """A NAT gateway of a Cloud Router; its id is `project/region/router/name`."""
+
+    table_name = "router_nat"
+    collection = "projects/{project}/regions/{region}/routers"
+    kind = "RouterNat"
+    import_formats = (
+        r"projects/(?P<project>[^/]+)/regions/(?P<region>[^/]+)/routers/(?P<router>[^/]+)/(?P<name>[^/]+)",
+        r"(?P<project>[^/]+)/(?P<region>[^/]+)/(?P<router>[^/]+)/(?P<name>[^/]+)",
+        r"(?P<region>[^/]+)/(?P<router>[^/]+)/(?P<name>[^/]+)",
+        r"(?P<router>[^/]+)/(?P<name>[^/]+)",
+    )
+
+    def canonical_id(self, resource_id: str, properties: Properties) -> str:  # noqa: D102
+        values = self.variables(properties)
+        return f"{values['project']}/{values['region']}/{properties['router']}/{properties['name']}"
+
+    def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:  # noqa: D102
+        values = self.variables(planned)
+        with self.session.lock(self._router(planned)):
+            nats = self._nats(planned)
+            if any(nat["name"] == planned["name"] for nat in nats):
+                raise ProviderError(f"Unable to create RouterNat, existing object already found: {planned['name']}")
+            self._patch(planned, [*nats, self.body(planned)], "create", deadline)
+        resource_id = f"{values['project']}/{values['region']}/{self._name(planned)}/{planned['name']}"
+        state = self.read(resource_id, planned)
+        if state is None:
+            raise ProviderError(f"Error reading RouterNat {resource_id}: it is gone right after its creation")
+        return resource_id, state
+
+    def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
+        project, region, router, name = resource_id.rsplit("/", 3)
+        place = {**prior, "project": project, "region": region, "router": prior.get("router", router)}
+        try:
+            nats = self._nats(place)
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+        found = next((nat for nat in nats if nat["name"] == name), None)
+        return None if found is None else self.state(found, place)
+
+    def update(  # noqa: D102
+        self,
+        resource_id: str,
+        prior: Properties,
+        planned: Properties,
+        changed: Mapping[str, Change],
+        deadline: Deadline,
+    ) -> Properties:
+        if set(changed) - {"deletionPolicy"}:
+            with self.session.lock(self._router(planned)):
+                nats = self._nats(planned)
+                if not any(nat["name"] == planned["name"] for nat in nats):
+                    raise ProviderError(f'Unable to update RouterNat "{resource_id}" - not found in list')
+                settable = {rule.api for rule in self.table.fields.values() if rule.api and not rule.force_new}
+                changed_nats = [
+                    {**{k: v for k, v in nat.items() if k not in settable}, **self.body(planned)}
+                    if nat["name"] == planned["name"]
+                    else nat
+                    for nat in nats
+                ]
+                self._patch(planned, changed_nats, "update", deadline)
+        return self.read(resource_id, planned) or known(planned)
+
+    def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
+        if not self.check_deletion(resource_id, state):
+            return
+        with self.session.lock(self._router(state)):
+            try:
+                nats = self._nats(state)
+            except ApiError as error:
+                if error.not_found:
+                    return
+                raise
+            left = [nat for nat in nats if nat["name"] != state["name"]]
+            if len(left) < len(nats):
+                self._patch(state, left, "delete", deadline)
+
+    def body(self, properties: Mapping[str, Any]) -> dict[str, Any]:  # noqa: D102
+        body = super().body(properties)
+        for item in body.get("subnetworks", []):
+            item["name"] = self.link(item["name"], "projects/{project}/regions/{region}/subnetworks", properties)
+        return body
+
+    def _name(self, properties: Mapping[str, Any]) -> str:
+        return str(properties["router"]).rpartition("/")[2]
+
+    def _router(self, properties: Mapping[str, Any]) -> str:
+        return f"{self.collection.format(**self.variables(properties))}/{self._name(properties)}"
+
+    def _nats(self, properties: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return list(self.api.call("GET", self.url(self._router(properties))).get("nats", []))
+
+    def _patch(self, properties: Mapping[str, Any], nats: list[dict[str, Any]], what: str, deadline: Deadline) -> None:
+        doing = f"{what[:-1].capitalize()}ing"
+        try:
+            operation = self.api.call("PATCH", self.url(self._router(properties)), {"nats": nats})
+            self.wait(operation, properties, f"{doing} RouterNat", deadline)
+        except ApiError as error:
+            raise ProviderError(f"Error {doing.lower()} RouterNat: {error}") from error
+        except OperationError as error:
+            raise ProviderError(f"Error waiting to {what} RouterNat: {error}") from error

@@ -1,0 +1,154 @@
+"""The rules of each resource type, as data: names, types, defaults, what replaces, where the value lives in the API.
+
+One JSON file per type in `tables/`. `"fields": "@name"` takes the fields of `tables/name.json`; `"extends"` adds
+them. A field's attributes:
+
+- `type`: string, int, float, bool, map<string>, list<T>, set<T>, object, list<object>, set<object>
+- `required`; `output` (never an input); `computed` (the API decides when the user does not)
+- `forceNew`: a change replaces the resource. On an object: only adding or removing the whole object does
+- `default`, `secret`; `enum`, `min`, `max`, `maxLength`, `pattern`, `format`, `minItems`, `maxItems`
+- `conflictsWith`, `exactlyOneOf`, `atLeastOneOf`: Pulumi property paths
+- `api`: dotted path of the API field inside the parent's object; the property's name if absent; null if it has none
+- `forceSend`: sent even when zero, false or empty, which are otherwise left out of a request
+- `suppress`: which differences are none (see `suppress.py`); `tf`: the name in messages where it is no plain snake case
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+_RENAMED: Final = {
+    "forceNew": "force_new",
+    "forceSend": "force_send",
+    "maxLength": "max_length",
+    "minItems": "min_items",
+    "maxItems": "max_items",
+    "conflictsWith": "conflicts_with",
+    "exactlyOneOf": "exactly_one_of",
+    "atLeastOneOf": "at_least_one_of",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One property of a resource or of a nested object. See the module's text for each attribute."""
+
+    name: str
+    type: str
+    api: str | None
+    tf: str
+    fields: Mapping[str, Field] = field(default_factory=dict)
+    required: bool = False
+    output: bool = False
+    computed: bool = False
+    force_new: bool = False
+    force_send: bool = False
+    secret: bool = False
+    deprecated: bool = False
+    default: Any = None
+    enum: tuple[str, ...] = ()
+    min: float | None = None
+    max: float | None = None
+    max_length: int | None = None
+    pattern: str | None = None
+    format: str | None = None
+    min_items: int = 0
+    max_items: int | None = None
+    conflicts_with: tuple[str, ...] = ()
+    exactly_one_of: tuple[str, ...] = ()
+    at_least_one_of: tuple[str, ...] = ()
+    suppress: str | None = None
+    state: str | None = None
+
+    @property
+    def is_collection(self) -> bool:
+        """Whether the value is a list."""
+        return self.type.startswith(("list<", "set<"))
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the order of the items means nothing."""
+        return self.type.startswith("set<")
+
+    @property
+    def element(self) -> str:
+        """The type of an item of a list, or the type itself."""
+        return self.type[self.type.index("<") + 1 : -1] if "<" in self.type else self.type
+
+    @property
+    def zero(self) -> Any:
+        """What the state holds when the API says nothing about a plain value; None for objects."""
+        if self.is_collection:
+            return []
+        return {"string": "", "int": 0, "float": 0, "bool": False, "map<string>": {}}.get(self.type)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """All rules of one resource type. Timeouts are in minutes; `schema_version` goes into the state's `__meta`."""
+
+    token: str
+    schema_version: int
+    timeouts: Mapping[str, int]
+    fields: Mapping[str, Field]
+    name_property: str | None
+    name_max: int
+    name_lower: bool
+    delete_before_replace: bool
+
+
+@cache
+def load(name: str) -> Table:
+    """The table of one resource type: "cluster", "node_pool", …"""
+    data = _read(name)
+    autoname = data.get("autoname", {})
+    fields = _fields(data["fields"])
+    if extended := data.get("extends"):
+        fields = {**_fields(_read(extended)["fields"]), **fields}
+    return Table(
+        token=data["token"],
+        schema_version=data["schemaVersion"],
+        timeouts=data["timeouts"],
+        fields=fields,
+        name_property=autoname.get("property"),
+        name_max=autoname.get("max", 0),
+        name_lower=autoname.get("lower", False),
+        delete_before_replace=data.get("deleteBeforeReplace", False),
+    )
+
+
+@cache
+def _read(name: str) -> Any:
+    return json.loads(resources.files(__package__).joinpath("tables", f"{name}.json").read_text("utf-8"))
+
+
+def _fields(data: Mapping[str, Any] | str) -> dict[str, Field]:
+    if isinstance(data, str):
+        return _shared(data.removeprefix("@"))
+    return {name: _field(name, entry) for name, entry in data.items()}
+
+
+@cache
+def _shared(name: str) -> dict[str, Field]:
+    return _fields(_read(name)["fields"])
+
+
+def _field(name: str, entry: Mapping[str, Any]) -> Field:
+    attributes = {
+        _RENAMED.get(key, key): tuple(value) if isinstance(value, list) else value
+        for key, value in entry.items()
+        if key not in ("fields", "api", "tf")
+    }
+    return Field(
+        name=name,
+        api=entry["api"] if "api" in entry else name,
+        tf=entry.get("tf") or re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", name),
+        fields=_fields(entry.get("fields", {})),
+        **attributes,
+    )

@@ -1,0 +1,308 @@
+"""A Pulumi resource provider as a gRPC server: plain Python values inside, the engine's protocol outside.
+
+The SDK's `pulumi.provider.experimental` has no way to say "created, but in an error state", prints a traceback for
+every refusal and drops unknown values, so the servicer here is written on the SDK's generated classes.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import wraps
+from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
+
+import grpc
+from google.protobuf import empty_pb2
+from google.protobuf.any_pb2 import Any as AnyMessage
+from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc, status_pb2
+from pulumi.runtime.proto import provider_pb2 as pb
+
+from tpuplane_twin.providers.values import from_struct, to_struct
+
+Properties = dict[str, Any]
+
+_MESSAGE_LIMIT: Final = 400 * 1024 * 1024  # the engine's own limit
+_THREADS: Final = 256  # an operation waits in its thread; the engine starts as many as the program allows
+_ORPHAN_CHECK_SECONDS: Final = 5
+
+
+class ProviderError(Exception):
+    """A refusal or failure the user can act on: shown as one message, never as a traceback."""
+
+
+class InitFailed(Exception):
+    """The resource exists but is not in order: the engine keeps it in the state and shows `reason`."""
+
+    def __init__(self, resource_id: str, outputs: Properties, inputs: Properties, reason: str) -> None:
+        super().__init__(reason)
+        self.resource_id, self.outputs, self.inputs, self.reason = resource_id, outputs, inputs, reason
+
+
+class Urn(NamedTuple):
+    """The two parts of a URN that a provider needs."""
+
+    type: str
+    name: str
+
+    @classmethod
+    def parse(cls, urn: str) -> Urn:
+        """`urn:pulumi:stack::project::parent$type::name` → (type, name)."""
+        _, _, qualified, name = urn.split("::", 3)
+        return cls(qualified.rpartition("$")[2], name)
+
+
+class Kind(Enum):
+    """How one property differs."""
+
+    ADD = "ADD"
+    DELETE = "DELETE"
+    UPDATE = "UPDATE"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One changed property; `replace` when only a new resource can have the new value."""
+
+    kind: Kind
+    replace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What separates a resource's state from its inputs: property path → change."""
+
+    changes: Mapping[str, Change] = field(default_factory=dict)
+    delete_before_replace: bool = False
+
+
+class Autonaming(NamedTuple):
+    """The stack's naming rule, when it has one: the proposed name, and PROPOSE, ENFORCE or DISABLE."""
+
+    proposed: str
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Inputs with defaults filled in, and what is wrong with them."""
+
+    inputs: Properties
+    failures: Sequence[str] = ()
+
+
+class Provider(Protocol):
+    """What a provider does. Methods run in threads, many at once; timeouts are in seconds, 0 for the default."""
+
+    version: str
+
+    def check_config(self, urn: Urn, news: Properties) -> Checked: ...
+
+    def diff_config(self, olds: Properties, news: Properties) -> Difference: ...
+
+    def configure(self, args: Properties) -> None: ...
+
+    def invoke(self, token: str, args: Properties) -> Properties: ...
+
+    def check(
+        self, urn: Urn, olds: Properties, news: Properties, seed: bytes, autonaming: Autonaming | None
+    ) -> Checked: ...
+
+    def diff(
+        self, urn: Urn, resource_id: str, state: Properties, news: Properties, ignore: Sequence[str]
+    ) -> Difference: ...
+
+    def create(self, urn: Urn, inputs: Properties, timeout: float, preview: bool) -> tuple[str, Properties]: ...
+
+    def read(
+        self, urn: Urn, resource_id: str, inputs: Properties, state: Properties
+    ) -> tuple[str, Properties, Properties]: ...
+
+    def update(
+        self, urn: Urn, resource_id: str, state: Properties, news: Properties, timeout: float, preview: bool
+    ) -> Properties: ...
+
+    def delete(self, urn: Urn, resource_id: str, state: Properties, timeout: float) -> None: ...
+
+    def cancel(self) -> None: ...
+
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+def _reporting(handler: Handler) -> Handler:
+    """Turn the provider's exceptions into gRPC statuses that the engine shows without a traceback."""
+
+    @wraps(handler)
+    def wrapper(self: Servicer, request: Any, context: grpc.ServicerContext) -> Any:
+        try:
+            return handler(self, request, context)
+        except InitFailed as failure:
+            context.abort_with_status(_init_failed(failure))
+        except ProviderError as error:
+            context.abort(grpc.StatusCode.UNKNOWN, str(error))
+
+    return cast(Handler, wrapper)
+
+
+class _Status(NamedTuple):
+    """The three attributes gRPC reads from a status (`grpc.Status` is an interface)."""
+
+    code: grpc.StatusCode
+    details: str
+    trailing_metadata: tuple[tuple[str, bytes], ...]
+
+
+def _init_failed(failure: InitFailed) -> Any:
+    detail = pb.ErrorResourceInitFailed(
+        id=failure.resource_id,
+        properties=to_struct(failure.outputs),
+        inputs=to_struct(failure.inputs),
+        reasons=[failure.reason],
+    )
+    packed = AnyMessage()
+    packed.Pack(detail)
+    status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=failure.reason, details=[packed])
+    metadata = (("grpc-status-details-bin", status.SerializeToString()),)
+    return _Status(grpc.StatusCode.UNKNOWN, failure.reason, metadata)
+
+
+class Servicer(provider_pb2_grpc.ResourceProviderServicer):
+    """The engine's protocol in front of a `Provider`. Secrets reach the provider opened; the engine closes them."""
+
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+
+    def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: D102
+        return plugin_pb2.PluginInfo(version=self._provider.version)
+
+    def Attach(self, request: Any, context: Any) -> Any:  # noqa: D102
+        return empty_pb2.Empty()
+
+    def Cancel(self, request: Any, context: Any) -> Any:  # noqa: D102
+        self._provider.cancel()
+        return empty_pb2.Empty()
+
+    @_reporting
+    def CheckConfig(self, request: Any, context: Any) -> Any:  # noqa: D102
+        return _checked(self._provider.check_config(Urn.parse(request.urn), from_struct(request.news)))
+
+    @_reporting
+    def DiffConfig(self, request: Any, context: Any) -> Any:  # noqa: D102
+        return _difference(self._provider.diff_config(from_struct(request.olds), from_struct(request.news)))
+
+    @_reporting
+    def Configure(self, request: Any, context: Any) -> Any:  # noqa: D102
+        self._provider.configure(from_struct(request.args))
+        return pb.ConfigureResponse(supportsPreview=True, supports_autonaming_configuration=True)
+
+    @_reporting
+    def Invoke(self, request: Any, context: Any) -> Any:  # noqa: D102
+        result = self._provider.invoke(request.tok, from_struct(request.args))
+        return pb.InvokeResponse(**{"return": to_struct(result)})
+
+    @_reporting
+    def Check(self, request: Any, context: Any) -> Any:  # noqa: D102
+        autonaming = None
+        if request.HasField("autonaming"):
+            mode = pb.CheckRequest.AutonamingOptions.Mode.Name(request.autonaming.mode)
+            autonaming = Autonaming(request.autonaming.proposed_name, mode)
+        olds, news = from_struct(request.olds), from_struct(request.news)
+        return _checked(self._provider.check(Urn.parse(request.urn), olds, news, request.randomSeed, autonaming))
+
+    @_reporting
+    def Diff(self, request: Any, context: Any) -> Any:  # noqa: D102
+        state, news = from_struct(request.olds), from_struct(request.news)
+        difference = self._provider.diff(Urn.parse(request.urn), request.id, state, news, list(request.ignoreChanges))
+        return _difference(difference)
+
+    @_reporting
+    def Create(self, request: Any, context: Any) -> Any:  # noqa: D102
+        resource_id, outputs = self._provider.create(
+            Urn.parse(request.urn), from_struct(request.properties), request.timeout, request.preview
+        )
+        return pb.CreateResponse(id=resource_id, properties=to_struct(outputs))
+
+    @_reporting
+    def Read(self, request: Any, context: Any) -> Any:  # noqa: D102
+        resource_id, inputs, outputs = self._provider.read(
+            Urn.parse(request.urn), request.id, from_struct(request.inputs), from_struct(request.properties)
+        )
+        return pb.ReadResponse(id=resource_id, inputs=to_struct(inputs), properties=to_struct(outputs))
+
+    @_reporting
+    def Update(self, request: Any, context: Any) -> Any:  # noqa: D102
+        outputs = self._provider.update(
+            Urn.parse(request.urn),
+            request.id,
+            from_struct(request.olds),
+            from_struct(request.news),
+            request.timeout,
+            request.preview,
+        )
+        return pb.UpdateResponse(properties=to_struct(outputs))
+
+    @_reporting
+    def Delete(self, request: Any, context: Any) -> Any:  # noqa: D102
+        self._provider.delete(Urn.parse(request.urn), request.id, from_struct(request.properties), request.timeout)
+        return empty_pb2.Empty()
+
+
+def _checked(checked: Checked) -> Any:
+    # Like the official plugin, failures name no property: the path is part of the reason.
+    failures = [pb.CheckFailure(reason=reason) for reason in checked.failures]
+    return pb.CheckResponse(inputs=to_struct(checked.inputs), failures=failures)
+
+
+def _difference(difference: Difference) -> Any:
+    detailed = {}
+    changed, replaced = set(), set()
+    for path, change in difference.changes.items():
+        kind = f"{change.kind.value}_REPLACE" if change.replace else change.kind.value
+        detailed[path] = pb.PropertyDiff(kind=pb.PropertyDiff.Kind.Value(kind))
+        top = path.split(".", 1)[0].split("[", 1)[0]
+        changed.add(top)
+        if change.replace:
+            replaced.add(top)
+    return pb.DiffResponse(
+        changes=pb.DiffResponse.DIFF_SOME if detailed else pb.DiffResponse.DIFF_NONE,
+        diffs=sorted(changed),
+        replaces=sorted(replaced),
+        deleteBeforeReplace=difference.delete_before_replace and bool(replaced),
+        detailedDiff=detailed,
+        hasDetailedDiff=True,
+    )
+
+
+def start(provider: Provider) -> tuple[grpc.Server, int]:
+    """Serve `provider` on a free port of 127.0.0.1; returns the running server and its port."""
+    limits = [("grpc.max_receive_message_length", _MESSAGE_LIMIT), ("grpc.max_send_message_length", _MESSAGE_LIMIT)]
+    server = grpc.server(ThreadPoolExecutor(_THREADS), options=limits)
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(Servicer(provider), server)  # type: ignore[no-untyped-call]
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    return server, port
+
+
+def run(provider: Provider) -> None:
+    """The plugin's main: serve, tell the engine the port on standard output, stay until the engine is gone."""
+    # Ctrl-C is the engine's to handle: it sends Cancel, waits for what is under way, then stops its plugins.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    server, port = start(provider)
+    sys.stdout.write(f"{port}\n")
+    sys.stdout.flush()
+    parent = os.getppid()
+
+    def leave_with_the_engine() -> None:
+        while os.getppid() == parent:
+            time.sleep(_ORPHAN_CHECK_SECONDS)
+        server.stop(grace=None)
+
+    threading.Thread(target=leave_with_the_engine, daemon=True).start()
+    server.wait_for_termination()
