@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tpuplane_twin.tools.catalogue import Source, ToolError
+from tpuplane_twin.tools.catalogue import COMPILE_FLAGS, Source, ToolError
 from tpuplane_twin.tools.golang import Go
 
 _TICK = 1.0  # seconds between two reports while the linker says nothing
@@ -69,7 +69,7 @@ class Build:
         names = list(self._source.binaries)
         # Several programs are written into a folder, under the last part of their import paths.
         target = f"{folder}/" if len(names) > 1 else str(folder / names[0])
-        command = ["build", "-v", "-trimpath", "-ldflags", self._source.ldflags, "-o", target]
+        command = ["build", "-v", *COMPILE_FLAGS, "-ldflags", self._source.ldflags, "-o", target]
         process = subprocess.Popen(
             [self._go.command, *command, *self._source.packages],
             cwd=self._source.go_mod_folder,

@@ -1,0 +1,53 @@
+"""Pulumi plugins of a twin: installed where the engine looks, so that it runs them without a word.
+
+A plugin that the engine finds on PATH costs the user a warning on every command ("using … from $PATH"). In the
+plugin folder of the twin's own PULUMI_HOME it is an installed plugin like any other, with a version that is checked.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from tpuplane_twin.files import write_atomic
+
+Kind = Literal["language", "resource"]
+
+
+def install_plugin(home: Path, kind: Kind, name: str, version: str, argv: Sequence[str | Path]) -> Path:
+    """Make `argv` the plugin of that kind, name and version (as in 10.2.0) in the PULUMI_HOME `home`.
+
+    Other versions that were installed there before are removed: the engine would take the newest that fits.
+    Returns the plugin's executable.
+    """
+    remove_plugin(home, kind, name, keep=version)
+    folder = _folder(home, kind, name, version)
+    folder.mkdir(parents=True, exist_ok=True)
+    executable = folder / f"pulumi-{kind}-{name}"
+    command = " ".join(shlex.quote(str(part)) for part in argv)
+    write_atomic(executable, f'#!/bin/sh\nexec {command} "$@"\n', mode=0o755)
+    return executable
+
+
+def remove_plugin(home: Path, kind: Kind, name: str, *, keep: str | None = None) -> None:
+    """Remove what `install_plugin` made, except version `keep`."""
+    for folder in (home / "plugins").glob(f"{kind}-{name}-v*"):
+        if keep is None or folder != _folder(home, kind, name, keep):
+            shutil.rmtree(folder)
+
+
+def find_installed(kind: Kind, name: str, version: str, path: str, homes: Sequence[Path]) -> Path | None:
+    """The official plugin on `path` (as in PATH), or of that exact version in one of `homes`; None without one."""
+    file = f"pulumi-{kind}-{name}"
+    if found := shutil.which(file, path=path):
+        return Path(found)
+    candidates = (_folder(home, kind, name, version) / file for home in homes)
+    return next((candidate for candidate in candidates if os.access(candidate, os.X_OK)), None)
+
+
+def _folder(home: Path, kind: Kind, name: str, version: str) -> Path:
+    return home / "plugins" / f"{kind}-{name}-v{version}"

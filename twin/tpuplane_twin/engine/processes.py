@@ -1,0 +1,97 @@
+"""Child processes of the language host: their output passed on, and none left behind."""
+
+from __future__ import annotations
+
+import os
+import queue
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+_CHUNK = 64 * 1024
+_GRACE = 5.0  # seconds between the polite and the final signal
+
+Output = tuple[Literal["stdout", "stderr"], bytes]
+
+
+class Children:
+    """The processes that run now, so that all can be ended when the engine has enough."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def start(
+        self, argv: Sequence[str | Path], folder: str, environment: Mapping[str, str], *, piped: bool = False
+    ) -> subprocess.Popen[bytes]:
+        """Start a process; its output is the host's own, or (`piped`) can be read.
+
+        It stays in the host's process group, which the engine kills as a whole when the host does not answer.
+        """
+        stream = subprocess.PIPE if piped else None
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the language host is shutting down")
+            process = subprocess.Popen(
+                argv,
+                cwd=folder,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=stream,
+            )
+            self._running.add(process)
+        return process
+
+    def wait(self, process: subprocess.Popen[bytes]) -> int:
+        """The exit code of `process`, when it has ended."""
+        try:
+            return process.wait()
+        finally:
+            with self._lock:
+                self._running.discard(process)
+
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        """End `process`, politely first. Does nothing to one that has ended."""
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(_GRACE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def close(self) -> None:
+        """End all, and start no more."""
+        with self._lock:
+            self._closed = True
+            running = list(self._running)
+        for process in running:
+            self.end(process)
+
+
+def outputs(process: subprocess.Popen[bytes]) -> Iterator[Output]:
+    """What a piped process writes, in pieces as they come, until it has closed both streams."""
+    pieces: queue.Queue[Output | None] = queue.Queue()
+    streams: list[tuple[Literal["stdout", "stderr"], BinaryIO]] = []
+    if process.stdout is not None and process.stderr is not None:
+        streams = [("stdout", process.stdout), ("stderr", process.stderr)]  # type: ignore[list-item]
+    for name, stream in streams:
+        threading.Thread(target=_pump, args=(name, stream, pieces), daemon=True).start()
+    open_streams = len(streams)
+    while open_streams:
+        piece = pieces.get()
+        if piece is None:
+            open_streams -= 1
+        else:
+            yield piece
+
+
+def _pump(name: Literal["stdout", "stderr"], stream: BinaryIO, pieces: queue.Queue[Output | None]) -> None:
+    with stream:
+        while data := os.read(stream.fileno(), _CHUNK):
+            pieces.put((name, data))
+    pieces.put(None)

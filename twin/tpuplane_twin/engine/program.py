@@ -1,0 +1,122 @@
+"""Runs one Pulumi program. Started by the language host with the Python of the program's own environment.
+
+Of that environment nothing is known but the Pulumi SDK; so this file imports nothing else and is run by its path.
+Settings come as arguments, configuration (which holds secrets) in the environment, as the SDK reads it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import runpy
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+
+# The user has been told what is wrong: the language host adds nothing. Official hosts use the same number.
+EXIT_TOLD = 32
+
+_GONE = ("UNAVAILABLE", "CANCELLED")  # gRPC's words for an engine that is shutting down
+
+
+def main() -> int:
+    """Run the program that the command line names, and return the exit code."""
+    # A program that the engine gives up ends at once, without a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    arguments = _parse()
+    try:
+        from pulumi import RunError, log, runtime  # noqa: PLC0415
+    except ImportError as error:
+        print(
+            f"{sys.prefix} has no Pulumi SDK ({error}). Add `pulumi` to the program's dependencies and run "
+            "`pulumi install`",
+            file=sys.stderr,
+        )
+        return 1
+    runtime.set_all_config(runtime.get_config_env(), runtime.get_config_secret_keys_env())
+    runtime.configure(
+        runtime.Settings(
+            project=arguments.project,
+            stack=arguments.stack,
+            monitor=arguments.monitor,
+            engine=arguments.engine,
+            parallel=arguments.parallel,
+            dry_run=arguments.dry_run,
+            organization=arguments.organization,
+            root_directory=arguments.root_directory,
+        )
+    )
+    os.chdir(arguments.directory)
+    sys.argv = [arguments.program]
+
+    try:
+        _run(lambda: _execute(arguments.program), runtime.run_in_stack, arguments.parallel)
+    except RunError as error:
+        log.error(str(error))
+        return EXIT_TOLD
+    except Exception as error:
+        if _code(error) not in _GONE:
+            log.error("Program failed with an unhandled exception:\n" + _user_traceback(error))
+        return EXIT_TOLD
+    return 0
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("project", "stack", "monitor", "engine", "organization", "root-directory", "directory"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--parallel", type=int, required=True)
+    parser.add_argument("--dry-run", action="store_true")
+    parser.add_argument("program")
+    return parser.parse_args()
+
+
+def _execute(program: str) -> None:
+    runpy.run_path(program, run_name="__main__")
+
+
+def _run(program: Callable[[], None], in_stack: Callable[..., object], parallel: int) -> None:
+    # Outputs that never resolve, because something before them failed, are no news to the user.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    # Every resource waits for its call to the engine in a thread of its own.
+    with ThreadPoolExecutor(max_workers=max(parallel, 1) * 4) as executor:
+        loop.set_default_executor(executor)
+        try:
+            loop.run_until_complete(in_stack(program))  # type: ignore[arg-type]
+        finally:
+            loop.close()
+            sys.stdout.flush()
+            sys.stderr.flush()
+
+
+def _code(error: Exception) -> str:
+    # grpc is not imported for this: it takes longer than many a program.
+    code = getattr(error, "code", None)
+    return getattr(code(), "name", "") if callable(code) else ""
+
+
+def _user_traceback(error: Exception) -> str:
+    """The traceback from the program's first frame on: what is before it is the SDK's and this file's."""
+    if isinstance(error, SyntaxError):
+        return "".join(traceback.format_exception_only(error))
+    frame: TracebackType | None = error.__traceback__
+    while frame is not None and not _in_program(frame.tb_frame.f_code.co_filename):
+        frame = frame.tb_next
+    return "".join(traceback.format_exception(type(error), error, frame or error.__traceback__))
+
+
+def _in_program(file: str) -> bool:
+    # "<frozen runpy>" and the like are no files.
+    return not file.startswith("<") and Path(file).absolute().is_relative_to(Path.cwd())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

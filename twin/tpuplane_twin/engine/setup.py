@@ -1,0 +1,78 @@
+"""A twin's Pulumi: its command, its language host, its backend, and the environment that leads to them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from tpuplane_twin.engine.plugins import install_plugin, remove_plugin
+from tpuplane_twin.files import write_atomic
+from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.tools import Tools
+
+_PASSPHRASE_BYTES = 32
+
+
+def pulumi_home(paths: TwinPaths) -> Path:
+    """PULUMI_HOME of the twin: plugins and credentials of its own, nothing of the user's."""
+    return paths.pulumi / "home"
+
+
+def passphrase_file(paths: TwinPaths) -> Path:
+    """What the secrets in the state of this twin's stacks are encrypted with. Mode 0600."""
+    return paths.pulumi / "passphrase"
+
+
+def install_engine(paths: TwinPaths, tools: Tools) -> Path:
+    """Put `pulumi` into the twin's `bin` and set up its home and backend; returns the command.
+
+    `tools` must hold the tool "pulumi". An official Pulumi brings its own language host; beside a built one this
+    package's is installed, run by the Python that runs this. May be called again at any time.
+    """
+    home = pulumi_home(paths)
+    for folder in (home, _backend(paths)):
+        folder.mkdir(parents=True, exist_ok=True)
+    if not passphrase_file(paths).exists():
+        write_atomic(passphrase_file(paths), secrets.token_urlsafe(_PASSPHRASE_BYTES))
+    if tools.official_pulumi:
+        remove_plugin(home, "language", "python")
+    else:
+        host = [sys.executable, "-m", "tpuplane_twin.engine.language_host"]
+        install_plugin(home, "language", "python", version("pulumi"), host)
+    command = paths.bin / "pulumi"
+    _link(command, tools.binary("pulumi"))
+    return command
+
+
+def environment(paths: TwinPaths) -> dict[str, str]:
+    """The variables with which every `pulumi` command works on this twin's stacks, and on nothing else.
+
+    PULUMI_CONFIG_PASSPHRASE outweighs the passphrase file: a caller must not pass on a user's own.
+    """
+    return {
+        "PATH": os.pathsep.join([str(paths.bin), os.environ.get("PATH", os.defpath)]),
+        "PULUMI_HOME": str(pulumi_home(paths)),
+        "PULUMI_BACKEND_URL": f"file://{_backend(paths)}",
+        "PULUMI_CONFIG_PASSPHRASE_FILE": str(passphrase_file(paths)),
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        # What is not there is not fetched from the internet; the message names the plugin.
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        # No hints that lead to Pulumi's cloud.
+        "PULUMI_SUPPRESS_NEO_LINK": "true",
+    }
+
+
+def _backend(paths: TwinPaths) -> Path:
+    return paths.pulumi / "backend"
+
+
+def _link(link: Path, target: Path) -> None:
+    if link.is_symlink() and link.readlink() == target:
+        return
+    scratch = link.with_name(f".{link.name}.{os.getpid()}")
+    scratch.unlink(missing_ok=True)
+    scratch.symlink_to(target)
+    scratch.replace(link)
