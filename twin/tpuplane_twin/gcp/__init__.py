@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tpuplane_twin.gcp.app import create_app, recovered, resume
+from tpuplane_twin.gcp.app import create_app, resume
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Endpoint, node_counts
 from tpuplane_twin.gcp.status import Snapshot, snapshot
 from tpuplane_twin.gcp.store import Store, StoreError
@@ -16,7 +16,6 @@ __all__ = [
     "StoreError",
     "create_app",
     "node_counts",
-    "recovered",
     "resume",
     "snapshot",
 ]

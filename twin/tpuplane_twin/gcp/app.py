@@ -18,7 +18,7 @@ from tpuplane_twin.gcp.compute.service import compute_handlers
 from tpuplane_twin.gcp.container.names import CLUSTER
 from tpuplane_twin.gcp.container.reconcile import Reconciler
 from tpuplane_twin.gcp.container.service import container_handlers
-from tpuplane_twin.gcp.discovery import Document, Method
+from tpuplane_twin.gcp.discovery import Document, Method, document
 from tpuplane_twin.gcp.errors import ApiError, ErrorStyle, invalid, not_found, unimplemented
 from tpuplane_twin.gcp.identity import identity_handlers
 from tpuplane_twin.gcp.operations import Operations
@@ -51,8 +51,8 @@ class Service:
     @cached_property
     def document(self) -> Document:
         """The discovery document, read at the first request."""
-        served = [method for method in self.handlers if method.startswith(f"{self.name}.")]
-        return Document(self.name, self.version, served)
+        served = frozenset(method for method in self.handlers if method.startswith(f"{self.name}."))
+        return document(self.name, self.version, served)
 
     async def answer(self, store: Store, request: web.Request, raw_path: str) -> web.Response:
         """Serve one request below the base path; every refusal has Google's shape."""
@@ -109,7 +109,7 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
     """Google's API over a store and a backend; requests carry `Authorization: Bearer <token>`.
 
     When the application starts, stored clusters come back and unfinished operations go on, in the background;
-    `recovered` waits for the clusters. When it stops, running work is dropped and goes on at the next start.
+    `resume` waits for the clusters. When it stops, running work is dropped and goes on at the next start.
     """
     operations = Operations(store, Reconciler(store, backend))
     handlers: dict[str, Handler] = {
@@ -133,22 +133,16 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
     return app
 
 
-async def recovered(app: web.Application) -> None:
-    """Wait until the clusters that were stored when the application started are back."""
+async def resume(app: web.Application) -> None:
+    """Wait until every cluster that was stored when the application started is back, with its pools.
+
+    Raises BackendError naming the clusters that did not come back; they are DEGRADED, with the reason.
+    """
     await app[_OPERATIONS].recovered()
 
 
-async def resume(app: web.Application) -> None:
-    """Re-apply every stored cluster and pool to the backend, and wait for it."""
-    await app[_OPERATIONS].restore(_clusters(app[_STORE]))
-
-
-def _clusters(store: Store) -> list[str]:
-    return [key for key, _ in store.items(CLUSTER)]
-
-
 async def _work(app: web.Application) -> AsyncIterator[None]:
-    app[_OPERATIONS].recover(_clusters(app[_STORE]))
+    app[_OPERATIONS].recover([key for key, _ in app[_STORE].items(CLUSTER)])
     yield
     await app[_OPERATIONS].stop()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -45,8 +46,8 @@ class Document:
     def __init__(self, service: str, version: str, served: Iterable[str]) -> None:
         """Read the document of `service` and `version`.
 
-        `served` are the ids of the methods that the twin answers; only their message types are kept. Raises
-        LookupError if one of them is not in the document.
+        `served` are the ids of the methods that the twin answers, in any version; only the message types of those
+        that this version has are kept.
         """
         text = get_static_doc(service, version)
         if text is None:
@@ -62,7 +63,7 @@ class Document:
 
     def match(self, http_method: str, raw_path: str) -> tuple[Method, dict[str, str]] | None:
         """The method that a request means, with its path parameters (decoded); None where Google documents none."""
-        segments = [unquote(segment) for segment in raw_path.strip("/").split("/")]
+        segments = [unquote(segment) for segment in raw_path.split("/")]
         # A custom verb ends the last segment ("clusters/c:setResourceLabels"); an id may have a colon of its own.
         head, colon, verb = segments[-1].rpartition(":")
         readings = [([*segments[:-1], head], verb)] if colon and head else []
@@ -97,12 +98,17 @@ class Document:
     def _keep_types_of(self, served: Iterable[str]) -> None:
         kept: set[str] = set()
         for method_id in served:
-            if method_id not in self.methods:
-                raise LookupError(f"Google documents no method {method_id}")
-            method = self.methods[method_id]
-            for ref in filter(None, (method.request, method.response)):
-                kept.update(self.schemas.references(ref))
+            method = self.methods.get(method_id)
+            if method is not None:
+                for ref in filter(None, (method.request, method.response)):
+                    kept.update(self.schemas.references(ref))
         self.schemas.keep(kept)
+
+
+@cache
+def document(service: str, version: str, served: frozenset[str]) -> Document:
+    """The document, read once in the life of the process."""
+    return Document(service, version, served)
 
 
 def _methods(resource: Json, version: str) -> Iterator[Method]:

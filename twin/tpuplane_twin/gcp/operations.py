@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Coroutine, Iterable
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from tpuplane_twin.gcp.backend import BackendError
@@ -28,6 +28,7 @@ _RETRY_SECONDS = 2.0
 log = logging.getLogger(__name__)
 
 Commit = Callable[[], None]
+_Result = TypeVar("_Result")
 
 
 class Worker(Protocol):
@@ -42,7 +43,7 @@ class Worker(Protocol):
         ...
 
     async def restore(self, cluster: str) -> None:
-        """Re-apply a settled cluster and its pools to the backend."""
+        """Re-apply a settled cluster and its pools to the backend; BackendError if that fails."""
         ...
 
 
@@ -58,8 +59,8 @@ class Operations:
         self._store = store
         self._worker = worker
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._restoring: list[asyncio.Task[None]] = []
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._restoring: list[asyncio.Task[str | None]] = []
 
     def begin(self, kind: str, cluster: str, target: str, action: str) -> Json:
         """Record an operation on `target` (a cluster or a pool of it) and do `action` in the background.
@@ -92,15 +93,10 @@ class Operations:
             self._launch(key)
 
     async def recovered(self) -> None:
-        """Wait until `recover` has brought the clusters back."""
-        if self._restoring:
-            await asyncio.wait(self._restoring)
-
-    async def restore(self, clusters: Iterable[str]) -> None:
-        """Re-apply clusters to the backend now, each in its turn after what is already queued for it."""
-        tasks = [self._spawn(self._restore(cluster)) for cluster in clusters]
-        if tasks:
-            await asyncio.wait(tasks)
+        """Wait until `recover` has brought the clusters back; BackendError names those that did not come."""
+        failures = [error for error in await asyncio.gather(*self._restoring) if error]
+        if failures:
+            raise BackendError("; ".join(failures))
 
     async def stop(self) -> None:
         """Drop all running work; it stays in the store and goes on at the next start."""
@@ -109,7 +105,7 @@ class Operations:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def _spawn(self, work: Coroutine[Any, Any, _Result]) -> asyncio.Task[_Result]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -124,12 +120,15 @@ class Operations:
         # A plain asyncio.Lock serves its waiters in the order in which they came.
         return self._locks.setdefault(cluster, asyncio.Lock())
 
-    async def _restore(self, cluster: str) -> None:
+    async def _restore(self, cluster: str) -> str | None:
+        """Bring one cluster back; why it did not come, if it did not."""
         async with self._lock(cluster):
             try:
                 await self._worker.restore(cluster)
-            except StoreError:
-                log.exception("cannot bring %s back", cluster)
+            except (BackendError, StoreError) as error:
+                log.error("cannot bring %s back: %s", cluster, error)
+                return f"{cluster}: {error}"
+            return None
 
     async def _run(self, key: str, work: Json) -> None:
         async with self._lock(work["cluster"]):

@@ -104,10 +104,10 @@ def flex_version(context: PoolContext) -> str | None:
     """Flex-start for TPUs needs a recent GKE."""
     if not context.flex_start or context.tpu is None:
         return None
-    version = context.pool["version"]
-    if GkeVersion.parse(version) >= catalogue().min_version("flex-start"):
+    version, needed = context.pool["version"], catalogue().min_version("flex-start-tpu")
+    if GkeVersion.parse(version) >= needed:
         return None
-    return f"Flex-start TPU node pools need a newer GKE version than {version}."
+    return f"Flex-start TPU node pools need GKE version {needed} or later; the node pool has {version}."
 
 
 def flex_generation(context: PoolContext) -> str | None:

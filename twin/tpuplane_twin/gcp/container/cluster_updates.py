@@ -34,7 +34,6 @@ _REPLACED = {
     "desiredEnableMultiNetworking": "networkConfig.enableMultiNetworking",
     "desiredFleet": "fleet",
     "desiredGatewayApiConfig": "networkConfig.gatewayApiConfig",
-    "desiredL4ilbSubsettingConfig": "networkConfig.l4ilbSubsettingConfig",
     "desiredLocations": "locations",
     "desiredLoggingConfig": "loggingConfig",
     "desiredLoggingService": "loggingService",
@@ -50,6 +49,11 @@ _REPLACED = {
     "desiredShieldedNodes": "shieldedNodes",
     "desiredVerticalPodAutoscaling": "verticalPodAutoscaling",
     "desiredWorkloadIdentityConfig": "workloadIdentityConfig",
+}
+# Desired field → where its `enabled` lands.
+_SWITCHES = {
+    "desiredIntraNodeVisibilityConfig": "networkConfig.enableIntraNodeVisibility",
+    "desiredL4ilbSubsettingConfig": "networkConfig.enableL4ilbSubsetting",
 }
 # Desired field → object into which it merges, part by part.
 _MERGED = {
@@ -157,6 +161,8 @@ def _change(cluster: Json, field: str, value: object) -> None:
         check_zones(value, cluster["location"])
     if field in _REPLACED:
         put_at(cluster, _REPLACED[field], value)
+    elif field in _SWITCHES and isinstance(value, dict):
+        put_at(cluster, _SWITCHES[field], value.get("enabled", False))
     elif field in _MERGED and isinstance(value, dict):
         path = _MERGED[field]
         cluster[path] = overlay(cluster.get(path, {}), value)

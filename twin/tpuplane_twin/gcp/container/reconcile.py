@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import logging
 
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend
 from tpuplane_twin.gcp.container import pool_rules
@@ -31,8 +30,6 @@ _FAILED_STATUS = {
 }
 _SETTLED_CLUSTER = ("RUNNING", "RECONCILING", "DEGRADED")
 _SETTLED_POOL = ("RUNNING", "RECONCILING", "RUNNING_WITH_ERROR")
-
-log = logging.getLogger(__name__)
 
 
 class Reconciler:
@@ -87,9 +84,11 @@ class Reconciler:
                 if pool["status"] in _SETTLED_POOL:
                     await self._backend.apply_node_pool(self._view(cluster, stored), pool_view(key, pool))
         except Exception as error:
-            log.exception("cannot bring %s back", cluster)
-            self._store.put(CLUSTER, cluster, {**stored, "status": "DEGRADED", "statusMessage": str(error)})
-            return
+            degraded = {**stored, "status": "DEGRADED", "statusMessage": str(error)}
+            self._store.put(CLUSTER, cluster, degraded)
+            if isinstance(error, BackendError):
+                raise
+            raise BackendError(f"Internal error: {type(error).__name__}: {error}") from error
         if stored["status"] == "DEGRADED":
             self._settle(CLUSTER, cluster)
 

@@ -32,7 +32,7 @@ def min_version(context: PoolContext) -> str | None:
         return None
     generation, machine = context.tpu
     needed = generation.min_gke_version
-    if needed is None or GkeVersion.parse(context.pool["version"]) >= GkeVersion.parse(needed):
+    if needed is None or GkeVersion.parse(context.pool["version"]) >= GkeVersion.minimum(needed):
         return None
     return (
         f'Machine type "{machine.name}" needs GKE version {needed} or later; '

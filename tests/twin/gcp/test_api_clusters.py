@@ -1,0 +1,219 @@
+"""Clusters, by the request sequences of the official provider."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT_PATH, Api, cluster_body
+
+pytestmark = pytest.mark.twin
+
+
+async def test_create_remove_default_pool_and_read(project: Api) -> None:
+    assert await project.refused("GET", f"{CLUSTERS}/c1", None, 404) == f"Not found: {CLUSTERS[9:]}/c1."
+    operation = await project.call("POST", CLUSTERS, {"cluster": cluster_body()})
+    assert operation["operationType"] == "CREATE_CLUSTER"
+    assert operation["status"] in ("PENDING", "RUNNING")
+    assert "progress" not in operation
+    await project.wait(operation)
+    assert project.backend.clusters["c1"].pools == {
+        "default-pool": {"us-central1-a": 1, "us-central1-b": 1, "us-central1-c": 1}
+    }
+    await project.done("DELETE", f"{CLUSTERS}/c1/nodePools/default-pool")
+    assert project.backend.clusters["c1"].pools == {}
+
+    cluster = await project.call("GET", f"{CLUSTERS}/c1")
+    assert cluster["status"] == "RUNNING"
+    assert cluster["endpoint"] == "127.0.0.1:6443"
+    assert base64.b64decode(cluster["masterAuth"]["clusterCaCertificate"]) == b"a PEM certificate"
+    assert cluster["currentMasterVersion"] == cluster["initialClusterVersion"]
+    assert cluster["currentMasterVersion"].startswith("1.35.4-gke.")
+    assert (cluster["network"], cluster["subnetwork"]) == ("net", "sub")
+    assert cluster["clusterIpv4Cidr"] == cluster["ipAllocationPolicy"]["clusterIpv4CidrBlock"] == "10.16.0.0/14"
+    assert cluster["servicesIpv4Cidr"] == "10.32.0.0/20"
+    assert cluster["releaseChannel"] == {"channel": "REGULAR"}
+    assert cluster["nodePools"] == []
+
+
+async def test_a_refresh_reads_the_same_twice(cluster: Api) -> None:
+    assert await cluster.call("GET", f"{CLUSTERS}/c1") == await cluster.call("GET", f"{CLUSTERS}/c1")
+
+
+async def test_labels_need_their_fingerprint(cluster: Api) -> None:
+    before = (await cluster.call("GET", f"{CLUSTERS}/c1"))["labelFingerprint"]
+    labels = {"resourceLabels": {"team": "research"}, "labelFingerprint": before}
+    await cluster.done("POST", f"{CLUSTERS}/c1:setResourceLabels", labels)
+    after = await cluster.call("GET", f"{CLUSTERS}/c1")
+    assert after["resourceLabels"] == {"team": "research"}
+    assert after["labelFingerprint"] != before
+    message = await cluster.refused("POST", f"{CLUSTERS}/c1:setResourceLabels", labels, 412)
+    assert message == "Labels could not be set due to fingerprint mismatch."
+
+
+@pytest.mark.parametrize(
+    ("update", "field", "value"),
+    [
+        ({"desiredReleaseChannel": {"channel": "RAPID"}}, "releaseChannel", {"channel": "RAPID"}),
+        (
+            {"desiredMonitoringConfig": {"componentConfig": {"enableComponents": ["SYSTEM_COMPONENTS"]}}},
+            "monitoringConfig",
+            {"componentConfig": {"enableComponents": ["SYSTEM_COMPONENTS"]}},
+        ),
+        ({"desiredLocations": ["us-central1-f"]}, "locations", ["us-central1-f"]),
+        ({"desiredMasterVersion": "latest"}, "currentMasterVersion", "1.35.4-gke.1200000"),
+    ],
+)
+async def test_update_changes_the_field_and_the_backend(
+    cluster: Api, update: dict[str, object], field: str, value: object
+) -> None:
+    cluster.backend.calls.clear()
+    await cluster.done("PUT", f"{CLUSTERS}/c1", {"update": update})
+    after = await cluster.call("GET", f"{CLUSTERS}/c1")
+    assert after[field] == value
+    assert after["status"] == "RUNNING"
+    assert cluster.backend.calls == [("update_cluster", "c1")]
+
+
+async def test_an_addon_update_leaves_the_other_addons(cluster: Api) -> None:
+    before = (await cluster.call("GET", f"{CLUSTERS}/c1"))["addonsConfig"]
+    update = {"desiredAddonsConfig": {"rayOperatorConfig": {"enabled": True}}}
+    await cluster.done("PUT", f"{CLUSTERS}/c1", {"update": update})
+    after = (await cluster.call("GET", f"{CLUSTERS}/c1"))["addonsConfig"]
+    assert after == {**before, "rayOperatorConfig": {"enabled": True}}
+
+
+async def test_private_endpoint_is_shown_in_both_forms(project: Api) -> None:
+    private = {
+        "privateClusterConfig": {
+            "enablePrivateNodes": True,
+            "enablePrivateEndpoint": True,
+            "masterIpv4CidrBlock": "172.16.0.0/28",
+        },
+        "masterAuthorizedNetworksConfig": {
+            "enabled": True,
+            "cidrBlocks": [{"cidrBlock": "10.0.0.0/8", "displayName": "office"}],
+        },
+    }
+    cluster = await project.add_cluster(**private)
+    endpoints = cluster["controlPlaneEndpointsConfig"]["ipEndpointsConfig"]
+    assert endpoints["enablePublicEndpoint"] is False
+    assert endpoints["authorizedNetworksConfig"] == private["masterAuthorizedNetworksConfig"]
+    assert cluster["networkConfig"]["defaultEnablePrivateNodes"] is True
+    assert "publicEndpoint" not in cluster["privateClusterConfig"]
+    assert cluster["privateClusterConfig"]["privateEndpoint"] == cluster["endpoint"]
+
+    opened = {"desiredControlPlaneEndpointsConfig": {"ipEndpointsConfig": {"enablePublicEndpoint": True}}}
+    await project.done("PUT", f"{CLUSTERS}/c1", {"update": opened})
+    after = await project.call("GET", f"{CLUSTERS}/c1")
+    assert after["privateClusterConfig"]["enablePrivateEndpoint"] is False
+
+
+async def test_delete_takes_the_pools_along(cluster: Api) -> None:
+    await cluster.done("POST", f"{CLUSTERS}/c1/nodePools", {"nodePool": {"name": "p", "initialNodeCount": 1}})
+    cluster.backend.hold()
+    operation = await cluster.call("DELETE", f"{CLUSTERS}/c1")
+    assert (await cluster.call("GET", f"{CLUSTERS}/c1"))["status"] == "STOPPING"
+    cluster.backend.go.set()
+    assert (await cluster.wait(operation))["operationType"] == "DELETE_CLUSTER"
+    await cluster.refused("GET", f"{CLUSTERS}/c1", None, 404)
+    await cluster.refused("GET", f"{CLUSTERS}/c1/nodePools", None, 404)
+    groups = await cluster.call("GET", f"{COMPUTE}/zones/us-central1-a/instanceGroupManagers")
+    assert groups["items"] == []
+    assert cluster.backend.clusters == {}
+
+
+async def test_list_by_location_and_everywhere(cluster: Api) -> None:
+    here = await cluster.call("GET", CLUSTERS)
+    everywhere = await cluster.call("GET", CLUSTERS.replace(LOCATION, "-"))
+    elsewhere = await cluster.call("GET", CLUSTERS.replace(LOCATION, "us-east5"))
+    assert [found["name"] for found in here["clusters"]] == ["c1"]
+    assert here == everywhere
+    assert elsewhere["clusters"] == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"network": "nope"}, 'Project "acme" has no network named "nope".'),
+        (
+            {"subnetwork": "projects/acme/regions/us-central1/subnetworks/nope"},
+            'Subnetwork "projects/acme/regions/us-central1/subnetworks/nope" is not valid for Network "net".',
+        ),
+        (
+            {"ipAllocationPolicy": {"clusterSecondaryRangeName": "nope"}},
+            'Pod secondary range "nope" not found in network'
+            ' "https://www.googleapis.com/compute/v1/projects/acme/global/networks/net", subnetwork "sub".',
+        ),
+        (
+            {"ipAllocationPolicy": {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "pods"}},
+            "Pod secondary range name (pods) should not be the same as service secondary range name.",
+        ),
+        ({"initialClusterVersion": "1.19"}, 'Master version "1.19" is unsupported.'),
+        (
+            {"initialClusterVersion": "1.35.4-gke.1200000", "releaseChannel": {"channel": "STABLE"}},
+            'Master version must be one of "STABLE" channel supported versions [1.35.4-gke.1000000].',
+        ),
+        ({"initialNodeCount": 0}, "Cluster.initial_node_count must be greater than zero."),
+        (
+            {"nodeConfig": {"machineType": "e2-standard-3"}},
+            'Invalid machine type "e2-standard-3" in zone "us-central1-a": GCE_NOT_FOUND',
+        ),
+        (
+            {"nodeConfig": {"serviceAccount": "nobody@acme.iam.gserviceaccount.com"}},
+            'The user does not have access to service account "nobody@acme.iam.gserviceaccount.com".'
+            " Ask a project owner to grant you the iam.serviceAccountUser role on the service account.",
+        ),
+    ],
+)
+async def test_refused_at_once(project: Api, fields: dict[str, object], message: str) -> None:
+    assert await project.refused("POST", CLUSTERS, {"cluster": cluster_body(**fields)}, 400) == message
+    assert (await project.call("GET", CLUSTERS))["clusters"] == []
+    assert project.backend.calls == []
+
+
+@pytest.mark.parametrize("name", ["", "Upper", "1st", "a" * 41, "ends-"])
+async def test_bad_names_are_refused(project: Api, name: str) -> None:
+    message = await project.refused("POST", CLUSTERS, {"cluster": cluster_body(name)}, 400)
+    assert f'"cluster.name": "{name}"' in message
+
+
+async def test_a_zone_without_the_machine_family(project: Api) -> None:
+    subnet = {"name": "sub2", "network": "global/networks/net", "ipCidrRange": "10.1.0.0/20"}
+    await project.call("POST", f"{COMPUTE}/regions/us-central2/subnetworks", subnet)
+    body = {
+        "name": "c2",
+        "initialNodeCount": 1,
+        "network": "net",
+        "subnetwork": "sub2",
+        "nodeConfig": {"machineType": "e2-standard-4"},
+    }
+    message = await project.refused("POST", CLUSTERS.replace(LOCATION, "us-central2-b"), {"cluster": body}, 400)
+    assert message == 'Invalid machine type "e2-standard-4" in zone "us-central2-b": GCE_NOT_FOUND'
+
+
+async def test_unknown_location(project: Api) -> None:
+    path = CLUSTERS.replace(LOCATION, "us-centrall")
+    message = await project.refused("POST", path, {"cluster": cluster_body()}, 403)
+    assert message == "Permission denied on 'locations/us-centrall' (or it may not exist)."
+
+
+async def test_a_second_cluster_of_the_name(cluster: Api) -> None:
+    message = await cluster.refused("POST", CLUSTERS, {"cluster": cluster_body()}, 409)
+    assert message == "Already exists: projects/acme/locations/us-central1/clusters/c1."
+
+
+async def test_server_config_offers_what_clusters_accept(project: Api) -> None:
+    config = await project.call("GET", f"{PROJECT_PATH}/serverConfig")
+    rapid = next(found for found in config["channels"] if found["channel"] == "RAPID")
+    assert rapid["defaultVersion"] in config["validMasterVersions"]
+    version = config["validMasterVersions"][0]
+    cluster = await project.add_cluster(initialClusterVersion=version, releaseChannel={"channel": "RAPID"})
+    assert cluster["currentMasterVersion"] == version
+
+
+async def test_v1_leaves_out_what_only_beta_has(cluster: Api) -> None:
+    beta = await cluster.call("GET", f"{CLUSTERS}/c1")
+    stable = await cluster.call("GET", f"{CLUSTERS}/c1".replace("/v1beta1/", "/v1/"))
+    assert "zone" in beta
+    assert stable.items() <= beta.items()

@@ -1,0 +1,178 @@
+"""Compute Engine: networks, subnetworks, routers, firewalls, resource policies and their operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from twin_api import COMPUTE, LOCATION, Api
+
+pytestmark = pytest.mark.twin
+
+NETWORKS = f"{COMPUTE}/global/networks"
+FIREWALLS = f"{COMPUTE}/global/firewalls"
+REGION = f"{COMPUTE}/regions/{LOCATION}"
+SUBNETS = f"{REGION}/subnetworks"
+ROUTERS = f"{REGION}/routers"
+LINK = "https://www.googleapis.com/compute/v1/projects/acme"
+
+
+async def test_network_insert_poll_get_delete(api: Api) -> None:
+    operation = await api.call("POST", NETWORKS, {"name": "n", "autoCreateSubnetworks": False})
+    polled = await api.call("GET", f"{COMPUTE}/global/operations/{operation['name']}")
+    assert (polled["status"], polled["progress"], polled["operationType"]) == ("DONE", 100, "insert")
+    waited = await api.call("POST", f"{COMPUTE}/global/operations/{operation['name']}/wait")
+    assert waited == polled
+    network = await api.call("GET", f"{NETWORKS}/n")
+    assert network["selfLink"] == polled["targetLink"] == f"{LINK}/global/networks/n"
+    assert network["routingConfig"] == {"routingMode": "REGIONAL"}
+    assert network["id"] == polled["targetId"]
+    assert [found["name"] for found in (await api.call("GET", NETWORKS))["items"]] == ["n"]
+    await api.call("DELETE", f"{NETWORKS}/n")
+    await api.refused("GET", f"{NETWORKS}/n", None, 404)
+
+
+async def test_names_and_doubles_are_refused(api: Api) -> None:
+    assert "Must be a match of regex" in await api.refused("POST", NETWORKS, {"name": "Upper"}, 400)
+    assert await api.refused("POST", NETWORKS, {}, 400) == "Required field 'resource.name' not specified"
+    await api.call("POST", NETWORKS, {"name": "n"})
+    taken = await api.refused("POST", NETWORKS, {"name": "n"}, 409)
+    assert taken == "The resource 'projects/acme/global/networks/n' already exists"
+
+
+async def test_auto_mode_has_a_subnetwork_in_every_region_and_takes_them_along(api: Api) -> None:
+    await api.call("POST", NETWORKS, {"name": "auto", "autoCreateSubnetworks": True})
+    regions = [found["name"] for found in (await api.call("GET", f"{COMPUTE}/regions"))["items"]]
+    subnets = (await api.call("GET", f"{NETWORKS}/auto"))["subnetworks"]
+    assert subnets == [f"{LINK}/regions/{region}/subnetworks/auto" for region in regions]
+    await api.call("DELETE", f"{NETWORKS}/auto")
+    await api.refused("GET", f"{SUBNETS}/auto", None, 404)
+
+
+async def test_subnetwork_reads_back_whole(project: Api) -> None:
+    subnet = await project.call("GET", f"{SUBNETS}/sub")
+    assert subnet["network"] == f"{LINK}/global/networks/net"
+    assert subnet["region"] == f"{LINK}/regions/us-central1"
+    assert subnet["gatewayAddress"] == "10.0.0.1"
+    assert [found["rangeName"] for found in subnet["secondaryIpRanges"]] == ["pods", "services"]
+    assert subnet["privateIpGoogleAccess"] is False
+    assert (await project.call("GET", f"{NETWORKS}/net"))["subnetworks"] == [subnet["selfLink"]]
+
+
+async def test_private_google_access_is_switched_and_empty_means_off(project: Api) -> None:
+    access = f"{SUBNETS}/sub/setPrivateIpGoogleAccess"
+    await project.call("POST", access, {"privateIpGoogleAccess": True})
+    assert (await project.call("GET", f"{SUBNETS}/sub"))["privateIpGoogleAccess"] is True
+    await project.call("POST", access, {})
+    assert (await project.call("GET", f"{SUBNETS}/sub"))["privateIpGoogleAccess"] is False
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"network": "global/networks/nope"}, "The resource 'projects/acme/global/networks/nope' was not found"),
+        ({"ipCidrRange": "10.0.0.1/20"}, "Must be a CIDR address range"),
+        ({"ipCidrRange": "10.0.8.0/24"}, "conflicts with existing subnetwork 'sub' in region 'us-central1'"),
+        (
+            {"secondaryIpRanges": [{"rangeName": "r", "ipCidrRange": "10.16.0.0/20"}]},
+            "conflicts with existing subnetwork 'sub'",
+        ),
+        (
+            {"secondaryIpRanges": [{"rangeName": "r", "ipCidrRange": "10.9.0.0/24"}]},
+            "It overlaps with ipCidrRange 10.9.0.0/20.",
+        ),
+        (
+            {"secondaryIpRanges": [{"ipCidrRange": "10.64.0.0/24"}]},
+            "Required field 'resource.secondaryIpRanges[0].rangeName' not specified",
+        ),
+    ],
+)
+async def test_subnetworks_that_cannot_be(project: Api, fields: dict[str, Any], message: str) -> None:
+    body = {"name": "s2", "network": "global/networks/net", "ipCidrRange": "10.9.0.0/20", **fields}
+    status = 404 if "not found" in message else 400
+    assert message in await project.refused("POST", SUBNETS, body, status)
+
+
+async def test_patch_needs_the_fingerprint_it_read(project: Api) -> None:
+    before = await project.call("GET", f"{SUBNETS}/sub")
+    ranges = [*before["secondaryIpRanges"], {"rangeName": "more", "ipCidrRange": "10.64.0.0/20"}]
+    change = {"secondaryIpRanges": ranges, "fingerprint": before["fingerprint"]}
+    await project.call("PATCH", f"{SUBNETS}/sub", change)
+    after = await project.call("GET", f"{SUBNETS}/sub")
+    assert len(after["secondaryIpRanges"]) == 3
+    assert await project.refused("PATCH", f"{SUBNETS}/sub", change, 412) == "Invalid fingerprint."
+
+
+async def test_nat_is_an_entry_of_its_router(project: Api) -> None:
+    await project.call("POST", ROUTERS, {"name": "r", "network": f"{LINK}/global/networks/net"})
+    nat = {
+        "name": "nat",
+        "natIpAllocateOption": "AUTO_ONLY",
+        "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES",
+        "logConfig": {"enable": True, "filter": "ERRORS_ONLY"},
+    }
+    await project.call("PATCH", f"{ROUTERS}/r", {"nats": [nat]})
+    router = await project.call("GET", f"{ROUTERS}/r")
+    assert nat.items() <= router["nats"][0].items()
+    assert router["network"] == f"{LINK}/global/networks/net"
+    missing = await project.refused("PATCH", f"{ROUTERS}/r", {"nats": [{"name": "x"}]}, 400)
+    assert missing == "Required field 'resource.nats[0].natIpAllocateOption' not specified"
+    await project.call("PATCH", f"{ROUTERS}/r", {"nats": []})
+    assert (await project.call("GET", f"{ROUTERS}/r"))["nats"] == []
+
+
+async def test_null_in_a_patch_clears(project: Api) -> None:
+    await project.call("POST", ROUTERS, {"name": "r", "network": "global/networks/net", "description": "old"})
+    await project.call("PATCH", f"{ROUTERS}/r", {"description": None})
+    assert "description" not in await project.call("GET", f"{ROUTERS}/r")
+
+
+async def test_firewalls(project: Api) -> None:
+    rule = {"name": "f", "network": "global/networks/net", "allowed": [{"IPProtocol": "tcp", "ports": ["443"]}]}
+    await project.call("POST", FIREWALLS, rule)
+    found = await project.call("GET", f"{FIREWALLS}/f")
+    assert (found["direction"], found["priority"], found["sourceRanges"]) == ("INGRESS", 1000, ["0.0.0.0/0"])
+    both = {**rule, "name": "g", "denied": [{"IPProtocol": "all"}]}
+    assert "exactly one of allowed and denied" in await project.refused("POST", FIREWALLS, both, 400)
+
+
+async def test_what_is_used_cannot_be_deleted(cluster: Api) -> None:
+    answer = await cluster.call("DELETE", f"{NETWORKS}/net", status=400)
+    assert answer["error"]["errors"][0]["reason"] == "resourceInUseByAnotherResource"
+    assert answer["error"]["message"] == (
+        "The network resource 'projects/acme/global/networks/net' is already being used by"
+        " 'projects/acme/regions/us-central1/subnetworks/sub'"
+    )
+    message = await cluster.refused("DELETE", f"{SUBNETS}/sub", None, 400)
+    assert message.endswith("is already being used by 'projects/acme/locations/us-central1/clusters/c1'")
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        ({}, "Set exactly one of"),
+        (
+            {"workloadPolicy": {"type": "HIGH_THROUGHPUT", "acceleratorTopologyMode": "PROVISION_ONLY"}},
+            "It needs type and acceleratorTopology.",
+        ),
+    ],
+)
+async def test_resource_policies_that_cannot_be(api: Api, policy: dict[str, Any], message: str) -> None:
+    assert message in await api.refused("POST", f"{REGION}/resourcePolicies", {"name": "p", **policy}, 400)
+
+
+async def test_zones_regions_and_pages(api: Api) -> None:
+    region = await api.call("GET", REGION)
+    assert f"{LINK}/zones/us-central1-a" in region["zones"]
+    assert (await api.call("GET", f"{COMPUTE}/zones/us-central1-a"))["region"] == region["selfLink"]
+    first = await api.call("GET", f"{COMPUTE}/zones?maxResults=2")
+    second = await api.call("GET", f"{COMPUTE}/zones?maxResults=2&pageToken={first['nextPageToken']}")
+    assert len({zone["name"] for page in (first, second) for zone in page["items"]}) == 4
+    await api.refused("GET", f"{COMPUTE}/zones/us-central1-z", None, 404)
+    await api.refused("GET", f"{COMPUTE}/regions/nowhere/subnetworks", None, 404)
+    await api.refused("GET", f"{COMPUTE}/zones?filter=name=x", None, 501)
+
+
+async def test_v1_serves_the_same(project: Api) -> None:
+    stable = SUBNETS.replace("/beta/", "/v1/")
+    assert [found["name"] for found in (await project.call("GET", stable))["items"]] == ["sub"]

@@ -1,0 +1,100 @@
+"""Service accounts and IAM policies, as ServiceAccount and IAMMember use them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from twin_api import Api
+
+pytestmark = pytest.mark.twin
+
+ACCOUNTS = "/iam/v1/projects/acme/serviceAccounts"
+PROJECT = "/crm/v1/projects/acme"
+EMAIL = "tpu-nodes@acme.iam.gserviceaccount.com"
+
+
+async def add_account(api: Api) -> dict[str, Any]:
+    body = {"accountId": "tpu-nodes", "serviceAccount": {"displayName": "Nodes"}}
+    return await api.call("POST", ACCOUNTS, body)
+
+
+async def test_account_create_get_patch_delete(api: Api) -> None:
+    made = await add_account(api)
+    assert (made["email"], made["name"]) == (EMAIL, f"projects/acme/serviceAccounts/{EMAIL}")
+    assert await api.call("GET", f"{ACCOUNTS}/{EMAIL}") == made
+    assert await api.call("GET", f"/iam/v1/projects/-/serviceAccounts/{made['uniqueId']}") == made
+    change = {"serviceAccount": {"displayName": "New", "description": "kept out"}, "updateMask": "displayName"}
+    patched = await api.call("PATCH", f"{ACCOUNTS}/{EMAIL}", change)
+    assert patched["displayName"] == "New"
+    assert "description" not in patched
+    assert patched["etag"] != made["etag"]
+    assert [found["email"] for found in (await api.call("GET", ACCOUNTS))["accounts"]] == [EMAIL]
+    assert await api.call("DELETE", f"{ACCOUNTS}/{EMAIL}") == {}
+    await api.refused("GET", f"{ACCOUNTS}/{EMAIL}", None, 404)
+
+
+async def test_account_ids(api: Api) -> None:
+    await add_account(api)
+    taken = await api.refused("POST", ACCOUNTS, {"accountId": "tpu-nodes"}, 409)
+    assert taken == "Service account tpu-nodes already exists within project projects/acme."
+    for bad in ("short", "Upper-case", "a" * 31, ""):
+        assert f'"{bad}"' in await api.refused("POST", ACCOUNTS, {"accountId": bad}, 400)
+
+
+async def test_iam_member_reads_modifies_and_writes(api: Api) -> None:
+    await add_account(api)
+    policy = await api.call("POST", f"{PROJECT}:getIamPolicy", {"options": {"requestedPolicyVersion": 3}})
+    assert policy["bindings"] == []
+    binding = {"role": "roles/container.defaultNodeServiceAccount", "members": [f"serviceAccount:{EMAIL}"]}
+    body = {"policy": {**policy, "bindings": [binding]}, "updateMask": "bindings,etag,auditConfigs"}
+    written = await api.call("POST", f"{PROJECT}:setIamPolicy", body)
+    assert written["bindings"] == [binding]
+    assert await api.call("POST", f"{PROJECT}:getIamPolicy", {}) == written
+    stale = await api.refused("POST", f"{PROJECT}:setIamPolicy", body, 409)
+    assert stale.startswith("There were concurrent policy changes.")
+
+
+@pytest.mark.parametrize(
+    ("binding", "message"),
+    [
+        (
+            {"role": "roles/viewer", "members": ["serviceAccount:nobody@acme.iam.gserviceaccount.com"]},
+            "Service account nobody@acme.iam.gserviceaccount.com does not exist.",
+        ),
+        ({"role": "roles/viewer", "members": ["robot:x"]}, "The member robot:x is of an unknown type."),
+        ({"role": "viewer", "members": ["user:a@b.c"]}, "Role viewer is not supported for this resource."),
+    ],
+)
+async def test_bindings_that_cannot_be(api: Api, binding: dict[str, Any], message: str) -> None:
+    assert await api.refused("POST", f"{PROJECT}:setIamPolicy", {"policy": {"bindings": [binding]}}, 400) == message
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        "serviceAccount:acme.svc.id.goog[ns/account]",
+        "serviceAccount:service-1@container-engine-robot.iam.gserviceaccount.com",
+        "group:team@example.com",
+        "principal://iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/subject/s",
+    ],
+)
+async def test_members_that_are_taken(api: Api, member: str) -> None:
+    bindings = [{"role": "roles/viewer", "members": [member]}]
+    written = await api.call("POST", f"{PROJECT}:setIamPolicy", {"policy": {"bindings": bindings}})
+    assert written["bindings"] == bindings
+
+
+async def test_an_account_has_a_policy_of_its_own(api: Api) -> None:
+    await add_account(api)
+    path = f"{ACCOUNTS}/{EMAIL}"
+    bindings = [{"role": "roles/iam.workloadIdentityUser", "members": ["serviceAccount:acme.svc.id.goog[a/b]"]}]
+    await api.call("POST", f"{path}:setIamPolicy", {"policy": {"bindings": bindings}})
+    assert (await api.call("POST", f"{path}:getIamPolicy", {}))["bindings"] == bindings
+    assert (await api.call("POST", f"{PROJECT}:getIamPolicy", {}))["bindings"] == []
+
+
+async def test_projects_have_a_stable_number(api: Api) -> None:
+    found = await api.call("GET", PROJECT)
+    assert (found["projectId"], found["lifecycleState"]) == ("acme", "ACTIVE")
+    assert found == await api.call("GET", PROJECT)

@@ -1,0 +1,164 @@
+"""Node pools, by the request sequences of the official provider, and the ways in which they fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from twin_api import CLUSTERS, COMPUTE, Api, slice_pool
+
+pytestmark = pytest.mark.twin
+
+POOLS = f"{CLUSTERS}/c1/nodePools"
+
+
+async def add(api: Api, **fields: Any) -> dict[str, Any]:
+    """A CPU pool "cpu" of one node per zone."""
+    body = {"name": "cpu", "initialNodeCount": 1, "config": {"machineType": "e2-standard-4"}, **fields}
+    await api.done("POST", POOLS, {"nodePool": body})
+    return await api.call("GET", f"{POOLS}/{body['name']}")
+
+
+async def test_create_list_groups_and_read(cluster: Api) -> None:
+    assert (await cluster.refused("GET", f"{POOLS}/slice", None, 404)).startswith("Not found: projects/acme/")
+    await cluster.done("POST", POOLS, {"nodePool": slice_pool()})
+    (listed,) = (await cluster.call("GET", POOLS))["nodePools"]
+    assert listed == await cluster.call("GET", f"{POOLS}/slice")
+    assert listed["status"] == "RUNNING"
+    assert listed["config"]["diskSizeGb"] == 100
+    assert listed["config"]["diskType"] == "hyperdisk-balanced"
+    (group,) = (await cluster.call("GET", f"{COMPUTE}/zones/us-central1-b/instanceGroupManagers"))["items"]
+    assert listed["instanceGroupUrls"] == [group["selfLink"]]
+    assert group["targetSize"] == 0
+    again = await cluster.call("GET", f"{COMPUTE}/zones/us-central1-b/instanceGroupManagers/{group['name']}")
+    assert again == group
+
+
+async def test_what_was_asked_is_what_is_read(cluster: Api) -> None:
+    asked = slice_pool()
+    await cluster.done("POST", POOLS, {"nodePool": asked})
+    found = await cluster.call("GET", f"{POOLS}/slice")
+    for field in ("locations", "placementPolicy", "autoscaling", "management"):
+        assert found[field] == asked[field]
+
+
+async def test_nodes_of_a_regional_pool_are_counted_per_zone(cluster: Api) -> None:
+    pool = await add(cluster, initialNodeCount=2)
+    zones = ["us-central1-a", "us-central1-b", "us-central1-c"]
+    assert pool["locations"] == zones
+    assert cluster.backend.clusters["c1"].pools["cpu"] == dict.fromkeys(zones, 2)
+    found = await cluster.call("GET", f"{CLUSTERS}/c1")
+    assert found["currentNodeCount"] == 6
+
+
+@pytest.mark.parametrize(
+    ("limits", "counts"),
+    [
+        ({"minNodeCount": 2, "maxNodeCount": 3}, [2, 2, 2]),
+        ({"totalMinNodeCount": 4, "totalMaxNodeCount": 9}, [2, 1, 1]),
+        ({"maxNodeCount": 3}, [0, 0, 0]),
+    ],
+)
+async def test_autoscaling_starts_at_its_minimum(cluster: Api, limits: dict[str, int], counts: list[int]) -> None:
+    await add(cluster, initialNodeCount=0, autoscaling={"enabled": True, **limits})
+    assert list(cluster.backend.clusters["c1"].pools["cpu"].values()) == counts
+
+
+async def test_node_labels_taints_and_tags_unwrap(cluster: Api) -> None:
+    await add(cluster)
+    await cluster.done("PUT", f"{POOLS}/cpu", {"labels": {"labels": {"a": "b"}}, "name": f"{POOLS}/cpu"})
+    taints = [{"key": "k", "value": "v", "effect": "NO_SCHEDULE"}]
+    await cluster.done("PUT", f"{POOLS}/cpu", {"taints": {"taints": taints}})
+    await cluster.done("PUT", f"{POOLS}/cpu", {"tags": {"tags": ["t"]}})
+    config = (await cluster.call("GET", f"{POOLS}/cpu"))["config"]
+    assert (config["labels"], config["taints"], config["tags"]) == ({"a": "b"}, taints, ["t"])
+
+
+async def test_machine_and_disk_are_changed_in_place(cluster: Api) -> None:
+    await add(cluster)
+    body = {"machineType": "n2-standard-8", "diskSizeGb": "200", "diskType": "pd-ssd", "name": "x"}
+    operation = await cluster.done("PUT", f"{POOLS}/cpu", body)
+    assert operation["operationType"] == "UPDATE_CLUSTER"
+    config = (await cluster.call("GET", f"{POOLS}/cpu"))["config"]
+    assert (config["machineType"], config["diskSizeGb"], config["diskType"]) == ("n2-standard-8", 200, "pd-ssd")
+    assert config["bootDisk"] == {"diskType": "pd-ssd", "sizeGb": "200"}
+
+
+async def test_node_version_stays_behind_the_control_plane(cluster: Api) -> None:
+    await add(cluster, version="1.34.6-gke.1100000")
+    newer = {"nodePoolId": "cpu", "nodeVersion": "1.35.4-gke.1200000"}
+    message = await cluster.refused("PUT", f"{POOLS}/cpu", newer, 400)
+    assert message == (
+        'Node version "1.35.4-gke.1200000" must not have a greater version than master version "1.35.4-gke.1000000".'
+    )
+    operation = await cluster.done("PUT", f"{POOLS}/cpu", {"nodePoolId": "cpu", "nodeVersion": "-"})
+    assert operation["operationType"] == "UPGRADE_NODES"
+    assert (await cluster.call("GET", f"{POOLS}/cpu"))["version"] == "1.35.4-gke.1000000"
+
+
+async def test_autoscaling_is_changed_through_the_cluster(cluster: Api) -> None:
+    await add(cluster)
+    limits = {"enabled": True, "minNodeCount": 3, "maxNodeCount": 5}
+    update = {"desiredNodePoolAutoscaling": limits, "desiredNodePoolId": "cpu"}
+    await cluster.done("PUT", f"{CLUSTERS}/c1", {"update": update})
+    assert (await cluster.call("GET", f"{POOLS}/cpu"))["autoscaling"] == limits
+    assert set(cluster.backend.clusters["c1"].pools["cpu"].values()) == {3}
+
+
+async def test_size_and_management_have_their_own_methods(cluster: Api) -> None:
+    await add(cluster, locations=["us-central1-a"])
+    await cluster.done("POST", f"{POOLS}/cpu:setSize", {"nodeCount": 5})
+    management = {"autoRepair": False, "autoUpgrade": True}
+    await cluster.done("POST", f"{POOLS}/cpu:setManagement", {"management": management})
+    found = await cluster.call("GET", f"{POOLS}/cpu")
+    assert (found["initialNodeCount"], found["management"]) == (5, management)
+    assert cluster.backend.clusters["c1"].pools["cpu"] == {"us-central1-a": 5}
+
+
+async def test_upgrade_settings_mean_what_they_say(cluster: Api) -> None:
+    pool = await add(cluster, upgradeSettings={"maxUnavailable": 1})
+    assert pool["upgradeSettings"] == {"strategy": "SURGE", "maxUnavailable": 1}
+    other = await add(cluster, name="other")
+    assert other["upgradeSettings"] == {"strategy": "SURGE", "maxSurge": 1}
+
+
+async def test_a_stale_etag_is_refused(cluster: Api) -> None:
+    etag = (await add(cluster))["etag"]
+    await cluster.done("PUT", f"{POOLS}/cpu", {"tags": {"tags": ["t"]}, "etag": etag})
+    await cluster.refused("PUT", f"{POOLS}/cpu", {"tags": {"tags": ["u"]}, "etag": etag}, 409)
+
+
+async def test_a_failed_creation_leaves_the_pool_in_error(cluster: Api) -> None:
+    cluster.backend.refuse["slice"] = "no more chips"
+    operation = await cluster.wait(await cluster.call("POST", POOLS, {"nodePool": slice_pool()}))
+    assert operation["statusMessage"] == "no more chips"
+    pool = await cluster.call("GET", f"{POOLS}/slice")
+    assert (pool["status"], pool["statusMessage"]) == ("ERROR", "no more chips")
+    assert pool["conditions"][0]["message"] == "no more chips"
+    cluster.backend.refuse.clear()
+    await cluster.done("DELETE", f"{POOLS}/slice")
+    await cluster.refused("GET", f"{POOLS}/slice", None, 404)
+
+
+async def test_a_failed_update_keeps_the_pool_and_a_good_one_heals_it(cluster: Api) -> None:
+    await add(cluster)
+    cluster.backend.refuse["cpu"] = "a bad day"
+    failed = await cluster.wait(await cluster.call("POST", f"{POOLS}/cpu:setSize", {"nodeCount": 2}))
+    assert failed["statusMessage"] == "a bad day"
+    assert (await cluster.call("GET", f"{POOLS}/cpu"))["status"] == "RUNNING_WITH_ERROR"
+    cluster.backend.refuse.clear()
+    await cluster.done("POST", f"{POOLS}/cpu:setSize", {"nodeCount": 3})
+    healed = await cluster.call("GET", f"{POOLS}/cpu")
+    assert healed["status"] == "RUNNING"
+    assert "statusMessage" not in healed
+
+
+async def test_refused_for_what_is_not_there(cluster: Api) -> None:
+    pool = {"nodePool": {"name": "p", "initialNodeCount": 1}}
+    missing = await cluster.refused("POST", POOLS.replace("c1", "c9"), pool, 404)
+    assert missing == "Not found: projects/acme/locations/us-central1/clusters/c9."
+    await cluster.done("POST", POOLS, pool)
+    taken = await cluster.refused("POST", POOLS, pool, 409)
+    assert taken == "Already exists: projects/acme/locations/us-central1/clusters/c1/nodePools/p."
+    zone = {"nodePool": {"name": "q", "locations": ["us-east1-b"]}}
+    assert "us-east1-b" in await cluster.refused("POST", POOLS, zone, 400)

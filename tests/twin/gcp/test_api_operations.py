@@ -1,0 +1,118 @@
+"""Operations: one at a time per cluster, resumed after a kill, honest about failure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tpuplane_twin.gcp import BackendError, Store, resume, snapshot
+from twin_api import CLUSTERS, PROJECT_PATH, Api, MemoryBackend, cluster_body, serving, slice_pool
+
+pytestmark = pytest.mark.twin
+
+POOLS = f"{CLUSTERS}/c1/nodePools"
+
+
+async def running(api: Api, name: str) -> str:
+    return str((await api.call("GET", f"{PROJECT_PATH}/operations/{name}"))["status"])
+
+
+async def test_a_busy_cluster_queues_the_next_operation(cluster: Api) -> None:
+    cluster.backend.hold()
+    first = await cluster.call("POST", POOLS, {"nodePool": {"name": "a", "initialNodeCount": 1}})
+    second = await cluster.call("POST", POOLS, {"nodePool": {"name": "b", "initialNodeCount": 1}})
+    assert await running(cluster, first["name"]) == "RUNNING"
+    assert await running(cluster, second["name"]) == "PENDING"
+    assert (await cluster.call("GET", f"{POOLS}/b"))["status"] == "PROVISIONING"
+    cluster.backend.go.set()
+    await cluster.wait(second)
+    assert await running(cluster, first["name"]) == "DONE"
+    assert cluster.backend.calls[-2:] == [("apply_node_pool", "a"), ("apply_node_pool", "b")]
+
+
+async def test_clusters_do_not_wait_for_each_other(cluster: Api) -> None:
+    cluster.backend.hold()
+    slow = await cluster.call("POST", POOLS, {"nodePool": {"name": "a", "initialNodeCount": 1}})
+    other = await cluster.call("POST", CLUSTERS, {"cluster": cluster_body("c2")})
+    assert await running(cluster, slow["name"]) == "RUNNING"
+    assert await running(cluster, other["name"]) == "RUNNING"
+
+
+async def test_unknown_operations_are_not_found(api: Api) -> None:
+    await api.refused("GET", f"{PROJECT_PATH}/operations/operation-1", None, 404)
+
+
+async def test_operations_are_listed(cluster: Api) -> None:
+    found = await cluster.call("GET", f"{PROJECT_PATH}/operations")
+    assert [operation["operationType"] for operation in found["operations"]] == ["CREATE_CLUSTER", "DELETE_NODE_POOL"]
+
+
+async def test_a_failed_cluster_fails_what_waits_for_it(project: Api) -> None:
+    project.backend.hold()
+    created = await project.call("POST", CLUSTERS, {"cluster": cluster_body()})
+    pool = await project.call("POST", POOLS, {"nodePool": {"name": "a", "initialNodeCount": 1}})
+    project.backend.refuse["c1"] = "port 6443 is taken"
+    project.backend.go.set()
+    assert (await project.wait(created))["statusMessage"] == "port 6443 is taken"
+    assert "port 6443 is taken" in (await project.wait(pool))["statusMessage"]
+    assert (await project.call("GET", f"{CLUSTERS}/c1"))["status"] == "ERROR"
+    project.backend.refuse.clear()
+    await project.done("DELETE", f"{CLUSTERS}/c1")
+
+
+async def test_a_stop_in_the_middle_is_finished_by_the_next_start(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    backend = MemoryBackend()
+    async with serving(Store(path), backend) as api:
+        await api.add_network()
+        await api.add_cluster("c0")
+        await api.done("POST", f"{CLUSTERS}/c0/nodePools", {"nodePool": slice_pool(autoscaling={}, initialNodeCount=4)})
+        backend.hold()
+        operation = await api.call("POST", CLUSTERS, {"cluster": cluster_body()})
+        waiting = await api.call("POST", POOLS, {"nodePool": {"name": "a", "initialNodeCount": 1}})
+
+    # The machine comes back empty: nothing is remembered but what the store says.
+    backend = MemoryBackend()
+    async with serving(Store(path), backend) as api:
+        await resume(api.app)
+        assert backend.clusters["c0"].pools == {"slice": {"us-central1-b": 4}}
+        assert "statusMessage" not in await api.wait(operation)
+        assert "statusMessage" not in await api.wait(waiting)
+        assert (await api.call("GET", f"{CLUSTERS}/c1"))["status"] == "RUNNING"
+        assert set(backend.clusters["c1"].pools) == {"default-pool", "a"}
+
+
+async def test_a_cluster_that_does_not_come_back_is_degraded_until_it_does(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    async with serving(Store(path), MemoryBackend()) as api:
+        await api.add_network()
+        await api.add_cluster()
+
+    broken = MemoryBackend()
+    broken.refuse["c1"] = "port 6443 is taken"
+    async with serving(Store(path), broken) as api:
+        with pytest.raises(BackendError, match=r"clusters/c1: port 6443 is taken"):
+            await resume(api.app)
+        found = await api.call("GET", f"{CLUSTERS}/c1")
+        assert (found["status"], found["statusMessage"]) == ("DEGRADED", "port 6443 is taken")
+
+    async with serving(Store(path), MemoryBackend()) as api:
+        await resume(api.app)
+        assert (await api.call("GET", f"{CLUSTERS}/c1"))["status"] == "RUNNING"
+
+
+async def test_snapshot_names_clusters_pools_and_work(cluster: Api) -> None:
+    await cluster.done("POST", POOLS, {"nodePool": slice_pool("s", autoscaling={}, initialNodeCount=4)})
+    cluster.backend.hold()
+    operation = await cluster.call("POST", POOLS, {"nodePool": slice_pool("t")})
+    await cluster.call("GET", CLUSTERS)
+    reader = Store(cluster.store.path, read_only=True)
+    seen = snapshot(reader)
+    reader.close()
+    (found,) = seen.clusters
+    assert (found.name, found.status, found.endpoint) == ("c1", "RUNNING", "127.0.0.1:6443")
+    pools = {pool.name: pool for pool in found.pools}
+    assert (pools["s"].nodes, pools["s"].chips, pools["s"].topology) == (4, 16, "4x4")
+    assert (pools["t"].nodes, pools["t"].status) == (0, "PROVISIONING")
+    assert [work.name for work in seen.operations] == [operation["name"]]
+    assert seen.operations[0].target.endswith("/nodePools/t")

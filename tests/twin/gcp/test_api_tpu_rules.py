@@ -1,0 +1,238 @@
+"""GKE's rules for TPU pools: what is taken, what is refused at once, what fails later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from twin_api import CLUSTERS, COMPUTE, LOCATION, Api, slice_pool
+
+pytestmark = pytest.mark.twin
+
+POOLS = f"{CLUSTERS}/c1/nodePools"
+POLICIES = f"{COMPUTE}/regions/{LOCATION}/resourcePolicies"
+
+
+def pool(machine: str, zone: str, topology: str | None = None, **fields: Any) -> dict[str, Any]:
+    """A fixed TPU pool; `config` is laid over the node config."""
+    body: dict[str, Any] = {
+        "name": "tpu",
+        "initialNodeCount": 1,
+        "locations": [zone],
+        **fields,
+        "config": {"machineType": machine, **fields.get("config", {})},
+    }
+    if topology is not None:
+        body.setdefault("placementPolicy", {"type": "COMPACT", "tpuTopology": topology})
+    return body
+
+
+def v6e(topology: str | None = "4x4", **fields: Any) -> dict[str, Any]:
+    return pool("ct6e-standard-4t", "us-central1-b", topology, **fields)
+
+
+def flex(**fields: Any) -> dict[str, Any]:
+    """A tpu7x host that GKE takes as flex-start; `config` and the rest are laid over it."""
+    config = {
+        "flexStart": True,
+        "reservationAffinity": {"consumeReservationType": "NO_RESERVATION"},
+        **fields.pop("config", {}),
+    }
+    return {
+        "name": "tpu",
+        "locations": ["us-central1-c"],
+        "autoscaling": {"enabled": True, "maxNodeCount": 8, "locationPolicy": "ANY"},
+        "management": {"autoUpgrade": True},
+        **fields,
+        "config": {"machineType": "tpu7x-standard-4t", **config},
+    }
+
+
+async def add_policy(api: Api, topology: str = "2x2x2", **fields: str) -> None:
+    workload = {"type": "HIGH_THROUGHPUT", "acceleratorTopology": topology, **fields}
+    await api.call("POST", POLICIES, {"name": "wp", "workloadPolicy": workload})
+
+
+@pytest.mark.parametrize(
+    ("body", "nodes"),
+    [
+        (v6e(initialNodeCount=4), 4),
+        (v6e("2x4", initialNodeCount=2), 2),
+        (v6e(None, initialNodeCount=3), 3),
+        (pool("ct6e-standard-8t", "us-central1-b"), 1),
+        (pool("ct6e-standard-1t", "us-central1-b", initialNodeCount=5), 5),
+        (pool("ct5lp-hightpu-4t", "us-central1-a", "16x16", initialNodeCount=64), 64),
+        (pool("ct5p-hightpu-4t", "us-central1-a", "4x4x12", initialNodeCount=48), 48),
+        (slice_pool("tpu"), 0),
+        (slice_pool("tpu", autoscaling={"enabled": True, "minNodeCount": 4, "maxNodeCount": 4}), 4),
+        (flex(), 0),
+        (flex(config={"maxRunDuration": "604800s"}), 0),
+        (v6e(initialNodeCount=4, config={"spot": True}), 4),
+        (v6e(initialNodeCount=4, upgradeSettings={"strategy": "SURGE", "maxUnavailable": 1}), 4),
+    ],
+)
+async def test_taken(cluster: Api, body: dict[str, Any], nodes: int) -> None:
+    await cluster.done("POST", POOLS, {"nodePool": body})
+    assert sum(cluster.backend.clusters["c1"].pools["tpu"].values()) == nodes
+
+
+SIZE = "is not a valid size of TPU pod slice with topology"
+RESERVED = {"consumeReservationType": "SPECIFIC_RESERVATION"}
+NO_RESERVATION = {"consumeReservationType": "NO_RESERVATION"}
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        # vllm-project/ci-infra#545: the totals do not count
+        (
+            slice_pool(autoscaling={"enabled": True, "totalMaxNodeCount": 4}),
+            f"Maximum node count 0 {SIZE} 4x4",
+        ),
+        (slice_pool(autoscaling={"enabled": True, "maxNodeCount": 8}), f"Maximum node count 8 {SIZE} 4x4"),
+        (
+            slice_pool(autoscaling={"enabled": True, "minNodeCount": 2, "maxNodeCount": 4}),
+            f"Minimum node count 2 {SIZE} 4x4",
+        ),
+        (v6e(initialNodeCount=3), f"Node count 3 {SIZE} 4x4"),
+        (v6e(initialNodeCount=0), f"Node count 0 {SIZE} 4x4"),
+        (v6e("banana"), 'Invalid TPU topology "banana" for machine type "ct6e-standard-4t": '),
+        (v6e("4x5"), 'Invalid TPU topology "4x5" for machine type "ct6e-standard-4t": '),
+        (
+            pool("ct6e-standard-8t", "us-central1-b", "4x4"),
+            'Invalid TPU topology "4x4" for machine type "ct6e-standard-8t": ',
+        ),
+        (pool("ct3p-hightpu-4t", "us-central1-a"), 'Machine type "ct3p-hightpu-4t" needs placement_policy.tpu'),
+        (v6e("2x2"), "TPU topology 2x2 of machine type ct6e-standard-4t is a single-host slice"),
+        (v6e("4x4", initialNodeCount=4, placementPolicy={"tpuTopology": "4x4"}), "TPU topology 4x4 needs placement"),
+        (
+            v6e("4x4", initialNodeCount=4, locations=["us-central1-b", "us-central1-a"]),
+            'Invalid machine type "ct6e-standard-4t" in zone "us-central1-a": GCE_NOT_FOUND',
+        ),
+        (
+            pool("ct5p-hightpu-1t", "us-central1-a"),
+            'Invalid machine type "ct5p-hightpu-1t" in zone "us-central1-a": GCE_NOT_FOUND',
+        ),
+        (
+            v6e(initialNodeCount=4, config={"diskType": "pd-balanced"}),
+            "[pd-balanced] disk type cannot be used by ct6e-standard-4t machine type",
+        ),
+        (
+            v6e(initialNodeCount=4, upgradeSettings={"strategy": "BLUE_GREEN"}),
+            "Blue-green upgrades are not supported with compact placement",
+        ),
+        (
+            v6e(initialNodeCount=4, placementPolicy={"policyName": "nope", "tpuTopology": "4x4"}),
+            "Resource policy nope not found",
+        ),
+        (
+            v6e(None, management={"autoRepair": True}),
+            "Auto_upgrade cannot be false when release_channel REGULAR is set.",
+        ),
+        (v6e(None, config={"spot": True, "reservationAffinity": RESERVED}), "Spot and preemptible nodes cannot use"),
+        (v6e(None, config={"reservationAffinity": RESERVED}), "SPECIFIC_RESERVATION needs reservation_affinity.key"),
+        (
+            v6e(None, autoscaling={"enabled": True, "minNodeCount": 3, "maxNodeCount": 2}),
+            "Autoscaling minimum node count 3 must not be greater than maximum node count 2.",
+        ),
+        (
+            v6e(None, autoscaling={"enabled": True, "maxNodeCount": 3, "totalMaxNodeCount": 3}),
+            "Autoscaling per-zone node counts and total node counts cannot both be set.",
+        ),
+        (flex(config={"spot": True}), "Flex-start node pools cannot be spot or preemptible."),
+        (flex(config={"reservationAffinity": {}}), "Flex-start node pools need reservation affinity NO_RESERVATION."),
+        (flex(management={"autoUpgrade": True, "autoRepair": True}), "Auto_repair must be false"),
+        (flex(initialNodeCount=1), "Flex-start node pools need autoscaling and an initial node count of 0."),
+        (
+            flex(autoscaling={"enabled": True, "minNodeCount": 1, "maxNodeCount": 2, "locationPolicy": "ANY"}),
+            "Flex-start node pools need a minimum node count of 0.",
+        ),
+        (flex(autoscaling={"enabled": True, "maxNodeCount": 2}), "Flex-start and queued provisioning node pools need"),
+        (flex(config={"maxRunDuration": "604801s"}), "Max_run_duration 604801s of a flex-start node pool"),
+        (
+            flex(locations=["us-central1-b"], config={"machineType": "ct6e-standard-4t"}),
+            "Flex-start is not supported for machine type ct6e-standard-4t in zone us-central1-b.",
+        ),
+        (
+            flex(locations=["us-central1-a"], config={"machineType": "ct5l-hightpu-1t"}),
+            "Flex-start is not supported for machine type ct5l-hightpu-1t.",
+        ),
+        (
+            flex(
+                queuedProvisioning={"enabled": True}, config={"reservationAffinity": NO_RESERVATION, "flexStart": False}
+            )
+            | {"initialNodeCount": 2},
+            "Queued provisioning node pools need autoscaling",
+        ),
+        (
+            {"name": "cpu", "config": {"machineType": "e2-standard-4"}, "placementPolicy": {"tpuTopology": "4x4"}},
+            'TPU topology cannot be used with machine type "e2-standard-4": it has no TPU.',
+        ),
+    ],
+)
+async def test_refused_at_once(cluster: Api, body: dict[str, Any], message: str) -> None:
+    refusal = await cluster.refused("POST", POOLS, {"nodePool": body}, 400)
+    assert refusal.startswith(message)
+    assert (await cluster.call("GET", POOLS))["nodePools"] == []
+
+
+async def test_a_slice_lies_in_one_zone(cluster: Api) -> None:
+    body = pool("ct5lp-hightpu-4t", "us-south1-a", "4x4")
+    body["locations"] = ["us-central1-a", "us-central1-a"]
+    refusal = await cluster.refused("POST", POOLS, {"nodePool": body}, 400)
+    assert refusal.startswith("A multi-host TPU node pool must be in exactly one zone")
+
+
+async def test_tpu7x_is_placed_by_a_workload_policy(cluster: Api) -> None:
+    await add_policy(cluster)
+    body = pool("tpu7x-standard-4t", "us-central1-c", initialNodeCount=2)
+    body["placementPolicy"] = {"type": "COMPACT", "policyName": "wp", "tpuTopology": "2x2x2"}
+    await cluster.done("POST", POOLS, {"nodePool": body})
+    # vllm-project/ci-infra#547: GKE stores a named policy without a type
+    found = await cluster.call("GET", f"{POOLS}/tpu")
+    assert found["placementPolicy"] == {"policyName": "wp", "tpuTopology": "2x2x2"}
+    message = await cluster.refused("DELETE", f"{POLICIES}/wp", None, 400)
+    assert "is already being used by 'projects/acme/zones/us-central1-c/instanceGroupManagers/" in message
+
+
+async def test_tpu7x_with_compact_placement_ends_in_error(cluster: Api) -> None:
+    body = pool("tpu7x-standard-4t", "us-central1-c", "2x2x2", initialNodeCount=2)
+    operation = await cluster.wait(await cluster.call("POST", POOLS, {"nodePool": body}))
+    assert operation["statusMessage"] == (
+        "Creation of a managed instance group with tpu7x-standard-4t machine type with placement policy is not"
+        " supported. Use workload policy instead."
+    )
+    assert (await cluster.call("GET", f"{POOLS}/tpu"))["status"] == "ERROR"
+
+
+async def test_a_gang_of_the_wrong_size_ends_in_error(cluster: Api) -> None:
+    await add_policy(cluster)
+    body = pool("tpu7x-standard-4t", "us-central1-c", initialNodeCount=4)
+    body["placementPolicy"] = {"policyName": "wp"}
+    operation = await cluster.wait(await cluster.call("POST", POOLS, {"nodePool": body}))
+    assert "in the gang mode of size '2'. Should be equal to the gang size." in operation["statusMessage"]
+
+
+async def test_a_policy_of_another_topology_and_dynamic_slicing(cluster: Api) -> None:
+    await add_policy(cluster, acceleratorTopologyMode="PROVISION_ONLY")
+    body = pool("tpu7x-standard-4t", "us-central1-c", initialNodeCount=2)
+    body["placementPolicy"] = {"policyName": "wp", "tpuTopology": "2x2x4"}
+    differs = await cluster.refused("POST", POOLS, {"nodePool": body}, 400)
+    assert differs == "TPU topology 2x2x4 differs from accelerator topology 2x2x2 of resource policy wp."
+    body["placementPolicy"] = {"policyName": "wp"}
+    reserved = await cluster.refused("POST", POOLS, {"nodePool": body}, 400)
+    assert reserved.startswith("Accelerator topology mode PROVISION_ONLY needs")
+
+
+async def test_a_slice_cannot_be_resized_nor_reshaped(cluster: Api) -> None:
+    await cluster.done("POST", POOLS, {"nodePool": v6e(initialNodeCount=4)})
+    resized = await cluster.refused("POST", f"{POOLS}/tpu:setSize", {"nodeCount": 8}, 400)
+    assert "multi-host TPU slice with topology 4x4: it cannot be resized" in resized
+    unknown = await cluster.refused("PUT", f"{POOLS}/tpu", {"placementPolicy": {"tpuTopology": "4x8"}}, 400)
+    assert unknown == 'Invalid JSON payload received. Unknown name "placementPolicy": Cannot find field.'
+    machine = await cluster.refused("PUT", f"{POOLS}/tpu", {"machineType": "ct6e-standard-8t"}, 400)
+    assert machine.startswith('Invalid TPU topology "4x4" for machine type "ct6e-standard-8t"')
+    limits = {"autoscaling": {"enabled": True, "maxNodeCount": 8}}
+    scaled = await cluster.refused("POST", f"{POOLS}/tpu:setAutoscaling", limits, 400)
+    assert scaled == f"Maximum node count 8 {SIZE} 4x4"
+    assert cluster.backend.clusters["c1"].pools["tpu"] == {"us-central1-b": 4}

@@ -1,0 +1,134 @@
+"""The wire: credentials, routes, unknown fields, types and error shapes."""
+
+from __future__ import annotations
+
+import aiohttp
+import pytest
+from tpuplane_twin.gcp.discovery import Document
+from twin_api import CLUSTERS, COMPUTE, PROJECT_PATH, Api, cluster_body
+
+pytestmark = pytest.mark.twin
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer another"}, {"Authorization": "Basic x"}])
+async def test_requests_without_the_token_are_refused(api: Api, headers: dict[str, str]) -> None:
+    async with aiohttp.ClientSession(headers=headers) as session, session.get(api.url + CLUSTERS) as response:
+        assert response.status == 401
+        assert (await response.json())["error"]["status"] == "UNAUTHENTICATED"
+
+
+async def test_an_unknown_field_is_refused_as_google_refuses_it(project: Api) -> None:
+    body = {"cluster": cluster_body(nodePools=[{"name": "p", "config": {"foo": 1}}], bar=2)}
+    answer = await project.call("POST", CLUSTERS, body, status=400)
+    assert answer["error"]["status"] == "INVALID_ARGUMENT"
+    assert answer["error"]["message"].split("\n") == [
+        "Invalid JSON payload received. Unknown name \"foo\" at 'cluster.node_pools[0].config': Cannot find field.",
+        "Invalid JSON payload received. Unknown name \"bar\" at 'cluster': Cannot find field.",
+    ]
+    violations = answer["error"]["details"][0]["fieldViolations"]
+    assert [found["field"] for found in violations] == ["cluster.node_pools[0].config", "cluster"]
+
+
+@pytest.mark.parametrize(
+    ("pool", "message"),
+    [
+        ({"name": 5}, "Invalid value at 'node_pool.name' (TYPE_STRING), 5"),
+        ({"initialNodeCount": "x"}, "Invalid value at 'node_pool.initial_node_count' (TYPE_INT32), \"x\""),
+        ({"initialNodeCount": 2**31}, "Invalid value at 'node_pool.initial_node_count' (TYPE_INT32), 2147483648"),
+        ({"config": {"spot": "yes"}}, "Invalid value at 'node_pool.config.spot' (TYPE_BOOL), \"yes\""),
+        (
+            {"placementPolicy": {"type": "NOPE"}},
+            "Invalid value at 'node_pool.placement_policy.type'"
+            ' (type.googleapis.com/google.container.v1beta1.PlacementPolicy.Type), "NOPE"',
+        ),
+        (
+            {"config": {"maxRunDuration": "7d"}},
+            "Invalid value at 'node_pool.config.max_run_duration'"
+            ' (type.googleapis.com/google.protobuf.Duration), "7d"',
+        ),
+        ({"locations": "us-central1-a"}, "Invalid value at 'node_pool.locations', 'us-central1-a' is not a list."),
+        ({"config": []}, "Invalid value at 'node_pool.config': expected a JSON object, got []."),
+    ],
+)
+async def test_wrong_types_are_refused(cluster: Api, pool: dict[str, object], message: str) -> None:
+    assert await cluster.refused("POST", f"{CLUSTERS}/c1/nodePools", {"nodePool": pool}, 400) == message
+
+
+async def test_output_fields_and_null_are_ignored_and_numbers_may_be_strings(cluster: Api) -> None:
+    body = {"name": "p", "initialNodeCount": "2", "status": "ERROR", "selfLink": "x", "networkConfig": None}
+    await cluster.done("POST", f"{CLUSTERS}/c1/nodePools", {"nodePool": body})
+    found = await cluster.call("GET", f"{CLUSTERS}/c1/nodePools/p")
+    assert (found["initialNodeCount"], found["status"]) == (2, "RUNNING")
+    assert found["selfLink"].startswith("https://container.googleapis.com/")
+
+
+async def test_documented_but_not_served(cluster: Api) -> None:
+    message = await cluster.refused("POST", f"{CLUSTERS}/c1:startIpRotation", {}, 501)
+    assert message == "The twin does not serve container.projects.locations.clusters.startIpRotation."
+    partial = await cluster.refused("GET", f"{CLUSTERS}/c1?fields=name", None, 501)
+    assert "query parameter fields" in partial
+
+
+@pytest.mark.parametrize("path", ["/", "/v1beta1/projects/acme/nope", "/v2/projects", f"{CLUSTERS}/c1:nope"])
+async def test_undocumented_paths_are_not_found(api: Api, path: str) -> None:
+    await api.refused("GET", path, None, 404)
+
+
+async def test_unknown_query_parameters_are_refused(api: Api) -> None:
+    message = await api.refused("GET", f"{CLUSTERS}?nope=1", None, 400)
+    assert 'Unknown name "nope": Cannot bind query parameter.' in message
+    await api.call("GET", f"{CLUSTERS}?alt=json&prettyPrint=false")
+
+
+async def test_broken_json(api: Api) -> None:
+    async with api.session.post(api.url + CLUSTERS, data=b"{nope") as response:
+        assert response.status == 400
+        assert (await response.json())["error"]["message"].startswith("Invalid JSON payload received.")
+
+
+async def test_compute_errors_have_their_own_shape(api: Api) -> None:
+    answer = await api.call("GET", f"{COMPUTE}/global/networks/nope", status=404)
+    message = "The resource 'projects/acme/global/networks/nope' was not found"
+    assert answer == {
+        "error": {
+            "code": 404,
+            "message": message,
+            "errors": [{"message": message, "domain": "global", "reason": "notFound"}],
+        }
+    }
+
+
+async def test_a_bug_answers_in_googles_shape(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api.store, "items", lambda *_: 1 / 0)
+    answer = await api.call("GET", CLUSTERS, status=500)
+    assert answer["error"]["status"] == "INTERNAL"
+
+
+def test_every_handler_is_a_documented_method() -> None:
+    from tpuplane_twin.gcp.compute.service import compute_handlers
+    from tpuplane_twin.gcp.container.service import container_handlers
+    from tpuplane_twin.gcp.identity import identity_handlers
+
+    newest = {"container": "v1beta1", "compute": "beta", "iam": "v1", "cloudresourcemanager": "v1"}
+    nothing: object = object()
+    served = [
+        *container_handlers(nothing, nothing),  # type: ignore[arg-type]
+        *compute_handlers(nothing),  # type: ignore[arg-type]
+        *identity_handlers(nothing),  # type: ignore[arg-type]
+    ]
+    for service, version in newest.items():
+        known = Document(service, version, ()).methods
+        mine = [method for method in served if method.startswith(f"{service}.")]
+        assert mine
+        assert set(mine) <= set(known)
+
+
+def test_routes_are_googles_own() -> None:
+    document = Document("container", "v1beta1", ())
+    found = document.match("GET", "projects/p/locations/-/clusters")
+    assert found is not None
+    assert (found[0].id, found[1]["locationsId"]) == ("container.projects.locations.clusters.list", "-")
+    encoded = Document("iam", "v1", ()).match("GET", "projects/p/serviceAccounts/a%40p.iam.gserviceaccount.com")
+    assert encoded is not None
+    assert encoded[1]["serviceAccountsId"] == "a@p.iam.gserviceaccount.com"
+    assert document.match("PATCH", PROJECT_PATH.removeprefix("/v1beta1/") + "/clusters/c") is None
