@@ -15,9 +15,15 @@ def test_the_provider_is_bound_to_its_cluster(deployed: Deployment, key: str) ->
     """Without clusterIdentifier, a label of the cluster would replace the provider and everything in the cluster."""
     provider = deployed.one("providers:kubernetes", f"platform-{key}")
     cluster = deployed.one("container/cluster:Cluster", f"platform-{key}")
-    assert provider.inputs["clusterIdentifier"] == f"platform-{key}-id"
-    assert list(provider.request.propertyDependencies["clusterIdentifier"].urns) == [cluster.urn]
+    place = f"projects/tpuplane-lab/locations/{cluster.inputs['location']}/clusters/lab-{key}"
+    assert provider.inputs["clusterIdentifier"] == place
     assert list(provider.request.propertyDependencies["kubeconfig"].urns) == [cluster.urn]
+
+
+def test_the_identifier_is_known_while_the_cluster_is_being_replaced(deployed: Deployment) -> None:
+    """An unknown one makes the engine close the provider before it has deleted the old cluster's objects."""
+    for provider in deployed.all("providers:kubernetes"):
+        assert list(provider.request.propertyDependencies["clusterIdentifier"].urns) == []
 
 
 def test_a_changed_label_of_the_cluster_changes_nothing_inside_it(two_clusters: Inputs) -> None:

@@ -70,7 +70,7 @@ class Cluster(pulumi.ComponentResource):
         self.location = self.resource.location
         self.endpoint = self.resource.endpoint
         self.kubeconfig = cluster_kubeconfig(self.resource)
-        self.provider = kubernetes_provider(name, self.resource, self.kubeconfig, parent=self)
+        self.provider = kubernetes_provider(name, _cluster_id(args), self.kubeconfig, parent=self)
         self.ref = {
             "project": args["project"],
             "name": self.resource.name,
@@ -189,3 +189,9 @@ class Cluster(pulumi.ComponentResource):
                 ),
             ),
         )
+
+
+def _cluster_id(args: ClusterArgs) -> pulumi.Output[str]:
+    """Google's id of the cluster, known before the cluster exists."""
+    plan = args["plan"]
+    return pulumi.Output.concat("projects/", args["project"], "/locations/", plan.location, "/clusters/", plan.name)

@@ -71,17 +71,21 @@ def cluster_kubeconfig(cluster: gcp.container.Cluster) -> pulumi.Output[str]:
 
 
 def kubernetes_provider(
-    name: str, cluster: gcp.container.Cluster, config: pulumi.Output[str], parent: pulumi.Resource
+    name: str, identifier: pulumi.Input[str], config: pulumi.Output[str], parent: pulumi.Resource
 ) -> kubernetes.Provider:
     """Return the provider of a cluster's in-cluster objects.
 
     With `cluster_identifier` set, the provider is replaced only when it names another cluster. Without it, every
-    change that makes the kubeconfig unknown for a moment (a label of the cluster, say) would replace the
-    provider, and every object in the cluster with it (pulumi-kubernetes issues 1148 and 2745).
+    change that makes the kubeconfig unknown for a moment (a label of the cluster, say) would replace the provider, and
+    every object in the cluster with it (pulumi-kubernetes issues 1148 and 2745).
+
+    `identifier` must not be an output of the cluster. An unknown one counts as another cluster while a replacement is
+    being planned, and the engine then closes the very provider that it still needs to delete the old objects
+    ("the client connection is closing", pulumi issue 14650).
     """
     return kubernetes.Provider(
         name,
         kubeconfig=config,
-        cluster_identifier=cluster.id,
+        cluster_identifier=identifier,
         opts=pulumi.ResourceOptions(parent=parent),
     )
