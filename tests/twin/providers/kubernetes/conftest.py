@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
+import yaml
+from kubernetes.client import ApiClient
+from kubernetes.config import new_client_from_config_dict
 from kubernetes_control_plane import ControlPlane, running
 from kubernetes_driver import Driver, started
 
@@ -39,7 +41,12 @@ def provider(control_plane: ControlPlane) -> Iterator[Driver]:
 def namespace(provider: Driver) -> str:
     """A namespace of this test's own."""
     name = f"test-{next(_NUMBERS)}"
-    provider.make(
-        "kubernetes:core/v1:Namespace", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-    )
+    provider.make("kubernetes:core/v1:Namespace", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     return name
+
+
+@pytest.fixture(scope="module")
+def api(control_plane: ControlPlane) -> Iterator[ApiClient]:
+    """Somebody else's client: `kubectl`, a controller, another program."""
+    with new_client_from_config_dict(yaml.safe_load(control_plane.kubeconfig())) as client:
+        yield client

@@ -67,9 +67,7 @@ def running(folder: Path) -> Iterator[ControlPlane]:
     (folder / "tokens.csv").write_text(f"{token},admin,admin,system:masters\n")
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     (folder / "sa.key").write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
 
     def start(name: str, *flags: str) -> subprocess.Popen[bytes]:

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
-from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2, provider_pb2_grpc, status_pb2
 from google.protobuf import empty_pb2
-
+from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2, provider_pb2_grpc, status_pb2
 from tpuplane_twin.providers.kubernetes.values import decode_struct, encode_struct
 
 Diff = provider_pb2.PropertyDiff
@@ -51,16 +50,14 @@ class Recorder(engine_pb2_grpc.EngineServicer):
             self.arrived.notify_all()
         return empty_pb2.Empty()
 
-    def texts(self, *, ephemeral: bool = False) -> list[str]:
-        with self.arrived:
-            return [message.message for message in self.messages if message.ephemeral == ephemeral]
+    def wait_for(self, text: str, *, about: str = "", seconds: float = 30) -> None:
+        """Return once a message with this text was logged (about the resource of that name)."""
 
-    def wait_for(self, text: str, seconds: float = 30) -> None:
+        def seen() -> bool:
+            return any(text in message.message and message.urn.endswith(about) for message in self.messages)
+
         with self.arrived:
-            seen = self.arrived.wait_for(
-                lambda: any(text in message.message for message in self.messages), seconds
-            )
-        assert seen, f"never logged {text!r}: {self.messages}"
+            assert self.arrived.wait_for(seen, seconds), f"never logged {text!r}: {self.messages}"
 
 
 def urn(token: str, name: str = "thing") -> str:
@@ -94,7 +91,13 @@ class Driver:
         self.call("Configure", request)
 
     def check(
-        self, token: str, inputs: Mapping[str, Any], *, name: str = "thing", olds: Mapping[str, Any] | None = None, **extra: Any
+        self,
+        token: str,
+        inputs: Mapping[str, Any],
+        *,
+        name: str = "thing",
+        olds: Mapping[str, Any] | None = None,
+        **extra: Any,
     ) -> Resource:
         request = provider_pb2.CheckRequest(
             urn=urn(token, name), news=encode_struct(inputs), olds=encode_struct(olds or {}), **extra
@@ -130,7 +133,13 @@ class Driver:
         return self.call("Diff", request)
 
     def update(
-        self, resource: Resource, news: dict[str, Any], *, preview: bool = False, ignore: tuple[str, ...] = (), timeout: float = 0
+        self,
+        resource: Resource,
+        news: dict[str, Any],
+        *,
+        preview: bool = False,
+        ignore: tuple[str, ...] = (),
+        timeout: float = 0,
     ) -> Resource:
         request = provider_pb2.UpdateRequest(
             id=resource.id,

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Final, Literal
 
 from tpuplane_twin.providers.kubernetes import paths
+from tpuplane_twin.providers.kubernetes.inputs import same_quantity
 from tpuplane_twin.providers.kubernetes.values import UNKNOWN, Object
 
 _MISSING: Final = object()
-_QUANTITY = re.compile(r"([+-]?\d+(?:\.\d*)?)(m|[kMGTPE]|[KMGTPE]i)?")
-_SCALE = {"": Decimal(1), "m": Decimal("0.001")}
-_SCALE |= {unit: Decimal(1000) ** power for power, unit in enumerate("kMGTPE", start=1)}
-_SCALE |= {f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGTPE", start=1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +75,7 @@ class _Comparison:
     def _rewritten_by_server(self, live: Any, old: Any, new: Any) -> bool:
         if not self._built_in or old is _MISSING or not _equal(old, new):
             return False
-        amount = _quantity(new)
-        return amount is not None and amount == _quantity(live)
+        return same_quantity(live, new)
 
     def _record(self, path: paths.Path, action: Literal["add", "delete", "update"], value: Any) -> None:
         replaces = any(_touches(path, value, field) for field in self._replacing)
@@ -91,14 +85,6 @@ class _Comparison:
 def _equal(left: Any, right: Any) -> bool:
     # In Python True == 1; in Kubernetes they are different types.
     return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
-
-
-def _quantity(value: Any) -> Decimal | None:
-    """The amount that a resource quantity stands for; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
-    found = _QUANTITY.fullmatch(str(value))
-    return Decimal(found[1]) * _SCALE[found[2] or ""] if found else None
 
 
 def _touches(path: paths.Path, value: Any, field: paths.Path) -> bool:

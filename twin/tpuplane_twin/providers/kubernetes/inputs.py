@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
+from decimal import Decimal
 from typing import Any, Final
 
 from tpuplane_twin.providers.kubernetes import kinds
@@ -20,6 +22,13 @@ READ_ONLY: Final = (
     "uid",
 )
 
+_EMPTY_IS_MISSING: Final = ("annotations", "finalizers", "labels", "ownerReferences")
+
+_QUANTITY = re.compile(r"([+-]?\d+(?:\.\d*)?)(m|[kMGTPE]|[KMGTPE]i)?")
+_SCALE = {"": Decimal(1), "m": Decimal("0.001")}
+_SCALE |= {unit: Decimal(1000) ** power for power, unit in enumerate("kMGTPE", start=1)}
+_SCALE |= {f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGTPE", start=1)}
+
 
 def normalize(obj: Object) -> Object:
     """The object without what the server would not keep as written. Changes and returns `obj`."""
@@ -35,6 +44,9 @@ def normalize(obj: Object) -> Object:
     if isinstance(metadata, dict):
         for key in READ_ONLY:
             metadata.pop(key, None)
+        for key in _EMPTY_IS_MISSING:
+            if key in metadata and not metadata[key]:
+                del metadata[key]
     return obj
 
 
@@ -69,3 +81,30 @@ def prune(live: Any, shape: Any) -> Any:
     if isinstance(live, list) and isinstance(shape, list):
         return []
     return live
+
+
+def as_written(live: Any, shape: Any) -> Any:
+    """`prune`, but in the program's spelling where the server of a built-in kind only has another one.
+
+    A false or empty value that the server leaves out stays, and "1000m" that it keeps as "1".
+    """
+    if isinstance(live, dict) and isinstance(shape, dict):
+        kept = {key: as_written(value, shape[key]) for key, value in live.items() if key in shape}
+        left_out = {key: value for key, value in shape.items() if key not in live and value is not None and not value}
+        return kept | left_out
+    if isinstance(live, list) and isinstance(shape, list) and live and shape and type(live[0]) is type(shape[0]):
+        return [as_written(value, part) for value, part in zip(live, shape, strict=False)]
+    return shape if same_quantity(live, shape) else prune(live, shape)
+
+
+def same_quantity(left: Any, right: Any) -> bool:
+    """Whether both are resource quantities, and of the same amount."""
+    amount = _amount(left)
+    return amount is not None and amount == _amount(right)
+
+
+def _amount(value: Any) -> Decimal | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    found = _QUANTITY.fullmatch(str(value))
+    return Decimal(found[1]) * _SCALE[found[2] or ""] if found else None

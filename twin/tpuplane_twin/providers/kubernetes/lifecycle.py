@@ -15,7 +15,7 @@ from tpuplane_twin.providers.kubernetes.cluster import Operation
 from tpuplane_twin.providers.kubernetes.create import field_manager, show_warnings
 from tpuplane_twin.providers.kubernetes.discovery import NoMatchError
 from tpuplane_twin.providers.kubernetes.errors import PartialFailure, ProviderError
-from tpuplane_twin.providers.kubernetes.inputs import READ_ONLY, normalize, prune
+from tpuplane_twin.providers.kubernetes.inputs import READ_ONLY, as_written, normalize, prune
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.values import Object, has_unknown, mark_secrets, to_kubernetes, to_pulumi
 from tpuplane_twin.providers.kubernetes.write import ApplyConflict, Writer
@@ -64,7 +64,7 @@ def read(operation: Operation, identifier: str, olds: Object, inputs: Object) ->
         raise ProviderError(str(error)) from error
     except ConnectionFailed as error:
         raise ProviderError(str(error)) from error
-    live_inputs = prune(live, old_inputs)
+    live_inputs = as_written(live, old_inputs) if Kind.of(live).built_in else prune(live, old_inputs)
     if imported:
         _add_imported(live_inputs, live)
     state = checkpoint.render(live_inputs, live, inputs, version, manager)

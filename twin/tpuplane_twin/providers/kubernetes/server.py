@@ -45,6 +45,10 @@ class KubernetesProvider(provider_pb2_grpc.ResourceProviderServicer):
         self._cancellation = Cancellation()
         self._configured: Cluster | None = None
 
+    def cancel(self) -> None:
+        """End every wait, within a few seconds."""
+        self._cancellation.cancel()
+
     @property
     def _cluster(self) -> Cluster:
         if self._configured is None:
@@ -67,7 +71,7 @@ class KubernetesProvider(provider_pb2_grpc.ResourceProviderServicer):
 
     def Cancel(self, request: empty_pb2.Empty, context: Context) -> empty_pb2.Empty:
         """End every wait; the operations report what they had."""
-        self._cancellation.cancel()
+        self.cancel()
         return empty_pb2.Empty()
 
     def Handshake(self, request: Any, context: Context) -> NoReturn:
