@@ -61,10 +61,12 @@ def show(stream: TextIO | None = None) -> Iterator[ProgressCallback]:
         with _bar(stream) as callback:
             yield callback
     else:
-        yield _Lines(stream)
+        yield Lines(stream)
 
 
-class _Lines:
+class Lines:
+    """A line when the tool changes, and every 15 seconds."""
+
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
         self._clock = clock

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from executables import Script
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Script:
+    """Writes executables into a folder that is put first on PATH, before the shell's own programs."""
+    folder = tmp_path / "path"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.delenv("UV", raising=False)
+
+    def write(name: str, body: str) -> Path:
+        file = folder / name
+        file.write_text(f"#!/bin/sh\n{body}\n")
+        file.chmod(0o755)
+        return file
+
+    return write
+
+
+@pytest.fixture
+def go(script: Script, tmp_path: Path) -> Path:
+    """A `go` that is new enough, knows one module, and "compiles" two packages.
+
+    What it was told is in calls.log; it fails where the file `fails` says how.
+    """
+    module = tmp_path / "module"
+    (module / "config" / "crd").mkdir(parents=True)
+    (module / "config" / "crd" / "kind.yaml").write_text("kind: CustomResourceDefinition\n")
+    (module / "config" / "crd" / "kind.yaml").chmod(0o444)
+    (module / "charts").mkdir()
+    return script(
+        "go",
+        f"""
+echo "$* GOFLAGS=$GOFLAGS GOTOOLCHAIN=$GOTOOLCHAIN" >> {tmp_path}/calls.log
+case "$*" in
+  "env GOVERSION") echo go1.99.0;;
+  "env GOCACHE GOMODCACHE") echo {tmp_path}/gocache; echo {tmp_path}/gomodcache;;
+  list*-m*) echo {module};;
+  list*) printf '%s\\n' /src/a /src/b;;
+  build*)
+    echo example.com/a >&2; echo example.com/b >&2
+    if [ -f {tmp_path}/fails ]; then cat {tmp_path}/fails >&2; exit 1; fi
+    while [ "$1" != -o ]; do shift; done
+    echo built > "$2"; chmod +x "$2";;
+esac
+""",
+    )

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+
+import pytest
+from tpuplane_twin.tools import Status, catalogue, show
+from tpuplane_twin.tools.estimate import Estimate
+from tpuplane_twin.tools.progress import Lines, remaining
+
+pytestmark = pytest.mark.unit
+
+
+@dataclass
+class Clock:
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def compiling(packages: int, tool: str = "etcd v3.6.8") -> Status:
+    return Status("compiling", tool, 1, 2, packages / 1000, (packages, 566), 130.0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "about 10 s left"), (34, "about 30 s left"), (55, "about 1 min left"), (400, "about 7 min left")],
+)
+def test_remaining(seconds: float, text: str) -> None:
+    assert remaining(seconds) == text
+
+
+def test_without_a_terminal_a_line_now_and_then() -> None:
+    stream, clock = io.StringIO(), Clock()
+    lines = Lines(stream, clock)
+    for second in range(40):
+        clock.now = second
+        lines(compiling(second * 10))
+    lines(compiling(0, "pulumi v3.230.0"))
+    assert stream.getvalue().splitlines() == [
+        "[  0%] compiling etcd v3.6.8 (1 of 2), 0 of about 566 packages; about 2 min left",
+        "[ 15%] compiling etcd v3.6.8 (1 of 2), 150 of about 566 packages; about 2 min left",
+        "[ 30%] compiling etcd v3.6.8 (1 of 2), 300 of about 566 packages; about 2 min left",
+        "[  0%] compiling pulumi v3.230.0 (1 of 2), 0 of about 566 packages; about 2 min left",
+    ]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_gets_a_bar_with_what_how_far_and_how_long() -> None:
+    stream = Terminal()
+    with show(stream) as progress:
+        progress(compiling(300))
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue())
+    assert "compiling etcd v3.6.8 (1 of 2)" in text
+    assert "30%" in text
+    assert "about 2 min left" in text
+
+
+@pytest.mark.parametrize("stream", [io.StringIO(), Terminal()], ids=["pipe", "terminal"])
+def test_nothing_built_nothing_shown(stream: io.StringIO) -> None:
+    with show(stream):
+        pass
+    assert stream.getvalue() == ""
+
+
+def test_the_estimate_follows_the_machines_pace() -> None:
+    etcd, pulumi = catalogue().sources_of(["etcd", "pulumi"])
+    clock = Clock()
+    estimate = Estimate([etcd, pulumi], clock)
+    assert estimate.now(etcd, 0.0) == (0.0, etcd.seconds + pulumi.seconds)
+    clock.now = etcd.seconds * 3  # three times slower than measured
+    estimate.finished(etcd)
+    fraction, left = estimate.now(pulumi, 0.0)
+    assert fraction == pytest.approx(etcd.seconds / (etcd.seconds + pulumi.seconds))
+    assert left == pytest.approx(pulumi.seconds * 3)

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import shutil
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from executables import Script
+from tpuplane_twin import tools
+from tpuplane_twin.tools import Status, ToolError
+from tpuplane_twin.tools.catalogue import Platform, catalogue
+from tpuplane_twin.tools.store import Store
+
+pytestmark = pytest.mark.unit
+
+
+class Usage(NamedTuple):
+    total: int
+    used: int
+    free: int
+
+
+def finished(cache: Path) -> list[str]:
+    return sorted(
+        path.name.split("-v")[0] for path in (cache / "tools").iterdir() if path.name not in (".lock", "logs")
+    )
+
+
+def test_builds_what_is_missing_and_says_how_far_it_is(go: Path, tmp_path: Path) -> None:
+    seen: list[Status] = []
+    found = tools.ensure(["etcd", "kueue"], seen.append, cache=tmp_path / "cache")
+
+    assert found.binary("etcd").read_text() == "built\n"
+    copy = found.module("kueue") / "config" / "crd" / "kind.yaml"
+    assert copy.read_text() == "kind: CustomResourceDefinition\n"
+    copy.write_text("a file of the module cache is read-only; its copy can be removed")
+    assert [(status.number, status.total) for status in seen if status.phase == "linking"][-1] == (2, 2)
+    assert [status.tool for status in seen if status.packages == (1, 2)] == ["kueue v0.16.1"]
+    # etcd's packages were compiled for Kueue: none is expected again.
+    assert {status.packages[1] for status in seen if status.tool == "etcd v3.6.8"} == {0}
+    fractions = [status.fraction for status in seen]
+    assert fractions == sorted(fractions)
+
+
+def test_no_process_is_started_when_all_is_there(go: Path, tmp_path: Path) -> None:
+    tools.ensure(["etcd", "kueue"], cache=tmp_path / "cache")
+    calls = (tmp_path / "calls.log").read_text()
+    go.unlink()
+    seen: list[Status] = []
+    again = tools.ensure(["kueue", "etcd"], seen.append, cache=tmp_path / "cache")
+    assert again.binary("kueue").exists()
+    assert seen == []
+    assert (tmp_path / "calls.log").read_text() == calls
+
+
+def test_a_lost_program_is_built_again(go: Path, tmp_path: Path) -> None:
+    found = tools.ensure(["etcd"], cache=tmp_path / "cache")
+    found.binary("etcd").unlink()
+    assert tools.ensure(["etcd"], cache=tmp_path / "cache").binary("etcd").exists()
+
+
+@pytest.mark.parametrize(
+    ("said", "remedy"),
+    [
+        ("main.go:1: mkdir /x: no space left on device", "Free some disk space"),
+        ("x: Get https://proxy.example/x: dial tcp: lookup proxy.example: no such host", "cannot be reached"),
+        ("example.com/b: /go/compile: signal: killed", "ran out of memory"),
+        ("verifying x@v1: checksum mismatch", "do not go on before it is known why"),
+        ("reading https://proxy.example/x.info: 404 Not Found", "use one that does"),
+        ("a.go:1:1: something new", "the log says more"),
+    ],
+)
+def test_a_failed_build_is_told_in_one_message(go: Path, tmp_path: Path, said: str, remedy: str) -> None:
+    (tmp_path / "fails").write_text(f"{said}\n")
+    cache = tmp_path / "cache"
+    with pytest.raises(ToolError) as raised:
+        tools.ensure(["etcd"], cache=cache)
+    message = str(raised.value)
+    log = cache / "tools" / "logs" / "etcd-v3.6.8.log"
+    assert message.startswith("etcd v3.6.8 could not be built. Go says:\n")
+    assert said in message
+    assert "example.com/a" not in message
+    assert str(log) in message
+    assert remedy in message
+    assert "example.com/a" in log.read_text()
+    assert finished(cache) == []
+
+    (tmp_path / "fails").unlink()
+    assert tools.ensure(["etcd"], cache=cache).binary("etcd").exists()
+
+
+def test_what_was_built_before_a_failure_is_kept(go: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+
+    def fail_at_etcd(status: Status) -> None:
+        if status.tool.startswith("etcd"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tools.ensure(["etcd", "kueue"], fail_at_etcd, cache=cache)
+    assert finished(cache) == ["kueue"]
+
+
+def test_a_killed_build_is_not_taken_for_done_and_its_remains_go(go: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    (source,) = catalogue().sources_of(["etcd"])
+    store = Store(cache, Platform.here())
+    remains = store.root / ".building-etcd"
+    (remains / "bin").mkdir(parents=True)
+    (remains / "bin" / "etcd").write_text("half")
+    assert not store.has(source)
+    assert tools.ensure(["etcd"], cache=cache).binary("etcd").read_text() == "built\n"
+    assert not remains.exists()
+
+
+def test_the_second_of_two_waits_and_builds_nothing(go: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    store = Store(cache, Platform.here())
+    waiting = threading.Event()
+    seen: list[Status] = []
+
+    def note(status: Status) -> None:
+        seen.append(status)
+        if status.phase == "waiting":
+            waiting.set()
+
+    (source,) = catalogue().sources_of(["etcd"])
+    with store.locked(lambda: pytest.fail("nobody else is here")):
+        second = threading.Thread(target=tools.ensure, args=(["etcd"], note), kwargs={"cache": cache})
+        second.start()
+        assert waiting.wait(30)
+        with store.publishing(source) as folder:
+            shutil.copy(go, folder / "bin" / "etcd")
+    second.join(30)
+    assert [status.phase for status in seen] == ["waiting"]
+    assert not (tmp_path / "calls.log").exists()
+
+
+def test_a_full_disk_is_found_before_the_first_compile(
+    go: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(10**12, 10**12, 10**6))
+    with pytest.raises(ToolError, match=r"takes about \d\.\d GiB, and the disk of .* has 0\.0 GiB free.*GOCACHE"):
+        tools.ensure(["etcd", "pulumi", "jobset"], cache=tmp_path / "cache")
+    assert "build" not in (tmp_path / "calls.log").read_text()
+
+
+def test_what_was_not_asked_for_is_named(go: Path, tmp_path: Path) -> None:
+    found = tools.ensure(["etcd"], cache=tmp_path / "cache")
+    with pytest.raises(ToolError, match="'kwok' were not asked for; there are: etcd"):
+        found.binary("kwok")
+
+
+class TestOfficialPulumi:
+    def test_is_used_when_it_brings_its_language_host(self, go: Path, script: Script, tmp_path: Path) -> None:
+        pulumi = script("pulumi", "echo v3.272.0")
+        script("pulumi-language-python", "")
+        found = tools.ensure(["pulumi", "etcd"], cache=tmp_path / "cache")
+        assert found.binary("pulumi") == pulumi
+        assert found.official_pulumi is not None
+        assert found.official_pulumi.version == "3.272.0"
+        assert finished(tmp_path / "cache") == ["etcd"]
+
+    @pytest.mark.parametrize("case", ["too old", "no language host", "broken"])
+    def test_is_left_alone_otherwise(self, go: Path, script: Script, tmp_path: Path, case: str) -> None:
+        script("pulumi", {"too old": "echo v3.229.9", "broken": "exit 1"}.get(case, "echo v3.272.0"))
+        if case != "no language host":
+            script("pulumi-language-python", "")
+        found = tools.ensure(["pulumi"], cache=tmp_path / "cache")
+        assert found.official_pulumi is None
+        assert found.binary("pulumi").is_relative_to(tmp_path / "cache")
+
+    def test_a_twins_own_pulumi_on_path_is_not_taken_for_one(self, script: Script, tmp_path: Path) -> None:
+        ours = tmp_path / "cache" / "tools" / "pulumi" / "bin"
+        ours.mkdir(parents=True)
+        shutil.copy(script("pulumi", "echo v3.230.0"), ours / "pulumi")
+        script("pulumi-language-python", "")
+        (tmp_path / "path" / "pulumi").unlink()
+        (tmp_path / "path" / "pulumi").symlink_to(ours / "pulumi")
+        assert tools.find_official(str(tmp_path / "path"), tmp_path / "cache") is None

