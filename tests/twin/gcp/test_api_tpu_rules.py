@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from tpuplane_twin.gcp.container.pool_context import PoolContext
+from tpuplane_twin.gcp.container.pool_defaults import complete_pool
+from tpuplane_twin.gcp.container.pool_rules import check
+from tpuplane_twin.gcp.errors import ApiError
 from twin_api import CLUSTERS, COMPUTE, LOCATION, Api, slice_pool
 
 pytestmark = pytest.mark.twin
@@ -165,6 +170,13 @@ NO_RESERVATION = {"consumeReservationType": "NO_RESERVATION"}
             "Queued provisioning node pools need autoscaling",
         ),
         (
+            v6e(
+                None, queuedProvisioning={"enabled": True}, config={"spot": True, "reservationAffinity": NO_RESERVATION}
+            )
+            | {"initialNodeCount": 0, "autoscaling": {"enabled": True, "maxNodeCount": 2, "locationPolicy": "ANY"}},
+            "Queued provisioning node pools cannot be spot or preemptible.",
+        ),
+        (
             {"name": "cpu", "config": {"machineType": "e2-standard-4"}, "placementPolicy": {"tpuTopology": "4x4"}},
             'TPU topology cannot be used with machine type "e2-standard-4": it has no TPU.',
         ),
@@ -236,3 +248,24 @@ async def test_a_slice_cannot_be_resized_nor_reshaped(cluster: Api) -> None:
     scaled = await cluster.refused("POST", f"{POOLS}/tpu:setAutoscaling", limits, 400)
     assert scaled == f"Maximum node count 8 {SIZE} 4x4"
     assert cluster.backend.clusters["c1"].pools["tpu"] == {"us-central1-b": 4}
+
+
+@pytest.mark.parametrize(
+    ("body", "version", "needed"),
+    [
+        (v6e(initialNodeCount=4), "1.31.1-gke.2000000", "1.31.2-gke.1115000"),
+        (pool("tpu7x-standard-4t", "us-central1-c"), "1.33.9-gke.1000000", "1.34.0-gke.2201000"),
+        (
+            flex(config={"machineType": "ct5p-hightpu-4t"}) | {"locations": ["us-east5-a"]},
+            "1.32.0",
+            "1.33.0-gke.1712000",
+        ),
+    ],
+)
+async def test_versions_older_than_any_that_the_twin_offers(
+    cluster: Api, body: dict[str, Any], version: str, needed: str
+) -> None:
+    stored = await cluster.call("GET", f"{CLUSTERS}/c1")
+    whole = {**complete_pool(body, stored, body["locations"][0]), "version": version}
+    with pytest.raises(ApiError, match=f"GKE version {re.escape(needed)} or later; the node pool has"):
+        check(PoolContext.within(cluster.store, "projects/acme/locations/us-central1/clusters/c1", stored, whole))

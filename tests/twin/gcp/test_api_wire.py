@@ -86,6 +86,13 @@ async def test_broken_json(api: Api) -> None:
         assert (await response.json())["error"]["message"].startswith("Invalid JSON payload received.")
 
 
+@pytest.mark.parametrize(("body", "status"), [(b"[" * 100_000, 400), (b" " * 9_000_000, 413)])
+async def test_bodies_that_are_too_much(api: Api, body: bytes, status: int) -> None:
+    async with api.session.post(api.url + CLUSTERS, data=body) as response:
+        assert response.status == status
+        assert (await response.json())["error"]["code"] == status
+
+
 async def test_compute_errors_have_their_own_shape(api: Api) -> None:
     answer = await api.call("GET", f"{COMPUTE}/global/networks/nope", status=404)
     message = "The resource 'projects/acme/global/networks/nope' was not found"

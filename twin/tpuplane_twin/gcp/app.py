@@ -64,6 +64,8 @@ class Service:
             log.error("%s", error)
             full = ApiError("RESOURCE_EXHAUSTED", f"Nothing was changed: {error}")
             return web.json_response(full.body(self.style), status=full.http_code)
+        except web.HTTPException:
+            raise
         except Exception:
             log.exception("%s %s", request.method, request.path)
             broken = ApiError("INTERNAL", "Internal error encountered; the twin's log has the traceback.")
@@ -99,7 +101,7 @@ class Service:
             return {}
         try:
             value = json.loads(raw)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise invalid(f"Invalid JSON payload received. {error}") from error
         clears = self.style == "compute" and method.http_method == "PATCH"
         return self.document.schemas.parse(method.request, value, keep_null=clears)
@@ -161,7 +163,7 @@ def _authenticated(token: str) -> Any:
     async def check(
         request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        given = request.headers.get("Authorization", "").encode()
+        given = request.headers.get("Authorization", "").encode(errors="surrogateescape")
         if not hmac.compare_digest(given, expected):
             refused = ApiError("UNAUTHENTICATED", _UNAUTHENTICATED)
             return web.json_response(refused.body("rpc"), status=refused.http_code)

@@ -44,7 +44,6 @@ class Clusters:
         cluster = complete_cluster(asked, project, location, place(self._store, project, location, asked))
         pools = [complete_pool(pool, cluster, location) for pool in _asked_pools(asked)]
         for pool in pools:
-            check_name("node_pool.name", pool["name"])
             check_service_account(self._store, project, pool)
             pool_rules.check(PoolContext.within(self._store, key, cluster, pool))
         self._store.put(CLUSTER, key, cluster)
@@ -82,9 +81,11 @@ def _asked_pools(asked: Json) -> list[Json]:
     if pools:
         if "initialNodeCount" in asked or "nodeConfig" in asked:
             raise invalid("Cannot set both cluster.node_pools and cluster.initial_node_count or node_config.")
-        names = [pool.get("name") for pool in pools]
+        names = [str(pool.get("name", "")) for pool in pools]
+        for name in names:
+            check_name("node_pool.name", name)
         if len(set(names)) < len(names):
-            raise invalid(f"Node pool names must be unique; got {', '.join(map(str, names))}.")
+            raise invalid(f"Node pool names must be unique; got {', '.join(names)}.")
         return pools
     count = int(asked.get("initialNodeCount", 0))
     if count < 1:

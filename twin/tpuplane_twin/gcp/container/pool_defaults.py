@@ -63,7 +63,7 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
         "version": node_version(asked.get("version"), cluster["currentMasterVersion"]),
         "status": "PROVISIONING",
     }
-    pool["podIpv4CidrSize"] = _pod_cidr_size(int(pool["maxPodsConstraint"]["maxPodsPerNode"]))
+    pool["podIpv4CidrSize"] = _pod_cidr_size(int(pool["maxPodsConstraint"].get("maxPodsPerNode", _PODS_PER_NODE)))
     if placement:
         pool["placementPolicy"] = placement
     check_machine(pool)

@@ -1,0 +1,35 @@
+"""docs/twin-api.md says what is served and which rules hold; it must not fall behind."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tpuplane_twin.gcp.compute.service import compute_handlers
+from tpuplane_twin.gcp.container import pool_rules
+from tpuplane_twin.gcp.container.service import container_handlers
+from tpuplane_twin.gcp.identity import identity_handlers
+
+pytestmark = pytest.mark.twin
+
+PAGE = (Path(__file__).parents[3] / "docs" / "twin-api.md").read_text(encoding="utf-8")
+
+
+def test_every_rule_has_its_line_and_no_other() -> None:
+    lines = re.findall(r"^\| `([\w-]+)` \|", PAGE, re.MULTILINE)
+    assert lines == [rule.id for rule in (*pool_rules.RULES, *pool_rules.LATE_RULES)]
+
+
+def test_every_served_method_is_named() -> None:
+    nothing: object = object()
+    served = [
+        *container_handlers(nothing, nothing),  # type: ignore[arg-type]
+        *compute_handlers(nothing),  # type: ignore[arg-type]
+        *identity_handlers(nothing),  # type: ignore[arg-type]
+    ]
+    text = PAGE[PAGE.index("## What is served") : PAGE.index("## Operations")]
+    for method in served:
+        collection, name = method.split(".")[-2:]
+        assert collection in text, method
+        assert f"`{name}`" in text or f"`{collection}.{name}`" in text, method
