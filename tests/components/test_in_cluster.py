@@ -55,7 +55,12 @@ def test_in_cluster_objects_go_and_come_with_their_cluster(deployed: Deployment)
         cluster = deployed.one("container/cluster:Cluster", f"platform-{key}").urn
         provider = deployed.one("providers:kubernetes", f"platform-{key}")
         assert it.request.deletedWith == cluster
-        assert list(it.request.replace_with) == [cluster]
+        assert set(it.request.replace_with) == {
+            cluster,
+            deployed.one("serviceaccount/account:Account", f"platform-{key}-nodes").urn,
+            deployed.one(":Subnetwork", f"platform-lab-{key}").urn,
+            deployed.one("compute/network:Network").urn,
+        }
         assert it.request.provider.startswith(f"{provider.urn}::")
 
 

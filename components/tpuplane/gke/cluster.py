@@ -1,6 +1,7 @@
 """A GKE Standard cluster: private nodes, Workload Identity, Dataplane V2, and no default node pool."""
 
-from typing import TypedDict
+from collections.abc import Sequence
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp as gcp
@@ -42,6 +43,9 @@ class ClusterArgs(TypedDict):
     plan: ClusterPlan
     """What the cluster is. A new name, location or range replaces it; the rest is updated in place."""
 
+    stands_on: NotRequired[Sequence[pulumi.Resource]]
+    """Resources whose replacement replaces the cluster: VPC and subnetwork, where they are of the same stack."""
+
 
 class Cluster(pulumi.ComponentResource):
     """A GKE cluster with the service account of its nodes and the Kubernetes provider that reaches it."""
@@ -78,6 +82,7 @@ class Cluster(pulumi.ComponentResource):
             "region": plan.region,
             "service_account": self.node_identity.email,
         }
+        self._foundations = [*args.get("stands_on", ()), self.node_identity.account, self.resource]
         self.register_outputs(
             {
                 "name": self.name,
@@ -91,13 +96,14 @@ class Cluster(pulumi.ComponentResource):
         """Return the options of every object that lives inside this cluster.
 
         Such objects go with their cluster: when it is deleted, nobody asks an API server that is gone to delete
-        them; when it is replaced, they are made anew although their own inputs are unchanged.
+        them; when it is replaced, they are made anew although their own inputs are unchanged. What the cluster
+        stands on is named too, because the engine looks for such objects only where a chain of replacements begins.
         """
         return pulumi.ResourceOptions(
             parent=self,
             provider=self.provider,
             deleted_with=self.resource,
-            replace_with=[self.resource],
+            replace_with=self._foundations,
         )
 
     def _cluster(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None) -> gcp.container.Cluster:

@@ -21,13 +21,14 @@ class NodeServiceAccountArgs(TypedDict):
 class NodeServiceAccount(pulumi.ComponentResource):
     """A service account for GKE nodes, in place of the Compute Engine default account and its Editor role."""
 
+    account: gcp.serviceaccount.Account
     email: pulumi.Output[str]
     """Address of the account, for `node_config.service_account`."""
 
     def __init__(self, name: str, args: NodeServiceAccountArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpuplane:index:NodeServiceAccount", name, {}, opts)
         plan, project = args["plan"], args["project"]
-        account = gcp.serviceaccount.Account(
+        self.account = gcp.serviceaccount.Account(
             name,
             account_id=plan.account_id,
             display_name=plan.display_name,
@@ -39,8 +40,8 @@ class NodeServiceAccount(pulumi.ComponentResource):
                 f"{name}-{role.removeprefix('roles/')}",
                 project=project,
                 role=role,
-                member=pulumi.Output.concat("serviceAccount:", account.email),
+                member=pulumi.Output.concat("serviceAccount:", self.account.email),
                 opts=pulumi.ResourceOptions(parent=self),
             )
-        self.email = account.email
+        self.email = self.account.email
         self.register_outputs({"email": self.email})

@@ -78,6 +78,7 @@ class Platform(pulumi.ComponentResource):
                     "network": network.network.id,
                     "subnetwork": network.subnets[it.subnet.name].id,
                     "plan": it,
+                    "stands_on": [network.network, network.subnets[it.subnet.name]],
                 },
                 # Nodes pull images through the NAT, from their first minute to their last.
                 pulumi.ResourceOptions(parent=self, depends_on=[network]),
