@@ -103,6 +103,14 @@ async def test_private_endpoint_is_shown_in_both_forms(project: Api) -> None:
     assert "publicEndpoint" not in cluster["privateClusterConfig"]
     assert cluster["privateClusterConfig"]["privateEndpoint"] == cluster["endpoint"]
 
+    fewer = {"desiredMasterAuthorizedNetworksConfig": {"enabled": True, "cidrBlocks": []}}
+    await project.done("PUT", f"{CLUSTERS}/c1", {"update": fewer})
+    await project.done("PUT", f"{CLUSTERS}/c1", {"update": {"desiredDefaultEnablePrivateNodes": False}})
+    after = await project.call("GET", f"{CLUSTERS}/c1")
+    networks = after["controlPlaneEndpointsConfig"]["ipEndpointsConfig"]["authorizedNetworksConfig"]
+    assert networks == after["masterAuthorizedNetworksConfig"] == fewer["desiredMasterAuthorizedNetworksConfig"]
+    assert after["privateClusterConfig"]["enablePrivateNodes"] is False
+
     opened = {"desiredControlPlaneEndpointsConfig": {"ipEndpointsConfig": {"enablePublicEndpoint": True}}}
     await project.done("PUT", f"{CLUSTERS}/c1", {"update": opened})
     after = await project.call("GET", f"{CLUSTERS}/c1")

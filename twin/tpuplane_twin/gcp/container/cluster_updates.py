@@ -37,6 +37,7 @@ _REPLACED = {
     "desiredLocations": "locations",
     "desiredLoggingConfig": "loggingConfig",
     "desiredLoggingService": "loggingService",
+    "desiredMasterAuthorizedNetworksConfig": "masterAuthorizedNetworksConfig",
     "desiredMonitoringConfig": "monitoringConfig",
     "desiredMonitoringService": "monitoringService",
     "desiredNotificationConfig": "notificationConfig",
@@ -59,10 +60,14 @@ _SWITCHES = {
 _MERGED = {
     "desiredAddonsConfig": "addonsConfig",
     "desiredControlPlaneEndpointsConfig": "controlPlaneEndpointsConfig",
-    "desiredMasterAuthorizedNetworksConfig": "masterAuthorizedNetworksConfig",
     "desiredPrivateClusterConfig": "privateClusterConfig",
 }
-_ACCESS = ("controlPlaneEndpointsConfig", "masterAuthorizedNetworksConfig", "privateClusterConfig")
+# Desired field → one field of an object that other fields mirror.
+_ACCESS_FIELDS = {
+    "desiredDefaultEnablePrivateNodes": "networkConfig.defaultEnablePrivateNodes",
+    "desiredEnablePrivateEndpoint": "privateClusterConfig.enablePrivateEndpoint",
+}
+_ACCESS = ("controlPlaneEndpointsConfig", "masterAuthorizedNetworksConfig", "networkConfig", "privateClusterConfig")
 _POOL_FIELDS = ("desiredNodePoolAutoscaling", "desiredNodeVersion", "desiredImageType")
 
 
@@ -160,21 +165,21 @@ def _change(cluster: Json, field: str, value: object) -> None:
     if field == "desiredLocations" and isinstance(value, list):
         check_zones(value, cluster["location"])
     if field in _REPLACED:
-        put_at(cluster, _REPLACED[field], value)
+        path = _REPLACED[field]
+        put_at(cluster, path, value)
     elif field in _SWITCHES and isinstance(value, dict):
-        put_at(cluster, _SWITCHES[field], value.get("enabled", False))
+        path = _SWITCHES[field]
+        put_at(cluster, path, value.get("enabled", False))
     elif field in _MERGED and isinstance(value, dict):
         path = _MERGED[field]
         cluster[path] = overlay(cluster.get(path, {}), value)
-        if path in _ACCESS:
-            if path == "masterAuthorizedNetworksConfig":
-                cluster[path] = value
-            mirror_control_plane_access(cluster, {path: value})
-    elif field == "desiredEnablePrivateEndpoint":
-        put_at(cluster, "privateClusterConfig.enablePrivateEndpoint", value)
-        mirror_control_plane_access(cluster, {"privateClusterConfig": {"enablePrivateEndpoint": value}})
-    elif field == "desiredDefaultEnablePrivateNodes":
-        put_at(cluster, "networkConfig.defaultEnablePrivateNodes", value)
-        mirror_control_plane_access(cluster, {"networkConfig": {"defaultEnablePrivateNodes": value}})
+    elif field in _ACCESS_FIELDS:
+        path = _ACCESS_FIELDS[field]
+        put_at(cluster, path, value)
+        parent, _, name = path.partition(".")
+        value = {name: value}
+        path = parent
     else:
         raise unimplemented(f"The twin does not serve cluster updates of {snake(field)}.")
+    if path in _ACCESS:
+        mirror_control_plane_access(cluster, {path: value})
