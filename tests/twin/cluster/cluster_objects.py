@@ -1,0 +1,137 @@
+"""What the tests of the control plane create, and how they look at what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from tpuplane_twin.cluster.api import Api, ApiError, Object
+from tpuplane_twin.cluster.nodes import POOL_LABEL
+
+T = TypeVar("T")
+
+VERSION = "1.35.4-gke.1000000"
+CLUSTER: Object = {
+    "name": "trainers",
+    "location": "us-east5",
+    "locations": ["us-east5-a", "us-east5-b"],
+    "currentMasterVersion": VERSION,
+    "selfLink": "https://container.googleapis.com/v1beta1/projects/acme/locations/us-east5/clusters/trainers",
+    "addonsConfig": {"rayOperatorConfig": {"enabled": True}},
+}
+RAY = "/apis/ray.io/v1/namespaces"
+JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces"
+
+
+def pool(name: str, machine: str, count: int, *, zones: tuple[str, ...] = ("us-east5-b",), **config: Any) -> Object:
+    """A node pool as the API has it; `count` is per zone."""
+    return {
+        "name": name,
+        "version": VERSION,
+        "locations": list(zones),
+        "initialNodeCount": count,
+        "config": {"machineType": machine, "diskSizeGb": 100, "diskType": "hyperdisk-balanced", **config},
+        "instanceGroupUrls": [
+            "https://www.googleapis.com/compute/v1/projects/acme/zones/"
+            f"{zone}/instanceGroupManagers/gke-trainers-{name}-0a1b2c3d-grp"
+            for zone in zones
+        ],
+    }
+
+
+def slice_pool(name: str, machine: str, topology: str, hosts: int) -> Object:
+    """A multi-host slice."""
+    return {
+        **pool(name, machine, hosts),
+        "placementPolicy": {"type": "COMPACT", "tpuTopology": topology},
+    }
+
+
+def jobset(name: str, topology: str, hosts: int, slices: int, **annotations: str) -> Object:
+    """A JobSet of `slices` slices, each exclusively on one node pool; `annotations` go on its pods."""
+    template = {
+        "metadata": {"annotations": annotations},
+        "spec": {
+            "restartPolicy": "Never",
+            "nodeSelector": {
+                "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
+                "cloud.google.com/gke-tpu-topology": topology,
+            },
+            "containers": [{"name": "train", "image": "train", "resources": {"limits": {"google.com/tpu": 4}}}],
+        },
+    }
+    job = {"parallelism": hosts, "completions": hosts, "backoffLimit": 0, "template": template}
+    return {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {
+            "name": name,
+            "annotations": {"alpha.jobset.sigs.k8s.io/exclusive-topology": POOL_LABEL},
+        },
+        "spec": {"replicatedJobs": [{"name": "slice", "replicas": slices, "template": {"spec": job}}]},
+    }
+
+
+def ray_sample(module: Path, name: str) -> Object:
+    """One of KubeRay's own samples, unchanged."""
+    sample: Object = yaml.safe_load((module / "config" / "samples" / name).read_text())
+    return sample
+
+
+def environment(pod: Object) -> dict[str, str]:
+    """The literal environment of a pod's first container."""
+    return {entry["name"]: entry.get("value", "") for entry in pod["spec"]["containers"][0].get("env", [])}
+
+
+def is_running(pod: Object) -> bool:
+    conditions = pod["status"].get("conditions", [])
+    return any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)
+
+
+async def pools_of(api: Api, pods: list[Object]) -> dict[str, str]:
+    """The node pool of each pod."""
+    nodes = {node["metadata"]["name"]: node["metadata"]["labels"][POOL_LABEL] for node in await api.list("Node")}
+    return {pod["metadata"]["name"]: nodes[pod["spec"]["nodeName"]] for pod in pods}
+
+
+async def eventually(look: Callable[[], Awaitable[T]], *, within: float = 60) -> T:
+    """The first truthy answer of `look`; fails the test with the last answer after `within` seconds."""
+    deadline = time.monotonic() + within
+    while True:
+        answer = await look()
+        if answer:
+            return answer
+        assert time.monotonic() < deadline, f"after {within} s still {answer!r}"
+        await asyncio.sleep(0.1)
+
+
+async def running_pods(api: Api, namespace: str, count: int, selector: str = "") -> list[Object]:
+    """The pods of `namespace` once exactly `count` are there and all are Ready."""
+
+    async def look() -> list[Object]:
+        pods = await api.list("Pod", namespace, labelSelector=selector)
+        return pods if len(pods) == count and all(map(is_running, pods)) else []
+
+    return await eventually(look)
+
+
+async def empty(api: Api, namespace: str) -> None:
+    """Wait until `namespace` has no pods."""
+
+    async def look() -> bool:
+        return not await api.list("Pod", namespace)
+
+    await eventually(look)
+
+
+async def refusal(request: Awaitable[object]) -> str:
+    """The API server's words when it refuses `request`."""
+    try:
+        await request
+    except ApiError as error:
+        return str(error)
+    raise AssertionError("the request was accepted")

@@ -1,0 +1,112 @@
+"""One control plane for all tests here: real processes, in a temporary folder."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from cluster_objects import CLUSTER, pool
+from tpuplane_twin import tools as twin_tools
+from tpuplane_twin.cluster import ControlPlane
+from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.ports import PortBook
+from tpuplane_twin.processes import ProcessManager
+
+_NAMES = (
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kubectl",
+    "kwok",
+    "kueue",
+    "jobset",
+    "kuberay",
+)
+MakePools = Callable[..., Awaitable[None]]
+
+_NUMBERS = itertools.count(1)
+TOKEN = "the-twins-own-token"
+KEY = "gke_acme_us-east5_trainers"
+
+
+@dataclass
+class Cluster:
+    """A control plane and what the tests look at it with."""
+
+    plane: ControlPlane
+    folder: Path
+    processes: ProcessManager
+    ports: PortBook
+    tools: twin_tools.Tools
+    messages: list[str] = field(default_factory=list)
+
+    def api(self, token: str = TOKEN) -> Api:
+        """A client with the twin's own token, or with another."""
+        tls = ssl.create_default_context(cadata=self.plane.ca_certificate)
+        return Api(f"https://{self.plane.endpoint}", tls=tls, token=token)
+
+    def tokens(self) -> dict[str, str]:
+        """The token of each process of the control plane."""
+        with (self.folder / "auth" / "tokens.csv").open(newline="") as stream:
+            return {row[2]: row[0] for row in csv.reader(stream)}
+
+
+@pytest.fixture(scope="session")
+def tools() -> twin_tools.Tools:
+    with twin_tools.show() as progress:
+        return twin_tools.ensure(_NAMES, progress)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def cluster(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cluster]:
+    """A running cluster with GKE's Ray add-on and a pool for the pods that need no TPU."""
+    root = tmp_path_factory.mktemp("cluster")
+    processes, ports, folder = ProcessManager(), PortBook(root / "ports.json"), root / "clusters" / KEY
+    plane = ControlPlane(KEY, folder, processes=processes, ports=ports, tools=tools, token=TOKEN)
+    found = Cluster(plane, folder, processes, ports, tools)
+    try:
+        await plane.apply_cluster(CLUSTER)
+        await plane.start(found.messages.append)
+        await plane.apply_node_pool(pool("system", "e2-standard-16", 2), CLUSTER)
+        yield found
+    finally:
+        await plane.delete()
+        assert not folder.exists()
+        assert not processes.status()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def api(cluster: Cluster) -> AsyncIterator[Api]:
+    async with cluster.api() as api:
+        yield api
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def make_pools(cluster: Cluster) -> AsyncIterator[MakePools]:
+    """Applies node pools, which go away again after the test."""
+    made: set[str] = set()
+
+    async def make(*pools: Object) -> None:
+        for item in pools:
+            made.add(item["name"])
+            await cluster.plane.apply_node_pool(item, CLUSTER)
+
+    yield make
+    for name in made:
+        await cluster.plane.delete_node_pool(name)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def namespace(api: Api) -> AsyncIterator[str]:
+    """A namespace of this test's own, deleted with all that is in it."""
+    name = f"test-{next(_NUMBERS)}"
+    await api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    yield name
+    await api.delete("Namespace", name)

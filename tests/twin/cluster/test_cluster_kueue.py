@@ -1,0 +1,82 @@
+"""Kueue, the real one: quota in chips, and a slice as the domain that a job must fit in."""
+
+from __future__ import annotations
+
+import pytest
+from cluster_objects import (
+    JOBSETS,
+    empty,
+    eventually,
+    jobset,
+    pools_of,
+    running_pods,
+    slice_pool,
+)
+from conftest import Cluster, MakePools
+from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.nodes import POOL_LABEL
+
+pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
+
+KUEUE = "/apis/kueue.x-k8s.io/v1beta2"
+
+
+def queueing(namespace: str) -> list[tuple[str, Object]]:
+    """One flavor, one queue for 32 chips; the levels of the topology are node pool and host."""
+    levels = [{"nodeLabel": POOL_LABEL}, {"nodeLabel": "kubernetes.io/hostname"}]
+    flavor = {"name": "v6e", "resources": [{"name": "google.com/tpu", "nominalQuota": 32}]}
+    groups = [{"coveredResources": ["google.com/tpu"], "flavors": [flavor]}]
+    objects = [
+        ("topologies", "Topology", "slices", {"levels": levels}),
+        (
+            "resourceflavors",
+            "ResourceFlavor",
+            "v6e",
+            {
+                "nodeLabels": {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice"},
+                "topologyName": "slices",
+                "tolerations": [{"key": "google.com/tpu", "operator": "Exists", "effect": "NoSchedule"}],
+            },
+        ),
+        ("clusterqueues", "ClusterQueue", "team", {"namespaceSelector": {}, "resourceGroups": groups}),
+        (f"namespaces/{namespace}/localqueues", "LocalQueue", "team", {"clusterQueue": "team"}),
+    ]
+    return [
+        (f"{KUEUE}/{path}", {"apiVersion": KUEUE[6:], "kind": kind, "metadata": {"name": name}, "spec": spec})
+        for path, kind, name, spec in objects
+    ]
+
+
+async def test_a_job_waits_for_a_free_slice_and_then_has_all_of_it(
+    cluster: Cluster, make_pools: MakePools, api: Api, namespace: str
+) -> None:
+    await make_pools(slice_pool("slice-a", "ct6e-standard-4t", "4x4", 4))
+    objects = queueing(namespace)
+    for url, item in objects:
+        await api.request("POST", url, body=item)
+    url = f"{JOBSETS}/{namespace}/jobsets"
+    for name in ("first", "second"):
+        job = jobset(name, "4x4", 4, 1, **{"kueue.x-k8s.io/podset-required-topology": POOL_LABEL})
+        job["metadata"] = {"name": name, "labels": {"kueue.x-k8s.io/queue-name": "team"}}
+        await api.request("POST", url, body=job)
+    running = await running_pods(api, namespace, 4)
+    (winner,) = {pod["metadata"]["labels"]["jobset.sigs.k8s.io/jobset-name"] for pod in running}
+    waiting = ({"first", "second"} - {winner}).pop()
+
+    async def refused() -> bool:
+        workloads = (await api.request("GET", f"{KUEUE}/namespaces/{namespace}/workloads"))["items"]
+        conditions = [item for workload in workloads for item in workload.get("status", {}).get("conditions", [])]
+        return any("topology" in item["message"] for item in conditions if item["type"] == "QuotaReserved")
+
+    await eventually(refused)
+    await make_pools(slice_pool("slice-b", "ct6e-standard-4t", "4x4", 4))
+    pods = await running_pods(api, namespace, 8)
+    placed = await pools_of(api, pods)
+    for name, expected in ((winner, "slice-a"), (waiting, "slice-b")):
+        mine = [pod for pod in pods if pod["metadata"]["labels"]["jobset.sigs.k8s.io/jobset-name"] == name]
+        assert {placed[pod["metadata"]["name"]] for pod in mine} == {expected}
+    for name in ("first", "second"):
+        await api.request("DELETE", f"{url}/{name}")
+    await empty(api, namespace)
+    for url, item in reversed(objects):
+        await api.request("DELETE", f"{url}/{item['metadata']['name']}")

@@ -1,0 +1,136 @@
+"""What a node pool's nodes look like, and where their pods' addresses come from. Pure."""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+
+import pytest
+from cluster_objects import CLUSTER, VERSION, pool, slice_pool
+from hypothesis import given
+from hypothesis import strategies as st
+from tpuplane_twin.cluster.addresses import BLOCKS, Addresses, AddressesExhausted, claim_block, node_address
+from tpuplane_twin.cluster.api import Object
+from tpuplane_twin.cluster.machines import UnknownMachine, machine
+from tpuplane_twin.cluster.nodes import Pool
+
+pytestmark = pytest.mark.unit
+
+
+def nodes(item: Object) -> list[Object]:
+    found, addresses = Pool(item, CLUSTER), Addresses(1, [])
+    return [found.node(place, "1234abcd", addresses.take(found.pods)) for place in found.places]
+
+
+def test_a_slices_nodes_say_what_gke_says_of_them() -> None:
+    item = slice_pool("trainer", "ct6e-standard-4t", "4x4", 4)
+    item["config"].update(spot=True, labels={"team": "a"}, taints=[{"key": "k", "value": "v", "effect": "NO_EXECUTE"}])
+    four = nodes(item)
+    assert len({node["metadata"]["name"] for node in four}) == 4
+    node = four[0]
+    assert node["metadata"]["name"].startswith("gke-trainers-trainer-0a1b2c3d-")
+    assert len(node["metadata"]["name"].rpartition("-")[2]) == 4
+    labels = node["metadata"]["labels"]
+    assert (
+        labels.items()
+        >= {
+            "cloud.google.com/gke-nodepool": "trainer",
+            "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
+            "cloud.google.com/gke-tpu-topology": "4x4",
+            "cloud.google.com/gke-accelerator-count": "4",
+            "cloud.google.com/gke-spot": "true",
+            "cloud.google.com/gke-provisioning": "spot",
+            "cloud.google.com/machine-family": "ct6e",
+            "node.kubernetes.io/instance-type": "ct6e-standard-4t",
+            "topology.kubernetes.io/zone": "us-east5-b",
+            "topology.kubernetes.io/region": "us-east5",
+            "kubernetes.io/hostname": node["metadata"]["name"],
+            "team": "a",
+        }.items()
+    )
+    assert node["spec"]["taints"] == [
+        {"key": "k", "value": "v", "effect": "NoExecute"},
+        {"key": "google.com/tpu", "value": "present", "effect": "NoSchedule"},
+    ]
+    assert node["spec"]["providerID"] == f"gce://acme/us-east5-b/{node['metadata']['name']}"
+    status = node["status"]
+    assert status["capacity"]["google.com/tpu"] == status["allocatable"]["google.com/tpu"] == "4"
+    assert status["capacity"]["cpu"] == "180"
+    assert status["nodeInfo"]["kubeletVersion"] == f"v{VERSION}"
+
+
+def test_a_single_host_pool_has_its_machines_topology() -> None:
+    (node,) = nodes(pool("serve", "ct6e-standard-8t", 1))
+    assert node["metadata"]["labels"]["cloud.google.com/gke-tpu-topology"] == "2x4"
+    assert not Pool(pool("serve", "ct6e-standard-8t", 1), CLUSTER).is_slice
+
+
+def test_a_pool_without_tpus_has_nothing_of_them() -> None:
+    (node,) = nodes(pool("web", "e2-standard-4", 1))
+    assert "google.com/tpu" not in node["status"]["capacity"]
+    assert not [label for label in node["metadata"]["labels"] if "tpu" in label or "accelerator" in label]
+    assert node["spec"]["taints"] == []
+    assert node["metadata"]["labels"]["cloud.google.com/gke-provisioning"] == "standard"
+
+
+def test_nodes_are_spread_over_the_pools_zones() -> None:
+    zones = ("us-east5-a", "us-east5-b")
+    found = [
+        node["metadata"]["labels"]["topology.kubernetes.io/zone"]
+        for node in nodes(pool("a", "e2-small", 2, zones=zones))
+    ]
+    assert sorted(found) == ["us-east5-a", "us-east5-a", "us-east5-b", "us-east5-b"]
+
+
+def test_thousands_of_nodes_of_one_pool_have_different_names() -> None:
+    names = {node["metadata"]["name"] for node in nodes(pool("serve", "ct6e-standard-1t", 4000))}
+    assert len(names) == 4000
+    assert max(map(len, names)) <= 63
+
+
+@pytest.mark.parametrize(
+    ("name", "millicores", "gib"),
+    # Allocatable as GKE's page works it out: 16 GB is 2.6 GiB reserved and 100 MiB for eviction.
+    [("e2-standard-4", 3920, 16 - 2.6 - 100 / 1024), ("n2-standard-32", 31850, 128 - 9.32 - 100 / 1024)],
+)
+def test_pods_have_what_gke_leaves_them(name: str, millicores: int, gib: float) -> None:
+    assert machine(name).allocatable_cpu == millicores
+    assert machine(name).allocatable_memory == pytest.approx(gib * 1024**3, rel=1e-6)
+
+
+def test_an_unknown_machine_type_is_named() -> None:
+    with pytest.raises(UnknownMachine, match="machineType: nothing is known of 'z9-standard-4'"):
+        machine("z9-standard-4")
+
+
+@given(st.sampled_from(BLOCKS), st.lists(st.integers(8, 256), min_size=1, max_size=60))
+def test_ranges_are_disjoint_big_enough_and_on_loopback(block: int, sizes: list[int]) -> None:
+    addresses = Addresses(block, [])
+    taken = [addresses.take(pods) for pods in sizes]
+    for number, (pods, network) in enumerate(zip(sizes, taken, strict=True)):
+        assert network.is_loopback
+        assert ipaddress.ip_address("127.0.0.1") not in network
+        # kwok gives pods the second address and those after it.
+        assert ipaddress.ip_address(node_address(network)) > network.network_address + pods
+        assert not any(network.overlaps(other) for other in taken[:number])
+    again = Addresses(block, map(str, taken))
+    assert not any(again.take(8).overlaps(other) for other in taken)
+
+
+def test_freed_ranges_are_used_again_when_the_block_is_full() -> None:
+    network = ipaddress.IPv4Network("127.32.0.0/11")
+    halves = [str(half) for half in network.subnets(new_prefix=12)]
+    assert Addresses(1, [halves[1]]).take(110).subnet_of(ipaddress.IPv4Network(halves[0]))
+    with pytest.raises(AddressesExhausted, match="delete node pools"):
+        Addresses(1, halves).take(110)
+
+
+def test_clusters_of_a_twin_have_different_blocks(tmp_path: Path) -> None:
+    folders = [tmp_path / f"cluster-{number}" for number in range(len(BLOCKS) + 1)]
+    for folder in folders:
+        folder.mkdir()
+    blocks = [claim_block(folder) for folder in folders[:-1]]
+    assert sorted(blocks) == list(BLOCKS)
+    assert [claim_block(folder) for folder in folders[:-1]] == blocks
+    with pytest.raises(AddressesExhausted, match="delete a cluster"):
+        claim_block(folders[-1])

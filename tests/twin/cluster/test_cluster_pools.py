@@ -1,0 +1,116 @@
+"""Node pools as nodes of a real API server: made, changed in place, replaced, resized, drained."""
+
+from __future__ import annotations
+
+import ipaddress
+
+import pytest
+from cluster_objects import empty, pool, running_pods, slice_pool
+from conftest import Cluster, MakePools
+from tpuplane_twin.cluster import NodeSummary
+from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.nodes import POOL_LABEL
+
+pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def nodes_of(api: Api, name: str) -> list[Object]:
+    return await api.list("Node", labelSelector=f"{POOL_LABEL}={name}")
+
+
+def ids(nodes: list[Object]) -> set[str]:
+    return {node["metadata"]["uid"] for node in nodes}
+
+
+def deployment(replicas: int) -> Object:
+    """Pods that need chips, on whatever TPU nodes there are."""
+    container = {"name": "serve", "image": "serve", "resources": {"limits": {"google.com/tpu": 1}}}
+    template = {"metadata": {"labels": {"app": "serve"}}, "spec": {"containers": [container]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "serve"},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": "serve"}}, "template": template},
+    }
+
+
+async def test_a_pool_is_ready_nodes_that_stay_as_they_are(cluster: Cluster, make_pools: MakePools, api: Api) -> None:
+    trainer = slice_pool("trainer", "ct6e-standard-4t", "4x4", 4)
+    await make_pools(trainer)
+    assert (await cluster.plane.nodes())["trainer"] == NodeSummary(nodes=4, ready=4, chips=16)
+    before = {node["metadata"]["name"]: node["metadata"]["resourceVersion"] for node in await nodes_of(api, "trainer")}
+    await make_pools(trainer)
+    after = {node["metadata"]["name"]: node["metadata"]["resourceVersion"] for node in await nodes_of(api, "trainer")}
+    assert after == before
+    await cluster.plane.delete_node_pool("trainer")
+    assert "trainer" not in await cluster.plane.nodes()
+
+
+async def test_labels_and_taints_change_in_place(cluster: Cluster, make_pools: MakePools, api: Api) -> None:
+    await make_pools(pool("web", "e2-standard-4", 2, labels={"team": "a", "old": "1"}))
+    before = ids(await nodes_of(api, "web"))
+    taint = {"key": "dedicated", "value": "web", "effect": "NO_SCHEDULE"}
+    changed = pool("web", "e2-standard-4", 2, labels={"team": "b"}, taints=[taint])
+    await make_pools(changed)
+    nodes = await nodes_of(api, "web")
+    assert ids(nodes) == before
+    for node in nodes:
+        assert node["metadata"]["labels"]["team"] == "b"
+        assert "old" not in node["metadata"]["labels"]
+        assert node["spec"]["taints"] == [{"key": "dedicated", "value": "web", "effect": "NoSchedule"}]
+    await cluster.plane.delete_node_pool("web")
+
+
+async def test_another_size_keeps_the_other_nodes(cluster: Cluster, make_pools: MakePools, api: Api) -> None:
+    zones = ("us-east5-a", "us-east5-b")
+    sizes = []
+    for count in (1, 3, 2, 0):
+        await make_pools(pool("batch", "c3-standard-8", count, zones=zones))
+        sizes.append(ids(await nodes_of(api, "batch")))
+    one, three, two, none = sizes
+    assert [len(size) for size in sizes] == [2, 6, 4, 0]
+    assert one < two < three
+    assert not none
+
+
+async def test_another_machine_type_is_other_nodes(cluster: Cluster, make_pools: MakePools, api: Api) -> None:
+    await make_pools(pool("web", "e2-standard-4", 2))
+    before = ids(await nodes_of(api, "web"))
+    await make_pools(pool("web", "e2-standard-8", 2))
+    nodes = await nodes_of(api, "web")
+    assert not before & ids(nodes)
+    assert {node["status"]["capacity"]["cpu"] for node in nodes} == {"8"}
+    await cluster.plane.delete_node_pool("web")
+
+
+async def test_a_pool_of_the_same_name_is_another_pool(cluster: Cluster, make_pools: MakePools, api: Api) -> None:
+    names = []
+    for _ in range(2):
+        await make_pools(pool("web", "e2-standard-4", 2))
+        names.append({node["metadata"]["name"] for node in await nodes_of(api, "web")})
+        await cluster.plane.delete_node_pool("web")
+    assert not names[0] & names[1]
+
+
+async def test_pods_are_on_loopback_and_go_with_their_pool(
+    cluster: Cluster, make_pools: MakePools, api: Api, namespace: str
+) -> None:
+    for name in ("serving-a", "serving-b"):
+        await make_pools(pool(name, "ct6e-standard-1t", 3))
+    url = f"/apis/apps/v1/namespaces/{namespace}/deployments"
+    await api.request("POST", url, body=deployment(6))
+    pods = await running_pods(api, namespace, 6)
+    addresses = {pod["status"]["podIP"] for pod in pods}
+    assert len(addresses) == 6
+    assert all(ipaddress.ip_address(address).is_loopback for address in addresses)
+    assert not addresses & {pod["status"]["hostIP"] for pod in pods}
+    await cluster.plane.delete_node_pool("serving-a")
+    placed = [pod for pod in await api.list("Pod", namespace) if pod["spec"].get("nodeName")]
+    assert {pod["spec"]["nodeName"] for pod in placed} <= {
+        node["metadata"]["name"] for node in await nodes_of(api, "serving-b")
+    }
+    # The deployment wants six still; a new pool takes those that had nowhere to go.
+    await make_pools(pool("serving-c", "ct6e-standard-1t", 3))
+    assert len({pod["status"]["podIP"] for pod in await running_pods(api, namespace, 6)}) == 6
+    await api.request("DELETE", f"{url}/serve")
+    await empty(api, namespace)

@@ -1,0 +1,73 @@
+"""Processes that die, and a twin that is stopped and started: nothing is lost, and work goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+from cluster_objects import JOBSETS, empty, eventually, jobset, running_pods, slice_pool
+from conftest import KEY, Cluster, MakePools
+from tpuplane_twin.cluster.api import Api, ApiError, Object
+from tpuplane_twin.processes import ProcessStatus
+
+pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
+
+
+@pytest.mark.parametrize("victim", ["etcd", "kube-apiserver", "kueue", "jobset", "kwok", "kube-scheduler"])
+async def test_work_goes_on_after_a_process_was_killed(
+    cluster: Cluster, make_pools: MakePools, api: Api, namespace: str, victim: str
+) -> None:
+    await make_pools(slice_pool("slice-a", "ct6e-standard-4t", "4x4", 4))
+    before = _process(cluster, victim)
+    assert before.pid is not None
+    os.kill(before.pid, signal.SIGKILL)
+
+    async def restarted() -> bool:
+        return _process(cluster, victim).restarts > before.restarts and _process(cluster, victim).running
+
+    await eventually(restarted)
+    url = f"{JOBSETS}/{namespace}/jobsets"
+
+    async def accepted() -> bool:
+        # Refused while the API server, or an operator's webhook, is not back.
+        try:
+            await api.request("POST", url, body=jobset("train", "4x4", 4, 1))
+        except ApiError as error:
+            return error.status == 409
+        return True
+
+    await eventually(accepted)
+    await running_pods(api, namespace, 4)
+    assert (await cluster.plane.nodes())["slice-a"].ready == 4
+    await api.request("DELETE", f"{url}/train")
+    await empty(api, namespace)
+
+
+async def test_a_stopped_cluster_goes_on_where_it_was(cluster: Cluster, make_pools: MakePools, namespace: str) -> None:
+    trainer = slice_pool("slice-a", "ct6e-standard-4t", "4x4", 4)
+    await make_pools(trainer)
+    async with cluster.api() as api:
+        await api.request("POST", f"{JOBSETS}/{namespace}/jobsets", body=jobset("train", "4x4", 4, 1))
+        pods = {pod["metadata"]["uid"] for pod in await running_pods(api, namespace, 4)}
+        crds = {item["metadata"]["name"]: item["metadata"]["generation"] for item in await _crds(api)}
+    endpoint, authority = cluster.plane.endpoint, cluster.plane.ca_certificate
+    await cluster.plane.stop()
+    assert cluster.processes.status() == []
+    assert await cluster.plane.nodes() == {}
+    await cluster.plane.start()
+    assert (cluster.plane.endpoint, cluster.plane.ca_certificate) == (endpoint, authority)
+    await make_pools(trainer)
+    async with cluster.api() as api:
+        assert {pod["metadata"]["uid"] for pod in await running_pods(api, namespace, 4)} == pods
+        assert {item["metadata"]["name"]: item["metadata"]["generation"] for item in await _crds(api)} == crds
+        await api.request("DELETE", f"{JOBSETS}/{namespace}/jobsets/train")
+        await empty(api, namespace)
+
+
+def _process(cluster: Cluster, name: str) -> ProcessStatus:
+    return next(status for status in cluster.processes.status() if status.name == f"{KEY}/{name}")
+
+
+async def _crds(api: Api) -> list[Object]:
+    return await api.list("CustomResourceDefinition")

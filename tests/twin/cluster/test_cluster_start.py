@@ -1,0 +1,127 @@
+"""A started control plane: what runs, what it listens on, who may do what, and what starting it again does."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from pathlib import Path
+
+import aiohttp
+import psutil
+import pytest
+import yaml
+from cluster_objects import CLUSTER, JOBSETS, empty, jobset, refusal, running_pods, slice_pool
+from conftest import KEY, Cluster, MakePools
+from tpuplane_twin.cluster.api import Api
+
+pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
+
+PROCESSES = {
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kwok",
+    "kueue",
+    "jobset",
+    "kuberay",
+}
+
+
+async def test_every_process_runs_and_listens_on_loopback_only(cluster: Cluster) -> None:
+    running = {status.name.removeprefix(f"{KEY}/"): status for status in cluster.processes.status()}
+    assert running.keys() == PROCESSES
+    assert all(status.restarts == 0 for status in running.values())
+    listening: dict[str, set[str]] = {}
+    for name, status in running.items():
+        connections = psutil.Process(status.pid).net_connections()
+        listening[name] = {item.laddr.ip for item in connections if item.status == psutil.CONN_LISTEN}
+        assert not any(item.type == socket.SOCK_DGRAM for item in connections), f"{name} has a UDP socket"
+    own = psutil.Process(os.getpid()).net_connections()
+    listening["the webhook"] = {item.laddr.ip for item in own if item.status == psutil.CONN_LISTEN}
+    assert set(listening) == PROCESSES | {"the webhook"}
+    assert all(addresses == {"127.0.0.1"} for addresses in listening.values()), listening
+
+
+async def test_only_the_owner_can_read_what_is_in_the_folder(cluster: Cluster) -> None:
+    assert cluster.folder.stat().st_mode & 0o077 == 0
+    secret = [path for path in cluster.folder.glob("**/*") if path.suffix in (".key", ".csv", ".kubeconfig", ".yaml")]
+    assert len(secret) > 10
+    assert [path for path in secret if path.stat().st_mode & 0o077] == []
+
+
+async def test_the_progress_says_what_is_waited_for(cluster: Cluster) -> None:
+    assert cluster.messages[0] == "etcd and the API server"
+
+
+async def test_nobody_gets_in_without_a_credential(cluster: Cluster) -> None:
+    async with cluster.api("not-a-token") as stranger:
+        assert "Unauthorized" in await refusal(stranger.list("Node"))
+
+
+async def test_operators_have_the_rights_of_their_own_service_accounts(cluster: Cluster) -> None:
+    tokens = cluster.tokens()
+    async with cluster.api(tokens["jobset"]) as jobset:
+        await jobset.list("Pod")
+        message = await refusal(jobset.list("Secret", "kube-system"))
+        assert "system:serviceaccount:jobset-system:jobset-controller-manager" in message
+    async with cluster.api(tokens["kwok"]) as kwok:
+        assert await kwok.list("Node")
+        assert "cannot delete resource" in await refusal(kwok.delete("Node", "any"))
+
+
+async def test_no_controller_lacks_a_right(cluster: Cluster, make_pools: MakePools, api: Api, namespace: str) -> None:
+    logs = [path for path in (cluster.folder / "logs").glob("*.log") if path.stem != "kube-apiserver"]
+    assert len(logs) == len(PROCESSES) - 1
+    # From here on: an API server that another test has killed refuses much until it has read its roles.
+    offsets = {path: path.stat().st_size for path in logs}
+    await make_pools(slice_pool("slice-a", "ct6e-standard-4t", "4x4", 4))
+    await api.request("POST", f"{JOBSETS}/{namespace}/jobsets", body=jobset("train", "4x4", 4, 1))
+    await running_pods(api, namespace, 4)
+    await api.request("DELETE", f"{JOBSETS}/{namespace}/jobsets/train")
+    await empty(api, namespace)
+    written = {path.name: path.read_bytes()[offset:] for path, offset in offsets.items()}
+    assert [name for name, text in written.items() if b"is forbidden: User" in text] == []
+
+
+async def test_the_kubeconfig_works_for_kubectl(cluster: Cluster, tmp_path: Path) -> None:
+    config = tmp_path / "kubeconfig"
+    config.write_text(cluster.plane.kubeconfig())
+    assert yaml.safe_load(config.read_text())["clusters"][0]["cluster"] == cluster.plane.cluster_entry()
+    process = await _kubectl(cluster, config, "get", "nodes", "--output=name")
+    assert process.count("node/gke-trainers-system-0a1b2c3d-") == 2
+
+
+async def test_starting_again_touches_nothing(cluster: Cluster, api: Api) -> None:
+    before = cluster.processes.status()
+    crds = {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in await _crds(api)}
+    await cluster.plane.start()
+    await cluster.plane.apply_cluster(CLUSTER)
+    assert cluster.processes.status() == before
+    assert {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in await _crds(api)} == crds
+
+
+async def test_a_webhook_review_that_is_none_is_a_bad_request(cluster: Cluster) -> None:
+    port = cluster.ports.port(f"{KEY}/tpu-webhook")
+    async with aiohttp.ClientSession() as session:
+        url = f"https://127.0.0.1:{port}/mutate/ray"
+        async with session.post(url, json={"kind": "Pod"}, ssl=False) as answer:
+            assert (answer.status, await answer.text()) == (400, "the body is no AdmissionReview")
+
+
+async def _crds(api: Api) -> list[dict[str, dict[str, str]]]:
+    return await api.list("CustomResourceDefinition")
+
+
+async def _kubectl(cluster: Cluster, config: Path, *arguments: str) -> str:
+    process = await asyncio.create_subprocess_exec(
+        str(cluster.tools.binary("kubectl")),
+        f"--kubeconfig={config}",
+        f"--cache-dir={config.parent}",
+        *arguments,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    output, _ = await process.communicate()
+    assert process.returncode == 0
+    return output.decode()
