@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin import engine
+from tpuplane_twin.client import TwinClient, TwinError
 
 # The key is what the official Google provider reads; each address ends in the API's version.
 _ENDPOINTS = {
@@ -16,6 +16,18 @@ _ENDPOINTS = {
 }
 
 
+def shell_environment(client: TwinClient) -> dict[str, str]:
+    """The variables for a shell on a running twin, PATH among them. Raises `TwinError` when it is not up."""
+    record = client.record()
+    if record is None:
+        raise TwinError(f"the twin {client.paths.name!r} is not up; start it with `tpuplane-twin up`")
+    return {
+        **engine.environment(client.paths),
+        **google_environment(record.api, client.token()),
+        "KUBECONFIG": str(client.paths.kubeconfig),
+    }
+
+
 def google_environment(api: str, token: str) -> dict[str, str]:
     """Turns Google's provider and client libraries to the API at `api`, with the twin's own token."""
     return {
@@ -24,12 +36,6 @@ def google_environment(api: str, token: str) -> dict[str, str]:
         # The list of regions is Google's to serve; the provider would ask for it over the internet.
         "PULUMI_GCP_SKIP_REGION_VALIDATION": "true",
     }
-
-
-def search_path(paths: TwinPaths) -> str:
-    """PATH with the twin's executables first, once."""
-    others = [entry for entry in os.environ.get("PATH", os.defpath).split(os.pathsep) if entry != str(paths.bin)]
-    return os.pathsep.join([str(paths.bin), *others])
 
 
 def render(variables: dict[str, str], shell: str) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
-from tpuplane_twin import engine
+from tpuplane_twin import executables
 from tpuplane_twin.cli.console import console, stderr
 from tpuplane_twin.client import TwinClient
 from tpuplane_twin.paths import TwinPaths
-from tpuplane_twin.providers import install_stand_ins
-from tpuplane_twin.tools import TOOL_NAMES, ensure, reporter
+from tpuplane_twin.tools import ensure, show
 
 
 def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
@@ -18,13 +18,10 @@ def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
     Raises `ToolError`, `TwinError`, `PortTaken`, `DiskFull`.
     """
     out = stderr if quiet else console
-    with reporter(out) as progress:
-        tools = ensure(TOOL_NAMES, progress)
+    with show(sys.stderr) as progress:
+        tools = ensure(progress=progress)
     client = TwinClient(paths)
-    if client.record() is None:
-        paths.make()
-        engine.install(paths, tools)
-        install_stand_ins(paths)
+    executables.install(paths.make(), tools)
     client.start()
     with out.status("the twin starts") as line:
 

@@ -15,7 +15,7 @@ from tpuplane_twin.client import TwinClient, TwinError
 from tpuplane_twin.environment import shell_environment
 from tpuplane_twin.paths import TwinPaths
 from tpuplane_twin.sample import run as run_sample
-from tpuplane_twin.tools import TOOL_NAMES, ensure
+from tpuplane_twin.tools import ensure
 
 
 def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet: bool) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def _run_sample(
     paths: TwinPaths, client: TwinClient, environment: dict[str, str], *, quiet: bool
 ) -> dict[str, Any] | None:
     out = stderr if quiet else console
-    folder = ensure(TOOL_NAMES).module("kuberay") / "config" / "samples"
+    folder = ensure().module("kuberay") / "config" / "samples"
     contexts = [cluster["context"] for cluster in client.status()["clusters"] if cluster["rayOperator"]]
     with out.status("a Ray TPU sample") as line:
         placement = run_sample(folder, contexts, environment, line.update)

@@ -1,0 +1,72 @@
+"""What goes first on PATH in a twin's shell, and the providers where the user has none."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from tpuplane_twin import engine
+from tpuplane_twin.files import write_atomic
+from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.tools import Tools
+
+# Resource plugin, the SDK package whose version the engine asks for, and the module that stands in for it.
+_PROVIDERS = {
+    "gcp": ("pulumi-gcp", "tpuplane_twin.providers.gcp"),
+    "kubernetes": ("pulumi-kubernetes", "tpuplane_twin.providers.kubernetes"),
+}
+
+
+def install(paths: TwinPaths, tools: Tools) -> None:
+    """Write what is missing or outdated. Safe to repeat, also while the twin is up."""
+    engine.install_engine(paths, tools)
+    link(paths.bin / "kubectl", tools.binary("kubectl"))
+    _script(paths.bin / "gke-gcloud-auth-plugin", _auth_plugin(paths))
+    for name, (package, module) in _PROVIDERS.items():
+        _install_provider(engine.pulumi_home(paths), name, version(package), module)
+
+
+def _install_provider(home: Path, name: str, wanted: str, module: str) -> None:
+    """The official provider where the user has it, on PATH or among Pulumi's plugins; else the stand-in."""
+    search = os.environ.get("PATH", "")
+    users = Path(os.environ.get("PULUMI_HOME", Path.home() / ".pulumi"))
+    found = engine.find_installed("resource", name, wanted, search, [] if users == home else [users])
+    if found is None:
+        engine.install_plugin(home, "resource", name, wanted, [sys.executable, "-m", module])
+    elif found.is_relative_to(users):
+        engine.install_plugin(home, "resource", name, wanted, [found])
+    else:
+        # On PATH: the engine finds it by itself.
+        engine.remove_plugin(home, "resource", name)
+
+
+def link(path: Path, target: Path) -> None:
+    """Make `path` a symbolic link to `target`, in one step."""
+    if path.is_symlink() and path.readlink() == target:
+        return
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.symlink_to(target)
+    temporary.replace(path)
+
+
+def _script(path: Path, body: str) -> None:
+    content = f"#!/bin/sh\n{body}"
+    if not path.exists() or path.read_text() != content:
+        write_atomic(path, content, mode=0o700)
+
+
+def _auth_plugin(paths: TwinPaths) -> str:
+    # kubectl runs it at every call: a shell starts thirty times faster than Python. The token has no character that
+    # JSON or the shell would take for anything else (RFC 4648, base64url).
+    return f"""case "$KUBERNETES_EXEC_INFO" in
+*client.authentication.k8s.io/v1beta1*) version=v1beta1 ;;
+*client.authentication.k8s.io/v1*) version=v1 ;;
+*) version=v1beta1 ;;
+esac
+read -r token < {shlex.quote(str(paths.token_file))} || [ -n "$token" ] || exit 1
+printf '{{"apiVersion":"client.authentication.k8s.io/%s","kind":"ExecCredential","status":{{"token":"%s"}}}}\\n' \\
+    "$version" "$token"
+"""

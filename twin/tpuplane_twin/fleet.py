@@ -1,0 +1,139 @@
+"""The machine behind Google's API: one control plane per cluster that a program creates."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+
+import yaml
+
+from tpuplane_twin.cluster import ClusterError, ControlPlane, NodeSummary
+from tpuplane_twin.files import write_atomic
+from tpuplane_twin.gcp import BackendError, Endpoint
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.ports import NoPortFree, PortBook, PortTaken
+from tpuplane_twin.processes import ProcessFailed, ProcessManager
+from tpuplane_twin.tools import Tools
+
+_EXPECTED = (ClusterError, NoPortFree, OSError, PortTaken, ProcessFailed)
+
+
+class Fleet:
+    """The `ClusterBackend` of the twin. `report` is told what is being waited for."""
+
+    def __init__(
+        self,
+        paths: TwinPaths,
+        processes: ProcessManager,
+        ports: PortBook,
+        tools: Tools,
+        token: str,
+        report: Callable[[str], None],
+    ) -> None:
+        self._paths = paths
+        self._processes = processes
+        self._ports = ports
+        self._tools = tools
+        self._token = token
+        self._report = report
+        self._planes: dict[str, ControlPlane] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    async def create_cluster(self, cluster: Json) -> Endpoint:
+        """Start the cluster's control plane; it is serving when this returns."""
+        name = context_name(cluster)
+        async with self._locks.setdefault(name, asyncio.Lock()), _as_backend_error():
+            plane = self._planes.get(name)
+            if plane is None:
+                plane = ControlPlane(
+                    name,
+                    self._paths.clusters / name,
+                    processes=self._processes,
+                    ports=self._ports,
+                    tools=self._tools,
+                    token=self._token,
+                )
+                self._planes[name] = plane
+            await plane.apply_cluster(cluster)
+            await plane.start(lambda waiting: self._report(f"{cluster['name']}: {waiting}"))
+            self._write_kubeconfig()
+            return Endpoint(plane.endpoint, plane.ca_certificate)
+
+    async def update_cluster(self, cluster: Json) -> None:
+        """Start or stop what the cluster's add-ons ask for."""
+        async with _as_backend_error():
+            await self._plane(cluster).apply_cluster(cluster)
+
+    async def delete_cluster(self, cluster: Json) -> None:
+        """Stop the control plane and remove its folder."""
+        name = context_name(cluster)
+        async with self._locks.setdefault(name, asyncio.Lock()), _as_backend_error():
+            plane = self._planes.pop(name, None)
+            if plane is not None:
+                await plane.delete()
+                self._write_kubeconfig()
+
+    async def apply_node_pool(self, cluster: Json, pool: Json) -> None:
+        """Make the pool's simulated nodes what the API says."""
+        async with _as_backend_error():
+            await self._plane(cluster).apply_node_pool(pool, cluster)
+
+    async def delete_node_pool(self, cluster: Json, pool: Json) -> None:
+        """Remove the pool's simulated nodes."""
+        async with _as_backend_error():
+            await self._plane(cluster).delete_node_pool(pool["name"])
+
+    async def nodes(self, context: str) -> dict[str, NodeSummary]:
+        """The nodes by pool, as the cluster itself counts them; empty while it does not serve."""
+        plane = self._planes.get(context)
+        if plane is None:
+            return {}
+        with contextlib.suppress(ClusterError, OSError, TimeoutError):
+            return await plane.nodes()
+        return {}
+
+    async def close(self) -> None:
+        """Stop every control plane; their data stays."""
+        await asyncio.gather(*(plane.stop() for plane in self._planes.values()))
+
+    def _plane(self, cluster: Json) -> ControlPlane:
+        plane = self._planes.get(context_name(cluster))
+        if plane is None:
+            raise BackendError(f"the control plane of {cluster['name']} is not running")
+        return plane
+
+    def _write_kubeconfig(self) -> None:
+        plugin = {
+            "exec": {
+                "apiVersion": "client.authentication.k8s.io/v1beta1",
+                "command": str(self._paths.bin / "gke-gcloud-auth-plugin"),
+                "interactiveMode": "Never",
+                "provideClusterInfo": True,
+            }
+        }
+        names = sorted(self._planes)
+        document = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": names[0] if names else "",
+            "clusters": [{"name": name, "cluster": self._planes[name].cluster_entry()} for name in names],
+            "contexts": [{"name": name, "context": {"cluster": name, "user": name}} for name in names],
+            "users": [{"name": name, "user": plugin} for name in names],
+        }
+        write_atomic(self._paths.kubeconfig, yaml.safe_dump(document, sort_keys=False))
+
+
+@contextlib.asynccontextmanager
+async def _as_backend_error() -> AsyncIterator[None]:
+    try:
+        yield
+    except _EXPECTED as error:
+        raise BackendError(str(error)) from error
+
+
+def context_name(cluster: Json) -> str:
+    """The kubeconfig context that `gcloud container clusters get-credentials` writes."""
+    project = cluster["selfLink"].split("/projects/", 1)[1].split("/", 1)[0]
+    return f"gke_{project}_{cluster['location']}_{cluster['name']}"

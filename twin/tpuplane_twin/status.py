@@ -1,0 +1,92 @@
+"""What a twin says of itself: processes, clusters, pools with their slices and nodes, operations under way."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import psutil
+from tpuplane.tpu import Slice, SliceError, catalogue
+
+from tpuplane_twin.cluster import NodeSummary
+from tpuplane_twin.fleet import Fleet
+from tpuplane_twin.gcp import Store, snapshot
+from tpuplane_twin.gcp.container.names import CLUSTER, POOL
+from tpuplane_twin.gcp.status import ClusterStatus, PoolStatus
+from tpuplane_twin.processes import ProcessManager
+
+_MIB = 1024**2
+
+
+async def describe(store: Store, fleet: Fleet, processes: ProcessManager) -> dict[str, Any]:
+    """The machine-readable status: `processes`, `clusters` (with `nodePools`), `operations`."""
+    now = snapshot(store)
+    return {
+        "processes": [
+            {
+                "name": process.name,
+                "pid": process.pid,
+                "restarts": process.restarts,
+                "memoryMiB": _memory(process.pid),
+                "log": str(process.log),
+            }
+            for process in processes.status()
+        ],
+        "clusters": [await _cluster(store, fleet, cluster) for cluster in now.clusters],
+        "operations": [
+            {"name": it.name, "operationType": it.kind, "status": it.status, "target": it.target, "since": it.started}
+            for it in now.operations
+        ],
+    }
+
+
+async def _cluster(store: Store, fleet: Fleet, cluster: ClusterStatus) -> dict[str, Any]:
+    context = f"gke_{cluster.project}_{cluster.location}_{cluster.name}"
+    nodes = await fleet.nodes(context)
+    key = f"projects/{cluster.project}/locations/{cluster.location}/clusters/{cluster.name}"
+    stored = store.get(CLUSTER, key) or {}
+    return {
+        "name": cluster.name,
+        "project": cluster.project,
+        "location": cluster.location,
+        "context": context,
+        "status": cluster.status,
+        "message": cluster.message,
+        "version": cluster.version,
+        "endpoint": cluster.endpoint,
+        "rayOperator": bool(stored.get("addonsConfig", {}).get("rayOperatorConfig", {}).get("enabled")),
+        "nodePools": [
+            _pool(pool, store.get(POOL, f"{key}/nodePools/{pool.name}") or {}, nodes.get(pool.name, NodeSummary()))
+            for pool in cluster.pools
+        ],
+    }
+
+
+def _pool(pool: PoolStatus, stored: dict[str, Any], counted: NodeSummary) -> dict[str, Any]:
+    config = stored.get("config", {})
+    return {
+        "name": pool.name,
+        "status": pool.status,
+        "message": pool.message,
+        "machineType": pool.machine_type,
+        "slice": _slice(pool),
+        "zones": list(pool.zones),
+        "capacity": "spot" if config.get("spot") else "flex-start" if config.get("flexStart") else "on-demand",
+        "nodes": pool.nodes,
+        "nodesReady": counted.ready,
+        "chips": pool.chips,
+    }
+
+
+def _slice(pool: PoolStatus) -> str:
+    try:
+        generation, machine = catalogue().machine(pool.machine_type)
+        return str(Slice.of(generation.name, pool.topology or machine.single_host_topology or "", machine.name))
+    except (SliceError, KeyError):
+        return ""
+
+
+def _memory(pid: int | None) -> int:
+    with contextlib.suppress(psutil.Error):
+        return round(psutil.Process(pid).memory_info().rss / _MIB) if pid is not None else 0
+    return 0

@@ -1,0 +1,128 @@
+"""The one process of a twin: Google's API, and the parent of every other process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import logging
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+import psutil
+from aiohttp import web
+
+from tpuplane_twin.client import TwinError
+from tpuplane_twin.files import DiskFull, write_atomic
+from tpuplane_twin.fleet import Fleet
+from tpuplane_twin.gcp import BackendError, Store, StoreError, create_app, resume
+from tpuplane_twin.paths import TwinPaths, all_twins
+from tpuplane_twin.ports import NoPortFree, PortBook, PortTaken
+from tpuplane_twin.processes import ProcessManager
+from tpuplane_twin.status import describe
+from tpuplane_twin.tools import ToolError, ensure
+
+logger = logging.getLogger("tpuplane_twin")
+
+_API_PORT = "Google API"
+
+
+class Supervisor:
+    """Runs one twin until it is told to stop by SIGTERM."""
+
+    def __init__(self, paths: TwinPaths, token: str) -> None:
+        others = [TwinPaths.of(name).ports for name in all_twins() if name != paths.name]
+        self.paths = paths
+        self.state = "starting"
+        self.waiting = ""
+        self.ports = PortBook(paths.ports, others=others)
+        self.processes = ProcessManager()
+        self.fleet = Fleet(paths, self.processes, self.ports, ensure(), token, self._report)
+        self.store = Store(paths.gcp / "state.db")
+        self.app = create_app(self.store, self.fleet, token)
+        self.app.router.add_get("/twin/status", self._status)
+        self.api = f"http://127.0.0.1:{self.ports.check(_API_PORT)}"
+
+    async def run(self) -> None:
+        """Serve until SIGTERM or SIGINT, then stop every process and return."""
+        stopped = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stopped.set)
+        runner = web.AppRunner(self.app, access_log=None)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", self.ports.port(_API_PORT)).start()
+        self._write_record()
+        resuming = asyncio.create_task(self._resume())
+        try:
+            await stopped.wait()
+        finally:
+            self.state = "stopping"
+            resuming.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await resuming
+            await runner.cleanup()
+            await self.fleet.close()
+            await self.processes.stop_all()
+            self.store.close()
+            self.paths.record.unlink(missing_ok=True)
+
+    async def _resume(self) -> None:
+        try:
+            await resume(self.app)
+        except BackendError as error:
+            self.state, self.waiting = "failed", str(error)
+            logger.error("%s", error)
+            return
+        self.state, self.waiting = "ready", ""
+
+    async def _status(self, request: web.Request) -> web.Response:
+        del request
+        body: dict[str, Any] = {
+            "name": self.paths.name,
+            "state": self.state,
+            "waiting": self.waiting,
+            "pid": os.getpid(),
+            "api": self.api,
+        }
+        return web.json_response(body | await describe(self.store, self.fleet, self.processes))
+
+    def _report(self, waiting: str) -> None:
+        if self.state == "starting":
+            self.waiting = waiting
+        logger.info("%s", waiting)
+
+    def _write_record(self) -> None:
+        record = {"pid": os.getpid(), "created": psutil.Process().create_time(), "api": self.api, "at": time.time()}
+        write_atomic(self.paths.record, json.dumps(record))
+
+
+def main(name: str) -> None:
+    """Run the twin `name`; what a user can act on is printed as one `error:` line."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    paths = TwinPaths.of(name).make()
+    # Held until the process ends, however it ends: two supervisors never share a folder.
+    lock = os.open(paths.root / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit(f"error: another supervisor runs the twin {name!r}; see `tpuplane-twin status`")
+    try:
+        token = paths.token_file.read_text().strip()
+        asyncio.run(_supervise(paths, token))
+    except (TwinError, PortTaken, NoPortFree, DiskFull, StoreError, ToolError) as error:
+        sys.exit(f"error: {error}")
+    finally:
+        os.close(lock)
+
+
+async def _supervise(paths: TwinPaths, token: str) -> None:
+    await Supervisor(paths, token).run()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
