@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - the methods are the engine's, and described by its protocol
 """A Pulumi resource provider as a gRPC server: plain Python values inside, the engine's protocol outside.
 
 The SDK's `pulumi.provider.experimental` has no way to say "created, but in an error state", prints a traceback for
@@ -100,7 +101,8 @@ class Checked:
 class Provider(Protocol):
     """What a provider does. Methods run in threads, many at once; timeouts are in seconds, 0 for the default."""
 
-    version: str
+    @property
+    def version(self) -> str: ...
 
     def check_config(self, urn: Urn, news: Properties) -> Checked: ...
 
@@ -179,36 +181,38 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     def __init__(self, provider: Provider) -> None:
         self._provider = provider
 
-    def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: D102
+    def GetPluginInfo(self, request: Any, context: Any) -> Any:
         return plugin_pb2.PluginInfo(version=self._provider.version)
 
-    def Attach(self, request: Any, context: Any) -> Any:  # noqa: D102
+    def Attach(self, request: Any, context: Any) -> Any:
         return empty_pb2.Empty()
 
-    def Cancel(self, request: Any, context: Any) -> Any:  # noqa: D102
+    def Cancel(self, request: Any, context: Any) -> Any:
         self._provider.cancel()
         return empty_pb2.Empty()
 
     @_reporting
-    def CheckConfig(self, request: Any, context: Any) -> Any:  # noqa: D102
+    def CheckConfig(self, request: Any, context: Any) -> Any:
         return _checked(self._provider.check_config(Urn.parse(request.urn), from_struct(request.news)))
 
     @_reporting
-    def DiffConfig(self, request: Any, context: Any) -> Any:  # noqa: D102
+    def DiffConfig(self, request: Any, context: Any) -> Any:
         return _difference(self._provider.diff_config(from_struct(request.olds), from_struct(request.news)))
 
     @_reporting
-    def Configure(self, request: Any, context: Any) -> Any:  # noqa: D102
+    def Configure(self, request: Any, context: Any) -> Any:
         self._provider.configure(from_struct(request.args))
         return pb.ConfigureResponse(supportsPreview=True, supports_autonaming_configuration=True)
 
     @_reporting
-    def Invoke(self, request: Any, context: Any) -> Any:  # noqa: D102
+    def Invoke(self, request: Any, context: Any) -> Any:
         result = self._provider.invoke(request.tok, from_struct(request.args))
-        return pb.InvokeResponse(**{"return": to_struct(result)})
+        response = pb.InvokeResponse()
+        getattr(response, "return").CopyFrom(to_struct(result))  # a keyword of Python
+        return response
 
     @_reporting
-    def Check(self, request: Any, context: Any) -> Any:  # noqa: D102
+    def Check(self, request: Any, context: Any) -> Any:
         autonaming = None
         if request.HasField("autonaming"):
             mode = pb.CheckRequest.AutonamingOptions.Mode.Name(request.autonaming.mode)
@@ -217,27 +221,27 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         return _checked(self._provider.check(Urn.parse(request.urn), olds, news, request.randomSeed, autonaming))
 
     @_reporting
-    def Diff(self, request: Any, context: Any) -> Any:  # noqa: D102
+    def Diff(self, request: Any, context: Any) -> Any:
         state, news = from_struct(request.olds), from_struct(request.news)
         difference = self._provider.diff(Urn.parse(request.urn), request.id, state, news, list(request.ignoreChanges))
         return _difference(difference)
 
     @_reporting
-    def Create(self, request: Any, context: Any) -> Any:  # noqa: D102
+    def Create(self, request: Any, context: Any) -> Any:
         resource_id, outputs = self._provider.create(
             Urn.parse(request.urn), from_struct(request.properties), request.timeout, request.preview
         )
         return pb.CreateResponse(id=resource_id, properties=to_struct(outputs))
 
     @_reporting
-    def Read(self, request: Any, context: Any) -> Any:  # noqa: D102
+    def Read(self, request: Any, context: Any) -> Any:
         resource_id, inputs, outputs = self._provider.read(
             Urn.parse(request.urn), request.id, from_struct(request.inputs), from_struct(request.properties)
         )
         return pb.ReadResponse(id=resource_id, inputs=to_struct(inputs), properties=to_struct(outputs))
 
     @_reporting
-    def Update(self, request: Any, context: Any) -> Any:  # noqa: D102
+    def Update(self, request: Any, context: Any) -> Any:
         outputs = self._provider.update(
             Urn.parse(request.urn),
             request.id,
@@ -249,7 +253,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         return pb.UpdateResponse(properties=to_struct(outputs))
 
     @_reporting
-    def Delete(self, request: Any, context: Any) -> Any:  # noqa: D102
+    def Delete(self, request: Any, context: Any) -> Any:
         self._provider.delete(Urn.parse(request.urn), request.id, from_struct(request.properties), request.timeout)
         return empty_pb2.Empty()
 
@@ -284,7 +288,7 @@ def start(provider: Provider) -> tuple[grpc.Server, int]:
     """Serve `provider` on a free port of 127.0.0.1; returns the running server and its port."""
     limits = [("grpc.max_receive_message_length", _MESSAGE_LIMIT), ("grpc.max_send_message_length", _MESSAGE_LIMIT)]
     server = grpc.server(ThreadPoolExecutor(_THREADS), options=limits)
-    provider_pb2_grpc.add_ResourceProviderServicer_to_server(Servicer(provider), server)  # type: ignore[no-untyped-call]
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(Servicer(provider), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     return server, port

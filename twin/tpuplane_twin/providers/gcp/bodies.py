@@ -7,11 +7,14 @@ A state holds a zero for every plain value that the API left out.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from tpuplane_twin.providers.gcp.tables import Field
 from tpuplane_twin.providers.server import Properties
 from tpuplane_twin.providers.values import UNKNOWN, Secret
+
+_SWITCH: Final = ("FALSE", "TRUE")
+"""Strings that are a boolean in the API."""
 
 
 def expand(fields: Mapping[str, Field], properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -22,7 +25,7 @@ def expand(fields: Mapping[str, Field], properties: Mapping[str, Any]) -> dict[s
         if rule.api is None or rule.output or value is None or value is UNKNOWN:
             continue
         sent = _expanded(rule, value)
-        if sent or rule.force_send or rule.type == "object":
+        if sent or rule.force_send or (rule.element == "object" and sent is not None and sent != []):
             _put(body, rule.api, sent)
     return body
 
@@ -62,28 +65,32 @@ def _put(body: dict[str, Any], path: str, value: Any) -> None:
 
 def _expanded(rule: Field, value: Any) -> Any:
     if rule.element == "object":
-        if isinstance(value, list):
-            return [expand(rule.fields, item) for item in value]
-        return expand(rule.fields, value)
+        items = [expand(rule.fields, item) for item in (value if isinstance(value, list) else [value])]
+        if rule.single or (rule.type == "object" and not rule.listed):
+            return items[0] if items else None
+        return items
     if isinstance(value, list):
         return [item for item in value if item is not UNKNOWN]
+    if rule.enum == _SWITCH:
+        return value == "TRUE"
     return value
 
 
 def _flattened(rule: Field, value: Any) -> Any:
     if value is None:
         return rule.zero
-    if rule.type == "object":
-        return flatten(rule.fields, value) if isinstance(value, Mapping) else None
-    if rule.type == "list<object>" or rule.type == "set<object>":
-        # Terraform models some single API objects as a list.
-        items = [value] if isinstance(value, Mapping) else value
-        return [flatten(rule.fields, item) for item in items]
+    if rule.element == "object":
+        items = [flatten(rule.fields, item) for item in (value if isinstance(value, list) else [value])]
+        if rule.type == "object":
+            return items[0] if items else None
+        return items
     return _scalar(rule, value)
 
 
 def _scalar(rule: Field, value: Any) -> Any:
     """64-bit integers are strings in Google's JSON; numeric ids are strings in the state."""
+    if rule.enum == _SWITCH and isinstance(value, bool):
+        return str(value).upper()
     if rule.element == "int" and isinstance(value, str):
         return int(value)
     if rule.type == "string" and isinstance(value, int | float | bool):

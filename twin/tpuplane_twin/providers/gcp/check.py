@@ -159,7 +159,7 @@ class _Checker:
                 f"{len(value)} declared",
                 path,
             )
-        items = []
+        items: list[Any] = []
         for index, item in enumerate(value):
             where = f"{path}[{index}]"
             if item is UNKNOWN:
@@ -275,7 +275,9 @@ def _kind(value: Any) -> str:
         return "boolean"
     if isinstance(value, int | float):
         return "number"
-    return {str: "string", list: "array", dict: "object"}.get(type(value), "unknown")
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
 
 
 def _text(value: Any) -> str:

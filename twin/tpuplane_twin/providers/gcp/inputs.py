@@ -52,8 +52,25 @@ def imported(fields: Mapping[str, Field], state: Mapping[str, Any]) -> Propertie
                 if isinstance(value, list)
                 else imported(rule.fields, value)
             )
-        if not rule.required and (value in ("", 0, False, [], {}, {DEFAULTS: []}) or value == rule.default):
+        if _conflicts(rule, name, result, state):
+            continue
+        if not rule.required and _says_nothing(rule, value):
             continue
         result[name] = value
     result[DEFAULTS] = []
     return result
+
+
+def _says_nothing(rule: Field, value: Any) -> bool:
+    """Whether leaving the input out means the same."""
+    if value == "" and rule.enum and "" not in rule.enum:
+        return True
+    if rule.default is not None:
+        return bool(value == rule.default)
+    return value in ("", 0, False, [], {}, {DEFAULTS: []})
+
+
+def _conflicts(rule: Field, name: str, chosen: Mapping[str, Any], state: Mapping[str, Any]) -> bool:
+    """Of two inputs that exclude each other and that the API both reports, the last in the table stays."""
+    others = {path.rpartition(".")[2] for path in rule.conflicts_with} - {name}
+    return any(other in chosen or (other > name and state.get(other)) for other in others)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from importlib import metadata
 from typing import Any, Final
 
 from tpuplane_twin.providers.gcp import inputs as extract
@@ -32,9 +34,6 @@ from tpuplane_twin.providers.server import (
     Urn,
 )
 
-VERSION: Final = "9.35.0"
-"""The official release whose behaviour this is."""
-
 _META: Final = "__meta"
 _TIMEOUTS_KEY: Final = "e2bfb730-ecaa-11e6-8f88-34363bc7c4c0"  # where Terraform's SDK keeps a resource's timeouts
 _DEFAULT_MINUTES: Final = 20
@@ -56,11 +55,14 @@ _TYPES: Final[tuple[type[Resource], ...]] = (
 class GcpProvider:
     """One configured provider. Every method may run in many threads at once."""
 
-    version = VERSION
-
     def __init__(self) -> None:
         self._session: Session | None = None
         self._resources: dict[str, Resource] = {}
+
+    @cached_property
+    def version(self) -> str:
+        """The SDK's: the engine warns of a plugin older than the SDK that asks for it."""
+        return metadata.version("pulumi-gcp")
 
     def check_config(self, urn: Urn, news: Properties) -> Checked:
         """Refuse unknown configuration keys."""

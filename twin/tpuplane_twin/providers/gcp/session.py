@@ -13,6 +13,7 @@ from threading import Lock
 from typing import Any, Final
 
 from tpuplane_twin.providers.gcp.api import Api
+from tpuplane_twin.providers.gcp.cache import ListCache
 from tpuplane_twin.providers.server import ProviderError
 
 # The official default is 10 s, made for operations of minutes; the twin's take fractions of a second.
@@ -57,6 +58,8 @@ class Session:
     zone: str
     default_labels: dict[str, str]
     attribution: str
+    node_pools: ListCache = field(default_factory=ListCache)
+    group_managers: ListCache = field(default_factory=ListCache)
     locks: dict[str, Lock] = field(default_factory=dict)
 
     def lock(self, key: str) -> Lock:

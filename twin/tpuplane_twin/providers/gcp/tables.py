@@ -9,6 +9,7 @@ them. A field's attributes:
 - `default`, `secret`; `enum`, `min`, `max`, `maxLength`, `pattern`, `format`, `minItems`, `maxItems`
 - `conflictsWith`, `exactlyOneOf`, `atLeastOneOf`: Pulumi property paths
 - `api`: dotted path of the API field inside the parent's object; the property's name if absent; null if it has none
+- `single`: a list here, one object in the API; `listed`: an object here, a list in the API
 - `forceSend`: sent even when zero, false or empty, which are otherwise left out of a request
 - `suppress`: which differences are none (see `suppress.py`); `tf`: the name in messages where it is no plain snake case
 """
@@ -49,6 +50,8 @@ class Field:
     computed: bool = False
     force_new: bool = False
     force_send: bool = False
+    single: bool = False
+    listed: bool = False
     secret: bool = False
     deprecated: bool = False
     default: Any = None
@@ -140,14 +143,14 @@ def _shared(name: str) -> dict[str, Field]:
 
 
 def _field(name: str, entry: Mapping[str, Any]) -> Field:
-    attributes = {
+    attributes: dict[str, Any] = {
         _RENAMED.get(key, key): tuple(value) if isinstance(value, list) else value
         for key, value in entry.items()
         if key not in ("fields", "api", "tf")
     }
     return Field(
         name=name,
-        api=entry["api"] if "api" in entry else name,
+        api=entry.get("api", name),
         tf=entry.get("tf") or re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", name),
         fields=_fields(entry.get("fields", {})),
         **attributes,

@@ -75,6 +75,10 @@ class Cluster(GkeResource):
         project, location = self.need_project(properties), properties["location"]
         return f"projects/{project}/locations/{location}/clusters/{properties['name']}"
 
+    def import_properties(self, resource_id: str) -> Properties:
+        """An imported cluster is protected until the program says otherwise."""
+        return {**super().import_properties(resource_id), "deletionProtection": True}
+
     def plan(self, inputs: Mapping[str, Any], prior: Properties | None) -> Properties:
         """Adds the labels the resource will have: the user's, the provider's defaults, and the attribution."""
         planned = super().plan(inputs, prior)
@@ -114,14 +118,14 @@ class Cluster(GkeResource):
             if planned.get("removeDefaultNodePool"):
                 operation = self.api.call("DELETE", f"{url}/nodePools/default-pool")
                 self.wait(operation, place, "removing default node pool", deadline)
-        state = self.read(resource_id, planned)
-        if state is None:
+        found = self.read(resource_id, planned)
+        if found is None:
             raise ProviderError(f"Cluster {planned['name']} is gone right after its creation")
         status = self.rest(resource_id, deadline)
         if status in self.broken:
             message = f'Cluster {planned["name"]} was created in the error state "{status}"'
-            raise CreatedInError(resource_id, state, message)
-        return resource_id, state
+            raise CreatedInError(resource_id, found, message)
+        return resource_id, found
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
         place = resource_id.partition("/clusters/")[0]
@@ -206,6 +210,8 @@ class Cluster(GkeResource):
         changed: Mapping[str, Change],
         deadline: Deadline,
     ) -> None:
+        body: Any
+
         def put(update: Mapping[str, Any], what: str) -> None:
             self._call("PUT", resource_id, {"update": update}, what, deadline)
 

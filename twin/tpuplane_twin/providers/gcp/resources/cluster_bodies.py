@@ -193,6 +193,8 @@ def state_of(fields: Mapping[str, Field], found: Mapping[str, Any], prior: Prope
         state["maintenancePolicy"] = policy
     else:
         state.pop("maintenancePolicy", None)
+    if not any((state.get("userManagedKeysConfig") or {}).values()):
+        state.pop("userManagedKeysConfig", None)
     if isinstance(state.get("masterAuth"), dict):
         issued = bool(dig(found, "masterAuth.clientCertificate"))
         state["masterAuth"]["clientCertificateConfig"] = {"issueClientCertificate": issued}

@@ -215,6 +215,27 @@ class Subnetwork(ComputeResource):
         Step(("secondaryIpRanges",), fingerprint=True),
     )
 
+    def update(  # noqa: D102
+        self,
+        resource_id: str,
+        prior: Properties,
+        planned: Properties,
+        changed: Mapping[str, Change],
+        deadline: Deadline,
+    ) -> Properties:
+        kept = {item.get("rangeName") for item in planned.get("secondaryIpRanges") or []}
+        if {item.get("rangeName") for item in prior.get("secondaryIpRanges") or []} - kept:
+            # Removing and adding in one request is refused, so what goes goes first.
+            url = self.url(resource_id)
+            current = self.api.call("GET", url)
+            ranges = [item for item in current.get("secondaryIpRanges", []) if item["rangeName"] in kept]
+            body = {"secondaryIpRanges": ranges, "fingerprint": current.get("fingerprint")}
+            try:
+                self.wait(self.api.call("PATCH", url, body), planned, "Updating Subnetwork", deadline)
+            except ApiError as error:
+                raise ProviderError(f'Error during removal step for Subnetwork "{resource_id}": {error}') from error
+        return super().update(resource_id, prior, planned, changed, deadline)
+
     def diff(self, prior: Properties, planned: Properties) -> dict[str, Change]:
         """A range can grow in place; any other new range needs a new subnetwork."""
         changes = super().diff(prior, planned)

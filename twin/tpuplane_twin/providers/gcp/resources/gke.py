@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Final
 
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline
@@ -107,18 +108,22 @@ class GkeResource(Resource):
         return state
 
     def _group_managers(self, pool: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any] | None]]:
-        """The instance group managers that a pool names; those that are gone are None. One request per zone."""
-        listed: dict[str, dict[str, Any]] = {}
+        """The instance group managers that a pool names; those that are gone are None."""
         result: list[tuple[str, Mapping[str, Any] | None]] = []
         for url in pool.get("instanceGroupUrls", []):
             match = _GROUP_MANAGER.search(url)
             if match is None:
                 raise ProviderError(f"Error reading instance group manage URL '{url}'")
             zone = f"projects/{match['project']}/zones/{match['zone']}/instanceGroupManagers"
-            if zone not in listed:
-                listed[zone] = self._list_managers(zone)
-            result.append((url, listed[zone].get(match["name"])))
+            manager = self.session.group_managers.get(match[0], partial(self._list_managers, zone))
+            result.append((url, manager))
         return result
+
+    def forget_group_managers(self, properties: Mapping[str, Any]) -> None:
+        """After a resize: the sizes that are kept are old."""
+        for url in properties.get("instanceGroupUrls") or []:
+            if match := _GROUP_MANAGER.search(url):
+                self.session.group_managers.drop(match[0])
 
     def _list_managers(self, zone: str) -> dict[str, Any]:
         try:
@@ -127,7 +132,7 @@ class GkeResource(Resource):
             if error.not_found:
                 return {}
             raise
-        return {item["name"]: item for item in items}
+        return {f"{zone}/{item['name']}": item for item in items}
 
 
 def keep_own_taints(state: dict[str, Any], prior: Any) -> None:

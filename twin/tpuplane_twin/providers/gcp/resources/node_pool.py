@@ -27,7 +27,9 @@ DEFAULT_SCOPES: Final = tuple(
     )
 )
 
-_MACHINE: Final = ("diskSizeGb", "diskType", "machineType", "storagePools", "bootDisk")
+_MACHINE: Final = tuple(
+    f"nodeConfig.{name}" for name in ("diskSizeGb", "diskType", "machineType", "storagePools", "bootDisk")
+)
 
 # In the order in which the official plugin sends them; each carries `name`.
 _BY_NAME: Final = (
@@ -35,7 +37,7 @@ _BY_NAME: Final = (
     Update(("nodeConfig.taintConfig",), "taintConfig", required=True),
     Update(("nodeConfig.containerdConfig",), "containerdConfig", required=True),
     Update(("nodeConfig.confidentialNodes",), "confidentialNodes", required=True),
-    Update(tuple(f"nodeConfig.{name}" for name in _MACHINE), ""),
+    Update(_MACHINE, ""),
     Update(("nodeConfig.taints",), "taints.taints", absent=[]),
     Update(("nodeConfig.tags",), "tags.tags", absent=[]),
     Update(("nodeConfig.resourceManagerTags",), "resourceManagerTags.tags", absent={}),
@@ -118,29 +120,23 @@ class NodePool(GkeResource):
             # A pool can exist although its operation failed (a stockout, say): then its own state decides.
             if not self._exists(url):
                 raise
-        state = self.read(resource_id, {**planned, "name": pool["name"]})
-        if state is None:
+        found = self.read(resource_id, {**planned, "name": pool["name"]})
+        if found is None:
             raise ProviderError(f"NodePool {pool['name']} is gone right after its creation")
         status = self.rest(resource_id, deadline)
         if status in self.broken:
             message = f'NodePool {pool["name"]} was created in the error state "{status}"'
-            raise CreatedInError(resource_id, state, message)
-        return resource_id, state
+            raise CreatedInError(resource_id, found, message)
+        return resource_id, found
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
-        parent, _, name = resource_id.partition("/nodePools/")
+        parent = resource_id.partition("/nodePools/")[0]
         place, _, cluster = parent.partition("/clusters/")
         _, project, _, location = place.split("/")
         deadline = Deadline.after(self.table.timeouts["create"] * 60)
         if isinstance(prior.get("operation"), str) and prior["operation"]:
             self.wait({"name": prior["operation"]}, place, "resuming GKE node pool", deadline)
-        try:
-            pools = self.api.call("GET", self.url(f"{parent}/nodePools")).get("nodePools", [])
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
-        found = next((pool for pool in pools if pool["name"] == name), None)
+        found = self.session.node_pools.get(resource_id, lambda: self._list(parent))
         if found is None:
             return None
         state = self.pool_state(self.table.fields, found, prior)
@@ -164,6 +160,7 @@ class NodePool(GkeResource):
             self._send_changes(resource_id, planned, changed, deadline)
             self._cluster_rests(resource_id, deadline)
             self.rest(resource_id, deadline)
+            self.session.node_pools.drop(resource_id)
         return self.read(resource_id, planned) or known(planned)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
@@ -181,6 +178,16 @@ class NodePool(GkeResource):
         except ApiError as error:
             raise ProviderError(f"Error deleting NodePool: {error}") from error
         self.wait(operation, resource_id.partition("/clusters/")[0], "deleting GKE NodePool", deadline)
+        self.session.node_pools.drop(resource_id)
+
+    def _list(self, parent: str) -> dict[str, Any]:
+        try:
+            pools = self.api.call("GET", self.url(f"{parent}/nodePools")).get("nodePools", [])
+        except ApiError as error:
+            if error.not_found:
+                return {}
+            raise
+        return {f"{parent}/nodePools/{pool['name']}": pool for pool in pools}
 
     def _exists(self, url: str) -> bool:
         try:
@@ -220,7 +227,10 @@ class NodePool(GkeResource):
             cluster = resource_id.partition("/nodePools/")[0]
             self._send("PUT", cluster, {"update": update}, resource_id, "node pool", deadline)
         for rule in _BY_NAME:
-            if touched(changed, *rule.watch) and (body := self._rule_body(rule, planned)) is not None:
+            if not touched(changed, *rule.watch):
+                continue
+            body = self._rule_body(rule, planned) if rule.field else self._machine(planned, changed)
+            if body is not None:
                 put_pool({"name": name, **body}, f"node pool {rule.watch[0].rpartition('.')[2]}")
         if touched(changed, "nodeConfig.imageType"):
             update = {"desiredNodePoolId": name, "desiredImageType": dig(planned, "nodeConfig.imageType")}
@@ -232,6 +242,7 @@ class NodePool(GkeResource):
         if touched(changed, "nodeCount"):
             size = {"nodeCount": planned["nodeCount"]} if planned.get("nodeCount") else {}
             self._send("POST", f"{resource_id}:setSize", size, resource_id, "node pool size", deadline)
+            self.forget_group_managers(planned)
         if touched(changed, "management"):
             block = planned.get("management") or {}
             body = {"management": {key: bool(block.get(key)) for key in ("autoRepair", "autoUpgrade")}}
@@ -246,8 +257,8 @@ class NodePool(GkeResource):
             body = {"nodePoolId": name, "nodeNetworkConfig": self.value("networkConfig", planned) or {}}
             put_pool(body, "node pool network_config")
         if touched(changed, "nodeDrainConfigs"):
-            drain = self.value("nodeDrainConfigs", planned) or [{}]
-            put_pool({"nodeDrainConfig": drain[0]}, "node pool node_drain_config")
+            drain = self.value("nodeDrainConfigs", planned) or {}
+            put_pool({"nodeDrainConfig": drain}, "node pool node_drain_config")
 
     def _upgrade_settings(self, planned: Properties) -> Any:
         settings = planned.get("upgradeSettings") or {}
@@ -257,14 +268,23 @@ class NodePool(GkeResource):
             raise ProviderError("Surge upgrade settings may not be changed when surge strategy is not enabled")
         return self.value("upgradeSettings", planned) or {}
 
+    def _machine(self, planned: Properties, changed: Mapping[str, Change]) -> dict[str, Any]:
+        """Machine and disk go together; of the two ways to say a disk's type and size only the changed one is sent."""
+        properties = {"nodeConfig": known(planned.get("nodeConfig") or {})}
+        body = {path.rpartition(".")[2]: self.value(path, properties) for path in _MACHINE}
+        boot = body.get("bootDisk")
+        if boot is not None:
+            for top, inner in (("diskType", "diskType"), ("diskSizeGb", "sizeGb")):
+                if not touched(changed, f"nodeConfig.{top}"):
+                    body.pop(top)
+                if not touched(changed, f"nodeConfig.bootDisk.{inner}"):
+                    boot.pop(inner, None)
+        if body.get("diskSizeGb"):
+            body["diskSizeGb"] = str(body["diskSizeGb"])  # an int64 of this message, so a string in JSON
+        return {name: value for name, value in body.items() if value or (name == "bootDisk" and value is not None)}
+
     def _rule_body(self, rule: Update, planned: Properties) -> dict[str, Any] | None:
         """The body of one rule, None when there is nothing to send."""
-        if not rule.field:
-            config = planned.get("nodeConfig") or {}
-            body = expand({name: self.rule(f"nodeConfig.{name}") for name in _MACHINE}, config)
-            if "diskSizeGb" in body:
-                body["diskSizeGb"] = str(body["diskSizeGb"])  # an int64 of this message, so a string in JSON
-            return body
         value = self.value(rule.watch[0], planned)
         if value in (None, "", [], {}):
             if rule.required:
@@ -300,9 +320,9 @@ def pool_body(fields: Mapping[str, Any], planned: Mapping[str, Any]) -> dict[str
         pool["autoscaling"]["enabled"] = True
         for limit in ("minNodeCount", "maxNodeCount", "totalMinNodeCount", "totalMaxNodeCount"):
             pool["autoscaling"].setdefault(limit, 0)
-    for name in ("maintenancePolicy", "nodeDrainConfig"):
-        if isinstance(pool.get(name), list):
-            pool[name] = pool[name][0]
+    if "networkConfig" in pool:
+        pool["networkConfig"].setdefault("enablePrivateNodes", False)
+    pool.setdefault("networkConfig", {})
     if "config" in pool:
         pool["config"].setdefault("loggingConfig", {"variantConfig": {}})
     elif properties.get("nodeConfig") is None and planned.get("nodeConfig") in (None, UNKNOWN):

@@ -1,0 +1,136 @@
+"""Google's API of the twin on a loopback port, in a thread of its own, writing down every request."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+from tpuplane_twin.gcp import BackendError, Endpoint, Store, create_app
+
+Json = dict[str, Any]
+
+TOKEN = "a-token-of-this-test"
+PROJECT = "acme"
+
+
+class MemoryBackend:
+    """Clusters without a process behind them; `refuse` makes the work on a name fail with a message."""
+
+    def __init__(self) -> None:
+        self.refuse: dict[str, str] = {}
+
+    async def create_cluster(self, cluster: Json) -> Endpoint:
+        self._step(cluster["name"])
+        return Endpoint("127.0.0.1:6443", "a PEM certificate")
+
+    async def update_cluster(self, cluster: Json) -> None:
+        self._step(cluster["name"])
+
+    async def delete_cluster(self, cluster: Json) -> None:
+        self._step(cluster["name"])
+
+    async def apply_node_pool(self, cluster: Json, pool: Json) -> None:
+        self._step(pool["name"])
+
+    async def delete_node_pool(self, cluster: Json, pool: Json) -> None:
+        self._step(pool["name"])
+
+    def _step(self, name: str) -> None:
+        if name in self.refuse:
+            raise BackendError(self.refuse[name])
+
+
+@dataclass
+class Request:
+    """One request as it came in: `path` without host, query and token."""
+
+    method: str
+    path: str
+    body: Any
+
+
+@dataclass
+class GoogleApi:
+    """The running API: its address, its backend, what it was asked."""
+
+    url: str
+    backend: MemoryBackend
+    requests: list[Request] = field(default_factory=list)
+
+    @property
+    def config(self) -> Json:
+        """Provider configuration that points at this API and nowhere else."""
+        return {
+            "project": PROJECT,
+            "region": "us-central1",
+            "accessToken": TOKEN,
+            "pollInterval": "10ms",
+            "containerCustomEndpoint": f"{self.url}/v1beta1/",
+            "computeCustomEndpoint": f"{self.url}/compute/beta/",
+            "iamBetaCustomEndpoint": f"{self.url}/iam/v1/",
+            "resourceManagerCustomEndpoint": f"{self.url}/crm/v1/",
+        }
+
+    def taken(self) -> list[str]:
+        """The requests since the last look as "METHOD path", polls of one operation as one line."""
+        lines: list[str] = []
+        for request in self.requests:
+            path = re.sub(r"/operations/[^/]+$", "/operations/O", request.path)
+            line = f"{request.method} {path}"
+            if not (lines and lines[-1] == line and path.endswith("/operations/O")):
+                lines.append(line)
+        self.requests.clear()
+        return lines
+
+    def body(self, method: str, ending: str) -> Any:
+        """The body of the one request of that method whose path ends so."""
+        found = [item.body for item in self.requests if item.method == method and item.path.endswith(ending)]
+        assert len(found) == 1, [(item.method, item.path) for item in self.requests]
+        return found[0]
+
+
+@contextmanager
+def google_api(folder: Path) -> Iterator[GoogleApi]:
+    """Serve until the block ends."""
+    backend = MemoryBackend()
+    api = GoogleApi("", backend)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        runner = asyncio.run_coroutine_threadsafe(_start(api, folder), loop).result()
+        try:
+            yield api
+        finally:
+            asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result()
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _start(api: GoogleApi, folder: Path) -> web.AppRunner:
+    @web.middleware
+    async def record(request: web.Request, handler: Any) -> web.StreamResponse:
+        raw = await request.read()
+        api.requests.append(Request(request.method, request.path, json.loads(raw) if raw else None))
+        response: web.StreamResponse = await handler(request)
+        return response
+
+    app = create_app(Store(folder / "api.db"), api.backend, TOKEN)
+    app.middlewares.insert(0, record)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    host, port = runner.addresses[0][:2]
+    api.url = f"http://{host}:{port}"
+    return runner
