@@ -1,0 +1,105 @@
+"""Things that go wrong under way: one clear message, nothing lost, and the same command goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from tests.e2e.platform_under_test import BIN, CENTRAL1, PlatformUnderTest
+
+pytestmark = pytest.mark.e2e
+
+PATIENCE = 120.0
+
+
+def test_every_process_may_be_killed(platform: PlatformUnderTest) -> None:
+    """One after the other, the supervisor last; then the same platform stands, with the same nodes."""
+    former = sorted(node["metadata"]["uid"] for node in platform.items(CENTRAL1, "nodes"))
+    for process in platform.status()["processes"]:
+        psutil.Process(process["pid"]).kill()
+        until(lambda name=process["name"], pid=process["pid"]: revived(platform, name, pid))
+    supervisor = platform.status()["pid"]
+    psutil.Process(supervisor).kill()
+    said = platform.twin("status", check=False)
+    assert said.returncode == 1
+    assert "is not up; start it with `tpuplane-twin up" in said.stderr
+    platform.rehearse()
+    assert sorted(node["metadata"]["uid"] for node in platform.items(CENTRAL1, "nodes")) == former
+    assert not platform.steps()
+
+
+def test_pulumi_killed_half_way_goes_on(platform: PlatformUnderTest) -> None:
+    with platform.edited(trainer={"slices": 3}, evals={"slices": 2}):
+        engine = subprocess.Popen(
+            ["pulumi", "up", "--yes", "--skip-preview", "--stack", "local", "--non-interactive"],
+            cwd=platform.project,
+            env=platform.variables,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            until(lambda: any(it["operationType"] == "CREATE_NODE_POOL" for it in platform.status()["operations"]))
+        finally:
+            engine.send_signal(signal.SIGKILL)
+            engine.wait()
+        platform.rehearse()
+        assert {"trainer-2", "evals-1"} <= set(platform.pools(CENTRAL1))
+        assert not platform.steps()
+    platform.pulumi("up", "--yes", "--skip-preview")
+
+
+def test_a_port_that_is_taken_is_named(platform: PlatformUnderTest) -> None:
+    platform.twin("down", "--keep-state")
+    ports = json.loads((platform.folder / "twins" / platform.name / "ports.json").read_text())
+    for key in ("Google API", f"{CENTRAL1}/apiserver"):
+        with occupied(ports[key]):
+            said = platform.twin("up", check=False)
+            assert said.returncode == 1
+            assert f"port {ports[key]} on 127.0.0.1" in said.stderr
+            assert "process" in said.stderr
+            assert "Traceback" not in said.stderr
+    platform.rehearse()
+    assert not platform.steps()
+
+
+def test_two_twins_side_by_side(platform: PlatformUnderTest) -> None:
+    try:
+        other = json.loads(platform.run(BIN / "tpuplane-twin", "up", "--name", "other", "--json").stdout)
+        mine = platform.status()
+        assert other["api"] != mine["api"]
+        assert other["clusters"] == []
+        assert len(mine["clusters"]) == 2
+        tokens = {(platform.folder / "twins" / name / "token").read_text() for name in (platform.name, "other")}
+        assert len(tokens) == 2
+    finally:
+        platform.run(BIN / "tpuplane-twin", "down", "--name", "other")
+
+
+def revived(platform: PlatformUnderTest, name: str, killed: int) -> bool:
+    processes = {process["name"]: process["pid"] for process in platform.status()["processes"]}
+    return processes.get(name) not in (None, killed)
+
+
+def until(condition: object) -> None:
+    assert callable(condition)
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "nothing happened"
+        time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def occupied(port: int) -> Iterator[None]:
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(("127.0.0.1", port))
+        server.listen()
+        yield
