@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import csv
+import ssl
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
+from tpuplane_twin.cluster import ControlPlane
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.nodes import POOL_LABEL
+from tpuplane_twin.ports import PortBook
+from tpuplane_twin.processes import ProcessManager
+from tpuplane_twin.tools import Tools
 
 T = TypeVar("T")
+MakePools = Callable[..., Awaitable[None]]
+
+TOKEN = "the-twins-own-token"
+KEY = "gke_acme_us-east5_trainers"
 
 VERSION = "1.35.4-gke.1000000"
 CLUSTER: Object = {
@@ -25,6 +36,28 @@ CLUSTER: Object = {
 }
 RAY = "/apis/ray.io/v1/namespaces"
 JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces"
+
+
+@dataclass
+class Cluster:
+    """A control plane and what the tests look at it with."""
+
+    plane: ControlPlane
+    folder: Path
+    processes: ProcessManager
+    ports: PortBook
+    tools: Tools
+    messages: list[str] = field(default_factory=list)
+
+    def api(self, token: str = TOKEN) -> Api:
+        """A client with the twin's own token, or with another."""
+        tls = ssl.create_default_context(cadata=self.plane.ca_certificate)
+        return Api(f"https://{self.plane.endpoint}", tls=tls, token=token)
+
+    def tokens(self) -> dict[str, str]:
+        """The token of each process of the control plane."""
+        with (self.folder / "auth" / "tokens.csv").open(newline="") as stream:
+            return {row[2]: row[0] for row in csv.reader(stream)}
 
 
 def pool(name: str, machine: str, count: int, *, zones: tuple[str, ...] = ("us-east5-b",), **config: Any) -> Object:

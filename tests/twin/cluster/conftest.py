@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
-import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from cluster_objects import CLUSTER, pool
+from cluster_objects import CLUSTER, KEY, TOKEN, Cluster, MakePools, pool
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.cluster import ControlPlane
 from tpuplane_twin.cluster.api import Api, Object
@@ -29,33 +25,7 @@ _NAMES = (
     "jobset",
     "kuberay",
 )
-MakePools = Callable[..., Awaitable[None]]
-
 _NUMBERS = itertools.count(1)
-TOKEN = "the-twins-own-token"
-KEY = "gke_acme_us-east5_trainers"
-
-
-@dataclass
-class Cluster:
-    """A control plane and what the tests look at it with."""
-
-    plane: ControlPlane
-    folder: Path
-    processes: ProcessManager
-    ports: PortBook
-    tools: twin_tools.Tools
-    messages: list[str] = field(default_factory=list)
-
-    def api(self, token: str = TOKEN) -> Api:
-        """A client with the twin's own token, or with another."""
-        tls = ssl.create_default_context(cadata=self.plane.ca_certificate)
-        return Api(f"https://{self.plane.endpoint}", tls=tls, token=token)
-
-    def tokens(self) -> dict[str, str]:
-        """The token of each process of the control plane."""
-        with (self.folder / "auth" / "tokens.csv").open(newline="") as stream:
-            return {row[2]: row[0] for row in csv.reader(stream)}
 
 
 @pytest.fixture(scope="session")

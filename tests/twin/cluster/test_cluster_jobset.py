@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from cluster_objects import (
     JOBSETS,
+    Cluster,
+    MakePools,
     empty,
     environment,
     eventually,
@@ -13,7 +15,6 @@ from cluster_objects import (
     running_pods,
     slice_pool,
 )
-from conftest import Cluster, MakePools
 from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.cluster.stages import RUN_FOR_ANNOTATION
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from cluster_objects import (
     JOBSETS,
+    Cluster,
+    MakePools,
     empty,
     eventually,
     jobset,
@@ -12,7 +14,6 @@ from cluster_objects import (
     running_pods,
     slice_pool,
 )
-from conftest import Cluster, MakePools
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.nodes import POOL_LABEL
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ipaddress
 
 import pytest
-from cluster_objects import empty, pool, running_pods, slice_pool
-from conftest import Cluster, MakePools
+from cluster_objects import Cluster, MakePools, empty, pool, running_pods, slice_pool
 from tpuplane_twin.cluster import NodeSummary
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.nodes import POOL_LABEL

@@ -8,6 +8,8 @@ import pytest
 from cluster_objects import (
     CLUSTER,
     RAY,
+    Cluster,
+    MakePools,
     empty,
     environment,
     pools_of,
@@ -16,7 +18,6 @@ from cluster_objects import (
     running_pods,
     slice_pool,
 )
-from conftest import Cluster, MakePools
 from tpuplane_twin.cluster.api import Api, Object
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]

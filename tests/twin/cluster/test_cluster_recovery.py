@@ -6,8 +6,7 @@ import os
 import signal
 
 import pytest
-from cluster_objects import JOBSETS, empty, eventually, jobset, running_pods, slice_pool
-from conftest import KEY, Cluster, MakePools
+from cluster_objects import JOBSETS, KEY, Cluster, MakePools, empty, eventually, jobset, running_pods, slice_pool
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.processes import ProcessStatus
 

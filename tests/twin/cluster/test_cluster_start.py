@@ -11,8 +11,7 @@ import aiohttp
 import psutil
 import pytest
 import yaml
-from cluster_objects import CLUSTER, JOBSETS, empty, jobset, refusal, running_pods, slice_pool
-from conftest import KEY, Cluster, MakePools
+from cluster_objects import CLUSTER, JOBSETS, KEY, Cluster, MakePools, empty, jobset, refusal, running_pods, slice_pool
 from tpuplane_twin.cluster.api import Api
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
