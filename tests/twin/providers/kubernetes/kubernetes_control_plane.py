@@ -114,6 +114,8 @@ def running(folder: Path) -> Iterator[ControlPlane]:
             "--bind-address=127.0.0.1",
             f"--secure-port={_free_ports(1)[0]}",
             "--leader-elect=false",
+            "--kube-api-qps=1000",
+            "--kube-api-burst=1000",
             "--controllers=deployment-controller,replicaset-controller,statefulset-controller,job-controller,"
             "garbage-collector-controller,namespace-controller,endpoints-controller",
         )

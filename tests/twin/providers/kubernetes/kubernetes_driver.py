@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import threading
@@ -189,7 +190,12 @@ def started() -> Iterator[Driver]:
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
             yield Driver(provider_pb2_grpc.ResourceProviderStub(channel), recorder)
     finally:
-        process.terminate()
-        process.wait(timeout=10)
+        # As the engine does: it kills a plugin that is still there after five seconds.
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
         process.stdout.close()
         engine.stop(None).wait()

@@ -6,6 +6,7 @@ Prints the port it serves on (127.0.0.1) and serves until the engine ends it.
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import signal
 import sys
@@ -43,11 +44,14 @@ def main(arguments: list[str] | None = None) -> None:
     server.start()
 
     ended, parent = threading.Event(), os.getppid()
-    # The engine interrupts the whole process group, then asks providers to cancel: that request must still be served.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    # The engine ends its plugins with an interrupt, and waits five seconds for each that ignores it. A user's Ctrl-C
+    # does not come here (plugins have a process group of their own): the engine sends Cancel.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
+    # The client takes as long to import as all the rest; the engine's first questions do not need it.
+    threading.Thread(target=importlib.import_module, args=("kubernetes.client",), daemon=True).start()
     while not ended.wait(ORPHAN_CHECK_SECONDS) and os.getppid() == parent:
         pass  # an engine that was killed ends nobody
     provider.cancel()

@@ -111,3 +111,14 @@ class Cluster:
             key = (str(spec.get("group")), str(spec["names"].get("kind")))
             with self._crds_lock:
                 self._crds[key] = str(spec.get("scope"))
+
+    def await_kinds(self, crd: Object) -> None:
+        """Return once the API server serves what a CRD that was just written defines."""
+        spec = crd.get("spec") or {}
+        name = str((spec.get("names") or {}).get("kind"))
+        served = [
+            Kind(str(spec.get("group")), str(version.get("name")), name)
+            for version in spec.get("versions") or ()
+            if version.get("served")
+        ]
+        self.discovery.expect(served, self.cancellation)

@@ -93,7 +93,7 @@ def create(
         ) from error
     log.status("")
     if kinds.is_crd(obj):
-        cluster.discovery.refresh()
+        cluster.await_kinds(live)
     return metadata.identifier(live), checkpoint.render(obj, live, news, version, manager)
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
-from tpuplane_twin.providers.kubernetes.api import ApiServer
+from tpuplane_twin.providers.kubernetes.api import ApiServer, Cancellation
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.values import Object
 
+_FRESH_SECONDS: Final = 0.2
+_EXPECT_ATTEMPTS: Final = 25
 # One request per half of the API instead of one per group and version (served since Kubernetes 1.27).
 _AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
@@ -47,7 +51,7 @@ class Discovery:
         self._api = api
         self._lock = threading.Lock()
         self._found: dict[Kind, Resource] = {}
-        self._reads = 0
+        self._read_at = 0.0
 
     def refresh(self) -> None:
         """Read what is served now. Raises as `ApiServer.request` does."""
@@ -55,21 +59,28 @@ class Discovery:
         for root in ("/api", "/apis"):
             for group in self._api.request("GET", root, accept=_AGGREGATED).get("items") or ():
                 found.update(_resources(group))
-        self._found, self._reads = found, self._reads + 1
+        self._found, self._read_at = found, time.monotonic()
 
-    def find(self, kind: Kind, *, refresh: bool = True) -> Resource:
-        """Where objects of `kind` are served. Raises `NoMatchError`; without `refresh`, from memory alone."""
-        reads = self._reads
+    def find(self, kind: Kind) -> Resource:
+        """Where objects of `kind` are served. Raises `NoMatchError`."""
         resource = self._found.get(kind)
-        if resource is None and refresh:
+        if resource is None:
             with self._lock:
-                # Another thread may have read while this one waited.
-                if self._reads == reads:
+                # A program may hold hundreds of objects whose kind is still to come.
+                if time.monotonic() - self._read_at > _FRESH_SECONDS:
                     self.refresh()
             resource = self._found.get(kind)
         if resource is None:
             raise NoMatchError(kind)
         return resource
+
+    def expect(self, kinds: Sequence[Kind], cancellation: Cancellation) -> None:
+        """Return once these kinds are served, or after a few seconds: a CRD that is not accepted never serves any."""
+        for _ in range(_EXPECT_ATTEMPTS):
+            self.refresh()
+            if all(kind in self._found for kind in kinds) or cancellation.cancelled:
+                return
+            cancellation.sleep(_FRESH_SECONDS)
 
 
 def _resources(group: Object) -> dict[Kind, Resource]:

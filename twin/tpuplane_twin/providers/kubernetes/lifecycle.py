@@ -168,7 +168,7 @@ def update(
         raise PartialFailure(message, shown, state, problems) from error
     log.status("")
     if kinds.is_crd(obj) and not preview:
-        cluster.discovery.refresh()
+        cluster.await_kinds(live)
     return checkpoint.render(obj, live, news, version, manager)
 
 
