@@ -62,7 +62,7 @@ async def test_training_ends_when_its_annotation_says_so(
 
     async def completed() -> bool:
         status = (await api.request("GET", f"{url}/train")).get("status", {})
-        return status.get("terminalState") == "Completed"
+        return bool(status.get("terminalState") == "Completed")
 
     await eventually(completed)
     await api.request("DELETE", f"{url}/train")

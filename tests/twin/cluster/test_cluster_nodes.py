@@ -111,7 +111,7 @@ def test_ranges_are_disjoint_big_enough_and_on_loopback(block: int, sizes: list[
         assert network.is_loopback
         assert ipaddress.ip_address("127.0.0.1") not in network
         # kwok gives pods the second address and those after it.
-        assert ipaddress.ip_address(node_address(network)) > network.network_address + pods
+        assert ipaddress.IPv4Address(node_address(network)) > network.network_address + pods
         assert not any(network.overlaps(other) for other in taken[:number])
     again = Addresses(block, map(str, taken))
     assert not any(again.take(8).overlaps(other) for other in taken)
