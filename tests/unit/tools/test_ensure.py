@@ -114,14 +114,14 @@ def test_a_killed_build_is_not_taken_for_done_and_its_remains_go(go: Path, tmp_p
     assert not remains.exists()
 
 
-def test_the_second_of_two_waits_and_builds_nothing(go: Path, tmp_path: Path) -> None:
+def test_the_second_of_two_waits_for_what_it_needs_and_builds_nothing(go: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     store = Store(cache, Platform.here())
     waiting = threading.Event()
-    seen: list[Status] = []
+    phases: set[str] = set()
 
     def note(status: Status) -> None:
-        seen.append(status)
+        phases.add(status.phase)
         if status.phase == "waiting":
             waiting.set()
 
@@ -132,9 +132,24 @@ def test_the_second_of_two_waits_and_builds_nothing(go: Path, tmp_path: Path) ->
         assert waiting.wait(30)
         with store.publishing(source) as folder:
             shutil.copy(go, folder / "bin" / "etcd")
-    second.join(30)
-    assert [status.phase for status in seen] == ["waiting"]
+        # The first goes on with other tools; the second has what it came for.
+        second.join(30)
+        assert not second.is_alive()
+    assert phases == {"waiting"}
     assert not (tmp_path / "calls.log").exists()
+
+
+def test_the_second_of_two_builds_when_the_first_gave_up(go: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    waiting = threading.Event()
+    second = threading.Thread(
+        target=tools.ensure, args=(["etcd"], lambda status: waiting.set()), kwargs={"cache": cache}
+    )
+    with Store(cache, Platform.here()).locked(lambda: pytest.fail("nobody else is here")):
+        second.start()
+        assert waiting.wait(30)
+    second.join(30)
+    assert finished(cache) == ["etcd"]
 
 
 def test_a_full_disk_is_found_before_the_first_compile(

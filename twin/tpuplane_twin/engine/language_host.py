@@ -114,15 +114,21 @@ class PythonLanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         yield language_pb2.RunPluginResponse(exitcode=self._children.wait(process))
 
     def InstallDependencies(self, request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
-        """`uv sync` in the program's folder."""
-        folder = request.info.program_directory
-        uv = shutil.which("uv") or os.environ.get("UV")
+        """`uv sync` in the program's folder; what else is in the environment stays (a workspace shares one)."""
+        folder = Path(request.info.program_directory)
+        if not any((parent / "pyproject.toml").is_file() for parent in (folder, *folder.parents)):
+            yield language_pb2.InstallDependenciesResponse(stdout=b"No pyproject.toml: nothing to install\n")
+            return
+        uv = os.environ.get("UV") or shutil.which("uv")
         if uv is None:
             context.abort(
                 grpc.StatusCode.FAILED_PRECONDITION,
                 "dependencies are installed with uv, which is not on PATH; see https://docs.astral.sh/uv/",
             )
-        process = self._children.start([str(uv), "sync"], folder, os.environ, piped=True)
+        variables = dict(os.environ)
+        if configured := _options(request.info).get("virtualenv"):
+            variables["UV_PROJECT_ENVIRONMENT"] = str(Path(request.info.root_directory, str(configured)))
+        process = self._children.start([str(uv), "sync", "--inexact"], str(folder), variables, piped=True)
         context.add_callback(lambda: self._children.end(process))
         for stream, data in outputs(process):
             yield language_pb2.InstallDependenciesResponse(**{stream: data})

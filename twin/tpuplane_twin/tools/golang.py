@@ -111,7 +111,8 @@ def _home(cache: Path) -> Path:
 
 def _install(cache: Path) -> Path:
     home = _home(cache)
-    uv = os.environ.get("UV") or shutil.which("uv")
+    # Last, the one that scripts/bootstrap.sh installs where there is none.
+    uv = os.environ.get("UV") or shutil.which("uv") or shutil.which("uv", path=cache / "uv" / "bin")
     # `uv pip --target` and `pip --target` make the same folder; environments made by uv have no pip of their own.
     installer = [uv, "pip"] if uv else [sys.executable, "-m", "pip"]
     with tempfile.TemporaryDirectory(dir=cache, prefix=".go-") as scratch:

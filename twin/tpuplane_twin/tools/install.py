@@ -53,8 +53,8 @@ def ensure(
     """The tools called `names` (default: all), built first where the cache has them not.
 
     With everything cached it starts no process and takes milliseconds. Two calls at once do not clash: the second
-    waits and finds what the first built. A build that is killed leaves nothing that a later call takes for done.
-    `cache` defaults to the user's. Raises `ToolError`.
+    waits until the first has built what it needs, too. A build that is killed leaves nothing that a later call
+    takes for done. `cache` defaults to the user's. Raises `ToolError`.
     """
     known = catalogue()
     wanted = set(known.names if names is None else names)
@@ -65,9 +65,14 @@ def ensure(
         official = find_official(os.environ.get("PATH", ""), root)
     sources = known.sources_of(wanted - ({"pulumi"} if official else set()))
     if not all(store.has(source) for source in sources):
-        with store.locked(lambda: progress(Status("waiting"))):
+
+        def came_meanwhile() -> bool:
+            progress(Status("waiting"))
+            return all(store.has(source) for source in sources)
+
+        with store.locked(came_meanwhile) as ours:
             missing = tuple(source for source in sources if not store.has(source))
-            if missing:
+            if ours and missing:
                 _build(missing, store, progress)
     return _tools(wanted, sources, store, official)
 

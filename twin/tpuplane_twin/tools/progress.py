@@ -74,6 +74,7 @@ class Lines:
         self._tool: tuple[str, str] | None = None
 
     def __call__(self, status: Status) -> None:
+        """Print the status, if it is time."""
         now = self._clock()
         tool = ("" if status.tool else status.phase, status.tool)
         if self._last is not None and tool == self._tool and now - self._last < _PLAIN_INTERVAL:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from tpuplane_twin.tools.catalogue import Platform, Source
 
 _UNFINISHED = ".building-"
+_POLL = 0.5  # seconds
 
 
 class Store:
@@ -40,22 +43,23 @@ class Store:
         return path
 
     @contextmanager
-    def locked(self, waiting: Callable[[], None]) -> Iterator[None]:
-        """Hold the right to build. Calls `waiting` once when another process has it.
+    def locked(self, waiting: Callable[[], bool]) -> Iterator[bool]:
+        """Hold the right to build: yields True.
 
-        The kernel lets go of the lock when its holder dies, however it dies; so whatever unfinished build is
-        found with the lock in hand belongs to nobody, and is removed.
+        While another process has it, `waiting` is asked twice a second whether what is wanted has come by now;
+        when it says so, False is yielded instead. The kernel takes the lock from a holder that dies, however it
+        dies; so whatever unfinished build is found with the lock in hand belongs to nobody, and is removed.
         """
         self.root.mkdir(parents=True, exist_ok=True)
         with (self.root / ".lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                waiting()
-                fcntl.flock(lock, fcntl.LOCK_EX)
+            while not _try_lock(lock):
+                if waiting():
+                    yield False
+                    return
+                time.sleep(_POLL)
             for leftover in self.root.glob(f"{_UNFINISHED}*"):
                 shutil.rmtree(leftover, ignore_errors=True)
-            yield
+            yield True
 
     @contextmanager
     def publishing(self, source: Source) -> Iterator[Path]:
@@ -69,6 +73,14 @@ class Store:
             scratch.rename(final)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _try_lock(lock: TextIO) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def copy_writable(origin: Path, target: Path) -> None:
