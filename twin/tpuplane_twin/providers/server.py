@@ -12,12 +12,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from enum import Enum
 from functools import wraps
-from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import grpc
 from google.protobuf import empty_pb2
@@ -25,114 +23,21 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc, status_pb2
 from pulumi.runtime.proto import provider_pb2 as pb
 
-from tpuplane_twin.providers.values import from_struct, to_struct
-
-Properties = dict[str, Any]
+from tpuplane_twin.providers.contract import (
+    Autonaming,
+    Checked,
+    Difference,
+    InitFailed,
+    Properties,
+    Provider,
+    ProviderError,
+    Urn,
+)
+from tpuplane_twin.providers.values import from_struct, reveal, to_struct
 
 _MESSAGE_LIMIT: Final = 400 * 1024 * 1024  # the engine's own limit
 _THREADS: Final = 256  # an operation waits in its thread; the engine starts as many as the program allows
 _ORPHAN_CHECK_SECONDS: Final = 5
-
-
-class ProviderError(Exception):
-    """A refusal or failure the user can act on: shown as one message, never as a traceback."""
-
-
-class InitFailed(Exception):
-    """The resource exists but is not in order: the engine keeps it in the state and shows `reason`."""
-
-    def __init__(self, resource_id: str, outputs: Properties, inputs: Properties, reason: str) -> None:
-        super().__init__(reason)
-        self.resource_id, self.outputs, self.inputs, self.reason = resource_id, outputs, inputs, reason
-
-
-class Urn(NamedTuple):
-    """The two parts of a URN that a provider needs."""
-
-    type: str
-    name: str
-
-    @classmethod
-    def parse(cls, urn: str) -> Urn:
-        """`urn:pulumi:stack::project::parent$type::name` → (type, name)."""
-        _, _, qualified, name = urn.split("::", 3)
-        return cls(qualified.rpartition("$")[2], name)
-
-
-class Kind(Enum):
-    """How one property differs."""
-
-    ADD = "ADD"
-    DELETE = "DELETE"
-    UPDATE = "UPDATE"
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One changed property; `replace` when only a new resource can have the new value."""
-
-    kind: Kind
-    replace: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """What separates a resource's state from its inputs: property path → change."""
-
-    changes: Mapping[str, Change] = field(default_factory=dict)
-    delete_before_replace: bool = False
-
-
-class Autonaming(NamedTuple):
-    """The stack's naming rule, when it has one: the proposed name, and PROPOSE, ENFORCE or DISABLE."""
-
-    proposed: str
-    mode: str
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """Inputs with defaults filled in, and what is wrong with them."""
-
-    inputs: Properties
-    failures: Sequence[str] = ()
-
-
-class Provider(Protocol):
-    """What a provider does. Methods run in threads, many at once; timeouts are in seconds, 0 for the default."""
-
-    @property
-    def version(self) -> str: ...
-
-    def check_config(self, urn: Urn, news: Properties) -> Checked: ...
-
-    def diff_config(self, olds: Properties, news: Properties) -> Difference: ...
-
-    def configure(self, args: Properties) -> None: ...
-
-    def invoke(self, token: str, args: Properties) -> Properties: ...
-
-    def check(
-        self, urn: Urn, olds: Properties, news: Properties, seed: bytes, autonaming: Autonaming | None
-    ) -> Checked: ...
-
-    def diff(
-        self, urn: Urn, resource_id: str, state: Properties, news: Properties, ignore: Sequence[str]
-    ) -> Difference: ...
-
-    def create(self, urn: Urn, inputs: Properties, timeout: float, preview: bool) -> tuple[str, Properties]: ...
-
-    def read(
-        self, urn: Urn, resource_id: str, inputs: Properties, state: Properties
-    ) -> tuple[str, Properties, Properties]: ...
-
-    def update(
-        self, urn: Urn, resource_id: str, state: Properties, news: Properties, timeout: float, preview: bool
-    ) -> Properties: ...
-
-    def delete(self, urn: Urn, resource_id: str, state: Properties, timeout: float) -> None: ...
-
-    def cancel(self) -> None: ...
 
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -193,20 +98,20 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     @_reporting
     def CheckConfig(self, request: Any, context: Any) -> Any:
-        return _checked(self._provider.check_config(Urn.parse(request.urn), from_struct(request.news)))
+        return _checked(self._provider.check_config(Urn.parse(request.urn), _opened(request.news)))
 
     @_reporting
     def DiffConfig(self, request: Any, context: Any) -> Any:
-        return _difference(self._provider.diff_config(from_struct(request.olds), from_struct(request.news)))
+        return _difference(self._provider.diff_config(_opened(request.olds), _opened(request.news)))
 
     @_reporting
     def Configure(self, request: Any, context: Any) -> Any:
-        self._provider.configure(from_struct(request.args))
+        self._provider.configure(_opened(request.args))
         return pb.ConfigureResponse(supportsPreview=True, supports_autonaming_configuration=True)
 
     @_reporting
     def Invoke(self, request: Any, context: Any) -> Any:
-        result = self._provider.invoke(request.tok, from_struct(request.args))
+        result = self._provider.invoke(request.tok, _opened(request.args))
         response = pb.InvokeResponse()
         getattr(response, "return").CopyFrom(to_struct(result))  # a keyword of Python
         return response
@@ -217,26 +122,26 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         if request.HasField("autonaming"):
             mode = pb.CheckRequest.AutonamingOptions.Mode.Name(request.autonaming.mode)
             autonaming = Autonaming(request.autonaming.proposed_name, mode)
-        olds, news = from_struct(request.olds), from_struct(request.news)
+        olds, news = _opened(request.olds), _opened(request.news)
         return _checked(self._provider.check(Urn.parse(request.urn), olds, news, request.randomSeed, autonaming))
 
     @_reporting
     def Diff(self, request: Any, context: Any) -> Any:
-        state, news = from_struct(request.olds), from_struct(request.news)
+        state, news = _opened(request.olds), _opened(request.news)
         difference = self._provider.diff(Urn.parse(request.urn), request.id, state, news, list(request.ignoreChanges))
         return _difference(difference)
 
     @_reporting
     def Create(self, request: Any, context: Any) -> Any:
         resource_id, outputs = self._provider.create(
-            Urn.parse(request.urn), from_struct(request.properties), request.timeout, request.preview
+            Urn.parse(request.urn), _opened(request.properties), request.timeout, request.preview
         )
         return pb.CreateResponse(id=resource_id, properties=to_struct(outputs))
 
     @_reporting
     def Read(self, request: Any, context: Any) -> Any:
         resource_id, inputs, outputs = self._provider.read(
-            Urn.parse(request.urn), request.id, from_struct(request.inputs), from_struct(request.properties)
+            Urn.parse(request.urn), request.id, _opened(request.inputs), _opened(request.properties)
         )
         return pb.ReadResponse(id=resource_id, inputs=to_struct(inputs), properties=to_struct(outputs))
 
@@ -245,8 +150,8 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         outputs = self._provider.update(
             Urn.parse(request.urn),
             request.id,
-            from_struct(request.olds),
-            from_struct(request.news),
+            _opened(request.olds),
+            _opened(request.news),
             request.timeout,
             request.preview,
         )
@@ -254,8 +159,13 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     @_reporting
     def Delete(self, request: Any, context: Any) -> Any:
-        self._provider.delete(Urn.parse(request.urn), request.id, from_struct(request.properties), request.timeout)
+        self._provider.delete(Urn.parse(request.urn), request.id, _opened(request.properties), request.timeout)
         return empty_pb2.Empty()
+
+
+def _opened(struct: Any) -> Properties:
+    """A property map with its secrets open: configuration arrives closed whatever the provider says."""
+    return {name: reveal(value) for name, value in from_struct(struct).items()}
 
 
 def _checked(checked: Checked) -> Any:

@@ -27,7 +27,7 @@ _UNKNOWN_TOKENS: Final = frozenset(
 )
 _UNKNOWN_STRING: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 _SIGNATURE_KEY: Final = "4dabf18193072939515e22adb298388d"
-_SECRET_SIGNATURE: Final = "1b47061264138c4ac30d75fd1eb44270"
+_SECRET_SIGNATURE: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a marker, not a secret
 _OUTPUT_SIGNATURE: Final = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
 
 
@@ -81,7 +81,7 @@ def reveal(value: Any) -> Any:
     return value
 
 
-def _from_value(value: struct_pb2.Value) -> Any:
+def _from_value(value: struct_pb2.Value) -> Any:  # noqa: PLR0911 - one per kind of value
     kind = value.WhichOneof("kind")
     if kind == "string_value":
         return UNKNOWN if value.string_value in _UNKNOWN_TOKENS else value.string_value
@@ -104,7 +104,7 @@ def _from_value(value: struct_pb2.Value) -> Any:
     return None
 
 
-def _to_value(value: Any) -> struct_pb2.Value:
+def _to_value(value: Any) -> struct_pb2.Value:  # noqa: PLR0911 - one per kind of value
     if value is UNKNOWN:
         return struct_pb2.Value(string_value=_UNKNOWN_STRING)
     if isinstance(value, Secret):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tpuplane_twin.providers.contract import Change, Difference, InitFailed, Urn
 from tpuplane_twin.providers.gcp.provider import GcpProvider
-from tpuplane_twin.providers.server import Change, Difference, InitFailed, Urn
 from tpuplane_twin.providers.values import reveal
 
 Json = dict[str, Any]

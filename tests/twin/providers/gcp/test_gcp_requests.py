@@ -19,7 +19,7 @@ from gcp_driver import (
     pool_inputs,
 )
 from google_api import GoogleApi
-from tpuplane_twin.providers.server import InitFailed
+from tpuplane_twin.providers.contract import InitFailed
 
 pytestmark = pytest.mark.twin
 

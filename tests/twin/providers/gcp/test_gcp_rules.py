@@ -20,9 +20,9 @@ from gcp_driver import (
     pool_inputs,
 )
 from google_api import GoogleApi
+from tpuplane_twin.providers.contract import Autonaming, ProviderError, Urn
 from tpuplane_twin.providers.gcp.provider import GcpProvider
 from tpuplane_twin.providers.gcp.tables import Field, load
-from tpuplane_twin.providers.server import Autonaming, ProviderError, Urn
 from tpuplane_twin.providers.values import UNKNOWN, contains_unknown
 
 pytestmark = pytest.mark.twin

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 import urllib3
 
-from tpuplane_twin.providers.server import ProviderError
+from tpuplane_twin.providers.contract import ProviderError
 
 _REQUEST_TIMEOUT_SECONDS: Final = 120.0
 _TRANSIENT: Final = frozenset({429, 500, 502, 503})

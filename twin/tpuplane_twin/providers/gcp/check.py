@@ -6,19 +6,15 @@ they do in production.
 
 from __future__ import annotations
 
-import hashlib
 import re
-import secrets
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from tpuplane_twin.providers.contract import Autonaming, Checked, Properties
 from tpuplane_twin.providers.gcp import formats
+from tpuplane_twin.providers.gcp.defaults import automatic_name, fill_defaults, first_at, objects
 from tpuplane_twin.providers.gcp.tables import Field, Table
-from tpuplane_twin.providers.server import Autonaming, Checked, Properties, ProviderError
 from tpuplane_twin.providers.values import UNKNOWN
-
-DEFAULTS: Final = "__defaults"
-_SUFFIX_LENGTH: Final = 7
 
 
 def check(
@@ -29,72 +25,14 @@ def check(
     inputs = checker.object(table.fields, news, "", "")
     checker.combinations(table.fields, inputs, inputs)
     if table.name_property and table.name_property not in inputs:
-        inputs = {table.name_property: _automatic_name(table, name, olds, seed, autonaming), **inputs}
+        inputs = {table.name_property: automatic_name(table, name, olds, seed, autonaming), **inputs}
         checker.string(table.fields[table.name_property], inputs[table.name_property], table.name_property)
         named = [table.name_property]
     else:
         named = []
     checker.required(table.fields, inputs, "")
-    _fill_defaults(table.fields, inputs, olds, inputs, named)
+    fill_defaults(table.fields, inputs, olds, inputs, named)
     return Checked(inputs, checker.failures)
-
-
-def _automatic_name(table: Table, name: str, olds: Properties, seed: bytes, autonaming: Autonaming | None) -> str:
-    prop = table.name_property or ""
-    if prop in olds and prop in olds.get(DEFAULTS, [prop]):
-        return str(olds[prop])
-    base = name.lower() if table.name_lower else name
-    if autonaming is None:
-        digits = hashlib.sha256(seed).hexdigest() if seed else secrets.token_hex(_SUFFIX_LENGTH)
-        return f"{base[: table.name_max - _SUFFIX_LENGTH - 1]}-{digits[:_SUFFIX_LENGTH]}"
-    if autonaming.mode == "DISABLE":
-        raise ProviderError("automatic naming is disabled but no explicit name was provided")
-    if autonaming.mode == "ENFORCE":
-        return autonaming.proposed
-    proposed = autonaming.proposed.lower() if table.name_lower else autonaming.proposed
-    if len(proposed) > table.name_max:
-        raise ProviderError(f"calculated name '{proposed}' exceeds maximum length of {table.name_max}")
-    return proposed
-
-
-def _fill_defaults(
-    fields: Mapping[str, Field],
-    inputs: Properties,
-    olds: Any,
-    root: Mapping[str, Any],
-    named: list[str] | None = None,
-) -> None:
-    """Put schema defaults into the inputs and list them under `__defaults`, as the bridge records them.
-
-    False, zero and empty defaults are not recorded: they are what absence means.
-    """
-    filled = list(named or [])
-    for prop, rule in fields.items():
-        old = olds.get(prop) if isinstance(olds, Mapping) else None
-        if prop in inputs:
-            if rule.fields:
-                for index, item in enumerate(_objects(inputs[prop])):
-                    before = old[index] if isinstance(old, list) and index < len(old) else old
-                    _fill_defaults(rule.fields, item, before, root)
-        elif rule.default and not rule.deprecated and not any(_dig(root, path) for path in rule.conflicts_with):
-            inputs[prop] = rule.default
-            filled.append(prop)
-    inputs[DEFAULTS] = sorted(filled)
-
-
-def _objects(value: Any) -> list[Properties]:
-    items = value if isinstance(value, list) else [value]
-    return [item for item in items if isinstance(item, dict)]
-
-
-def _dig(value: Any, path: str) -> Any:
-    for part in path.split("."):
-        if isinstance(value, list):
-            value = value[0] if value else None
-        if not isinstance(value, Mapping):
-            return None
-        value = value.get(part)
-    return value
 
 
 class _Checker:
@@ -118,10 +56,8 @@ class _Checker:
             if rule is None:
                 self.fail("Invalid or unknown key", where)
             elif rule.output:
-                self.fail(
-                    f'Computed attributes cannot be set. Computed attributes cannot be set, but a value was set for "{tf}{rule.tf}"',
-                    where,
-                )
+                detail = f'Computed attributes cannot be set, but a value was set for "{tf}{rule.tf}"'
+                self.fail(f"Computed attributes cannot be set. {detail}", where)
             else:
                 result[key] = self.value(rule, item, where, f"{tf}{rule.tf}")
         return result
@@ -235,10 +171,10 @@ class _Checker:
             value = inputs.get(prop)
             if value is not None:
                 for other in rule.conflicts_with:
-                    if _dig(root, other) not in (None, False):
+                    if first_at(root, other) not in (None, False):
                         detail = f'"{rule.tf}": conflicts with {_snake(other)}'
                         self.fail(f"Conflicting configuration arguments. {detail}", where)
-                for item in _objects(value) if rule.fields else ():
+                for item in objects(value) if rule.fields else ():
                     self.combinations(rule.fields, item, root, where)
             for reason in _one_of(rule, root):
                 self.fail(reason, where)
@@ -251,10 +187,10 @@ def _one_of(rule: Field, root: Mapping[str, Any]) -> Iterator[str]:
     """The two group rules; a group inside an object that is not there does not apply."""
     for group, exactly in ((rule.exactly_one_of, True), (rule.at_least_one_of, False)):
         parents = {path.rpartition(".")[0] for path in group}
-        if not group or any(parent and _dig(root, parent) is None for parent in parents):
+        if not group or any(parent and first_at(root, parent) is None for parent in parents):
             continue
         names = ",".join(_snake(path) for path in group)
-        given = [path for path in group if _dig(root, path) is not None]
+        given = [path for path in group if first_at(root, path) is not None]
         if not given:
             what = "Invalid combination of arguments" if exactly else "Missing required argument"
             yield f'{what}. "{rule.tf}": one of `{names}` must be specified'

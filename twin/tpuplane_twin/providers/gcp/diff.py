@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from tpuplane_twin.providers.contract import Change, Kind, Properties
 from tpuplane_twin.providers.gcp.suppress import managed_label, suppressed
 from tpuplane_twin.providers.gcp.tables import Field
-from tpuplane_twin.providers.server import Change, Kind, Properties
 from tpuplane_twin.providers.values import UNKNOWN
 
 

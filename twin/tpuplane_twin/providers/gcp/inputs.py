@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tpuplane_twin.providers.gcp.check import DEFAULTS
+from tpuplane_twin.providers.contract import Properties
+from tpuplane_twin.providers.gcp.defaults import DEFAULTS
 from tpuplane_twin.providers.gcp.tables import Field
-from tpuplane_twin.providers.server import Properties
 from tpuplane_twin.providers.values import reveal
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from tpuplane_twin.providers.contract import Properties, ProviderError
 from tpuplane_twin.providers.gcp.session import Session
-from tpuplane_twin.providers.server import Properties, ProviderError
 from tpuplane_twin.providers.values import Secret
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tpuplane_twin.providers.contract import Properties
 from tpuplane_twin.providers.gcp.tables import Field
-from tpuplane_twin.providers.server import Properties
 from tpuplane_twin.providers.values import UNKNOWN
 
 

@@ -8,21 +8,7 @@ from functools import cached_property
 from importlib import metadata
 from typing import Any, Final
 
-from tpuplane_twin.providers.gcp import inputs as extract
-from tpuplane_twin.providers.gcp.api import Deadline
-from tpuplane_twin.providers.gcp.check import DEFAULTS, check
-from tpuplane_twin.providers.gcp.diff import without_ignored
-from tpuplane_twin.providers.gcp.invokes import invoke
-from tpuplane_twin.providers.gcp.resources.account import Account
-from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Resource
-from tpuplane_twin.providers.gcp.resources.cluster import Cluster
-from tpuplane_twin.providers.gcp.resources.compute import Firewall, Network, ResourcePolicy, Router, Subnetwork
-from tpuplane_twin.providers.gcp.resources.iam_member import IamMember
-from tpuplane_twin.providers.gcp.resources.node_pool import NodePool
-from tpuplane_twin.providers.gcp.resources.router_nat import RouterNat
-from tpuplane_twin.providers.gcp.session import Session, start_session, unknown_keys
-from tpuplane_twin.providers.gcp.tables import Table
-from tpuplane_twin.providers.server import (
+from tpuplane_twin.providers.contract import (
     Autonaming,
     Change,
     Checked,
@@ -33,6 +19,21 @@ from tpuplane_twin.providers.server import (
     ProviderError,
     Urn,
 )
+from tpuplane_twin.providers.gcp import inputs as extract
+from tpuplane_twin.providers.gcp.api import Deadline
+from tpuplane_twin.providers.gcp.check import check
+from tpuplane_twin.providers.gcp.defaults import DEFAULTS
+from tpuplane_twin.providers.gcp.diff import without_ignored
+from tpuplane_twin.providers.gcp.invokes import invoke
+from tpuplane_twin.providers.gcp.resources.account import Account
+from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Resource
+from tpuplane_twin.providers.gcp.resources.cluster import Cluster
+from tpuplane_twin.providers.gcp.resources.iam_member import IamMember
+from tpuplane_twin.providers.gcp.resources.networking import Firewall, Network, ResourcePolicy, Router, Subnetwork
+from tpuplane_twin.providers.gcp.resources.node_pool import NodePool
+from tpuplane_twin.providers.gcp.resources.router_nat import RouterNat
+from tpuplane_twin.providers.gcp.session import Session, start_session, unknown_keys
+from tpuplane_twin.providers.gcp.tables import Table
 
 _META: Final = "__meta"
 _TIMEOUTS_KEY: Final = "e2bfb730-ecaa-11e6-8f88-34363bc7c4c0"  # where Terraform's SDK keeps a resource's timeouts
@@ -143,10 +144,8 @@ class GcpProvider:
             raise ProviderError(f"refreshing {urn.type} {urn.name}: {_listed(error)}") from error
         if found is None:
             return "", {}, {}
-        if refresh:
-            new_inputs = extract.refreshed(inputs, found)
-        else:
-            new_inputs = extract.imported(resource.table.fields, found)
+        fields = resource.table.fields
+        new_inputs = extract.refreshed(inputs, found) if refresh else extract.imported(fields, found)
         return resource_id, new_inputs, _with_meta(resource.table, found)
 
     def update(

@@ -12,9 +12,9 @@ from importlib import resources
 from threading import Lock
 from typing import Any, Final
 
+from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.gcp.api import Api
 from tpuplane_twin.providers.gcp.cache import ListCache
-from tpuplane_twin.providers.server import ProviderError
 
 # The official default is 10 s, made for operations of minutes; the twin's take fractions of a second.
 _DEFAULT_POLL_SECONDS: Final = 0.5
@@ -85,8 +85,8 @@ def start_session(config: Mapping[str, Any]) -> Session:
     settings = {key: _setting(config, key) for key in _ENVIRONMENT}
     if missing := [key for key in _ENDPOINTS if not settings[key]]:
         raise ProviderError(
-            f"this stand-in for the gcp provider never talks to Google, and gcp:{missing[0]} is not set: run inside the "
-            f"environment of `tpuplane-twin env`, or set gcp:{', gcp:'.join(missing)}; for Google Cloud itself install "
+            f"this stand-in for the gcp provider never talks to Google, and gcp:{missing[0]} is not set: run inside "
+            f"the environment of `tpuplane-twin env`, or set gcp:{', gcp:'.join(missing)}; for Google Cloud itself install "
             "the official plugin with `pulumi plugin install resource gcp`"
         )
     if not settings["accessToken"]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline
 from tpuplane_twin.providers.gcp.bodies import flatten
 from tpuplane_twin.providers.gcp.resources.base import Resource, known, touched
-from tpuplane_twin.providers.server import Change, Properties, ProviderError
 from tpuplane_twin.providers.values import UNKNOWN
 
 _CONFIRMATIONS = 3

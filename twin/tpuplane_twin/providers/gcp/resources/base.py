@@ -7,12 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import Deadline
 from tpuplane_twin.providers.gcp.diff import diff
 from tpuplane_twin.providers.gcp.plan import plan
 from tpuplane_twin.providers.gcp.session import Session
 from tpuplane_twin.providers.gcp.tables import Table, load
-from tpuplane_twin.providers.server import Change, Properties, ProviderError
 from tpuplane_twin.providers.values import UNKNOWN
 
 
@@ -79,7 +79,8 @@ class Resource(ABC):
         project = properties.get("project") or self.session.project
         if not project:
             raise ProviderError(
-                "project: required field is not set: set it on the resource or with `pulumi config set gcp:project NAME`"
+                "project: required field is not set: set it on the resource or with "
+                "`pulumi config set gcp:project NAME`"
             )
         return str(project).removeprefix("projects/")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Cancelled, Deadline, OperationError
 from tpuplane_twin.providers.gcp.resources.base import CreatedInError, known, touched
 from tpuplane_twin.providers.gcp.resources.cluster_bodies import create_body, endpoints, maintenance, state_of
 from tpuplane_twin.providers.gcp.resources.gke import GkeResource, Update
-from tpuplane_twin.providers.server import Change, Properties, ProviderError
 from tpuplane_twin.providers.values import UNKNOWN
 
 _ATTRIBUTION: Final = {"goog-pulumi-provisioned": "true"}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tpuplane_twin.providers.contract import Properties, ProviderError
 from tpuplane_twin.providers.gcp.bodies import dig, expand, flatten
 from tpuplane_twin.providers.gcp.resources.base import known
 from tpuplane_twin.providers.gcp.resources.gke import keep_own_taints
 from tpuplane_twin.providers.gcp.resources.node_pool import DEFAULT_SCOPES, pool_body
 from tpuplane_twin.providers.gcp.session import Session
 from tpuplane_twin.providers.gcp.tables import Field
-from tpuplane_twin.providers.server import Properties, ProviderError
 from tpuplane_twin.providers.values import UNKNOWN
 
 # Handled below: carried by another message, or only read back.

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Final
 
+from tpuplane_twin.providers.contract import Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline
 from tpuplane_twin.providers.gcp.bodies import dig, expand_one, flatten
 from tpuplane_twin.providers.gcp.resources.base import Resource
 from tpuplane_twin.providers.gcp.tables import Field
-from tpuplane_twin.providers.server import Properties, ProviderError
 
 _GROUP_MANAGER: Final = re.compile(
     r"projects/(?P<project>[^/]+)/zones/(?P<zone>[^/]+)/instanceGroupManagers/(?P<name>[^/]+)$"

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, Final
 
+from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline
 from tpuplane_twin.providers.gcp.resources.base import Resource, known
 from tpuplane_twin.providers.gcp.session import Session
-from tpuplane_twin.providers.server import Change, Properties, ProviderError
 
 Policy = dict[str, Any]
 Modify = Callable[[Policy], None]

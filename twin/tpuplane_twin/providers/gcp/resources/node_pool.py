@@ -7,11 +7,12 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Cancelled, Deadline, OperationError
-from tpuplane_twin.providers.gcp.bodies import dig, expand
+from tpuplane_twin.providers.gcp.bodies import expand
 from tpuplane_twin.providers.gcp.resources.base import CreatedInError, known, touched
-from tpuplane_twin.providers.gcp.resources.gke import GkeResource, Update
-from tpuplane_twin.providers.server import Change, Properties, ProviderError
+from tpuplane_twin.providers.gcp.resources.gke import GkeResource
+from tpuplane_twin.providers.gcp.resources.pool_updates import Call, calls
 from tpuplane_twin.providers.values import UNKNOWN
 
 # What a pool without nodeConfig runs with; GKE's own default is wider.
@@ -25,34 +26,6 @@ DEFAULT_SCOPES: Final = tuple(
         "servicecontrol",
         "trace.append",
     )
-)
-
-_MACHINE: Final = tuple(
-    f"nodeConfig.{name}" for name in ("diskSizeGb", "diskType", "machineType", "storagePools", "bootDisk")
-)
-
-# In the order in which the official plugin sends them; each carries `name`.
-_BY_NAME: Final = (
-    Update(("nodeConfig.loggingVariant",), "loggingConfig.variantConfig.variant", required=True),
-    Update(("nodeConfig.taintConfig",), "taintConfig", required=True),
-    Update(("nodeConfig.containerdConfig",), "containerdConfig", required=True),
-    Update(("nodeConfig.confidentialNodes",), "confidentialNodes", required=True),
-    Update(_MACHINE, ""),
-    Update(("nodeConfig.taints",), "taints.taints", absent=[]),
-    Update(("nodeConfig.tags",), "tags.tags", absent=[]),
-    Update(("nodeConfig.resourceManagerTags",), "resourceManagerTags.tags", absent={}),
-    Update(("nodeConfig.resourceLabels",), "resourceLabels.labels"),
-    Update(("nodeConfig.labels",), "labels.labels"),
-)
-# The same, each with `nodePoolId`.
-_BY_ID: Final = (
-    Update(("nodeConfig.workloadMetadataConfig",), "workloadMetadataConfig", absent={}),
-    Update(("nodeConfig.gcfsConfig",), "gcfsConfig", absent={}),
-    Update(("nodeConfig.gvnic",), "gvnic", absent={}),
-    Update(("nodeConfig.kubeletConfig",), "kubeletConfig", absent={}),
-    Update(("nodeConfig.linuxNodeConfig",), "linuxNodeConfig", absent={}),
-    Update(("nodeConfig.windowsNodeConfig",), "windowsNodeConfig", absent={}),
-    Update(("nodeConfig.fastSocket",), "fastSocket", absent={}),
 )
 
 
@@ -157,7 +130,10 @@ class NodePool(GkeResource):
     ) -> Properties:
         if set(changed) - {"deletionPolicy"}:
             self.rest(resource_id, deadline)
-            self._send_changes(resource_id, planned, changed, deadline)
+            for call in calls(self, planned, changed):
+                self._send(resource_id, call, deadline)
+            if touched(changed, "nodeCount"):
+                self.forget_group_managers(planned)
             self._cluster_rests(resource_id, deadline)
             self.rest(resource_id, deadline)
             self.session.node_pools.drop(resource_id)
@@ -209,100 +185,12 @@ class NodePool(GkeResource):
             pool["name"] = (prefix if isinstance(prefix, str) else "pool-") + stamp
         return pool
 
-    def _send_changes(
-        self, resource_id: str, planned: Properties, changed: Mapping[str, Change], deadline: Deadline
-    ) -> None:
-        """One request per group of changes: the API allows no other way."""
-        name = planned["name"]
-
-        def put_pool(body: Mapping[str, Any], what: str) -> None:
-            self._send("PUT", resource_id, body, resource_id, what, deadline)
-
-        if touched(changed, "autoscaling"):
-            autoscaling = {"enabled": True, **(self.value("autoscaling", planned) or {})}
-            update = {
-                "desiredNodePoolId": name,
-                "desiredNodePoolAutoscaling": autoscaling if planned.get("autoscaling") else {},
-            }
-            cluster = resource_id.partition("/nodePools/")[0]
-            self._send("PUT", cluster, {"update": update}, resource_id, "node pool", deadline)
-        for rule in _BY_NAME:
-            if not touched(changed, *rule.watch):
-                continue
-            body = self._rule_body(rule, planned) if rule.field else self._machine(planned, changed)
-            if body is not None:
-                put_pool({"name": name, **body}, f"node pool {rule.watch[0].rpartition('.')[2]}")
-        if touched(changed, "nodeConfig.imageType"):
-            update = {"desiredNodePoolId": name, "desiredImageType": dig(planned, "nodeConfig.imageType")}
-            cluster = resource_id.partition("/nodePools/")[0]
-            self._send("PUT", cluster, {"update": update}, resource_id, "node pool", deadline)
-        for rule in _BY_ID:
-            if touched(changed, *rule.watch) and (body := self._rule_body(rule, planned)) is not None:
-                put_pool({"nodePoolId": name, **body}, f"node pool {rule.watch[0].rpartition('.')[2]}")
-        if touched(changed, "nodeCount"):
-            size = {"nodeCount": planned["nodeCount"]} if planned.get("nodeCount") else {}
-            self._send("POST", f"{resource_id}:setSize", size, resource_id, "node pool size", deadline)
-            self.forget_group_managers(planned)
-        if touched(changed, "management"):
-            block = planned.get("management") or {}
-            body = {"management": {key: bool(block.get(key)) for key in ("autoRepair", "autoUpgrade")}}
-            self._send("POST", f"{resource_id}:setManagement", body, resource_id, "node pool management", deadline)
-        if touched(changed, "version"):
-            put_pool({"nodePoolId": name, "nodeVersion": planned.get("version")}, "node pool version")
-        if touched(changed, "nodeLocations"):
-            put_pool({"locations": planned.get("nodeLocations", [])}, "node pool node locations")
-        if touched(changed, "upgradeSettings"):
-            put_pool({"upgradeSettings": self._upgrade_settings(planned)}, "node pool upgrade settings")
-        if touched(changed, "networkConfig.enablePrivateNodes", "networkConfig.networkPerformanceConfig"):
-            body = {"nodePoolId": name, "nodeNetworkConfig": self.value("networkConfig", planned) or {}}
-            put_pool(body, "node pool network_config")
-        if touched(changed, "nodeDrainConfigs"):
-            drain = self.value("nodeDrainConfigs", planned) or {}
-            put_pool({"nodeDrainConfig": drain}, "node pool node_drain_config")
-
-    def _upgrade_settings(self, planned: Properties) -> Any:
-        settings = planned.get("upgradeSettings") or {}
-        if settings.get("strategy", "SURGE") != "SURGE" and (
-            settings.get("maxSurge") or settings.get("maxUnavailable")
-        ):
-            raise ProviderError("Surge upgrade settings may not be changed when surge strategy is not enabled")
-        return self.value("upgradeSettings", planned) or {}
-
-    def _machine(self, planned: Properties, changed: Mapping[str, Change]) -> dict[str, Any]:
-        """Machine and disk go together; of the two ways to say a disk's type and size only the changed one is sent."""
-        properties = {"nodeConfig": known(planned.get("nodeConfig") or {})}
-        body = {path.rpartition(".")[2]: self.value(path, properties) for path in _MACHINE}
-        boot = body.get("bootDisk")
-        if boot is not None:
-            for top, inner in (("diskType", "diskType"), ("diskSizeGb", "sizeGb")):
-                if not touched(changed, f"nodeConfig.{top}"):
-                    body.pop(top)
-                if not touched(changed, f"nodeConfig.bootDisk.{inner}"):
-                    boot.pop(inner, None)
-        if body.get("diskSizeGb"):
-            body["diskSizeGb"] = str(body["diskSizeGb"])  # an int64 of this message, so a string in JSON
-        return {name: value for name, value in body.items() if value or (name == "bootDisk" and value is not None)}
-
-    def _rule_body(self, rule: Update, planned: Properties) -> dict[str, Any] | None:
-        """The body of one rule, None when there is nothing to send."""
-        value = self.value(rule.watch[0], planned)
-        if value in (None, "", [], {}):
-            if rule.required:
-                return None
-            value = rule.absent
-        head, *rest = rule.field.split(".")
-        if value is None:
-            return {}
-        for part in reversed(rest):
-            value = {part: value}
-        return {head: value}
-
-    def _send(
-        self, method: str, path: str, body: Mapping[str, Any], resource_id: str, what: str, deadline: Deadline
-    ) -> None:
+    def _send(self, resource_id: str, call: Call, deadline: Deadline) -> None:
+        parent = resource_id.partition("/nodePools/")[0]
+        path = parent if call.target == "cluster" else resource_id + call.target
         with self.session.lock(resource_id):
-            operation = self.send(deadline, lambda: self.api.call(method, self.url(path), body))
-            self.wait(operation, resource_id.partition("/clusters/")[0], f"updating GKE {what}", deadline)
+            operation = self.send(deadline, lambda: self.api.call(call.method, self.url(path), call.body))
+            self.wait(operation, parent.partition("/clusters/")[0], f"updating GKE {call.what}", deadline)
 
 
 def pool_body(fields: Mapping[str, Any], planned: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline, OperationError
 from tpuplane_twin.providers.gcp.resources.base import known
 from tpuplane_twin.providers.gcp.resources.compute import ComputeResource
-from tpuplane_twin.providers.server import Change, Properties, ProviderError
 
 
 class RouterNat(ComputeResource):
