@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tpuplane_twin.providers.contract import Change, Kind, Properties
+from tpuplane_twin.providers.contract import Change, Kind
 from tpuplane_twin.providers.gcp.suppress import managed_label, suppressed
 from tpuplane_twin.providers.gcp.tables import Field
 from tpuplane_twin.providers.values import UNKNOWN
@@ -24,17 +24,6 @@ def without_ignored(changes: Mapping[str, Change], ignore: Iterable[str]) -> dic
         for path in ignore
     ]
     return {path: change for path, change in changes.items() if not any(p.match(path) for p in patterns)}
-
-
-def restored(fields: Mapping[str, Field], inputs: Properties, state: Properties, ignore: Iterable[str]) -> Properties:
-    """Inputs with top-level ignored properties taken from the state, so that an update does not send them."""
-    kept = dict(inputs)
-    for path in ignore:
-        if path in fields:
-            kept.pop(path, None)
-            if path in state:
-                kept[path] = state[path]
-    return kept
 
 
 def _object(

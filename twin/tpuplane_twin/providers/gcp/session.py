@@ -86,8 +86,8 @@ def start_session(config: Mapping[str, Any]) -> Session:
     if missing := [key for key in _ENDPOINTS if not settings[key]]:
         raise ProviderError(
             f"this stand-in for the gcp provider never talks to Google, and gcp:{missing[0]} is not set: run inside "
-            f"the environment of `tpuplane-twin env`, or set gcp:{', gcp:'.join(missing)}; for Google Cloud itself install "
-            "the official plugin with `pulumi plugin install resource gcp`"
+            f"the environment of `tpuplane-twin env`, or set gcp:{', gcp:'.join(missing)}; for Google Cloud itself "
+            "install the official plugin with `pulumi plugin install resource gcp`"
         )
     if not settings["accessToken"]:
         raise ProviderError(_NO_CREDENTIALS)

@@ -7,56 +7,13 @@ from typing import Any, Final
 
 from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Cancelled, Deadline, OperationError
-from tpuplane_twin.providers.gcp.resources.base import CreatedInError, known, touched
-from tpuplane_twin.providers.gcp.resources.cluster_bodies import create_body, endpoints, maintenance, state_of
-from tpuplane_twin.providers.gcp.resources.gke import GkeResource, Update
+from tpuplane_twin.providers.gcp.resources.base import CreatedInError, known
+from tpuplane_twin.providers.gcp.resources.cluster_bodies import create_body, state_of
+from tpuplane_twin.providers.gcp.resources.cluster_updates import calls, current_maintenance
+from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource
 from tpuplane_twin.providers.values import UNKNOWN
 
 _ATTRIBUTION: Final = {"goog-pulumi-provisioned": "true"}
-
-# In the order in which the official plugin sends them; the API takes one desired field at a time.
-_UPDATES: Final = (
-    Update(("addonsConfig",), "desiredAddonsConfig", required=True),
-    Update(("clusterAutoscaling",), "desiredClusterAutoscaling", absent={"enableNodeAutoprovisioning": False}),
-    Update(("dnsConfig",), "desiredDnsConfig"),
-    Update(("binaryAuthorization",), "desiredBinaryAuthorization", absent={"enabled": False}),
-    Update(("enableShieldedNodes",), "desiredShieldedNodes.enabled", absent=False),
-    Update(("releaseChannel",), "desiredReleaseChannel"),
-    Update(("gkeAutoUpgradeConfig",), "gkeAutoUpgradeConfig"),
-    Update(("enableIntranodeVisibility",), "desiredIntraNodeVisibilityConfig.enabled", absent=False),
-    Update(("privateIpv6GoogleAccess",), "desiredPrivateIpv6GoogleAccess"),
-    Update(("enableL4IlbSubsetting",), "desiredL4ilbSubsettingConfig.enabled", absent=False),
-    Update(("disableL4LbFirewallReconciliation",), "desiredDisableL4LbFirewallReconciliation", absent=False),
-    Update(("inTransitEncryptionConfig",), "desiredInTransitEncryptionConfig", absent=""),
-    Update(("enableMultiNetworking",), "desiredEnableMultiNetworking", absent=False),
-    Update(("enableFqdnNetworkPolicy",), "desiredEnableFqdnNetworkPolicy"),
-    Update(("enableCiliumClusterwideNetworkPolicy",), "desiredEnableCiliumClusterwideNetworkPolicy", absent=False),
-    Update(("costManagementConfig",), "desiredCostManagementConfig"),
-    Update(("authenticatorGroupsConfig",), "desiredAuthenticatorGroupsConfig"),
-    Update(("defaultSnatStatus",), "desiredDefaultSnatStatus"),
-    Update(("desiredEmulatedVersion",), "desiredEmulatedVersion", required=True),
-    Update(("minMasterVersion",), "desiredMasterVersion", required=True),
-    Update(("notificationConfig",), "desiredNotificationConfig"),
-    Update(("verticalPodAutoscaling",), "desiredVerticalPodAutoscaling", required=True),
-    Update(("serviceExternalIpsConfig",), "desiredServiceExternalIpsConfig"),
-    Update(("meshCertificates",), "desiredMeshCertificates"),
-    Update(("databaseEncryption",), "desiredDatabaseEncryption"),
-    Update(("podAutoscaling",), "desiredPodAutoscaling"),
-    Update(("secretManagerConfig",), "desiredSecretManagerConfig", absent={}),
-    Update(("secretSyncConfig",), "desiredSecretSyncConfig", absent={}),
-    Update(("workloadIdentityConfig",), "desiredWorkloadIdentityConfig", absent={"workloadPool": ""}),
-    Update(("identityServiceConfig",), "desiredIdentityServiceConfig", absent={}),
-    Update(("loggingConfig",), "desiredLoggingConfig"),
-    Update(("monitoringConfig",), "desiredMonitoringConfig"),
-    Update(("resourceUsageExportConfig",), "desiredResourceUsageExportConfig"),
-    Update(("networkPerformanceConfig",), "desiredNetworkPerformanceConfig", required=True),
-    Update(("gatewayApiConfig",), "desiredGatewayApiConfig", required=True),
-    Update(("fleet",), "desiredFleet", absent={"project": ""}),
-    Update(("securityPostureConfig",), "desiredSecurityPostureConfig"),
-    Update(("nodePoolAutoConfig.networkTags",), "desiredNodePoolAutoConfigNetworkTags", absent={"tags": []}),
-    Update(("rbacBindingConfig",), "desiredRbacBindingConfig", absent={}),
-    Update(("protectConfig",), "desiredProtectConfig"),
-)
 
 
 class Cluster(GkeResource):
@@ -103,7 +60,7 @@ class Cluster(GkeResource):
         url = self.url(resource_id)
         with self.session.lock(resource_id):
             # The official plugin looks for a maintenance policy to take over before it creates.
-            policy = self._maintenance(url, planned)
+            policy = current_maintenance(self, resource_id, planned)
             body = create_body(self.table.fields, planned, policy, self.session, place)
             operation = self.api.call("POST", self.url(f"{place}/clusters"), {"cluster": body})
             try:
@@ -161,7 +118,8 @@ class Cluster(GkeResource):
         if set(changed) - {"deletionPolicy"}:
             self.rest(resource_id, deadline)
             with self.session.lock(resource_id):
-                self._send_changes(resource_id, prior, planned, changed, deadline)
+                for call in calls(self, resource_id, prior, planned, changed):
+                    self._send(resource_id, call, deadline)
             self.rest(resource_id, deadline)
         return self.read(resource_id, planned) or known(planned)
 
@@ -195,100 +153,10 @@ class Cluster(GkeResource):
             return False
         return True
 
-    def _maintenance(self, url: str, planned: Properties) -> dict[str, Any] | None:
-        try:
-            current = self.api.call("GET", url).get("maintenancePolicy") or {}
-        except ApiError:
-            current = {}
-        return maintenance(known(planned).get("maintenancePolicy"), current)
-
-    def _send_changes(
-        self,
-        resource_id: str,
-        prior: Properties,
-        planned: Properties,
-        changed: Mapping[str, Change],
-        deadline: Deadline,
-    ) -> None:
-        body: Any
-
-        def put(update: Mapping[str, Any], what: str) -> None:
-            self._call("PUT", resource_id, {"update": update}, what, deadline)
-
-        private = "privateClusterConfig"
-        if touched(
-            changed,
-            "controlPlaneEndpointsConfig",
-            "masterAuthorizedNetworksConfig",
-            f"{private}.enablePrivateEndpoint",
-            f"{private}.masterGlobalAccessConfig",
-        ):
-            put({"desiredControlPlaneEndpointsConfig": endpoints(known(planned))}, "GKE control plane endpoints config")
-        if touched(changed, f"{private}.enablePrivateNodes"):
-            nodes = bool((planned.get(private) or {}).get("enablePrivateNodes"))
-            put({"desiredDefaultEnablePrivateNodes": nodes}, "GKE cluster's default private nodes")
-        if touched(changed, "ipAllocationPolicy.stackType"):
-            put({"desiredStackType": planned["ipAllocationPolicy"].get("stackType")}, "GKE cluster stack type")
-        for rule in _UPDATES:
-            if touched(changed, *rule.watch) and (update := self._desired(rule, planned)) is not None:
-                put(update, f"GKE cluster {self.rule(rule.watch[0]).tf}")
-        if touched(changed, "nodeLocations"):
-            self._move(resource_id, prior, planned, deadline)
-        if touched(changed, "enableLegacyAbac"):
-            body = {"enabled": bool(planned.get("enableLegacyAbac"))}
-            self._call("POST", f"{resource_id}:setLegacyAbac", body, "GKE legacy ABAC", deadline)
-        if touched(changed, "monitoringService", "loggingService"):
-            services = ("monitoringService", "loggingService")
-            put({f"desired{name[0].upper()}{name[1:]}": planned.get(name) for name in services}, "GKE services")
-        if touched(changed, "networkPolicy"):
-            body = {"networkPolicy": self.value("networkPolicy", planned) or {}}
-            self._call("POST", f"{resource_id}:setNetworkPolicy", body, "GKE cluster network policy", deadline)
-        if touched(changed, "maintenancePolicy"):
-            body = {"maintenancePolicy": self._maintenance(self.url(resource_id), planned)}
-            self._call("POST", f"{resource_id}:setMaintenancePolicy", body, "GKE cluster maintenance policy", deadline)
-        if touched(changed, "effectiveLabels"):
-            body = {
-                "labelFingerprint": planned.get("labelFingerprint"),
-                "resourceLabels": planned["effectiveLabels"],
-            }
-            self._call("POST", f"{resource_id}:setResourceLabels", body, "GKE resource labels", deadline)
-        if touched(changed, "removeDefaultNodePool") and planned.get("removeDefaultNodePool"):
-            try:
-                self._call("DELETE", f"{resource_id}/nodePools/default-pool", None, "default node pool", deadline)
-            except ApiError as error:
-                if not error.not_found:
-                    raise
-
-    def _move(self, resource_id: str, prior: Properties, planned: Properties, deadline: Deadline) -> None:
-        """Zones are added first and removed in a second request; a zonal cluster's own zone is always among them."""
-        location = self.location(planned)
-        own = {location} if location.count("-") == 2 else set()
-        if location in planned.get("nodeLocations", []):
-            raise ProviderError("for multi-zonal clusters, node_locations should not contain the primary 'zone'")
-        wanted = {*planned.get("nodeLocations", []), *own}
-        union = wanted | set(prior.get("nodeLocations", []))
-        for zones in [union] + ([wanted] if union != wanted else []):
-            body = {"update": {"desiredLocations": sorted(zones)}}
-            self._call("PUT", resource_id, body, "GKE cluster node locations", deadline)
-
-    def _desired(self, rule: Update, planned: Properties) -> dict[str, Any] | None:
-        value = self.value(rule.watch[0], planned)
-        if rule.field == "desiredMasterVersion" and value and not _newer(value, str(planned.get("masterVersion", ""))):
-            return None
-        if value in (None, "", False, {}):
-            if rule.required:
-                return None
-            value = rule.absent
-        head, *rest = rule.field.split(".")
-        if value is None:
-            return {}
-        for part in reversed(rest):
-            value = {part: value}
-        return {head: value}
-
-    def _call(self, method: str, path: str, body: Any, what: str, deadline: Deadline) -> None:
-        operation = self.send(deadline, lambda: self.api.call(method, self.url(path), body))
-        self.wait(operation, path.partition("/clusters/")[0], f"updating {what}", deadline)
+    def _send(self, resource_id: str, call: Call, deadline: Deadline) -> None:
+        url = self.url(resource_id + call.target)
+        operation = self.send(deadline, lambda: self.api.call(call.method, url, call.body))
+        self.wait(operation, resource_id.partition("/clusters/")[0], f"updating {call.what}", deadline)
 
     def diff(self, prior: Properties, planned: Properties) -> dict[str, Change]:
         """Two switches cannot be turned off again in place."""
@@ -297,10 +165,3 @@ class Cluster(GkeResource):
             if name in changes and prior.get(name) and not planned.get(name):
                 changes[name] = Change(changes[name].kind, replace=True)
         return changes
-
-
-def _newer(wanted: str, current: str) -> bool:
-    def parts(version: str) -> list[int]:
-        return [int(part) for part in version.replace("-gke.", ".").split(".") if part.isdigit()]
-
-    return parts(current) < parts(wanted)

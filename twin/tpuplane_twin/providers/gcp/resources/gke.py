@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline
@@ -31,6 +31,15 @@ class Update:
     field: str
     required: bool = False
     absent: Any = None
+
+
+class Call(NamedTuple):
+    """One request of an update: to the resource itself ("") or to a path after it (":setSize", "/nodePools/N")."""
+
+    method: str
+    target: str
+    body: Any
+    what: str
 
 
 class GkeResource(Resource):

@@ -11,8 +11,8 @@ from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Cancelled, Deadline, OperationError
 from tpuplane_twin.providers.gcp.bodies import expand
 from tpuplane_twin.providers.gcp.resources.base import CreatedInError, known, touched
-from tpuplane_twin.providers.gcp.resources.gke import GkeResource
-from tpuplane_twin.providers.gcp.resources.pool_updates import Call, calls
+from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource
+from tpuplane_twin.providers.gcp.resources.pool_updates import TO_CLUSTER, calls
 from tpuplane_twin.providers.values import UNKNOWN
 
 # What a pool without nodeConfig runs with; GKE's own default is wider.
@@ -187,7 +187,7 @@ class NodePool(GkeResource):
 
     def _send(self, resource_id: str, call: Call, deadline: Deadline) -> None:
         parent = resource_id.partition("/nodePools/")[0]
-        path = parent if call.target == "cluster" else resource_id + call.target
+        path = parent if call.target == TO_CLUSTER else resource_id + call.target
         with self.session.lock(resource_id):
             operation = self.send(deadline, lambda: self.api.call(call.method, self.url(path), call.body))
             self.wait(operation, parent.partition("/clusters/")[0], f"updating GKE {call.what}", deadline)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.bodies import dig
 from tpuplane_twin.providers.gcp.resources.base import known, touched
-from tpuplane_twin.providers.gcp.resources.gke import GkeResource, Update
+from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource, Update
 
 _MACHINE: Final = tuple(
     f"nodeConfig.{name}" for name in ("diskSizeGb", "diskType", "machineType", "storagePools", "bootDisk")
@@ -39,16 +39,8 @@ _BY_ID: Final = (
 )
 
 
-class Call(NamedTuple):
-    """One request: to the pool, to a method of it (":setSize"), or to its cluster."""
-
-    method: str
-    target: str
-    body: Mapping[str, Any]
-    what: str
-
-
-_TO_CLUSTER: Final = "cluster"
+TO_CLUSTER: Final = "cluster"
+"""The target of a request that changes a pool through its cluster."""
 
 
 def calls(resource: GkeResource, planned: Properties, changed: Mapping[str, Change]) -> Iterator[Call]:
@@ -63,7 +55,7 @@ def calls(resource: GkeResource, planned: Properties, changed: Mapping[str, Chan
 
 
 def _through_cluster(planned: Properties, update: Mapping[str, Any]) -> Call:
-    return Call("PUT", _TO_CLUSTER, {"update": {"desiredNodePoolId": planned["name"], **update}}, "node pool")
+    return Call("PUT", TO_CLUSTER, {"update": {"desiredNodePoolId": planned["name"], **update}}, "node pool")
 
 
 def _node_config(resource: GkeResource, planned: Properties, changed: Mapping[str, Change]) -> Iterator[Call]:
