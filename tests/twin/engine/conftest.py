@@ -2,14 +2,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
-import textwrap
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import yaml
+from pulumi_stack import Stack
 from tpuplane_twin import tools
 from tpuplane_twin.engine import environment, install_engine
 from tpuplane_twin.paths import TwinPaths
@@ -24,40 +21,6 @@ def built_tools() -> tools.Tools:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", path)
         return tools.ensure(["pulumi"])
-
-
-@dataclass(frozen=True)
-class Stack:
-    """A project with one stack on a twin of its own; `pulumi` runs the real CLI in it."""
-
-    folder: Path
-    environment: dict[str, str]
-
-    def program(self, text: str) -> None:
-        (self.folder / "infra" / "__main__.py").write_text(textwrap.dedent(text))
-
-    def options(self, **options: str) -> None:
-        project = {
-            "name": "demo",
-            "main": "infra",
-            "stackConfigDir": "stacks",
-            "runtime": {"name": "python", "options": options},
-        }
-        (self.folder / "Pulumi.yaml").write_text(yaml.safe_dump(project))
-
-    def pulumi(self, *arguments: str, fails: bool = False) -> str:
-        result = subprocess.run(
-            ["pulumi", *arguments, "--non-interactive", "--color", "never"],
-            cwd=self.folder,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        assert (result.returncode != 0) == fails, result.stdout
-        return result.stdout
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from conftest import Stack
+from pulumi_stack import Stack
 
 pytestmark = pytest.mark.twin
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import Stack
+from pulumi_stack import Stack
 from tpuplane_twin import tools
 
 pytestmark = pytest.mark.twin
