@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from tpuplane_twin.processes import ProcessManager
 Progress = Callable[[str], None]
 
 ALWAYS = frozenset({"kueue", "jobset"})
+_GLANCE = 5.0  # seconds: a status must not wait as long as work does for a server that is being restarted
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ class ControlPlane:
             try:
                 await self._processes.start(components.etcd(layout))
                 await self._processes.start(components.api_server(layout, self._token))
-                api = await self._connect(layout)
+                api = self._connect(layout)
                 progress("controllers and operators")
                 await together(
                     self._processes.start(components.controller_manager(layout)),
@@ -167,9 +169,13 @@ class ControlPlane:
         await self._running_pools().delete(name)
 
     async def nodes(self) -> dict[str, NodeSummary]:
-        """The nodes by pool, as Kubernetes sees them now; empty while nothing runs."""
+        """The nodes by pool, as Kubernetes sees them now; empty while the API server is not running or answering."""
+        nodes: list[Object] = []
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_GLANCE):
+                nodes = await self._api.list("Node") if self._api is not None else []
         pools: dict[str, NodeSummary] = {}
-        for node in await self._api.list("Node") if self._api is not None else []:
+        for node in nodes:
             name = node["metadata"]["labels"].get(POOL_LABEL, "")
             pools[name] = pools.get(name, NodeSummary()).plus(node)
         return pools
@@ -202,7 +208,7 @@ class ControlPlane:
         ):
             self._ports.check(f"{layout.key}/{use}")
 
-    async def _connect(self, layout: Layout) -> Api:
+    def _connect(self, layout: Layout) -> Api:
         if self._api is None:
             self._api = Api(layout.server, tls=layout.tls(), token=self._token)
             self._pools = NodePools(self._api, claim_block(self._folder))
@@ -220,6 +226,7 @@ class ControlPlane:
 
     async def _serve_webhook(self, layout: Layout, api: Api) -> None:
         if self._webhook is None:
-            self._webhook = TpuWebhook(layout)
-            await self._webhook.start()
+            webhook = TpuWebhook(layout)
+            await webhook.start()
+            self._webhook = webhook
         await self._webhook.register(api, ray="kuberay" in self._operators)
