@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import secrets
 import shutil
@@ -30,6 +31,7 @@ class ControlPlane:
     token: str
 
     def kubeconfig(self, **user: Any) -> str:
+        authority = base64.b64encode(self.ca_certificate.read_bytes()).decode()
         return yaml.safe_dump(
             {
                 "apiVersion": "v1",
@@ -39,7 +41,7 @@ class ControlPlane:
                 "clusters": [
                     {
                         "name": "test",
-                        "cluster": {"server": self.server, "certificate-authority": str(self.ca_certificate)},
+                        "cluster": {"server": self.server, "certificate-authority-data": authority},
                     }
                 ],
                 "users": [{"name": "admin", "user": user or {"token": self.token}}],

@@ -103,7 +103,7 @@ def test_kubeconfig_that_leads_nowhere(fresh: Driver, written: str, said: str) -
 def test_kubeconfig_as_a_path_with_relative_files(fresh: Driver, control_plane: ControlPlane, tmp_path: Path) -> None:
     config = yaml.safe_load(control_plane.kubeconfig())
     (tmp_path / "ca.crt").write_bytes(control_plane.ca_certificate.read_bytes())
-    config["clusters"][0]["cluster"]["certificate-authority"] = "ca.crt"
+    config["clusters"][0]["cluster"] = {"server": control_plane.server, "certificate-authority": "ca.crt"}
     (tmp_path / "config").write_text(yaml.safe_dump(config))
     fresh.configure(kubeconfig=str(tmp_path / "config"))
     assert fresh.read(Resource(urn("kubernetes:core/v1:Namespace"), {}, {}, "default")).id == "default"

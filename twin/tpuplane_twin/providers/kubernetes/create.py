@@ -17,7 +17,7 @@ from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.values import Object, has_unknown, to_kubernetes
 from tpuplane_twin.providers.kubernetes.write import ApplyConflict, Writer
 
-RETRY_WAITS: Final = (0.25, 0.75, 2.0, 4.0, 8.0, 16.0, 32.0)
+RETRY_WAITS: Final = (0.25, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 31.0)
 """Seconds between attempts while the namespace or the kind is missing: it may be on its way. A minute in all, as the
 official provider; the first attempts come sooner."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import copy
 import logging
@@ -135,20 +136,32 @@ def _authenticate(config: dict[str, Any], base: str, namespace: str) -> Credenti
     configuration = Configuration()
     configuration.retries = False
     configuration.connection_pool_maxsize = 128
+    # The loader would write the certificate to a file, which a provider that is killed leaves behind.
+    current = _named(config["contexts"], config["current-context"]) or {}
+    entry = (_named(config.get("clusters"), (current.get("context") or {}).get("cluster")) or {}).get("cluster") or {}
+    authority = entry.pop("certificate-authority-data", None)
     try:
         with _logged_errors() as problems:
-            loader: Any = cast(Any, KubeConfigLoader)(config, config_base_path=base, temp_file_path=_private_folder())
+            folder = _private_folder(config)
+            loader: Any = cast(Any, KubeConfigLoader)(config, config_base_path=base, temp_file_path=folder)
             loader.load_and_set(configuration)
+            if authority:
+                configuration.ca_cert_data = base64.b64decode(authority).decode()
     except (ConfigException, OSError, KeyError, TypeError, ValueError) as error:
         raise KubeconfigError(_HELP.format(f"invalid configuration: {error}")) from error
     if problems:
         raise KubeconfigError(f"getting credentials: {'; '.join(problems)}")
-    current = loader.current_context.get("context") or {}
-    return Credentials(loader, configuration, namespace or current.get("namespace") or "default")
+    inside = (current.get("context") or {}).get("namespace")
+    return Credentials(loader, configuration, namespace or inside or "default")
 
 
-def _private_folder() -> str:
-    """Where client certificates from the kubeconfig lie while the provider runs: a folder of its own, mode 0700."""
+def _private_folder(config: dict[str, Any]) -> str | None:
+    """Where a client certificate from the kubeconfig lies while the provider runs: a folder of its own, mode 0700.
+
+    None where no user has one in the kubeconfig itself.
+    """
+    if not any("client-certificate-data" in (entry.get("user") or {}) for entry in config.get("users") or ()):
+        return None
     if not _folders:
         _folders.append(tempfile.TemporaryDirectory(prefix="pulumi-kubernetes-"))
     return _folders[0].name
