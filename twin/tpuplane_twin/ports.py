@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import psutil
@@ -44,9 +45,7 @@ class PortBook:
         """
         if key not in self._ports:
             taken = set(self._ports.values()) | self._reserved
-            self._ports[key] = next(
-                (port for port in range(_FIRST, _LAST + 1) if port not in taken and _bindable(port)), 0
-            )
+            self._ports[key] = next((port for port in self._candidates() if port not in taken and _bindable(port)), 0)
             if not self._ports[key]:
                 del self._ports[key]
                 raise NoPortFree(
@@ -54,6 +53,12 @@ class PortBook:
                 )
             write_atomic(self._path, json.dumps(self._ports, indent=2, sort_keys=True))
         return self._ports[key]
+
+    def _candidates(self) -> Iterator[int]:
+        # Each book begins elsewhere: two twins that start at once do not reach for the same port.
+        count = _LAST - _FIRST + 1
+        begin = int.from_bytes(hashlib.sha256(str(self._path.absolute()).encode()).digest()[:4]) % count
+        return (_FIRST + (begin + step) % count for step in range(count))
 
     def check(self, key: str) -> int:
         """The port of `key`, seen to be free now. Raises `PortTaken` naming port, use and holder."""

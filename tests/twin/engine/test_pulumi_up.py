@@ -64,7 +64,6 @@ def test_a_stacks_life(stack: Stack) -> None:
 
     twin = Path(stack.environment["PULUMI_HOME"]).parent
     assert "hush-hush" not in texts_below(stack.folder, twin)
-    assert (twin / "passphrase").stat().st_mode & 0o777 == 0o600
 
 
 def test_no_command_says_a_word_about_plugins(stack: Stack, built_tools: tools.Tools) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from tpuplane_twin.engine.plugins import find_installed, install_plugin, remove_plugin
-from tpuplane_twin.engine.setup import environment, install_engine, passphrase_file, pulumi_home
+from tpuplane_twin.engine.setup import environment, install_engine, pulumi_home
 
 __all__ = [
     "environment",
     "find_installed",
     "install_engine",
     "install_plugin",
-    "passphrase_file",
     "pulumi_home",
     "remove_plugin",
 ]

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
 from tpuplane_twin.engine.plugins import install_plugin, remove_plugin
-from tpuplane_twin.files import write_atomic
 from tpuplane_twin.paths import TwinPaths
 from tpuplane_twin.tools import Tools
 
-_PASSPHRASE_BYTES = 32
+# Not a secret. Pulumi keeps the passphrase's salt in the stack file, which is checked in: a passphrase of each twin's
+# own would change that file at every `up` and lock every other twin out of the stack. What a stack on a twin encrypts
+# with it lies in the twin's own folder (mode 0700) and opens nothing but that twin. A stack with real secrets names
+# its own `secretsprovider`, which outweighs this.
+_PASSPHRASE = "tpuplane-twin"
 
 
 def pulumi_home(paths: TwinPaths) -> Path:
     """PULUMI_HOME of the twin: plugins and credentials of its own, nothing of the user's."""
     return paths.pulumi / "home"
-
-
-def passphrase_file(paths: TwinPaths) -> Path:
-    """What the secrets in the state of this twin's stacks are encrypted with. Mode 0600."""
-    return paths.pulumi / "passphrase"
 
 
 def install_engine(paths: TwinPaths, tools: Tools) -> Path:
@@ -35,8 +32,6 @@ def install_engine(paths: TwinPaths, tools: Tools) -> Path:
     home = pulumi_home(paths)
     for folder in (home, _backend(paths)):
         folder.mkdir(parents=True, exist_ok=True)
-    if not passphrase_file(paths).exists():
-        write_atomic(passphrase_file(paths), secrets.token_urlsafe(_PASSPHRASE_BYTES))
     if tools.official_pulumi:
         remove_plugin(home, "language", "python")
     else:
@@ -48,15 +43,12 @@ def install_engine(paths: TwinPaths, tools: Tools) -> Path:
 
 
 def environment(paths: TwinPaths) -> dict[str, str]:
-    """The variables with which every `pulumi` command works on this twin's stacks, and on nothing else.
-
-    PULUMI_CONFIG_PASSPHRASE outweighs the passphrase file: a caller must not pass on a user's own.
-    """
+    """The variables with which every `pulumi` command works on this twin's stacks, and on nothing else."""
     return {
         "PATH": os.pathsep.join([str(paths.bin), os.environ.get("PATH", os.defpath)]),
         "PULUMI_HOME": str(pulumi_home(paths)),
         "PULUMI_BACKEND_URL": f"file://{_backend(paths)}",
-        "PULUMI_CONFIG_PASSPHRASE_FILE": str(passphrase_file(paths)),
+        "PULUMI_CONFIG_PASSPHRASE": _PASSPHRASE,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         # What is not there is not fetched from the internet; the message names the plugin.
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",

@@ -11,7 +11,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
@@ -206,17 +205,14 @@ def start(provider: Provider) -> tuple[grpc.Server, int]:
 
 def run(provider: Provider) -> None:
     """The plugin's main: serve, tell the engine the port on standard output, stay until the engine is gone."""
-    # Ctrl-C is the engine's to handle: it sends Cancel, waits for what is under way, then stops its plugins.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     server, port = start(provider)
+    ended, parent = threading.Event(), os.getppid()
+    # The engine ends its plugins with an interrupt and waits five seconds for each that ignores it. A user's Ctrl-C
+    # does not come here (plugins have a process group of their own): the engine sends Cancel.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    parent = os.getppid()
-
-    def leave_with_the_engine() -> None:
-        while os.getppid() == parent:
-            time.sleep(_ORPHAN_CHECK_SECONDS)
-        server.stop(grace=None)
-
-    threading.Thread(target=leave_with_the_engine, daemon=True).start()
-    server.wait_for_termination()
+    while not ended.wait(_ORPHAN_CHECK_SECONDS) and os.getppid() == parent:
+        pass  # an engine that was killed ends nobody
+    server.stop(grace=None).wait()

@@ -188,6 +188,12 @@ class NodePools:
         elif field in _UNWRAPPED and isinstance(value, dict):
             inner, path = _UNWRAPPED[field]
             put_at(pool, path, value.get(inner, [] if inner in ("taints", "tags") else {}))
+        elif field == "bootDisk":
+            # The official provider sends it empty beside a changed machine or disk type, because the pool reports one.
+            boot_disk = pool["config"]["bootDisk"]
+            boot_disk |= value if isinstance(value, dict) else {}
+            pool["config"]["diskType"] = boot_disk["diskType"]
+            pool["config"]["diskSizeGb"] = int(boot_disk["sizeGb"])
         elif field in _UPDATES:
             put_at(pool, _UPDATES[field], value)
         else:
