@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from tpuplane_twin.cli.console import console
 
@@ -17,14 +17,14 @@ def print_up(name: str, status: Mapping[str, Any]) -> None:
         f"twin [bold]{name}[/bold] is up: Google's API at {status['api']}, "
         + (f"{len(clusters)} cluster(s)" if clusters else "no cluster yet (a program creates them)")
     )
-    console.print(f'next: [cyan]eval "$(uv run tpuplane-twin env{_option(name)})"[/cyan]', soft_wrap=True)
+    console.print(f'next: [cyan]eval "$(.venv/bin/tpuplane-twin env{_option(name)})"[/cyan]', soft_wrap=True)
 
 
 def print_status(status: Mapping[str, Any]) -> None:
     """Everything the supervisor knows."""
     waiting = f" (waits for {status['waiting']})" if status["waiting"] else ""
     console.print(f"twin [bold]{status['name']}[/bold]: {status['state']}{waiting}, Google's API at {status['api']}")
-    processes = Table("process", "pid", "restarts", "memory", box=None, pad_edge=False)
+    processes = Table(Column("process", no_wrap=True), "pid", "restarts", "memory", box=None, pad_edge=False)
     for process in status["processes"]:
         processes.add_row(
             process["name"],
@@ -39,33 +39,31 @@ def print_status(status: Mapping[str, Any]) -> None:
 
 
 def print_pools(clusters: Iterable[Mapping[str, Any]], workers: Mapping[str, int] | None = None) -> None:
-    """One row per node pool: its slice, chips, hosts ready, and how many of a sample's workers sit there."""
-    table = Table(
-        "cluster", "node pool", "slice", "chips", "hosts ready", "capacity", "state", box=None, pad_edge=False
-    )
+    """A row for each node pool: its slice, chips, hosts ready, and how many of a sample's workers sit there."""
+    pool_column = Column("cluster, node pool", no_wrap=True)
+    table = Table(pool_column, "slice", "chips", "hosts ready", "capacity", "state", box=None, pad_edge=False)
     if workers is not None:
-        table.add_column("sample's workers")
+        table.add_column("workers of the sample")
     chips = hosts = ready = 0
     for cluster in clusters:
-        for pool in cluster["nodePools"]:
-            row = [
-                f"{cluster['name']} ({cluster['location']})",
-                pool["name"],
+        state = cluster["status"] if not cluster["message"] else f"{cluster['status']}: {cluster['message']}"
+        table.add_row(f"[bold]{cluster['name']}[/bold] ({cluster['location']})", "", "", "", "", state)
+        for pool in sorted(cluster["nodePools"], key=lambda pool: (pool["chips"] > 0, pool["name"])):
+            table.add_row(
+                f"  {pool['name']}",
                 pool["slice"] or f"[dim]{pool['machineType']}[/dim]",
                 str(pool["chips"] or ""),
                 f"{pool['nodesReady']}/{pool['nodes']}",
                 pool["capacity"],
-                pool["status"],
-            ]
-            if workers is not None:
-                row.append(str(workers.get(pool["name"], "")))
-            table.add_row(*row)
+                pool["status"] if not pool["message"] else f"{pool['status']}: {pool['message']}",
+                *([] if workers is None else [str(workers.get(pool["name"], ""))]),
+            )
             chips += pool["chips"]
             hosts += pool["nodes"] if pool["chips"] else 0
             ready += pool["nodesReady"] if pool["chips"] else 0
-    console.print(table)
     if table.row_count:
-        console.print(f"{chips} chips on {ready}/{hosts} TPU hosts ready")
+        console.print(table)
+        console.print(f"{chips} chips; {ready} of {hosts} TPU hosts ready")
 
 
 def print_rehearsal(name: str, stack: str, result: Mapping[str, Any]) -> None:
@@ -81,11 +79,11 @@ def print_rehearsal(name: str, stack: str, result: Mapping[str, Any]) -> None:
     context = placement["context"] if placement else (result["status"]["clusters"] or [{"context": "…"}])[0]["context"]
     labels = "cloud.google.com/gke-tpu-accelerator,cloud.google.com/gke-tpu-topology,cloud.google.com/gke-nodepool"
     for command in (
-        f'eval "$(uv run tpuplane-twin env{_option(name)})"',
+        f'eval "$(.venv/bin/tpuplane-twin env{_option(name)})"',
         f"pulumi preview --stack {stack}",
         f"kubectl --context {context} get nodes -L {labels}",
         f"kubectl --context {context} get pods -o wide",
-        f"uv run tpuplane-twin status{_option(name)}",
+        f".venv/bin/tpuplane-twin status{_option(name)}",
     ):
         console.print(f"  [cyan]{command}[/cyan]", soft_wrap=True)
 
