@@ -2,62 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from tpuplane.plan import NodePoolPlan, PlatformPlan
+from tpuplane.plan import PlatformPlan
+from tpuplane.plan.summary import PoolSummary
 from tpuplane.spec import SpecError
 from tpuplane.spec.errors import dotted
-from tpuplane.tpu import Slice
-
-
-@dataclass(frozen=True, slots=True)
-class PoolSummary:
-    """One pool as the user wrote it: the node pools of one key, added up."""
-
-    name: str
-    shape: Slice
-    zone: str
-    capacity: str
-    min_slices: int
-    max_slices: int
-    node_pools: tuple[str, ...]
-
-    @classmethod
-    def of(cls, pools: Iterable[NodePoolPlan]) -> Iterator[PoolSummary]:
-        """A summary for each of the user's pools, in their order."""
-        for name, group in itertools.groupby(pools, key=lambda pool: pool.pool):
-            members = list(group)
-            shape = members[0].slice
-            assert shape is not None  # noqa: S101 (only the system pool has none)
-            low = sum(pool.autoscaling.min_nodes if pool.autoscaling else pool.max_nodes for pool in members)
-            high = sum(pool.max_nodes for pool in members)
-            yield cls(
-                name=name,
-                shape=shape,
-                zone=", ".join(members[0].zones),
-                capacity=members[0].capacity,
-                min_slices=low // shape.hosts,
-                max_slices=high // shape.hosts,
-                node_pools=tuple(pool.name for pool in members),
-            )
-
-    @property
-    def slices(self) -> str:
-        """`2`, or `1-4` for a pool that scales."""
-        fixed = self.min_slices == self.max_slices
-        return str(self.max_slices) if fixed else f"{self.min_slices}-{self.max_slices}"
-
-    @property
-    def chips(self) -> int:
-        """Chips at full scale."""
-        return self.shape.chips * self.max_slices
 
 
 def show(platform: PlatformPlan) -> None:
@@ -70,10 +24,8 @@ def show(platform: PlatformPlan) -> None:
     for cluster in platform.clusters:
         table.add_row(f"[bold]{cluster.name}[/bold]", "", cluster.location)
         for pool in PoolSummary.of(cluster.tpu_pools):
-            hosts = str(pool.shape.hosts * pool.max_slices)
-            table.add_row(
-                f"  {pool.name}", str(pool.shape), pool.zone, pool.capacity, pool.slices, hosts, str(pool.chips)
-            )
+            counts = (pool.slices, str(pool.hosts), str(pool.chips))
+            table.add_row(f"  {pool.name}", str(pool.shape), pool.zone, pool.capacity, *counts)
     # Into a file or a pipe, the table is as wide as it needs to be.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     console.print(f"[bold]{platform.name}[/bold] in project {platform.project}\n")

@@ -101,8 +101,13 @@ class NodePoolPlan:
     replace_on: tuple[str, ...] = ()
 
     @property
+    def min_nodes(self) -> int:
+        """Nodes that are always there, in each zone."""
+        return self.autoscaling.min_nodes if self.autoscaling is not None else self.max_nodes
+
+    @property
     def max_nodes(self) -> int:
-        """Nodes at full scale."""
+        """Nodes at full scale, in each zone."""
         if self.autoscaling is not None:
             return self.autoscaling.max_nodes
         return self.node_count or 0
@@ -137,6 +142,8 @@ class ClusterPlan:
     release_channel: str
     min_master_version: str | None
     subnet: SubnetPlan
+    node_addresses: int  # taken of the subnet's primary range at full scale, one for each node
+    pod_addresses: int  # taken of its pods' range at full scale, a block for each node
     control_plane: ControlPlanePlan
     service_account: ServiceAccountPlan
     ray_operator: bool  # GKE's Ray add-on: KubeRay and the TPU webhook

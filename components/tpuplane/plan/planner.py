@@ -17,6 +17,7 @@ from tpuplane.spec import ClusterSpec, PlatformSpec, SpecError
 from tpuplane.spec.checks import check
 from tpuplane.spec.locations import region_of, system_zones
 from tpuplane.spec.names import cluster_name
+from tpuplane.spec.networks import address_needs
 
 # The least that a GKE node needs (logs, metrics), and pulling images
 # (https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster).
@@ -45,6 +46,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
     name = cluster_name(spec.name, key)
     labels = {**spec.labels, **cluster.labels, PLATFORM_LABEL: spec.name}
     control_plane = cluster.control_plane
+    needs = address_needs(cluster)
     return ClusterPlan(
         key=key,
         name=name,
@@ -60,6 +62,8 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
             pods_cidr=cluster.network.pods_cidr,
             services_cidr=cluster.network.services_cidr,
         ),
+        node_addresses=needs.nodes,
+        pod_addresses=needs.pods,
         control_plane=ControlPlanePlan(
             public_endpoint=control_plane.public_endpoint,
             master_cidr=control_plane.master_cidr,

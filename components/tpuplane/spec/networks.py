@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from pydantic.alias_generators import to_snake
@@ -14,13 +15,23 @@ from tpuplane.tpu import SliceError
 
 # Every primary range loses four addresses: network, gateway, last but one, broadcast
 # (https://cloud.google.com/vpc/docs/subnets).
-_RESERVED_ADDRESSES = 4
+RESERVED_ADDRESSES = 4
 # Pods per node where the user sets nothing, and on the system pool
 # (https://cloud.google.com/kubernetes-engine/docs/how-to/flexible-pod-cidr).
 _GKE_MAX_PODS = 110
 # A cluster in a region whose zones are not known: GKE spreads a pool over three.
 _USUAL_ZONES = 3
 _PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
+
+
+@dataclass(frozen=True, slots=True)
+class AddressNeeds:
+    """Addresses that a cluster takes at full scale, with the node that an upgrade of the system pool adds."""
+
+    nodes: int
+    """Of the primary range: one for each node."""
+    pods: int
+    """Of the pods' range: a block for each node."""
 
 
 def _ranges(clusters: dict[str, ClusterSpec]) -> dict[Path, IPv4Network]:
@@ -80,14 +91,15 @@ def next_free(prefix: int, taken: list[IPv4Network]) -> IPv4Network | None:
 
 def check_sizes(key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
     """Refuse ranges that cannot hold the cluster at full scale."""
-    nodes, pods = _needs(cluster)
+    needs = address_needs(cluster)
+    nodes, pods = needs.nodes, needs.pods
     at: Path = ("clusters", key, "network")
     nodes_range = IPv4Network(cluster.network.nodes_cidr)
-    if nodes > nodes_range.num_addresses - _RESERVED_ADDRESSES:
+    if nodes > nodes_range.num_addresses - RESERVED_ADDRESSES:
         yield Mistake(
             (*at, "nodesCidr"),
-            f"'{nodes_range}' holds {nodes_range.num_addresses - _RESERVED_ADDRESSES} nodes, but the pools grow to "
-            f"{nodes}; allowed: /{_prefix(nodes + _RESERVED_ADDRESSES)} or larger",
+            f"'{nodes_range}' holds {nodes_range.num_addresses - RESERVED_ADDRESSES} nodes, but the pools grow to "
+            f"{nodes}; allowed: /{_prefix(nodes + RESERVED_ADDRESSES)} or larger",
         )
     pods_range = IPv4Network(cluster.network.pods_cidr)
     if pods > pods_range.num_addresses:
@@ -98,8 +110,8 @@ def check_sizes(key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
         )
 
 
-def _needs(cluster: ClusterSpec) -> tuple[int, int]:
-    """Node addresses and pod addresses at full scale, with the node that a system pool upgrade adds."""
+def address_needs(cluster: ClusterSpec) -> AddressNeeds:
+    """How much of its ranges the cluster takes."""
     zones = len(system_zones(cluster.location)) or _USUAL_ZONES
     nodes = cluster.system_pool.max_nodes * zones + 1
     pods = nodes * _pod_block(_GKE_MAX_PODS)
@@ -110,7 +122,7 @@ def _needs(cluster: ClusterSpec) -> tuple[int, int]:
             continue  # reported where it stands
         nodes += hosts
         pods += hosts * _pod_block(pool.max_pods_per_node)
-    return nodes, pods
+    return AddressNeeds(nodes, pods)
 
 
 def _pod_block(max_pods: int) -> int:
