@@ -1,0 +1,9 @@
+"""What a plan costs, by Google's list prices on record. Pure: no Pulumi, no network, no clock."""
+
+from __future__ import annotations
+
+from tpuplane.cost.charging import Charging, charging
+from tpuplane.cost.estimate import PlatformCost, PoolCost, Sum, cost
+from tpuplane.cost.rates import Rate, rate
+
+__all__ = ["Charging", "PlatformCost", "PoolCost", "Rate", "Sum", "charging", "cost", "rate"]

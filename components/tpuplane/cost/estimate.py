@@ -1,0 +1,130 @@
+"""What the chips of a platform cost per hour: for each pool, cluster and capacity, and in all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tpuplane.cost.charging import charging
+from tpuplane.cost.rates import Rate, rate
+from tpuplane.plan import PlatformPlan
+from tpuplane.plan.summary import PoolSummary
+from tpuplane.tpu import Price
+
+
+@dataclass(frozen=True, slots=True)
+class PoolCost:
+    """What one pool's chips cost."""
+
+    cluster: str
+    """GKE name of the cluster."""
+    pool: PoolSummary
+    rate: Rate
+
+    @property
+    def path(self) -> str:
+        """The pool as messages name it."""
+        return f"{self.cluster} {self.pool.name}"
+
+    @property
+    def sum(self) -> Sum:
+        """Its cost, as a sum of one."""
+        return Sum.of([self])
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """US dollars per hour with all pools at their minimum, and at full scale."""
+
+    min_usd_per_hour: float
+    max_usd_per_hour: float
+    estimated: tuple[str, ...] = ()
+    """Pools in it that are counted at another region's price."""
+    missing: tuple[str, ...] = ()
+    """Pools that are not in it, for want of a price."""
+
+    @classmethod
+    def of(cls, pools: Iterable[PoolCost]) -> Sum:
+        """The cost of several pools together."""
+        pools = list(pools)
+        priced = [(pool.pool, pool.rate.price.usd_per_chip_hour) for pool in pools if pool.rate.price is not None]
+        return cls(
+            min_usd_per_hour=sum(pool.min_chips * usd for pool, usd in priced),
+            max_usd_per_hour=sum(pool.chips * usd for pool, usd in priced),
+            estimated=tuple(pool.path for pool in pools if pool.rate.stand_in),
+            missing=tuple(pool.path for pool in pools if pool.rate.price is None),
+        )
+
+    @property
+    def known(self) -> bool:
+        """Whether anything in it has a price, or there was nothing to price."""
+        return not self.missing or self.max_usd_per_hour > 0
+
+    @property
+    def min_usd_per_month(self) -> float:
+        """A month at the minimum."""
+        return self.min_usd_per_hour * charging().hours_per_month
+
+    @property
+    def max_usd_per_month(self) -> float:
+        """A month at full scale."""
+        return self.max_usd_per_hour * charging().hours_per_month
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformCost:
+    """What the chips of a platform cost. What else costs money: `charging().not_included`."""
+
+    pools: tuple[PoolCost, ...]
+
+    @property
+    def total(self) -> Sum:
+        """The whole platform."""
+        return Sum.of(self.pools)
+
+    @property
+    def by_capacity(self) -> dict[str, Sum]:
+        """A sum for each capacity that is used, in the order of the file."""
+        names = dict.fromkeys(pool.pool.capacity for pool in self.pools)
+        return {name: Sum.of(pool for pool in self.pools if pool.pool.capacity == name) for name in names}
+
+    def of_cluster(self, name: str) -> Sum:
+        """One cluster's pools."""
+        return Sum.of(pool for pool in self.pools if pool.cluster == name)
+
+    @property
+    def prices(self) -> tuple[Price, ...]:
+        """Every price that was used, once."""
+        used = (pool.rate.price for pool in self.pools)
+        return tuple(dict.fromkeys(price for price in used if price is not None))
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Keys of `Catalogue.sources` behind the prices."""
+        return tuple(dict.fromkeys(price.source for price in self.prices))
+
+    @property
+    def oldest(self) -> str | None:
+        """The date of the oldest price used; None where one of them is undated, or none was used."""
+        dates = [price.as_of for price in self.prices]
+        return None if None in dates else min((date for date in dates if date), default=None)
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """What there is to know about how the capacities in use are charged."""
+        return {name: charging().notes[name] for name in self.by_capacity if name in charging().notes}
+
+
+def cost(platform: PlatformPlan, *, estimate: bool = False) -> PlatformCost:
+    """Price every pool of a plan. `estimate` fills the gaps of the price list with other regions' prices."""
+    return PlatformCost(
+        tuple(
+            PoolCost(
+                cluster.name,
+                pool,
+                rate(pool.shape.generation.name, cluster.region, pool.capacity, estimate=estimate),
+            )
+            for cluster in platform.clusters
+            for pool in PoolSummary.of(cluster.tpu_pools)
+        )
+    )
