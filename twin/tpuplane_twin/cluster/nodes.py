@@ -14,7 +14,7 @@ from tpuplane.tpu import region_of
 from tpuplane_twin.cluster.addresses import node_address
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.machines import Machine, boot_disk, machine
-from tpuplane_twin.gcp.backend import node_counts
+from tpuplane_twin.gcp.backend import node_numbers
 
 POOL_LABEL = "cloud.google.com/gke-nodepool"
 INCARNATION = "twin.tpuplane.dev/incarnation"
@@ -93,7 +93,7 @@ class Pool:
     @property
     def places(self) -> list[Place]:
         """Every node that the pool should have now."""
-        return [Place(zone, n) for zone, count in node_counts(self.pool).items() for n in range(count)]
+        return [Place(zone, number) for zone, numbers in node_numbers(self.pool).items() for number in numbers]
 
     @property
     def is_slice(self) -> bool:

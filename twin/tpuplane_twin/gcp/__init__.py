@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tpuplane_twin.gcp.app import create_app, resume
-from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Endpoint, node_counts
+from tpuplane_twin.gcp.app import create_app, resize, resume
+from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Endpoint, Numbers, node_counts, node_numbers
 from tpuplane_twin.gcp.status import Snapshot, snapshot
 from tpuplane_twin.gcp.store import Store, StoreError
 
@@ -11,11 +11,14 @@ __all__ = [
     "BackendError",
     "ClusterBackend",
     "Endpoint",
+    "Numbers",
     "Snapshot",
     "Store",
     "StoreError",
     "create_app",
     "node_counts",
+    "node_numbers",
+    "resize",
     "resume",
     "snapshot",
 ]

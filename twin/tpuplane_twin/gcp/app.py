@@ -12,10 +12,10 @@ from typing import Any
 
 from aiohttp import web
 
-from tpuplane_twin.gcp.backend import ClusterBackend
+from tpuplane_twin.gcp.backend import ClusterBackend, Numbers
 from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.compute.service import compute_handlers
-from tpuplane_twin.gcp.container.names import CLUSTER
+from tpuplane_twin.gcp.container.names import CLUSTER, parent_cluster
 from tpuplane_twin.gcp.container.reconcile import Reconciler
 from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.discovery import Document, Method, document
@@ -36,6 +36,7 @@ _UNAUTHENTICATED = (
 log = logging.getLogger(__name__)
 
 _OPERATIONS = web.AppKey("operations", Operations)
+_RECONCILER = web.AppKey("reconciler", Reconciler)
 _STORE = web.AppKey("store", Store)
 
 
@@ -113,7 +114,8 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
     When the application starts, stored clusters come back and unfinished operations go on, in the background;
     `resume` waits for the clusters. When it stops, running work is dropped and goes on at the next start.
     """
-    operations = Operations(store, Reconciler(store, backend))
+    reconciler = Reconciler(store, backend)
+    operations = Operations(store, reconciler)
     handlers: dict[str, Handler] = {
         **container_handlers(store, operations),
         **compute_handlers(store),
@@ -121,6 +123,7 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
     }
     app = web.Application(middlewares=[_authenticated(token)], client_max_size=_MAX_BODY)
     app[_OPERATIONS] = operations
+    app[_RECONCILER] = reconciler
     app[_STORE] = store
     for base, service in {
         "/v1beta1/": Service("container", "v1beta1", handlers),
@@ -141,6 +144,16 @@ async def resume(app: web.Application) -> None:
     Raises BackendError naming the clusters that did not come back; they are DEGRADED, with the reason.
     """
     await app[_OPERATIONS].recovered()
+
+
+async def resize(app: web.Application, pool: str, seen: Numbers, wanted: Numbers) -> bool:
+    """Give the autoscaled pool of this resource name other nodes, once no operation of its cluster runs.
+
+    There is no operation to be seen, and no field of the pool changes but what its instance groups count. False if
+    the pool does not stand as it was `seen`; BackendError if it could not be done, and the pool is as before.
+    """
+    async with app[_OPERATIONS].lock(parent_cluster(pool)):
+        return await app[_RECONCILER].resize(pool, seen, wanted)
 
 
 async def _work(app: web.Application) -> AsyncIterator[None]:

@@ -7,10 +7,18 @@ so every method is idempotent. Clusters and pools are Google's own REST JSON, as
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from tpuplane_twin.gcp.schema import Json
+
+Numbers = dict[str, list[int]]
+"""The nodes of a pool: zone → their numbers in that zone's instance group."""
+
+NODES = "twinNodes"
+"""The field of a stored pool with its `Numbers` once the cluster autoscaler has resized it. No answer shows it."""
 
 
 class BackendError(Exception):
@@ -41,7 +49,7 @@ class ClusterBackend(Protocol):
         ...
 
     async def apply_node_pool(self, cluster: Json, pool: Json) -> None:
-        """Make the pool's nodes exactly `node_counts(pool)`, return when they are Ready."""
+        """Make the pool's nodes exactly `node_numbers(pool)`, return when they are Ready."""
         ...
 
     async def delete_node_pool(self, cluster: Json, pool: Json) -> None:
@@ -50,18 +58,34 @@ class ClusterBackend(Protocol):
 
 
 def node_counts(pool: Json) -> dict[str, int]:
-    """The nodes that a pool has in each of its zones.
+    """The nodes that a pool has in each of its zones."""
+    return {zone: len(numbers) for zone, numbers in node_numbers(pool).items()}
 
-    `initialNodeCount` is per zone (GKE rewrites it at every resize); autoscaling raises it to its minimum, per zone
-    or, with `totalMinNodeCount`, over all zones.
+
+def node_numbers(pool: Json) -> Numbers:
+    """The numbers of the nodes that a pool has in each of its zones, ascending.
+
+    `initialNodeCount` is per zone (GKE rewrites it when a pool is resized by hand); where the cluster autoscaler has
+    resized the pool since, `NODES` has what it made of it. Autoscaling raises either to its minimum, per zone or,
+    with `totalMinNodeCount`, over all zones.
     """
     zones: list[str] = pool["locations"]
-    count = int(pool.get("initialNodeCount", 0))
+    initial = range(int(pool.get("initialNodeCount", 0)))
+    numbers = {zone: sorted(pool.get(NODES, {}).get(zone, initial)) for zone in zones}
     autoscaling = pool.get("autoscaling", {})
     if not autoscaling.get("enabled"):
-        return dict.fromkeys(zones, count)
-    counts = dict.fromkeys(zones, max(count, int(autoscaling.get("minNodeCount", 0))))
-    missing = int(autoscaling.get("totalMinNodeCount", 0)) - sum(counts.values())
+        return numbers
+    for zone in zones:
+        numbers[zone] = sized(numbers[zone], max(len(numbers[zone]), int(autoscaling.get("minNodeCount", 0))))
+    missing = int(autoscaling.get("totalMinNodeCount", 0)) - sum(map(len, numbers.values()))
     for at in range(max(0, missing)):
-        counts[zones[at % len(zones)]] += 1
-    return counts
+        zone = zones[at % len(zones)]
+        numbers[zone] = sized(numbers[zone], len(numbers[zone]) + 1)
+    return numbers
+
+
+def sized(numbers: Sequence[int], count: int) -> list[int]:
+    """These nodes as `count` nodes: the highest numbers go, the lowest free ones come."""
+    free = (number for number in itertools.count() if number not in numbers)
+    more = itertools.islice(free, max(0, count - len(numbers)))
+    return sorted([*sorted(numbers)[:count], *more])

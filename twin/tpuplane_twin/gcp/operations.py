@@ -116,13 +116,13 @@ class Operations:
         if work is not None:
             self._spawn(self._run(key, work))
 
-    def _lock(self, cluster: str) -> asyncio.Lock:
-        # A plain asyncio.Lock serves its waiters in the order in which they came.
+    def lock(self, cluster: str) -> asyncio.Lock:
+        """Held while anything of the cluster is being brought about; waiters are served in the order they came."""
         return self._locks.setdefault(cluster, asyncio.Lock())
 
     async def _restore(self, cluster: str) -> str | None:
         """Bring one cluster back; why it did not come, if it did not."""
-        async with self._lock(cluster):
+        async with self.lock(cluster):
             try:
                 await self._worker.restore(cluster)
             except (BackendError, StoreError) as error:
@@ -131,7 +131,7 @@ class Operations:
             return None
 
     async def _run(self, key: str, work: Json) -> None:
-        async with self._lock(work["cluster"]):
+        async with self.lock(work["cluster"]):
             await self._write(lambda: self._update(key, {"status": "RUNNING"}))
             try:
                 commit = await self._worker.run(work)

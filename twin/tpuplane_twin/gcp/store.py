@@ -76,6 +76,11 @@ class Store:
         finally:
             self._depth -= 1
 
+    @property
+    def changes(self) -> int:
+        """A number that grows with every change made through this store: a cheap question whether to read again."""
+        return self._db.total_changes
+
     def get(self, kind: str, key: str) -> Json | None:
         """The object, or None."""
         rows = self._execute("SELECT value FROM objects WHERE kind = ? AND key = ?", kind, key)

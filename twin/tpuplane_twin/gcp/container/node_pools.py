@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tpuplane_twin.gcp.backend import NODES, sized
 from tpuplane_twin.gcp.call import Call
 from tpuplane_twin.gcp.container import pool_rules, reconcile
 from tpuplane_twin.gcp.container.accounts import check_service_account
@@ -130,6 +131,8 @@ class NodePools:
         if refusal is not None:
             raise invalid(refusal)
         pool["initialNodeCount"] = nodes
+        if NODES in pool:
+            pool[NODES] = {zone: sized(numbers, nodes) for zone, numbers in pool[NODES].items()}
         return self._apply("SET_NODE_POOL_SIZE", key, pool)
 
     def set_autoscaling(self, call: Call) -> Json:

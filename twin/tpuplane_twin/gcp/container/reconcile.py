@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 
-from tpuplane_twin.gcp.backend import BackendError, ClusterBackend
+from tpuplane_twin.gcp.backend import NODES, BackendError, ClusterBackend, Numbers, node_numbers
 from tpuplane_twin.gcp.container import pool_rules
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL, parent_cluster
 from tpuplane_twin.gcp.container.views import cluster_view, pool_view
@@ -30,6 +31,8 @@ _FAILED_STATUS = {
 }
 _SETTLED_CLUSTER = ("RUNNING", "RECONCILING", "DEGRADED")
 _SETTLED_POOL = ("RUNNING", "RECONCILING", "RUNNING_WITH_ERROR")
+SCALABLE = ("RUNNING", "RUNNING_WITH_ERROR")
+"""The statuses in which a pool can be resized: nothing else is being done to it."""
 
 
 class Reconciler:
@@ -91,6 +94,32 @@ class Reconciler:
             raise BackendError(f"Internal error: {type(error).__name__}: {error}") from error
         if stored["status"] == "DEGRADED":
             self._settle(CLUSTER, cluster)
+
+    async def resize(self, key: str, seen: Numbers, wanted: Numbers) -> bool:
+        """Give an autoscaled pool the nodes `wanted`, without an operation, as GKE's cluster autoscaler does.
+
+        False if the pool does not stand as it was `seen`. A pool that cannot be brought to it keeps what it had, and
+        BackendError says why.
+        """
+        name = parent_cluster(key)
+        cluster, pool = self._store.get(CLUSTER, name), self._store.get(POOL, key)
+        if cluster is None or cluster["status"] not in _SETTLED_CLUSTER or pool is None:
+            return False
+        if pool["status"] not in SCALABLE or not pool.get("autoscaling", {}).get("enabled"):
+            return False
+        if node_numbers(pool) != seen:
+            return False
+        self._store.put(POOL, key, {**pool, NODES: wanted})
+        try:
+            await self._apply_pool(name, cluster, key, {**pool, NODES: wanted})
+        except BackendError:
+            latest = self._store.get(POOL, key)
+            if latest is not None and latest.get(NODES) == wanted:
+                self._store.put(POOL, key, {**latest, NODES: seen})
+                with contextlib.suppress(BackendError):
+                    await self._apply_pool(name, cluster, key, {**latest, NODES: seen})
+            raise
+        return True
 
     async def _create_cluster(self, key: str) -> Commit:
         started = await self._start(key, self._store.get(CLUSTER, key) or {})

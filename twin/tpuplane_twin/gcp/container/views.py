@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tpuplane_twin.gcp.backend import node_counts
+from tpuplane_twin.gcp.backend import NODES, node_counts
 from tpuplane_twin.gcp.container.names import POOL, fingerprint, group_urls, self_link
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -15,7 +15,8 @@ def pool_view(key: str, pool: Json) -> Json:
         "selfLink": self_link(key),
         "instanceGroupUrls": group_urls(key, pool["locations"]),
     }
-    return {**view, "etag": fingerprint(view)}
+    # The autoscaler's work is no change of the configuration: nobody's update may fail because of it.
+    return {**view, "etag": fingerprint({**view, NODES: None})}
 
 
 def cluster_view(store: Store, key: str, cluster: Json) -> Json:
@@ -25,12 +26,12 @@ def cluster_view(store: Store, key: str, cluster: Json) -> Json:
         **cluster,
         "selfLink": self_link(key),
         "labelFingerprint": fingerprint(sorted(cluster.get("resourceLabels", {}).items())),
-        "nodePools": pools,
-        "currentNodeCount": sum(sum(node_counts(pool).values()) for pool in pools),
+        "nodePools": [pool["etag"] for pool in pools],
     }
     if pools:
         # Deprecated mirrors of the first pool, which clients still read.
         view["nodeConfig"] = pools[0]["config"]
         view["currentNodeVersion"] = pools[0]["version"]
         view["instanceGroupUrls"] = [url for pool in pools for url in pool["instanceGroupUrls"]]
-    return {**view, "etag": fingerprint(view)}
+    nodes = sum(sum(node_counts(pool).values()) for pool in pools)
+    return {**view, "nodePools": pools, "currentNodeCount": nodes, "etag": fingerprint(view)}
