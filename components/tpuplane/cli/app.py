@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tpuplane.cli.render import as_json, mistakes_as_json, show
-from tpuplane.plan import plan
+from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import SpecError, StackFileMissing, load_stack
 
 MISTAKE = 1
@@ -20,6 +20,9 @@ USAGE = 2
 app = typer.Typer(name="tpuplane", no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False)
 
 
+StackFile = Annotated[Path, typer.Argument(metavar="FILE", help="A stack file, such as stacks/Pulumi.local.yaml.")]
+
+
 @app.callback()
 def main() -> None:
     """TPU platforms on GKE, described in one stack file."""
@@ -27,30 +30,76 @@ def main() -> None:
 
 @app.command()
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A stack file, such as stacks/Pulumi.local.yaml.")],
+    file: StackFile,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the plan, or the mistakes, as JSON.")] = False,
 ) -> None:
     """Say whether a stack file is right, and what it describes. Needs no engine and no cloud.
 
     Exit code 0: right. 1: wrong, with every mistake on a line of its own. 2: no such file.
     """
-    try:
-        platform = plan(load_stack(file))
-    except SpecError as error:
-        if as_json_:
-            typer.echo(json.dumps(mistakes_as_json(error), indent=2))
-        else:
-            typer.echo(error, err=True)
-        raise typer.Exit(USAGE if isinstance(error, StackFileMissing) else MISTAKE) from None
+    platform = _planned(file, as_json_)
     if as_json_:
         typer.echo(json.dumps(as_json(platform), indent=2))
     else:
         show(platform)
 
 
-@app.command(hidden=True)
+@app.command("plan")
+def plan_(
+    file: StackFile,
+    as_json_: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Where a region has no price on record, use another region's, marked.")
+    ] = False,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", metavar="SVG", help="Also write a picture of the platform.")
+    ] = None,
+) -> None:
+    """Show what a stack file will create, the addresses it takes and what its chips cost. Needs no engine, no cloud.
+
+    Exit code 0: planned. 1: the file is wrong, with every mistake on a line of its own. 2: no such file.
+    """
+    from tpuplane.cost import cost  # noqa: PLC0415 (only what a command needs is imported)
+
+    platform = _planned(file, as_json_)
+    costs = cost(platform, estimate=estimate)
+    if picture is not None:
+        _draw(platform, picture)
+    if as_json_:
+        from tpuplane.cli.plan_json import plan_as_json  # noqa: PLC0415
+
+        typer.echo(json.dumps(plan_as_json(platform, costs), indent=2))
+    else:
+        from tpuplane.cli.plan_table import show_plan  # noqa: PLC0415
+
+        show_plan(platform, costs)
+
+
+@app.command()
 def schema() -> None:
     """Print the JSON schema of stack files."""
     from tpuplane.spec.schema import schema_text  # noqa: PLC0415 (only this command needs it)
 
     typer.echo(schema_text(), nl=False)
+
+
+def _planned(file: Path, as_json_: bool) -> PlatformPlan:
+    """The plan of a stack file; ends the command when the file is wrong."""
+    try:
+        return plan(load_stack(file))
+    except SpecError as error:
+        if as_json_:
+            typer.echo(json.dumps(mistakes_as_json(error), indent=2))
+        else:
+            typer.echo(error, err=True)
+        raise typer.Exit(USAGE if isinstance(error, StackFileMissing) else MISTAKE) from None
+
+
+def _draw(platform: PlatformPlan, file: Path) -> None:
+    from tpuplane.picture import draw  # noqa: PLC0415
+
+    try:
+        file.write_text(draw(platform), encoding="utf-8")
+    except OSError as error:
+        typer.echo(f"--picture: {file} cannot be written: {error.strerror}", err=True)
+        raise typer.Exit(USAGE) from None

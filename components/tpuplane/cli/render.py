@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
+from tpuplane.cli.console import console
 from tpuplane.plan import PlatformPlan
-from tpuplane.plan.summary import PoolSummary
+from tpuplane.plan.summary import PoolSummary, counted
 from tpuplane.spec import SpecError
 from tpuplane.spec.errors import dotted
 
@@ -26,15 +25,10 @@ def show(platform: PlatformPlan) -> None:
         for pool in PoolSummary.of(cluster.tpu_pools):
             counts = (pool.slices, str(pool.hosts), str(pool.chips))
             table.add_row(f"  {pool.name}", str(pool.shape), pool.zone, pool.capacity, *counts)
-    # Into a file or a pipe, the table is as wide as it needs to be.
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
-    console.print(f"[bold]{platform.name}[/bold] in project {platform.project}\n")
-    console.print(table)
-    console.print(f"\n[green]ok[/green]: {_count(len(platform.clusters), 'cluster')}, {_count(platform.chips, 'chip')}")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    out = console()
+    out.print(f"[bold]{platform.name}[/bold] in project {platform.project}\n")
+    out.print(table)
+    out.print(f"\n[green]ok[/green]: {counted(len(platform.clusters), 'cluster')}, {counted(platform.chips, 'chip')}")
 
 
 def as_json(platform: PlatformPlan) -> dict[str, Any]:
@@ -48,25 +42,27 @@ def as_json(platform: PlatformPlan) -> dict[str, Any]:
             {
                 "name": cluster.name,
                 "location": cluster.location,
-                "pools": [
-                    {
-                        "name": pool.name,
-                        "generation": pool.shape.generation.name,
-                        "topology": pool.shape.topology,
-                        "machineType": pool.shape.machine.name,
-                        "zone": pool.zone,
-                        "capacity": pool.capacity,
-                        "minSlices": pool.min_slices,
-                        "maxSlices": pool.max_slices,
-                        "hostsPerSlice": pool.shape.hosts,
-                        "chips": pool.chips,
-                        "nodePools": list(pool.node_pools),
-                    }
-                    for pool in PoolSummary.of(cluster.tpu_pools)
-                ],
+                "pools": [pool_as_json(pool) for pool in PoolSummary.of(cluster.tpu_pools)],
             }
             for cluster in platform.clusters
         ],
+    }
+
+
+def pool_as_json(pool: PoolSummary) -> dict[str, Any]:
+    """A pool as the user wrote it."""
+    return {
+        "name": pool.name,
+        "generation": pool.shape.generation.name,
+        "topology": pool.shape.topology,
+        "machineType": pool.shape.machine.name,
+        "zone": pool.zone,
+        "capacity": pool.capacity,
+        "minSlices": pool.min_slices,
+        "maxSlices": pool.max_slices,
+        "hostsPerSlice": pool.shape.hosts,
+        "chips": pool.chips,
+        "nodePools": list(pool.node_pools),
     }
 
 

@@ -33,42 +33,53 @@ class PoolCost:
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
-    """US dollars per hour with all pools at their minimum, and at full scale."""
+class Amount:
+    """US dollars per hour of running chips."""
 
-    min_usd_per_hour: float
-    max_usd_per_hour: float
+    usd_per_hour: float
     estimated: tuple[str, ...] = ()
     """Pools in it that are counted at another region's price."""
     missing: tuple[str, ...] = ()
-    """Pools that are not in it, for want of a price."""
+    """Pools that run chips and are not in it, for want of a price."""
+
+    @classmethod
+    def of(cls, pools: Iterable[tuple[PoolCost, int]]) -> Amount:
+        """What these pools cost, each with the chips that it runs."""
+        running = [(pool, chips) for pool, chips in pools if chips]
+        return cls(
+            usd_per_hour=sum(
+                chips * pool.rate.price.usd_per_chip_hour for pool, chips in running if pool.rate.price is not None
+            ),
+            estimated=tuple(pool.path for pool, _ in running if pool.rate.stand_in),
+            missing=tuple(pool.path for pool, _ in running if pool.rate.price is None),
+        )
+
+    @property
+    def known(self) -> bool:
+        """Whether anything in it has a price, or nothing in it costs anything."""
+        return not self.missing or self.usd_per_hour > 0
+
+    @property
+    def usd_per_month(self) -> float:
+        """The same for a month of `charging().hours_per_month` hours."""
+        return self.usd_per_hour * charging().hours_per_month
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What pools cost with all of them at their minimum, and at full scale."""
+
+    min: Amount
+    max: Amount
 
     @classmethod
     def of(cls, pools: Iterable[PoolCost]) -> Sum:
         """The cost of several pools together."""
         pools = list(pools)
-        priced = [(pool.pool, pool.rate.price.usd_per_chip_hour) for pool in pools if pool.rate.price is not None]
         return cls(
-            min_usd_per_hour=sum(pool.min_chips * usd for pool, usd in priced),
-            max_usd_per_hour=sum(pool.chips * usd for pool, usd in priced),
-            estimated=tuple(pool.path for pool in pools if pool.rate.stand_in),
-            missing=tuple(pool.path for pool in pools if pool.rate.price is None),
+            min=Amount.of((pool, pool.pool.min_chips) for pool in pools),
+            max=Amount.of((pool, pool.pool.chips) for pool in pools),
         )
-
-    @property
-    def known(self) -> bool:
-        """Whether anything in it has a price, or there was nothing to price."""
-        return not self.missing or self.max_usd_per_hour > 0
-
-    @property
-    def min_usd_per_month(self) -> float:
-        """A month at the minimum."""
-        return self.min_usd_per_hour * charging().hours_per_month
-
-    @property
-    def max_usd_per_month(self) -> float:
-        """A month at full scale."""
-        return self.max_usd_per_hour * charging().hours_per_month
 
 
 @dataclass(frozen=True, slots=True)

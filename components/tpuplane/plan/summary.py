@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from tpuplane.plan.model import ClusterPlan, NodePoolPlan
-from tpuplane.spec.networks import RESERVED_ADDRESSES
+from tpuplane.spec.networks import RESERVED_ADDRESSES, USUAL_ZONES
 from tpuplane.tpu import Slice
 
 
@@ -85,6 +85,18 @@ class RangeUse:
         )
 
 
+def system_nodes(cluster: ClusterPlan) -> tuple[int, int]:
+    """Nodes of the system pool over all of its zones, at least and at most."""
+    pool = cluster.system_pool
+    zones = len(pool.zones) or USUAL_ZONES
+    return pool.min_nodes * zones, pool.max_nodes * zones
+
+
 def spread(low: int, high: int) -> str:
     """`2`, or `1-4`."""
     return str(high) if low == high else f"{low}-{high}"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 pool`, `2 pools`, `1,024 pools`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -20,7 +20,7 @@ RESERVED_ADDRESSES = 4
 # (https://cloud.google.com/kubernetes-engine/docs/how-to/flexible-pod-cidr).
 _GKE_MAX_PODS = 110
 # A cluster in a region whose zones are not known: GKE spreads a pool over three.
-_USUAL_ZONES = 3
+USUAL_ZONES = 3
 _PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
 
 
@@ -112,7 +112,7 @@ def check_sizes(key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 def address_needs(cluster: ClusterSpec) -> AddressNeeds:
     """How much of its ranges the cluster takes."""
-    zones = len(system_zones(cluster.location)) or _USUAL_ZONES
+    zones = len(system_zones(cluster.location)) or USUAL_ZONES
     nodes = cluster.system_pool.max_nodes * zones + 1
     pods = nodes * _pod_block(_GKE_MAX_PODS)
     for pool in cluster.pools.values():

@@ -1,0 +1,86 @@
+"""`tpuplane plan --json`: the plan and its cost as plain values. Money is in US dollars, rounded to cents."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from tpuplane.cli.render import pool_as_json
+from tpuplane.cost import Amount, PlatformCost, PoolCost, Rate, Sum, charging
+from tpuplane.plan import ClusterPlan, PlatformPlan
+from tpuplane.plan.summary import RangeUse, system_nodes
+from tpuplane.tpu import catalogue
+
+
+def plan_as_json(platform: PlatformPlan, costs: PlatformCost) -> dict[str, Any]:
+    """The whole plan."""
+    return {
+        "ok": True,
+        "name": platform.name,
+        "project": platform.project,
+        "network": platform.network.name,
+        "chips": platform.chips,
+        "clusters": [_cluster(cluster, costs) for cluster in platform.clusters],
+        "cost": {
+            "currency": "USD",
+            "hoursPerMonth": charging().hours_per_month,
+            **_sum(costs.total),
+            "byCapacity": {name: _sum(amounts) for name, amounts in costs.by_capacity.items()},
+            "oldestPrice": costs.oldest,
+            "sources": {key: catalogue().sources[key] for key in costs.sources},
+            "notes": costs.notes,
+            "notIncluded": list(charging().not_included),
+        },
+    }
+
+
+def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:
+    system = cluster.system_pool
+    low, high = system_nodes(cluster)
+    return {
+        "key": cluster.key,
+        "name": cluster.name,
+        "location": cluster.location,
+        "region": cluster.region,
+        "addresses": {use.name: _range(use) for use in RangeUse.of(cluster)},
+        "systemPool": {
+            "machineType": system.machine_type,
+            "zones": list(system.zones),
+            "minNodes": low,
+            "maxNodes": high,
+        },
+        "pools": [_pool(pool) for pool in costs.pools if pool.cluster == cluster.name],
+        "cost": _sum(costs.of_cluster(cluster.name)),
+    }
+
+
+def _range(use: RangeUse) -> dict[str, Any]:
+    return {key: value for key, value in asdict(use).items() if key != "name"}
+
+
+def _pool(cost: PoolCost) -> dict[str, Any]:
+    return {**pool_as_json(cost.pool), "price": _rate(cost.rate), "cost": _sum(cost.sum)}
+
+
+def _rate(rate: Rate) -> dict[str, Any]:
+    """The price, or why there is none."""
+    if rate.price is None:
+        return {"reason": rate.reason}
+    price = {to_camel(key): value for key, value in asdict(rate.price).items() if key != "generation"}
+    return {**price, "standIn": rate.stand_in}
+
+
+def _sum(amounts: Sum) -> dict[str, Any]:
+    return {"min": _amount(amounts.min), "max": _amount(amounts.max)}
+
+
+def _amount(amount: Amount) -> dict[str, Any]:
+    """`perHour` and `perMonth` are null where nothing in it has a price; `missing` names what is not in them."""
+    return {
+        "perHour": round(amount.usd_per_hour, 2) if amount.known else None,
+        "perMonth": round(amount.usd_per_month, 2) if amount.known else None,
+        "estimated": list(amount.estimated),
+        "missing": list(amount.missing),
+    }

@@ -1,0 +1,143 @@
+"""`tpuplane plan` in a terminal: what will exist, the addresses it takes, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from rich.console import Console
+from rich.table import Table
+
+from tpuplane.cli.console import console
+from tpuplane.cost import Amount, PlatformCost, PoolCost, Sum, charging
+from tpuplane.plan import ClusterPlan, PlatformPlan
+from tpuplane.plan.summary import PoolSummary, RangeUse, counted, spread, system_nodes
+from tpuplane.tpu import catalogue
+
+_ESTIMATED = "~"
+_INCOMPLETE = "+"
+
+
+def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
+    """Print the whole plan."""
+    out = console()
+    out.print(f"[bold]{platform.name}[/bold] in project {platform.project}, network {platform.network.name}\n")
+    out.print(_platform(platform))
+    out.print(_addresses(platform))
+    out.print(_costs(platform, costs))
+    _footnotes(out, costs)
+
+
+def _table(title: str, *columns: str, right: int) -> Table:
+    """A plain table whose last `right` columns are numbers."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    for index, column in enumerate(columns):
+        justify: Literal["left", "right"] = "right" if index >= len(columns) - right else "left"
+        table.add_column(column, justify=justify, no_wrap=True)
+    return table
+
+
+def _platform(platform: PlatformPlan) -> Table:
+    columns = ("cluster, pool", "slice", "machine type", "location", "capacity")
+    table = _table("What will exist", *columns, "node pools", "slices", "hosts", "chips", right=4)
+    for cluster in platform.clusters:
+        table.add_row(f"[bold]{cluster.name}[/bold]", "", "", cluster.location)
+        for pool in PoolSummary.of(cluster.tpu_pools):
+            where = (str(pool.shape), pool.shape.machine.name, pool.zone, pool.capacity)
+            hosts = spread(pool.shape.hosts * pool.min_slices, pool.hosts)
+            counts = (str(len(pool.node_pools)), pool.slices, hosts, spread(pool.min_chips, pool.chips))
+            table.add_row(f"  {pool.name}", *where, *counts)
+        system = cluster.system_pool
+        zones = f"{len(system.zones)} zones" if len(system.zones) > 1 else system.zones[0] if system.zones else ""
+        nodes = spread(*system_nodes(cluster))
+        table.add_row(f"  {system.name}", "", system.machine_type, zones, system.capacity, "1", "", nodes, "")
+    pools = [pool for cluster in platform.clusters for pool in PoolSummary.of(cluster.tpu_pools)]
+    node_pools = sum(1 + len(cluster.tpu_pools) for cluster in platform.clusters)
+    slices = spread(sum(pool.min_slices for pool in pools), sum(pool.max_slices for pool in pools))
+    hosts = spread(*map(sum, zip(*_nodes(platform), strict=True)))
+    chips = spread(sum(pool.min_chips for pool in pools), platform.chips)
+    table.add_row("[bold]in all[/bold]", "", "", "", "", str(node_pools), slices, hosts, chips)
+    return table
+
+
+def _nodes(platform: PlatformPlan) -> Iterator[tuple[int, int]]:
+    for cluster in platform.clusters:
+        yield system_nodes(cluster)
+        for pool in PoolSummary.of(cluster.tpu_pools):
+            yield pool.shape.hosts * pool.min_slices, pool.hosts
+
+
+def _addresses(platform: PlatformPlan) -> Table:
+    table = _table("\nAddresses at full scale", "cluster", "range", "", "addresses", "taken", "", right=3)
+    for cluster in platform.clusters:
+        for index, use in enumerate(_ranges(cluster)):
+            table.add_row(cluster.name if index == 0 else "", *use)
+    return table
+
+
+def _ranges(cluster: ClusterPlan) -> Iterator[tuple[str, ...]]:
+    for use in RangeUse.of(cluster):
+        taken = ("by your services", "") if use.used is None else (f"{use.used:,}", f"{use.used / use.size:.0%}")
+        yield use.name, use.cidr, f"{use.size:,}", *taken
+    plane = cluster.control_plane.master_cidr
+    if plane is not None:
+        yield "control plane", plane, "16", "16", "100%"
+
+
+def _costs(platform: PlatformPlan, costs: PlatformCost) -> Table:
+    columns = ("chip-hour", "hour, min", "hour, max", "month, min", "month, max")
+    table = _table("\nCost of the chips in USD, list prices", "cluster, pool", "price of", *columns, right=5)
+    for cluster in platform.clusters:
+        table.add_row(f"[bold]{cluster.name}[/bold]", "", "", *_amounts(costs.of_cluster(cluster.name)))
+        for pool in costs.pools:
+            if pool.cluster == cluster.name:
+                table.add_row(f"  {pool.pool.name}", *_price(pool), *_amounts(pool.sum))
+    table.add_row("[bold]by capacity[/bold]")
+    for capacity, amount in costs.by_capacity.items():
+        table.add_row(f"  {capacity}", "", "", *_amounts(amount))
+    table.add_row("[bold]in all[/bold]", "", "", *_amounts(costs.total))
+    return table
+
+
+def _price(pool: PoolCost) -> tuple[str, str]:
+    price = pool.rate.price
+    if price is None:
+        return "not on record", "?"
+    mark = _ESTIMATED if pool.rate.stand_in else ""
+    where = f" in {price.region}" if pool.rate.stand_in else ""
+    return f"{price.as_of or 'undated'}{where}", f"{mark}{price.usd_per_chip_hour:.4f}"
+
+
+def _amounts(amounts: Sum) -> tuple[str, ...]:
+    low, high = amounts.min, amounts.max
+    hours = (_marked(amount, f"{amount.usd_per_hour:,.2f}") for amount in (low, high))
+    months = (_marked(amount, f"{amount.usd_per_month:,.0f}") for amount in (low, high))
+    return (*hours, *months)
+
+
+def _marked(amount: Amount, usd: str) -> str:
+    if not amount.known:
+        return "?"
+    return f"{_ESTIMATED if amount.estimated else ''}{usd}{_INCOMPLETE if amount.missing else ''}"
+
+
+def _footnotes(out: Console, costs: PlatformCost) -> None:
+    out.print(
+        f"\nmin: autoscaled pools at their minimum; max: all at full scale. A month is {charging().hours_per_month} "
+        f"hours. Not included: {'; '.join(charging().not_included)}."
+    )
+    if costs.prices:
+        out.print(f"Prices are as old as their dates, the oldest {costs.oldest or 'undated'}. They come from:")
+    for key in costs.sources:
+        out.print(f"  {catalogue().sources[key]}")
+    for capacity, note in costs.notes.items():
+        out.print(f"{capacity}: {note}.")
+    total = costs.total.max
+    if total.estimated:
+        out.print(f"[yellow]{_ESTIMATED}[/yellow] estimated by another region's price, for want of its own.")
+    for pool in costs.pools:
+        if pool.rate.price is None and pool.path in total.missing:
+            out.print(f"[yellow]? {pool.path}[/yellow]: {pool.rate.reason}")
+    if total.missing:
+        without = counted(len(total.missing), "pool")
+        out.print(f"{_INCOMPLETE} and more: {without} without a price (--estimate takes another region's)")

@@ -1,0 +1,83 @@
+"""A slice to scale: its chips as squares, four of them to a host or however many it has, its layers side by side."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tpuplane.picture.layout import even, number
+from tpuplane.tpu import Slice
+
+CHIP = 5.0
+"""Edge of a chip."""
+_BETWEEN_CHIPS = 1.0
+_HOST_PADDING = 1.5
+_BETWEEN_HOSTS = 2.0
+_BETWEEN_LAYERS = 7.0
+_SLICE_PADDING = 4.0
+NODE = 2 * CHIP + _BETWEEN_CHIPS + 2 * _HOST_PADDING
+"""Edge of a CPU node: that of a host with four chips."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Drawn once, used for every slice that looks so. Colours come from where it is used."""
+
+    width: float
+    height: float
+    lines: tuple[str, ...]
+
+
+def slice_shape(shape: Slice) -> Shape:
+    """A slice: a frame, in it the hosts, in them the chips. The third axis is a row of layers."""
+    rows, cols, layers = _grid(shape.topology)
+    host_rows, host_cols, _ = _grid(shape.machine.layout)
+    host_width, host_height = _host(host_cols), _host(host_rows)
+    across, down = cols // host_cols, rows // host_rows
+    layer_width = across * (host_width + _BETWEEN_HOSTS) - _BETWEEN_HOSTS
+    layer_height = down * (host_height + _BETWEEN_HOSTS) - _BETWEEN_HOSTS
+    hosts: list[str] = []
+    chips: list[str] = []
+    per_row = even(layers, math.ceil(math.sqrt(2 * layers)), range(1, layers + 1))
+    for layer in range(layers):
+        left = _SLICE_PADDING + layer % per_row * (layer_width + _BETWEEN_LAYERS)
+        top = _SLICE_PADDING + layer // per_row * (layer_height + _BETWEEN_LAYERS)
+        for host in range(across * down):
+            x = left + host % across * (host_width + _BETWEEN_HOSTS)
+            y = top + host // across * (host_height + _BETWEEN_HOSTS)
+            hosts.append(_rectangle(x, y, host_width, host_height))
+            for chip in range(host_rows * host_cols):
+                at_x = x + _HOST_PADDING + chip % host_cols * (CHIP + _BETWEEN_CHIPS)
+                at_y = y + _HOST_PADDING + chip // host_cols * (CHIP + _BETWEEN_CHIPS)
+                chips.append(_rectangle(at_x, at_y, CHIP, CHIP))
+    width = per_row * (layer_width + _BETWEEN_LAYERS) - _BETWEEN_LAYERS + 2 * _SLICE_PADDING
+    height = math.ceil(layers / per_row) * (layer_height + _BETWEEN_LAYERS) - _BETWEEN_LAYERS + 2 * _SLICE_PADDING
+    return Shape(
+        width,
+        height,
+        (
+            f'<rect class="frame" width="{number(width)}" height="{number(height)}" rx="4"/>',
+            f'<path class="host" d="{"".join(hosts)}"/>',
+            f'<path class="chip" d="{"".join(chips)}"/>',
+        ),
+    )
+
+
+def node_shape() -> Shape:
+    """A node without chips."""
+    return Shape(NODE, NODE, (f'<rect class="frame host" width="{number(NODE)}" height="{number(NODE)}" rx="2"/>',))
+
+
+def _host(chips: int) -> float:
+    """Edge of a host with so many chips along it."""
+    return chips * (CHIP + _BETWEEN_CHIPS) - _BETWEEN_CHIPS + 2 * _HOST_PADDING
+
+
+def _rectangle(x: float, y: float, width: float, height: float) -> str:
+    return f"M{number(x)} {number(y)}h{number(width)}v{number(height)}h-{number(width)}z"
+
+
+def _grid(topology: str) -> tuple[int, int, int]:
+    """Rows, columns and layers of a topology or of a host's layout."""
+    numbers = [*map(int, topology.split("x")), 1]
+    return numbers[0], numbers[1], numbers[2]
