@@ -8,7 +8,7 @@ import pulumi
 import pytest
 from deployment import Deployment, Inputs, deploy
 from tpuplane.gke import ClusterRef, TpuNodePool
-from tpuplane.plan import AutoscalingPlan, NodePoolPlan
+from tpuplane.plan import AutoscalingPlan, FlexStartPlan, NodePoolPlan
 from tpuplane.tpu import Slice
 
 pytestmark = pytest.mark.components
@@ -58,6 +58,13 @@ def test_an_autoscaled_pool_starts_at_its_minimum(deployed: Deployment) -> None:
 def test_spot_is_bought_only_where_it_was_asked_for(deployed: Deployment) -> None:
     spot = {it.name for it in deployed.all(":NodePool") if it.inputs["nodeConfig"]["spot"]}
     assert spot == {"platform-central1-burst-0", "platform-central1-burst-1"}
+
+
+def test_on_demand_and_spot_pools_say_nothing_of_reservations(deployed: Deployment) -> None:
+    for made in deployed.all(":NodePool"):
+        assert "queuedProvisioning" not in made.inputs
+        for field in ("reservationAffinity", "flexStart", "maxRunDuration", "hostMaintenancePolicy"):
+            assert field not in made.inputs["nodeConfig"], made.name
 
 
 def test_every_node_is_hardened(deployed: Deployment) -> None:
@@ -143,3 +150,38 @@ def test_a_tpu_pool_refuses_slices_of_several_shapes(slice_plan: NodePoolPlan, e
     other = replace(slice_plan, name="mine-1", slice=Slice.of("v6e", "4x8"), placement_topology="4x8", node_count=8)
     with pytest.raises(ValueError, match=r"mine: .* slices of one shape, not \['v6e 4x4', 'v6e 4x8'\]"):
         deploy(lambda: TpuNodePool("mine", {"cluster": elsewhere, "plans": [slice_plan, other]}))
+
+
+def test_a_reserved_pool_draws_on_its_reservation_alone(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
+    path = "projects/tpu-bank/reservations/nightly/reservationBlocks/b1"
+    plan = replace(slice_plan, capacity="reservation", reservation=path, host_maintenance="PERIODIC")
+    made = deploy(lambda: TpuNodePool("mine", {"cluster": elsewhere, "plans": [plan]}))
+    node = made.one(":NodePool").inputs["nodeConfig"]
+    assert node["reservationAffinity"] == {
+        "consumeReservationType": "SPECIFIC_RESERVATION",
+        "key": "compute.googleapis.com/reservation-name",
+        "values": [path],
+    }
+    assert node["hostMaintenancePolicy"] == {"maintenanceInterval": "PERIODIC"}
+    assert node["spot"] is False
+
+
+@pytest.mark.parametrize("queued", [False, True])
+def test_a_flex_start_pool_asks_for_hosts_that_come_and_go(
+    slice_plan: NodePoolPlan, elsewhere: ClusterRef, queued: bool
+) -> None:
+    plan = replace(
+        slice_plan,
+        capacity="flex-start",
+        node_count=None,
+        autoscaling=AutoscalingPlan(0, 4),
+        flex_start=FlexStartPlan(max_run_duration="3600s", queued=queued),
+        auto_repair=False,
+    )
+    made = deploy(lambda: TpuNodePool("mine", {"cluster": elsewhere, "plans": [plan]})).one(":NodePool").inputs
+    assert made["nodeConfig"]["flexStart"] is True
+    assert made["nodeConfig"]["maxRunDuration"] == "3600s"
+    assert made["nodeConfig"]["reservationAffinity"] == {"consumeReservationType": "NO_RESERVATION"}
+    assert made["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 4, "locationPolicy": "ANY"}
+    assert made["management"]["autoRepair"] is False
+    assert made.get("queuedProvisioning") == ({"enabled": True} if queued else None)

@@ -175,6 +175,7 @@ def _node_pool(
             "max_surge": plan.upgrade.max_surge,
             "max_unavailable": plan.upgrade.max_unavailable,
         },
+        queued_provisioning={"enabled": True} if plan.flex_start and plan.flex_start.queued else None,
         network_config={"enable_private_nodes": True},
         node_config=_node_config(plan, cluster["service_account"]),
         opts=waiting_like(
@@ -200,6 +201,7 @@ def _node_config(plan: NodePoolPlan, service_account: pulumi.Input[str]) -> gcp.
         "disk_type": plan.disk_type,
         "disk_size_gb": plan.disk_size_gb,
         "spot": plan.capacity == "spot",
+        **_capacity(plan),
         "service_account": service_account,
         "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
         "workload_metadata_config": {"mode": "GKE_METADATA"},
@@ -209,6 +211,24 @@ def _node_config(plan: NodePoolPlan, service_account: pulumi.Input[str]) -> gcp.
         "labels": plan.node_labels,
         "resource_labels": plan.resource_labels,
     }
+
+
+def _capacity(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
+    """What a reservation and flex-start say of the hosts; nothing for on-demand and spot."""
+    config: gcp.container.NodePoolNodeConfigArgsDict = {}
+    if plan.reservation is not None:
+        config["reservation_affinity"] = {
+            "consume_reservation_type": "SPECIFIC_RESERVATION",
+            "key": "compute.googleapis.com/reservation-name",
+            "values": [plan.reservation],
+        }
+    if plan.flex_start is not None:
+        config["flex_start"] = True
+        config["max_run_duration"] = plan.flex_start.max_run_duration
+        config["reservation_affinity"] = {"consume_reservation_type": "NO_RESERVATION"}
+    if plan.host_maintenance is not None:
+        config["host_maintenance_policy"] = {"maintenance_interval": plan.host_maintenance}
+    return config
 
 
 def _placement(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tpuplane.plan.model import (
     AuthorizedNetworkPlan,
     AutoscalingPlan,
-    Capacity,
     ClusterPlan,
     ControlPlanePlan,
+    FlexStartPlan,
     NatPlan,
     NetworkPlan,
     NodePoolPlan,
@@ -17,6 +17,7 @@ from tpuplane.plan.model import (
     UpgradePlan,
 )
 from tpuplane.plan.planner import plan
+from tpuplane.spec.capacity import Capacity
 
 __all__ = [
     "AuthorizedNetworkPlan",
@@ -24,6 +25,7 @@ __all__ = [
     "Capacity",
     "ClusterPlan",
     "ControlPlanePlan",
+    "FlexStartPlan",
     "NatPlan",
     "NetworkPlan",
     "NodePoolPlan",

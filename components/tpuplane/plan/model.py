@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tpuplane.spec.capacity import Capacity, MaintenanceInterval
 from tpuplane.tpu import Slice
-
-Capacity = Literal["on-demand", "spot"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +70,14 @@ class UpgradePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class FlexStartPlan:
+    """How flex-start hosts come and go."""
+
+    max_run_duration: str  # as Google's API has it: "604800s"
+    queued: bool  # hosts come by ProvisioningRequest only
+
+
+@dataclass(frozen=True, slots=True)
 class NodePoolPlan:
     """One GKE node pool.
 
@@ -87,6 +94,9 @@ class NodePoolPlan:
     disk_type: str
     disk_size_gb: int
     capacity: Capacity
+    reservation: str | None = None  # name or path in Google's form; exactly with capacity "reservation"
+    flex_start: FlexStartPlan | None = None  # exactly with capacity "flex-start"
+    host_maintenance: MaintenanceInterval | None = None  # None: the machine's own
     slice: Slice | None = None
     node_count: int | None = None
     autoscaling: AutoscalingPlan | None = None

@@ -81,7 +81,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         tpu_pools=tuple(
             node_pool
             for pool_key, pool in cluster.pools.items()
-            for node_pool in tpu_pools(pool_key, pool, cluster, name, labels)
+            for node_pool in tpu_pools(pool_key, pool, cluster, name, labels, spec)
         ),
         namespaces=cluster.namespaces,
     )

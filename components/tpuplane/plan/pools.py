@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tpuplane.plan.model import AutoscalingPlan, NodePoolPlan, UpgradePlan
-from tpuplane.spec import ClusterSpec, PoolSpec
+from tpuplane.plan.model import AutoscalingPlan, FlexStartPlan, NodePoolPlan, UpgradePlan
+from tpuplane.spec import ClusterSpec, FlexStartSpec, PlatformSpec, PoolSpec
+from tpuplane.spec.capacity import MaintenanceInterval, seconds
 from tpuplane.spec.locations import pool_zone, system_machine, system_zones
 from tpuplane.spec.names import SYSTEM_POOL, node_pool_names, workload_policy_name
 from tpuplane.tpu import Slice
@@ -43,7 +44,7 @@ def system_pool(cluster: ClusterSpec, labels: dict[str, str]) -> NodePoolPlan:
 
 
 def tpu_pools(
-    key: str, pool: PoolSpec, cluster: ClusterSpec, cluster_name: str, labels: dict[str, str]
+    key: str, pool: PoolSpec, cluster: ClusterSpec, cluster_name: str, labels: dict[str, str], spec: PlatformSpec
 ) -> list[NodePoolPlan]:
     """The GKE node pools of a pool: for multi-host slices one each, for single-host slices one in all."""
     shape = pool.slice
@@ -60,13 +61,16 @@ def tpu_pools(
             disk_type=pool.disk_type or next(iter(shape.generation.boot_disk_types), _DISK),
             disk_size_gb=pool.disk_size_gb,
             capacity=pool.capacity,
+            reservation=_reservation(pool, spec),
+            flex_start=_flex_start(pool),
+            host_maintenance=_host_maintenance(pool, spec),
             slice=shape,
             node_count=_node_count(pool, shape),
             autoscaling=_autoscaling(pool, shape, index),
             placement_topology=shape.topology if shape.multi_host else None,
             workload_policy=workload_policy_name(cluster_name, key, shape),
             upgrade=_SLICE_UPGRADE,
-            auto_repair=pool.auto_repair,
+            auto_repair=pool.auto_repair and pool.capacity != "flex-start",
             auto_upgrade=pool.auto_upgrade,
             max_pods_per_node=pool.max_pods_per_node,
             node_labels={**pool.node_labels, POOL_LABEL: key},
@@ -75,6 +79,36 @@ def tpu_pools(
         )
         for index, name in enumerate(node_pool_names(key, pool))
     ]
+
+
+def _reservation(pool: PoolSpec, spec: PlatformSpec) -> str | None:
+    """The reservation as Google's API names it: alone, or by its path where it is shared or the pool wants a block."""
+    use = pool.reservation
+    if use is None:
+        return None
+    owner = spec.reservations[use.name].project or spec.project
+    if owner == spec.project and use.block is None:
+        return use.name
+    path = f"projects/{owner}/reservations/{use.name}"
+    if use.block is not None:
+        path += f"/reservationBlocks/{use.block}"
+    if use.sub_block is not None:
+        path += f"/reservationSubBlocks/{use.sub_block}"
+    return path
+
+
+def _flex_start(pool: PoolSpec) -> FlexStartPlan | None:
+    if pool.capacity != "flex-start":
+        return None
+    flex = pool.flex_start or FlexStartSpec()
+    return FlexStartPlan(max_run_duration=f"{seconds(flex.max_run_duration)}s", queued=flex.queued)
+
+
+def _host_maintenance(pool: PoolSpec, spec: PlatformSpec) -> MaintenanceInterval | None:
+    """The pool's own, else that of its reservation: Compute Engine gives no reserved host that differs in it."""
+    if pool.host_maintenance is not None or pool.reservation is None:
+        return pool.host_maintenance
+    return spec.reservations[pool.reservation.name].maintenance_interval
 
 
 def _node_count(pool: PoolSpec, shape: Slice) -> int | None:

@@ -74,6 +74,30 @@ class PoolAutoscalingArgs(TypedDict):
     """Slices at full scale. Multi-host: each is a node pool of its own, which is added or deleted."""
 
 
+class ReservationUseArgs(TypedDict):
+    """Where in the platform's reservations the hosts of a pool come from. A change replaces the pool."""
+
+    name: str
+    """Name of one of the platform's reservations."""
+
+    block: NotRequired[str]
+    """Block of the reservation. Default: anywhere in it."""
+
+    sub_block: NotRequired[str]
+    """Sub-block of `block`. Default: anywhere in the block."""
+
+
+class FlexStartArgs(TypedDict):
+    """Hosts of the Dynamic Workload Scheduler: they come when there is capacity, and go after a time."""
+
+    max_run_duration: NotRequired[str]
+    """How long a host runs at most, from 10m to 7d. Default 7d, the longest. A change replaces the pool."""
+
+    queued: NotRequired[bool]
+    """Queued provisioning: hosts come only for a ProvisioningRequest (Kueue makes them), all or none. Default false;
+    v6e and tpu7x only. A change replaces the pool."""
+
+
 class PoolArgs(TypedDict):
     """Slices of one shape. Multi-host: a GKE node pool for each slice; single-host: one pool, a node for each
     slice."""
@@ -100,8 +124,14 @@ class PoolArgs(TypedDict):
     """Scale with the work instead of a fixed number of slices. Not together with `slices`."""
 
     capacity: NotRequired[str]
-    """How the hosts are bought: on-demand, or spot (cheaper, may be reclaimed at any time). A change replaces the
-    pool."""
+    """How the hosts are bought: on-demand, spot (cheaper, may be reclaimed at any time), reservation (bought ahead) or
+    flex-start (waited for, and gone after days). A change replaces the pool."""
+
+    reservation: NotRequired[ReservationUseArgs]
+    """The reservation that the hosts come from. Required with capacity: reservation, and only then."""
+
+    flex_start: NotRequired[FlexStartArgs]
+    """How flex-start hosts come and go. Only with capacity: flex-start. Default: they run for 7 days, not queued."""
 
     disk_type: NotRequired[str]
     """Boot disk type. Default: the first that the generation takes (v6e and tpu7x take hyperdisk-balanced only). A
@@ -115,11 +145,16 @@ class PoolArgs(TypedDict):
     workload beside the system's own pods. A change replaces the pool."""
 
     auto_repair: NotRequired[bool]
-    """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true. Changed in place."""
+    """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true; false with capacity:
+    flex-start, where GKE allows nothing else. Changed in place."""
 
     auto_upgrade: NotRequired[bool]
     """Let GKE upgrade the hosts. Default true; a cluster in a release channel allows nothing else. Changed in
     place."""
+
+    host_maintenance: NotRequired[str]
+    """When Compute Engine maintains the hosts: AS_NEEDED, or PERIODIC (rarer, announced). Default: the machine's own,
+    or the reservation's. A change replaces the pool."""
 
     labels: NotRequired[Mapping[str, str]]
     """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
@@ -169,6 +204,31 @@ class PlatformClusterArgs(TypedDict):
     """Pools of TPU slices, by name. The name is part of the node pools' names: a new name is a new pool."""
 
 
+class ReservationArgs(TypedDict):
+    """A reservation that Google has granted: what `gcloud compute reservations describe` shows."""
+
+    generation: str
+    """TPU generation that is reserved, such as v6e."""
+
+    zone: str
+    """Zone of the reservation."""
+
+    chips: int
+    """Chips that are reserved: the number of VMs times their chips."""
+
+    project: NotRequired[str]
+    """Project that owns it and shares it with this one. Default: the platform's own. A change replaces the pools."""
+
+    machine_type: NotRequired[str]
+    """Machine type of the reserved VMs. Default: any of the generation."""
+
+    maintenance_interval: NotRequired[str]
+    """Host maintenance of the reserved VMs: AS_NEEDED or PERIODIC. Default: not compared with the pools."""
+
+    active: NotRequired[bool]
+    """Whether it can be used already. A reservation for the future is false until its first day. Default true."""
+
+
 class PlatformArgs(TypedDict):
     """A TPU platform: GKE clusters of one project on one network."""
 
@@ -183,3 +243,6 @@ class PlatformArgs(TypedDict):
 
     clusters: Mapping[str, PlatformClusterArgs]
     """GKE clusters, by name; GKE sees `<platform>-<name>`. A new name is a new cluster."""
+
+    reservations: NotRequired[Mapping[str, ReservationArgs]]
+    """Reservations that pools with capacity: reservation draw on, by the name that Compute Engine knows them by."""

@@ -6,6 +6,7 @@ models and the same words in both. All mistakes of a description are reported in
 
 from __future__ import annotations
 
+from tpuplane.spec.capacity import FlexStartSpec, ReservationSpec, ReservationUseSpec
 from tpuplane.spec.clusters import (
     AuthorizedNetworkSpec,
     ClusterNetworkSpec,
@@ -24,10 +25,13 @@ __all__ = [
     "ClusterNetworkSpec",
     "ClusterSpec",
     "ControlPlaneSpec",
+    "FlexStartSpec",
     "Mistake",
     "PlatformSpec",
     "PoolAutoscalingSpec",
     "PoolSpec",
+    "ReservationSpec",
+    "ReservationUseSpec",
     "SpecError",
     "StackFileMissing",
     "SystemPoolSpec",

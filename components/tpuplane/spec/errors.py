@@ -41,6 +41,7 @@ class Mistake:
     path: Path
     message: str
     where: str = ""  # "stacks/Pulumi.local.yaml:12", or empty where there is no file
+    rule: str = ""  # id of the rule of `data/rules.yaml` that it breaks, where it breaks one
 
     def __str__(self) -> str:
         return ": ".join(part for part in (self.where, dotted(self.path), self.message) if part)

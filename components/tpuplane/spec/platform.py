@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field, ValidationError
 from pydantic.alias_generators import to_snake
 
+from tpuplane.spec.capacity import ReservationSpec
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, SpecError
-from tpuplane.spec.fields import Labels, Name, ProjectId, Spec
+from tpuplane.spec.fields import Labels, Name, ProjectId, ResourceName, Spec
 
 
 class PlatformSpec(Spec):
@@ -27,6 +29,9 @@ class PlatformSpec(Spec):
 
     clusters: Annotated[dict[Name, ClusterSpec], Field(min_length=1)]
     """GKE clusters, by name; GKE sees `<platform>-<name>`. A new name is a new cluster."""
+
+    reservations: dict[ResourceName, ReservationSpec] = Field(default_factory=dict)
+    """Reservations that pools with capacity: reservation draw on, by the name that Compute Engine knows them by."""
 
     @classmethod
     def parse(cls, value: object, where: str = "") -> PlatformSpec:
@@ -54,7 +59,7 @@ class PlatformSpec(Spec):
             gone = [_spelled_alike(removed(mistake.path)) for mistake in found]
             found += [m for m in check(spec) if not any(_spelled_alike(m.path)[: len(path)] == path for path in gone)]
         if found or spec is None:
-            raise SpecError(Mistake(mistake.path, mistake.message, where) for mistake in found)
+            raise SpecError(replace(mistake, where=where) for mistake in found)
         return spec
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pydantic.alias_generators import to_camel
 
+from tpuplane.spec.capacity_checks import check_capacity
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.locations import is_zone, locations, offering_zones, pool_zone, region_of
@@ -28,6 +29,7 @@ def check_pool(at: Path, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[Mista
     yield from _check_zone(at, cluster, pool, generation)
     yield from _check_disk(at, pool, generation)
     yield from _check_version(at, cluster, generation)
+    yield from check_capacity(at, cluster, pool, generation)
     if not pool.auto_upgrade and cluster.release_channel != "UNSPECIFIED":
         yield Mistake(
             (*at, "autoUpgrade"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
+from tpuplane.spec.capacity import Capacity, FlexStartSpec, MaintenanceInterval, ReservationUseSpec
 from tpuplane.spec.fields import Labels, NodeLabels, Spec
 from tpuplane.tpu import Slice
-
-Capacity = Literal["on-demand", "spot"]
 
 
 class PoolAutoscalingSpec(Spec):
@@ -46,8 +45,14 @@ class PoolSpec(Spec):
     """Scale with the work instead of a fixed number of slices. Not together with `slices`."""
 
     capacity: Capacity = "on-demand"
-    """How the hosts are bought: on-demand, or spot (cheaper, may be reclaimed at any time). A change replaces the
-    pool."""
+    """How the hosts are bought: on-demand, spot (cheaper, may be reclaimed at any time), reservation (bought ahead) or
+    flex-start (waited for, and gone after days). A change replaces the pool."""
+
+    reservation: ReservationUseSpec | None = None
+    """The reservation that the hosts come from. Required with capacity: reservation, and only then."""
+
+    flex_start: FlexStartSpec | None = None
+    """How flex-start hosts come and go. Only with capacity: flex-start. Default: they run for 7 days, not queued."""
 
     disk_type: str | None = None
     """Boot disk type. Default: the first that the generation takes (v6e and tpu7x take hyperdisk-balanced only).
@@ -61,10 +66,15 @@ class PoolSpec(Spec):
     beside the system's own pods. A change replaces the pool."""
 
     auto_repair: bool = True
-    """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true. Changed in place."""
+    """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true; false with capacity:
+    flex-start, where GKE allows nothing else. Changed in place."""
 
     auto_upgrade: bool = True
     """Let GKE upgrade the hosts. Default true; a cluster in a release channel allows nothing else. Changed in place."""
+
+    host_maintenance: MaintenanceInterval | None = None
+    """When Compute Engine maintains the hosts: AS_NEEDED, or PERIODIC (rarer, announced). Default: the machine's own,
+    or the reservation's. A change replaces the pool."""
 
     labels: Labels = Field(default_factory=dict)
     """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""

@@ -104,6 +104,8 @@ class Generation:
     """Whether several multi-host slices can be joined over the data-centre network."""
     flex_start: bool = True
     """Whether flex-start (Dynamic Workload Scheduler) offers it."""
+    queued_provisioning: bool = False
+    """Whether flex-start is known to take ProvisioningRequests for it."""
     boot_disk_types: tuple[str, ...] = ()
     """Boot disks that GKE accepts, preferred first; empty where no restriction is known."""
     min_gke_version: str | None = None

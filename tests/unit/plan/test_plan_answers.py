@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tpuplane.plan import AutoscalingPlan, ClusterPlan, NodePoolPlan, UpgradePlan, plan
+from tpuplane.plan import AutoscalingPlan, ClusterPlan, FlexStartPlan, NodePoolPlan, UpgradePlan, plan
 from tpuplane.spec import PlatformSpec, SpecError
 
 pytestmark = pytest.mark.unit
@@ -95,6 +95,69 @@ def test_spot_and_disks_as_asked() -> None:
     assert (pool.capacity, pool.disk_type, pool.disk_size_gb) == ("spot", "pd-ssd", 250)
     (default,) = pools_of(generation="v5e", topology="4x4")
     assert (default.capacity, default.disk_type, default.disk_size_gb) == ("on-demand", "pd-balanced", 100)
+
+
+def reserved(owner: str | None = None, **use: str) -> NodePoolPlan:
+    granted = {"generation": "v6e", "zone": "us-central1-b", "chips": 64, "maintenanceInterval": "PERIODIC"}
+    pool = {
+        "generation": "v6e",
+        "topology": "4x4",
+        "capacity": "reservation",
+        "reservation": {"name": "nightly", **use},
+    }
+    description = {
+        "name": "lab",
+        "project": "tpuplane-lab",
+        "reservations": {"nightly": granted if owner is None else {**granted, "project": owner}},
+        "clusters": {"main": {"location": "us-central1", "pools": {"trainer": pool}}},
+    }
+    return plan(PlatformSpec.parse(description)).clusters[0].tpu_pools[0]
+
+
+def test_a_reservation_is_named_as_google_names_it() -> None:
+    shared = "projects/tpu-bank/reservations/nightly"
+    assert reserved().reservation == "nightly"
+    assert reserved("tpuplane-lab").reservation == "nightly"
+    assert reserved("tpu-bank").reservation == shared
+    assert reserved("tpu-bank", block="b1").reservation == f"{shared}/reservationBlocks/b1"
+    assert reserved(block="b1", subBlock="s2").reservation == (
+        "projects/tpuplane-lab/reservations/nightly/reservationBlocks/b1/reservationSubBlocks/s2"
+    )
+
+
+def test_reserved_hosts_are_maintained_as_the_reservation_says() -> None:
+    """Compute Engine gives no reserved host that differs from its reservation (AI-Hypercomputer/xpk#476)."""
+    assert (reserved().capacity, reserved().host_maintenance) == ("reservation", "PERIODIC")
+    (own,) = pools_of(generation="v6e", topology="4x4")
+    assert (own.reservation, own.flex_start, own.host_maintenance) == (None, None, None)
+
+
+def test_flex_start_pools_wait_at_zero_and_are_not_repaired() -> None:
+    pools = pools_of(
+        "us-east5",
+        generation="v6e",
+        topology="4x4",
+        zone="us-east5-a",
+        capacity="flex-start",
+        autoscaling={"maxSlices": 2},
+        flexStart={"maxRunDuration": "36h", "queued": True},
+    )
+    assert [pool.name for pool in pools] == ["trainer-0", "trainer-1"]
+    for pool in pools:
+        assert pool.flex_start == FlexStartPlan(max_run_duration="129600s", queued=True)
+        assert pool.autoscaling == AutoscalingPlan(0, 4, location_policy="ANY")
+        assert (pool.capacity, pool.node_count, pool.auto_repair) == ("flex-start", None, False)
+
+
+def test_flex_start_hosts_run_for_seven_days_unless_less_is_asked() -> None:
+    (pool,) = pools_of(
+        generation="tpu7x",
+        topology="2x2x1",
+        zone="us-central1-c",
+        capacity="flex-start",
+        autoscaling={"maxSlices": 2},
+    )
+    assert pool.flex_start == FlexStartPlan(max_run_duration="604800s", queued=False)
 
 
 def test_v4_gets_a_system_pool_of_machines_that_its_zone_has() -> None:

@@ -44,7 +44,9 @@ def pools(draw: st.DrawFn, zone: str) -> dict[str, Any]:
     }
     if pool["machineType"] is None:
         del pool["machineType"]
-    count = draw(st.integers(0, 4))
+    shape = Slice.of(generation, topology, pool.get("machineType"))
+    joined = shape.generation.multislice or not shape.multi_host
+    count = draw(st.integers(0, 4 if joined else 1))
     if draw(st.booleans()):
         pool["autoscaling"] = {"minSlices": draw(st.integers(0, count)), "maxSlices": max(count, 1)}
     else:

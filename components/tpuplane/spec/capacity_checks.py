@@ -1,0 +1,100 @@
+"""What must hold of the way a pool's hosts are bought. Every function checks rules of `data/rules.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tpuplane.spec.capacity import FlexStartSpec, seconds
+from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.errors import Mistake, Path, shown
+from tpuplane.spec.locations import pool_zone
+from tpuplane.spec.pools import PoolSpec
+from tpuplane.spec.rules import broken
+from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
+
+_FLEX_SECONDS = range(600, 604801)
+
+
+def check_capacity(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
+    """Exactly one way to buy, and what that way allows."""
+    yield from _check_blocks(at, pool)
+    if pool.capacity == "flex-start":
+        yield from _check_flex_scale(at, pool)
+        yield from _check_flex_offer(at, cluster, pool, generation)
+        yield from _check_flex_hosts(at, pool.flex_start or FlexStartSpec(), generation)
+    yield from _check_multislice(at, cluster, pool, generation)
+
+
+def _check_blocks(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
+    """The block of one way of buying stands with that way alone."""
+    if pool.reservation is not None and pool.capacity != "reservation":
+        if pool.capacity == "on-demand":
+            yield broken("one-capacity", (*at, "reservation"), capacity=pool.capacity, wanted="reservation")
+        else:
+            yield broken("spot-no-reservation", (*at, "reservation"), capacity=pool.capacity)
+    if pool.reservation is None and pool.capacity == "reservation":
+        yield broken("reservation-specific", (*at, "reservation"))
+    if pool.reservation is not None and pool.reservation.sub_block and not pool.reservation.block:
+        yield broken("reservation-path", (*at, "reservation", "subBlock"), value=shown(pool.reservation.sub_block))
+    if pool.flex_start is not None and pool.capacity != "flex-start":
+        yield broken("one-capacity", (*at, "flexStart"), capacity=pool.capacity, wanted="flex-start")
+
+
+def _check_flex_scale(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
+    """Flex-start hosts come when pods ask for them, and none is kept up or repaired."""
+    if pool.slices is not None:
+        yield broken("flex-no-static", (*at, "slices"), value=pool.slices)
+    elif pool.autoscaling is None:
+        yield broken("flex-autoscaling", (*at, "autoscaling"))
+    if pool.autoscaling is not None and pool.autoscaling.min_slices > 0:
+        path = (*at, "autoscaling", "minSlices")
+        yield broken("autoscale-min-zero-flex", path, value=pool.autoscaling.min_slices)
+    if pool.auto_repair and "auto_repair" in pool.model_fields_set:
+        yield broken("flex-auto-repair", (*at, "autoRepair"))
+
+
+def _check_flex_offer(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
+    """The generation, its zone and GKE's version have flex-start."""
+    if not generation.flex_start:
+        offered = [it.name for it in catalogue().generations if it.flex_start]
+        yield broken("flex-generations", (*at, "capacity"), generation=generation.name, allowed=", ".join(offered))
+        return
+    zone, zones = pool_zone(cluster, pool), catalogue().zones(generation.name, flex_start=True)
+    # A zone that does not have the generation at all is reported where it stands.
+    if zone is not None and zone not in zones and catalogue().zone_offers(zone, generation.name):
+        path = (*at, "zone" if pool.zone else "capacity")
+        yield broken("flex-zones", path, value=shown(zone), generation=generation.name, allowed=", ".join(zones))
+    needed = catalogue().min_version("flex-start-tpu")
+    if _older(cluster, needed):
+        yield broken("flex-versions", (*at, "capacity"), needed=needed, value=shown(cluster.version))
+
+
+def _check_flex_hosts(at: Path, flex: FlexStartSpec, generation: Generation) -> Iterator[Mistake]:
+    """How long flex-start hosts run, and whether they can be queued for."""
+    if seconds(flex.max_run_duration) not in _FLEX_SECONDS:
+        yield broken("flex-duration", (*at, "flexStart", "maxRunDuration"), value=shown(flex.max_run_duration))
+    if flex.queued and generation.flex_start and not generation.queued_provisioning:
+        known = [it.name for it in catalogue().generations if it.queued_provisioning]
+        path = (*at, "flexStart", "queued")
+        yield broken("queued-generations", path, generation=generation.name, allowed=", ".join(known))
+
+
+def _check_multislice(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
+    """Several multi-host slices of a pool are one multislice."""
+    try:
+        multi_host = pool.slice.multi_host
+    except SliceError:
+        return  # reported where it stands
+    if not multi_host or pool.max_slices < 2:
+        return
+    path = (*at, "autoscaling", "maxSlices") if pool.autoscaling else (*at, "slices")
+    if not generation.multislice:
+        yield broken("multislice", path, value=pool.max_slices, generation=generation.name)
+    needed = catalogue().min_version("multislice")
+    if _older(cluster, needed):
+        yield broken("multislice-versions", path, value=pool.max_slices, needed=needed, version=shown(cluster.version))
+
+
+def _older(cluster: ClusterSpec, needed: GkeVersion) -> bool:
+    """Whether the cluster asks for a version below this one; what is not asked for is the channel's."""
+    return cluster.version is not None and GkeVersion.parse(cluster.version) < needed
