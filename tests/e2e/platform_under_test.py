@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,11 +107,20 @@ class PlatformUnderTest:
     @contextmanager
     def edited(self, **pool_changes: dict[str, Any]) -> Iterator[None]:
         """The stack file with other values for the pools of central1; the former file comes back at the end."""
+
+        def change(clusters: dict[str, Any]) -> None:
+            for pool, changes in pool_changes.items():
+                clusters["central1"]["pools"][pool] |= changes
+
+        with self.rewritten(change):
+            yield
+
+    @contextmanager
+    def rewritten(self, change: Callable[[dict[str, Any]], None]) -> Iterator[None]:
+        """The stack file with `change` made to its clusters; the former file comes back at the end."""
         former = self.stack_file.read_text()
         content = yaml.safe_load(former)
-        pools = content["config"]["tpuplane:platform"]["clusters"]["central1"]["pools"]
-        for pool, changes in pool_changes.items():
-            pools[pool] |= changes
+        change(content["config"]["tpuplane:platform"]["clusters"])
         self.stack_file.write_text(yaml.safe_dump(content, sort_keys=False))
         try:
             yield

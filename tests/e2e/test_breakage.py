@@ -36,8 +36,17 @@ def test_every_process_may_be_killed(platform: PlatformUnderTest) -> None:
     assert not platform.steps()
 
 
+SPARE = {
+    "location": "us-west4-a",
+    "deletionProtection": False,
+    "network": {"nodesCidr": "10.0.32.0/20", "podsCidr": "10.72.0.0/14", "servicesCidr": "10.32.32.0/20"},
+    "pools": {"small": {"generation": "v5e", "topology": "2x2"}},
+}
+
+
 def test_pulumi_killed_half_way_goes_on(platform: PlatformUnderTest) -> None:
-    with platform.edited(trainer={"slices": 3}, evals={"slices": 2}):
+    """Killed while Google's API makes a cluster that the engine will never hear of."""
+    with platform.rewritten(lambda clusters: clusters.update(spare=SPARE)):
         engine = subprocess.Popen(
             ["pulumi", "up", "--yes", "--skip-preview", "--stack", "local", "--non-interactive"],
             cwd=platform.project,
@@ -46,14 +55,16 @@ def test_pulumi_killed_half_way_goes_on(platform: PlatformUnderTest) -> None:
             stderr=subprocess.DEVNULL,
         )
         try:
-            until(lambda: any(it["operationType"] == "CREATE_NODE_POOL" for it in platform.status()["operations"]))
+            until(lambda: any(it["operationType"] == "CREATE_CLUSTER" for it in platform.status()["operations"]))
         finally:
             engine.send_signal(signal.SIGKILL)
             engine.wait()
         platform.rehearse()
-        assert {"trainer-2", "evals-1"} <= set(platform.pools(CENTRAL1))
+        (spare,) = (cluster for cluster in platform.status()["clusters"] if cluster["name"] == "lab-spare")
+        assert {pool["name"] for pool in spare["nodePools"]} == {"system", "small"}
         assert not platform.steps()
     platform.pulumi("up", "--yes", "--skip-preview")
+    assert len(platform.status()["clusters"]) == 2
 
 
 def test_a_port_that_is_taken_is_named(platform: PlatformUnderTest) -> None:

@@ -72,6 +72,11 @@ class TwinClient:
         """The supervisor's own account. Raises `TwinError` when the twin is not up or does not answer."""
         return self._call("GET", "/twin/status")
 
+    def delete(self, path: str) -> None:
+        """Delete a resource of Google's API, `path` with its version; nothing happens if it is not there."""
+        with contextlib.suppress(urllib.error.HTTPError):
+            self._send("DELETE", path)
+
     def start(self) -> None:
         """Start the supervisor unless it runs, and wait until it answers. Raises `TwinError`."""
         if self.record() is not None:
@@ -146,6 +151,15 @@ class TwinClient:
         return existed
 
     def _call(self, method: str, path: str) -> dict[str, Any]:
+        try:
+            return self._send(method, path)
+        except (OSError, ValueError) as error:
+            raise TwinError(
+                f"the twin {self.paths.name!r} does not answer ({error}); "
+                "see `tpuplane-twin logs supervisor`, then `tpuplane-twin up`"
+            ) from error
+
+    def _send(self, method: str, path: str) -> dict[str, Any]:
         record = self.record()
         if record is None:
             raise TwinError(
@@ -157,14 +171,8 @@ class TwinClient:
         )
         # Loopback only: a proxy configured for the internet must not see this.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        try:
-            with opener.open(request, timeout=_CONTROL_SECONDS) as answer:
-                body: dict[str, Any] = json.loads(answer.read())
-        except (OSError, ValueError) as error:
-            raise TwinError(
-                f"the twin {self.paths.name!r} does not answer at {record.api} ({error}); "
-                "see `tpuplane-twin logs supervisor`, then `tpuplane-twin up`"
-            ) from error
+        with opener.open(request, timeout=_CONTROL_SECONDS) as answer:
+            body: dict[str, Any] = json.loads(answer.read())
         return body
 
     def _after_lost_race(self) -> bool:

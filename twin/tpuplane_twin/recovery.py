@@ -1,8 +1,9 @@
 """After an engine that was killed: its stale lock, and what it was creating at that moment.
 
 The engine notes every creation before it starts. What it did not live to record may exist all the same, and the next
-`up` would then fail with "already exists". So the noted resources are looked up under the ids they must have and taken
-into the stack by Pulumi's own `refresh --import-pending-creates`; those that do not exist are forgotten.
+`up` would then fail with "already exists". So the noted resources are put into the stack under the ids they must have
+(by `pulumi stack export` and `import`: of `refresh --import-pending-creates` nothing arrives in the state with Pulumi
+3.230), and `pulumi refresh` reads those that exist and forgets the others.
 """
 
 from __future__ import annotations
@@ -45,19 +46,25 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
     if _stale_lock(stack, project, environment):
         _run(["pulumi", "cancel", "--yes", "--stack", stack], project, environment)
         yield f"stack {stack}: the lock of an interrupted run is removed"
-    pending = _pending(stack, project, environment)
+    exported = json.loads(_run(["pulumi", "stack", "export", "--stack", stack], project, environment))
+    deployment = exported["deployment"]
+    pending = deployment.pop("pending_operations", None) or []
     if not pending:
         return
     # Google's API goes on with what was asked of it; only then is it known what exists.
     _settle(client)
-    arguments = ["pulumi", "refresh", "--yes", "--skip-preview", "--stack", stack, "--non-interactive"]
-    for operation in pending:
-        resource = operation["resource"]
-        identity = _identity(resource) if operation["type"] == "creating" else None
-        if identity is not None:
-            arguments += ["--import-pending-creates", resource["urn"], "--import-pending-creates", identity]
-    _run([*arguments, "--clear-pending-creates"], project, environment)
-    names = ", ".join(sorted(operation["resource"]["urn"].rsplit("::", 1)[-1] for operation in pending))
+    resources = deployment.setdefault("resources", [])
+    known = {resource["urn"] for resource in resources}
+    for resource in (operation["resource"] for operation in pending if operation["type"] == "creating"):
+        identity = _identity(resource)
+        if identity is None:
+            yield f"stack {stack}: {_name(resource)} is forgotten; if it was made, delete it by hand"
+        elif resource["urn"] not in known:
+            resources.append({**resource, "id": identity})
+            _finish(resource, identity, client)
+    _run(["pulumi", "stack", "import", "--stack", stack], project, environment, json.dumps(exported))
+    _run(["pulumi", "refresh", "--yes", "--skip-preview", "--stack", stack, "--non-interactive"], project, environment)
+    names = ", ".join(sorted(_name(operation["resource"]) for operation in pending))
     yield f"stack {stack}: an interrupted run was at work on {names}; what exists of it is taken over"
 
 
@@ -80,9 +87,15 @@ def _stale_lock(stack: str, project: Path, environment: Mapping[str, str]) -> bo
     return bool(locks)
 
 
-def _pending(stack: str, project: Path, environment: Mapping[str, str]) -> list[dict[str, Any]]:
-    exported = json.loads(_run(["pulumi", "stack", "export", "--stack", stack], project, environment))
-    return list(exported.get("deployment", {}).get("pending_operations") or [])
+def _name(resource: Mapping[str, Any]) -> str:
+    return str(resource["urn"]).rsplit("::", 1)[-1]
+
+
+def _finish(resource: Mapping[str, Any], identity: str, client: TwinClient) -> None:
+    """Do what the provider would have done next: delete the pool that a new cluster comes with."""
+    if resource["type"] == "gcp:container/cluster:Cluster" and resource["inputs"].get("removeDefaultNodePool"):
+        client.delete(f"/v1beta1/{identity}/nodePools/default-pool")
+        _settle(client)
 
 
 def _identity(resource: Mapping[str, Any]) -> str | None:
@@ -106,8 +119,10 @@ def _settle(client: TwinClient) -> None:
         time.sleep(0.3)
 
 
-def _run(command: list[str], project: Path, environment: Mapping[str, str]) -> str:
-    result = subprocess.run(command, cwd=project, env=dict(environment), capture_output=True, text=True, check=False)
+def _run(command: list[str], project: Path, environment: Mapping[str, str], given: str | None = None) -> str:
+    result = subprocess.run(
+        command, cwd=project, env=dict(environment), input=given, capture_output=True, text=True, check=False
+    )
     if result.returncode:
         raise TwinError(f"`{' '.join(command[:3])}` failed: {result.stderr.strip() or result.stdout.strip()}")
     return result.stdout
