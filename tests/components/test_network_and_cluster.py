@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from deployment import Deployment, Inputs
+from deployment import Deployment, Inputs, deploy_platform
 
 pytestmark = pytest.mark.components
 
 CENTRAL1 = "platform-central1"
 CENTRAL2 = "platform-central2"
+
+
+Description = dict[str, Any]
 
 
 def cluster(deployed: Deployment, name: str) -> Inputs:
@@ -130,3 +135,37 @@ def test_nodes_wait_for_the_roles_of_their_account(deployed: Deployment) -> None
         roles = {it.urn for it in deployed.all(":IAMMember") if it.name.startswith(f"platform-{key}-nodes")}
         assert len(roles) == 2
         assert roles <= set(made.request.dependencies)
+
+
+def test_maintenance_is_said_only_where_it_was_asked(deployed: Deployment, lab: Description) -> None:
+    assert "maintenancePolicy" not in cluster(deployed, CENTRAL1)
+    lab["clusters"]["central1"]["maintenance"] = {
+        "window": {"days": ["SA", "SU"], "start": "02:00", "hours": 6},
+        "exclusions": {
+            "holidays": {"start": "2026-12-20", "end": "2027-01-03", "scope": "NO_UPGRADES"},
+            "run": {"start": "2026-12-01", "untilEndOfSupport": True},
+        },
+    }
+    assert cluster(deploy_platform(lab), CENTRAL1)["maintenancePolicy"] == {
+        "recurringWindow": {
+            "startTime": "2024-01-06T02:00:00Z",
+            "endTime": "2024-01-06T08:00:00Z",
+            "recurrence": "FREQ=WEEKLY;BYDAY=SA,SU",
+        },
+        "maintenanceExclusions": [
+            {
+                "exclusionName": "holidays",
+                "startTime": "2026-12-20T00:00:00Z",
+                "endTime": "2027-01-03T00:00:00Z",
+                "exclusionOptions": {"scope": "NO_UPGRADES"},
+            },
+            {
+                "exclusionName": "run",
+                "startTime": "2026-12-01T00:00:00Z",
+                "exclusionOptions": {
+                    "scope": "NO_MINOR_OR_NODE_UPGRADES",
+                    "endTimeBehavior": "UNTIL_END_OF_SUPPORT",
+                },
+            },
+        ],
+    }

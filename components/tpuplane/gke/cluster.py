@@ -11,7 +11,7 @@ from tpuplane.gke.kubernetes_access import cluster_kubeconfig, kubernetes_provid
 from tpuplane.gke.node_pool import CLOUD_PLATFORM_SCOPE, ClusterRef
 from tpuplane.gke.options import waiting_like
 from tpuplane.gke.service_account import NodeServiceAccount
-from tpuplane.plan.model import ClusterPlan
+from tpuplane.plan.model import ClusterPlan, MaintenancePlan
 
 LOGGED_COMPONENTS = ("SYSTEM_COMPONENTS", "WORKLOADS")
 MONITORED_COMPONENTS = (
@@ -118,6 +118,7 @@ class Cluster(pulumi.ComponentResource):
             node_locations=[zone for zone in plan.node_zones if zone != plan.location] or None,
             release_channel={"channel": plan.release_channel},
             min_master_version=plan.min_master_version,
+            maintenance_policy=_maintenance(plan.maintenance),
             deletion_protection=plan.deletion_protection,
             resource_labels=plan.resource_labels,
             # Pools are resources of their own. GKE insists on a first one, which lives for some minutes. It gets
@@ -195,6 +196,27 @@ class Cluster(pulumi.ComponentResource):
                 ),
             ),
         )
+
+
+def _maintenance(plan: MaintenancePlan | None) -> gcp.container.ClusterMaintenancePolicyArgsDict | None:
+    if plan is None:
+        return None
+    exclusions: list[gcp.container.ClusterMaintenancePolicyMaintenanceExclusionArgsDict] = []
+    for exclusion in plan.exclusions:
+        item: gcp.container.ClusterMaintenancePolicyMaintenanceExclusionArgsDict = {
+            "exclusion_name": exclusion.name,
+            "start_time": exclusion.start,
+            "exclusion_options": {"scope": exclusion.scope},
+        }
+        if exclusion.end is None:
+            item["exclusion_options"] = {"scope": exclusion.scope, "end_time_behavior": "UNTIL_END_OF_SUPPORT"}
+        else:
+            item["end_time"] = exclusion.end
+        exclusions.append(item)
+    return {
+        "recurring_window": {"start_time": plan.start, "end_time": plan.end, "recurrence": plan.recurrence},
+        "maintenance_exclusions": exclusions,
+    }
 
 
 def _cluster_id(args: ClusterArgs) -> pulumi.Output[str]:

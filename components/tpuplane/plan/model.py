@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tpuplane.spec.capacity import Capacity, MaintenanceInterval
+from tpuplane.spec.maintenance import ExclusionScope
 from tpuplane.tpu import Slice
 
 
@@ -141,6 +142,26 @@ class ControlPlanePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ExclusionPlan:
+    """A time without upgrades. `end` is None where it lasts until the end of the version's support."""
+
+    name: str
+    start: str  # RFC 3339, UTC
+    end: str | None
+    scope: ExclusionScope
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenancePlan:
+    """When GKE may maintain a cluster: a first window, how it repeats (RFC 5545), and times in which it may not."""
+
+    start: str  # RFC 3339, UTC
+    end: str
+    recurrence: str
+    exclusions: tuple[ExclusionPlan, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterPlan:
     """One GKE cluster with its pools and the objects created inside it."""
 
@@ -162,6 +183,7 @@ class ClusterPlan:
     system_pool: NodePoolPlan
     tpu_pools: tuple[NodePoolPlan, ...]
     namespaces: tuple[str, ...]
+    maintenance: MaintenancePlan | None = None  # None: whenever GKE sees fit
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tpuplane.plan.maintenance import maintenance_plan
 from tpuplane.plan.model import (
     AuthorizedNetworkPlan,
     ClusterPlan,
@@ -84,4 +85,5 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
             for node_pool in tpu_pools(pool_key, pool, cluster, name, labels, spec)
         ),
         namespaces=cluster.namespaces,
+        maintenance=maintenance_plan(cluster.maintenance),
     )

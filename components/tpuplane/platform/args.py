@@ -163,6 +163,46 @@ class PoolArgs(TypedDict):
     """Kubernetes labels of the nodes, beside those that GKE and tpuplane set. Changed in place."""
 
 
+class MaintenanceWindowArgs(TypedDict):
+    """The hours of a week in which GKE may upgrade the cluster and its nodes."""
+
+    days: NotRequired[Sequence[str]]
+    """Days on which the window opens, from MO to SU. Default: every day. Changed in place."""
+
+    start: str
+    """Time of day at which it opens, in UTC and in quotes: "02:00". Changed in place."""
+
+    hours: NotRequired[int]
+    """How long it stays open. GKE counts nothing below 4 hours. Default 4. Changed in place."""
+
+
+class MaintenanceExclusionArgs(TypedDict):
+    """A time in which GKE leaves versions alone, for a long run or a busy season."""
+
+    start: str
+    """From when: 2026-12-20, or 2026-12-20T08:00:00Z. Changed in place."""
+
+    end: NotRequired[str]
+    """Until when. Left out with `untilEndOfSupport`. Changed in place."""
+
+    until_end_of_support: NotRequired[bool]
+    """Until the cluster's minor version is no longer supported, instead of `end`. Default false. Changed in place."""
+
+    scope: NotRequired[str]
+    """What is held back: NO_UPGRADES, NO_MINOR_UPGRADES or NO_MINOR_OR_NODE_UPGRADES. Default
+    NO_MINOR_OR_NODE_UPGRADES: the control plane gets patches, the nodes of a slice stay. Changed in place."""
+
+
+class MaintenanceArgs(TypedDict):
+    """When GKE may maintain the cluster."""
+
+    window: MaintenanceWindowArgs
+    """The hours in which GKE may."""
+
+    exclusions: NotRequired[Mapping[str, MaintenanceExclusionArgs]]
+    """Times in which GKE may not, by name; 20 at most. Changed in place."""
+
+
 class PlatformClusterArgs(TypedDict):
     """One GKE cluster: where it is, who reaches it, and its pools of TPU slices."""
 
@@ -190,6 +230,9 @@ class PlatformClusterArgs(TypedDict):
     ray_operator: NotRequired[bool]
     """GKE's Ray add-on: KubeRay and the webhook that tells pods their place in a slice. Default true. Changed in
     place."""
+
+    maintenance: NotRequired[MaintenanceArgs]
+    """When GKE may upgrade the cluster and its nodes. Default: whenever it sees fit. Changed in place."""
 
     deletion_protection: NotRequired[bool]
     """Refuse to delete the cluster until this is set to false. Default true. Changed in place."""

@@ -15,6 +15,7 @@ from tpuplane.spec.clusters import (
     SystemPoolSpec,
 )
 from tpuplane.spec.errors import Mistake, SpecError
+from tpuplane.spec.maintenance import MaintenanceExclusionSpec, MaintenanceSpec, MaintenanceWindowSpec
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools import PoolAutoscalingSpec, PoolSpec
 from tpuplane.spec.stackfile import CONFIG_KEY, StackFileMissing, load_stack
@@ -26,6 +27,9 @@ __all__ = [
     "ClusterSpec",
     "ControlPlaneSpec",
     "FlexStartSpec",
+    "MaintenanceExclusionSpec",
+    "MaintenanceSpec",
+    "MaintenanceWindowSpec",
     "Mistake",
     "PlatformSpec",
     "PoolAutoscalingSpec",

@@ -9,6 +9,7 @@ from ipaddress import IPv4Network
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.locations import is_zone, known_zones, locations, region_of, tpu_regions
+from tpuplane.spec.maintenance_checks import check_maintenance
 from tpuplane.spec.names import check_names
 from tpuplane.spec.networks import check_overlaps, check_sizes
 from tpuplane.spec.platform import PlatformSpec
@@ -32,6 +33,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from _check_location(at, cluster)
         yield from _check_version(at, cluster)
         yield from _check_control_plane(at, cluster)
+        yield from check_maintenance(at, cluster)
         yield from _check_system_pool(at, cluster)
         yield from _check_namespaces(at, cluster)
         yield from check_sizes(key, cluster)

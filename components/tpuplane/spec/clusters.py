@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tpuplane.spec.fields import AuthorizedCidr, Cidr, GkeVersion, Labels, Name, Namespace, Spec
+from tpuplane.spec.maintenance import MaintenanceSpec
 from tpuplane.spec.pools import PoolSpec
 
 ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED", "UNSPECIFIED"]
@@ -93,6 +94,9 @@ class ClusterSpec(Spec):
     ray_operator: bool = True
     """GKE's Ray add-on: KubeRay and the webhook that tells pods their place in a slice. Default true. Changed in
     place."""
+
+    maintenance: MaintenanceSpec | None = None
+    """When GKE may upgrade the cluster and its nodes. Default: whenever it sees fit. Changed in place."""
 
     deletion_protection: bool = True
     """Refuse to delete the cluster until this is set to false. Default true. Changed in place."""

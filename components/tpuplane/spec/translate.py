@@ -83,6 +83,7 @@ _TEXTS = {
     "greater_than_equal": "{value} is too small; allowed: {ge} or more",
     "less_than_equal": "{value} is too large; allowed: {le} or less",
     "too_short": "{value} is empty; at least one is needed",
+    "too_long": "{value} has too many entries; allowed: at most {max_length}",
     "string_too_short": "{value} is empty; at least one character is needed",
     "string_too_long": "{value} is too long; allowed: at most {max_length} characters",
 }

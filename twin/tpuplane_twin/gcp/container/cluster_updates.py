@@ -9,6 +9,7 @@ from tpuplane.tpu import GkeVersion
 from tpuplane_twin.gcp.call import Call
 from tpuplane_twin.gcp.container import reconcile
 from tpuplane_twin.gcp.container.cluster_defaults import mirror_control_plane_access
+from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
 from tpuplane_twin.gcp.container.merge import overlay, put_at
 from tpuplane_twin.gcp.container.names import CLUSTER, cluster_key, find_cluster
 from tpuplane_twin.gcp.container.node_pools import NodePools
@@ -123,6 +124,8 @@ class ClusterUpdates:
             cluster = self._changeable(key)
             if path == "locations":
                 check_zones(call.body.get(field, []), cluster["location"])
+            if path == "maintenancePolicy":
+                check_maintenance(call.body.get(field, {}))
             if path == "addonsConfig":
                 cluster[path] = overlay(cluster[path], call.body.get(field, {}))
             else:

@@ -7,6 +7,7 @@ from tpuplane_twin.gcp.container import pool_rules, reconcile
 from tpuplane_twin.gcp.container.accounts import check_service_account
 from tpuplane_twin.gcp.container.cluster_defaults import complete_cluster
 from tpuplane_twin.gcp.container.cluster_network import place
+from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
 from tpuplane_twin.gcp.container.merge import overlay
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL, check_name, cluster_key, find_cluster
 from tpuplane_twin.gcp.container.pool_context import PoolContext
@@ -40,6 +41,7 @@ class Clusters:
         if self._store.get(CLUSTER, key) is not None:
             raise already_exists(f"Already exists: {key}.")
         _check_served(asked)
+        check_maintenance(asked.get("maintenancePolicy", {}))
         check_zones(asked.get("locations", []), location)
         cluster = complete_cluster(asked, project, location, place(self._store, project, location, asked))
         pools = [complete_pool(pool, cluster, location) for pool in _asked_pools(asked)]

@@ -1,0 +1,68 @@
+"""GKE's rules for maintenance windows and exclusions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from twin_api import CLUSTERS, Api, cluster_body
+
+pytestmark = pytest.mark.twin
+
+
+def policy(recurrence: str, hours: int, **exclusions: dict[str, Any]) -> dict[str, Any]:
+    times = {"startTime": "2024-01-06T02:00:00Z", "endTime": f"2024-01-06T{2 + hours:02}:00:00Z"}
+    window = {"recurringWindow": {"window": times, "recurrence": recurrence}, "maintenanceExclusions": exclusions}
+    return {"window": window}
+
+
+def pause(end: str | None, scope: str, **options: str) -> dict[str, Any]:
+    body = {"startTime": "2026-12-01T00:00:00Z", "maintenanceExclusionOptions": {"scope": scope, **options}}
+    return body if end is None else {**body, "endTime": end}
+
+
+SHORT = "maintenance policy would go longer than 32d without 48h maintenance availability"
+WEEKEND = "FREQ=WEEKLY;BYDAY=SA,SU"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        policy(WEEKEND, 6),
+        policy("FREQ=DAILY", 4),
+        policy("FREQ=MONTHLY;BYDAY=1SA", 4),
+        policy(WEEKEND, 6, run=pause("2026-12-31T00:00:00Z", "NO_UPGRADES")),
+        policy(WEEKEND, 6, run=pause(None, "NO_MINOR_UPGRADES", endTimeBehavior="UNTIL_END_OF_SUPPORT")),
+    ],
+)
+async def test_taken_and_shown_again(cluster: Api, asked: dict[str, Any]) -> None:
+    await cluster.done("POST", f"{CLUSTERS}/c1:setMaintenancePolicy", {"maintenancePolicy": asked})
+    assert (await cluster.call("GET", f"{CLUSTERS}/c1"))["maintenancePolicy"]["window"] == asked["window"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (policy(WEEKEND, 5), SHORT),
+        (policy("FREQ=DAILY", 3), SHORT),
+        (policy("FREQ=WEEKLY;BYDAY=SA", 8), SHORT),
+        (
+            policy(WEEKEND, 6, run=pause("2027-01-01T00:00:00Z", "NO_UPGRADES")),
+            'Maintenance exclusion "run" with scope NO_UPGRADES must not be longer than 30 days.',
+        ),
+        (
+            policy(WEEKEND, 6, run=pause("2026-12-01T00:00:00Z", "NO_MINOR_UPGRADES")),
+            'Maintenance exclusion "run": end_time must be after start_time.',
+        ),
+        (policy(WEEKEND, 6, run=pause(None, "NO_UPGRADES")), 'Maintenance exclusion "run" needs an end_time.'),
+        (
+            policy(WEEKEND, 6, run=pause(None, "NO_UPGRADES", endTimeBehavior="UNTIL_END_OF_SUPPORT")),
+            'Maintenance exclusion "run": UNTIL_END_OF_SUPPORT cannot be used with NO_UPGRADES.',
+        ),
+    ],
+)
+async def test_refused_at_once(cluster: Api, asked: dict[str, Any], message: str) -> None:
+    path = f"{CLUSTERS}/c1:setMaintenancePolicy"
+    assert await cluster.refused("POST", path, {"maintenancePolicy": asked}, 400) == message
+    new = {"cluster": cluster_body("c2", maintenancePolicy=asked)}
+    assert await cluster.refused("POST", CLUSTERS, new, 400) == message

@@ -1,0 +1,49 @@
+"""Maintenance as Google's API has it, from days and hours."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from tpuplane.plan import ExclusionPlan, MaintenancePlan, plan
+from tpuplane.spec import PlatformSpec
+
+pytestmark = pytest.mark.unit
+
+
+def planned(maintenance: dict[str, Any] | None) -> MaintenancePlan | None:
+    cluster = {"location": "us-central1", **({"maintenance": maintenance} if maintenance else {})}
+    description = {"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}}
+    return plan(PlatformSpec.parse(description)).clusters[0].maintenance
+
+
+def test_nothing_asked_is_nothing_said() -> None:
+    assert planned(None) is None
+
+
+@pytest.mark.parametrize(
+    ("days", "byday", "first"),
+    [(["SU", "SA"], "SA,SU", 5), (["WE"], "WE", 2), (None, "MO,TU,WE,TH,FR,SA,SU", 0)],
+)
+def test_the_first_window_opens_on_the_first_day_it_repeats_on(days: list[str] | None, byday: str, first: int) -> None:
+    window: dict[str, Any] = {"start": "22:30", "hours": 12, **({"days": days} if days else {})}
+    found = planned({"window": window})
+    assert found is not None
+    assert found.recurrence == f"FREQ=WEEKLY;BYDAY={byday}"
+    start, end = datetime.fromisoformat(found.start), datetime.fromisoformat(found.end)
+    assert (start.weekday(), start.hour, start.minute) == (first, 22, 30)
+    assert (end - start).total_seconds() == 12 * 3600
+
+
+def test_exclusions_end_at_a_time_or_with_support() -> None:
+    exclusions = {
+        "holidays": {"start": "2026-12-20", "end": "2027-01-03T08:00:00+02:00", "scope": "NO_UPGRADES"},
+        "run": {"start": "2026-12-01", "untilEndOfSupport": True},
+    }
+    found = planned({"window": {"start": "02:00"}, "exclusions": exclusions})
+    assert found is not None
+    assert found.exclusions == (
+        ExclusionPlan("holidays", "2026-12-20T00:00:00Z", "2027-01-03T06:00:00Z", "NO_UPGRADES"),
+        ExclusionPlan("run", "2026-12-01T00:00:00Z", None, "NO_MINOR_OR_NODE_UPGRADES"),
+    )

@@ -1,0 +1,68 @@
+"""What GKE asks of a maintenance policy: time to upgrade, and exclusions that end."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.schema import Json
+
+_NEEDED = timedelta(hours=48)
+_COUNTED = timedelta(hours=4)  # GKE counts no window below this
+_WEEKS = 4  # whole weeks in any 32 days
+_LONGEST_PAUSE = timedelta(days=30)
+
+
+def check_maintenance(policy: Json) -> None:
+    """Refuse a policy that leaves too little time, or an exclusion that GKE does not take.
+
+    Other recurrences than FREQ=DAILY and FREQ=WEEKLY with BYDAY are taken as they are.
+    """
+    window: Json = policy.get("window", {})
+    recurring: Json = window.get("recurringWindow", {})
+    if recurring and _weekly(recurring) * _WEEKS < _NEEDED:
+        # GKE's own words, as users report them.
+        raise invalid("maintenance policy would go longer than 32d without 48h maintenance availability")
+    for name, exclusion in window.get("maintenanceExclusions", {}).items():
+        _check_exclusion(name, exclusion)
+
+
+def _weekly(recurring: Json) -> timedelta:
+    """How long the window is open in a week."""
+    start, end = (_moment(recurring["window"][key]) for key in ("startTime", "endTime"))
+    length = end - start
+    if length <= timedelta(0):
+        raise invalid("Maintenance window end_time must be after start_time.")
+    rule = dict(part.split("=", 1) for part in recurring["recurrence"].split(";") if "=" in part)
+    plain = not set(rule) - {"FREQ", "BYDAY"}
+    if plain and rule.get("FREQ") == "DAILY":
+        days = 7
+    elif plain and rule.get("FREQ") == "WEEKLY":
+        days = len(set(rule.get("BYDAY", "MO").split(",")))
+    else:
+        return _NEEDED
+    return length * days if length >= _COUNTED else timedelta(0)
+
+
+def _check_exclusion(name: str, exclusion: Json) -> None:
+    options: Json = exclusion.get("maintenanceExclusionOptions", {})
+    scope = options.get("scope", "NO_UPGRADES")
+    if options.get("endTimeBehavior") == "UNTIL_END_OF_SUPPORT":
+        if scope == "NO_UPGRADES":
+            raise invalid(f'Maintenance exclusion "{name}": UNTIL_END_OF_SUPPORT cannot be used with NO_UPGRADES.')
+        return
+    if "endTime" not in exclusion:
+        raise invalid(f'Maintenance exclusion "{name}" needs an end_time.')
+    length = _moment(exclusion["endTime"]) - _moment(exclusion["startTime"])
+    if length <= timedelta(0):
+        raise invalid(f'Maintenance exclusion "{name}": end_time must be after start_time.')
+    if scope == "NO_UPGRADES" and length > _LONGEST_PAUSE:
+        raise invalid(f'Maintenance exclusion "{name}" with scope NO_UPGRADES must not be longer than 30 days.')
+
+
+def _moment(text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise invalid(f'Invalid time "{text}": it must be RFC 3339.') from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
