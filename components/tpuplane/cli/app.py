@@ -10,7 +10,8 @@ import typer
 
 from tpuplane.cli.render import as_json, mistakes_as_json, show
 from tpuplane.plan import PlatformPlan, plan
-from tpuplane.spec import SpecError, StackFileMissing, load_stack
+from tpuplane.spec import PlatformSpec, SpecError, StackFileMissing, load_stack
+from tpuplane.spec.stackfile import lines_of
 
 MISTAKE = 1
 """Exit code: the file is wrong."""
@@ -75,6 +76,36 @@ def plan_(
         show_plan(platform, costs)
 
 
+@app.command("explain")
+def explain_(
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="Such as pools.trainer, pools.trainer.diskType or clusters.central1.")
+    ],
+    stack: Annotated[Path, typer.Option("--stack", metavar="FILE", help="The stack file.")] = Path(
+        "stacks/Pulumi.local.yaml"
+    ),
+    as_json_: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON.")] = False,
+) -> None:
+    """Say why a pool's or a cluster's planned values are what they are, and where the rules come from.
+
+    Exit code 0: explained. 1: the file is wrong. 2: no such file, or nothing at the path.
+    """
+    from tpuplane.cli.explain_text import explanation_as_json, show_explanation  # noqa: PLC0415
+    from tpuplane.explain import UnknownPath, explain  # noqa: PLC0415
+
+    spec = _loaded(stack, as_json_)
+    try:
+        explanation = explain(spec, plan(spec), path)
+    except UnknownPath as error:
+        typer.echo(f"PATH: {error}", err=True)
+        raise typer.Exit(USAGE) from None
+    where = lines_of(stack)
+    if as_json_:
+        typer.echo(json.dumps(explanation_as_json(explanation, where), indent=2))
+    else:
+        show_explanation(explanation, where)
+
+
 @app.command()
 def schema() -> None:
     """Print the JSON schema of stack files."""
@@ -85,8 +116,12 @@ def schema() -> None:
 
 def _planned(file: Path, as_json_: bool) -> PlatformPlan:
     """The plan of a stack file; ends the command when the file is wrong."""
+    return plan(_loaded(file, as_json_))
+
+
+def _loaded(file: Path, as_json_: bool) -> PlatformSpec:
     try:
-        return plan(load_stack(file))
+        return load_stack(file)
     except SpecError as error:
         if as_json_:
             typer.echo(json.dumps(mistakes_as_json(error), indent=2))

@@ -114,18 +114,18 @@ def address_needs(cluster: ClusterSpec) -> AddressNeeds:
     """How much of its ranges the cluster takes."""
     zones = len(system_zones(cluster.location)) or USUAL_ZONES
     nodes = cluster.system_pool.max_nodes * zones + 1
-    pods = nodes * _pod_block(_GKE_MAX_PODS)
+    pods = nodes * pod_block(_GKE_MAX_PODS)
     for pool in cluster.pools.values():
         try:
             hosts = pool.slice.hosts * pool.max_slices
         except SliceError:
             continue  # reported where it stands
         nodes += hosts
-        pods += hosts * _pod_block(pool.max_pods_per_node)
+        pods += hosts * pod_block(pool.max_pods_per_node)
     return AddressNeeds(nodes, pods)
 
 
-def _pod_block(max_pods: int) -> int:
+def pod_block(max_pods: int) -> int:
     """Addresses that GKE reserves on each node: the power of two that is at least twice the pods."""
     return 1 << (2 * max_pods - 1).bit_length()
 

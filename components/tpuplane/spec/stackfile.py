@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import json
+from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -48,10 +49,7 @@ def load_stack(path: str | FilePath) -> PlatformSpec:
         with contextlib.suppress(json.JSONDecodeError):
             description = json.loads(description)
     lines = _Lines(node)
-
-    def where(at: Path) -> str:
-        return f"{path}:{lines.of(('config', CONFIG_KEY, *at))}"
-
+    where = lines.within(str(path))
     twice = [Mistake(at, "stands here twice; remove one", f"{path}:{line}") for at, line in lines.duplicates]
     try:
         spec = PlatformSpec.parse(description)
@@ -60,6 +58,11 @@ def load_stack(path: str | FilePath) -> PlatformSpec:
     if twice:
         raise SpecError(twice)
     return spec
+
+
+def lines_of(path: str | FilePath) -> Callable[[Path], str]:
+    """Where in a stack file that `load_stack` has read each path of the description stands: `file:line`."""
+    return _Lines(_read(FilePath(path))[0]).within(str(path))
 
 
 def _read(file: FilePath) -> tuple[Any, Any]:
@@ -116,6 +119,10 @@ class _Lines:
             at = (*at, written)
             found = self._lines[at]
         return found
+
+    def within(self, file: str) -> Callable[[Path], str]:
+        """The same as `file:line`, for paths of the platform's description."""
+        return lambda at: f"{file}:{self.of(('config', CONFIG_KEY, *at))}"
 
     def _walk(self, node: Any, path: Path, line: int) -> None:
         self._lines[path] = line

@@ -102,6 +102,10 @@ class Catalogue:
             return "region"
         return None
 
+    def offer_sources(self, offer: Offer) -> tuple[str, ...]:
+        """Keys of `sources` that an answer of `zone_offers` rests on."""
+        return loading.offer_sources()["regions" if offer == "region" else offer]
+
     def check_zone(self, zone: str, generation: str) -> None:
         """Refuse a zone that is not known to offer the generation.
 

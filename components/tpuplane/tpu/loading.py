@@ -53,6 +53,12 @@ def zones() -> dict[str, Availability]:
 
 
 @cache
+def offer_sources() -> dict[str, tuple[str, ...]]:
+    """Source keys behind each list of `Availability`, by its name."""
+    return {name: tuple(keys) for name, keys in _read("zones.yaml")["sources"].items()}
+
+
+@cache
 def prices() -> tuple[Price, ...]:
     """Every price, in the order of the file."""
     return tuple(

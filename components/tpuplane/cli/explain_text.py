@@ -1,0 +1,52 @@
+"""`tpuplane explain` in a terminal and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rich.text import Text
+
+from tpuplane.cli.console import console
+from tpuplane.explain import Explained, Explanation, citation
+from tpuplane.spec.errors import Path
+
+Where = Callable[[Path], str]
+"""From a path of the description to `file:line`."""
+
+
+def show_explanation(explanation: Explanation, where: Where) -> None:
+    """Print every value with its reason, and what the sources are."""
+    out = console()
+    out.print(Text(explanation.path, style="bold"))
+    for value in explanation.values:
+        out.print(Text.assemble(("\n  " + value.name, "bold"), f": {value.value}"))
+        out.print(Text("    " + _reason(value, where)))
+    cited = dict.fromkeys(source for value in explanation.values for source in value.sources)
+    if cited:
+        out.print()
+    for source in cited:
+        out.print(Text(f"[{source}] {citation(source)}"))
+
+
+def _reason(value: Explained, where: Where) -> str:
+    sources = "".join(f" [{source}]" for source in value.sources)
+    place = f" ({where(value.written)})" if value.written else ""
+    return f"{value.reason}{place}{sources}"
+
+
+def explanation_as_json(explanation: Explanation, where: Where) -> dict[str, Any]:
+    """The same as plain values; `where` is null for what the file does not set."""
+    return {
+        "path": explanation.path,
+        "values": [
+            {
+                "name": value.name,
+                "value": value.value,
+                "reason": value.reason,
+                "where": where(value.written) if value.written else None,
+                "sources": {source: citation(source) for source in value.sources},
+            }
+            for value in explanation.values
+        ],
+    }

@@ -1,0 +1,9 @@
+"""Why each planned value is what it is, and where the rule comes from. Pure: no Pulumi, no network."""
+
+from __future__ import annotations
+
+from tpuplane.explain.explanation import Explained, Explanation, explain
+from tpuplane.explain.paths import UnknownPath, paths
+from tpuplane.explain.reasons import citation
+
+__all__ = ["Explained", "Explanation", "UnknownPath", "citation", "explain", "paths"]

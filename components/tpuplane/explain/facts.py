@@ -1,0 +1,78 @@
+"""What is known about a thing of the plan: the facts that choose its reasons and fill their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tpuplane.explain.reasons import Facts, zone_offers
+from tpuplane.plan import ClusterPlan, NodePoolPlan
+from tpuplane.plan.summary import PoolSummary, RangeUse
+from tpuplane.spec import ClusterSpec, PoolSpec
+from tpuplane.spec.locations import is_zone, locations
+from tpuplane.spec.networks import pod_block
+from tpuplane.tpu import catalogue
+
+
+def pool_facts(spec: PoolSpec, cluster: ClusterPlan, members: Sequence[NodePoolPlan]) -> Facts:
+    """Facts of a pool of slices; `members` are its node pools. A pool of no slices has none to speak of."""
+    shape = spec.slice
+    generation, machine = shape.generation, shape.machine
+    machines = generation.machines_for(shape.topology)
+    (pool,) = PoolSummary.of(members)
+    offer = catalogue().zone_offers(pool.zone, generation.name)
+    return {
+        "written": spec.model_fields_set,
+        "multi_host": shape.multi_host,
+        "autoscaled": members[0].autoscaling is not None,
+        "capacity": pool.capacity,
+        "slices": pool.max_slices,
+        "min_slices": pool.min_slices,
+        "generation": generation.name,
+        "topology": shape.topology,
+        "chips": shape.chips,
+        "hosts": shape.hosts,
+        "placement": shape.placement,
+        "machine": machine.name,
+        "machine_chips": machine.chips,
+        "one_machine": len(machines) == 1,
+        "machine_choices": " or ".join(choice.name for choice in machines),
+        "disk_choices": len(generation.boot_disk_types),
+        "disk_restricted": bool(generation.boot_disk_types),
+        "disk_types": " and ".join(generation.boot_disk_types) or "any boot disk, as far as is known",
+        "zonal": is_zone(cluster.location),
+        "region": cluster.region,
+        "zone_offer": zone_offers()[offer] if offer else "not on record",
+        "pod_block": pod_block(spec.max_pods_per_node),
+        "release_channel": cluster.release_channel,
+        "in_channel": cluster.release_channel != "UNSPECIFIED",
+        "@generation": generation.sources,
+        "@machine": machine.sources,
+        "@zone": catalogue().offer_sources(offer) if offer else (),
+    }
+
+
+def system_facts(spec: ClusterSpec, cluster: ClusterPlan) -> Facts:
+    """Facts of a cluster's system pool."""
+    return {
+        "written": spec.system_pool.model_fields_set,
+        "zonal": is_zone(cluster.location),
+        "region": cluster.region,
+        "usual_machines": cluster.region not in locations().fallback_machines,
+    }
+
+
+def cluster_facts(spec: ClusterSpec, cluster: ClusterPlan) -> Facts:
+    """Facts of a cluster."""
+    nodes, pods, _ = RangeUse.of(cluster)
+    return {
+        "written": spec.model_fields_set,
+        "zonal": is_zone(cluster.location),
+        "region": cluster.region,
+        "public_endpoint": cluster.control_plane.public_endpoint,
+        "own_master_cidr": cluster.control_plane.master_cidr is not None,
+        "authorized": bool(cluster.control_plane.authorized_networks),
+        "node_addresses": f"{nodes.used:,}",
+        "node_room": f"{nodes.size:,}",
+        "pod_addresses": f"{pods.used:,}",
+        "pod_room": f"{pods.size:,}",
+    }

@@ -1,0 +1,89 @@
+"""The reasons of `data/reasons.yaml`, and which of them applies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+import yaml
+
+from tpuplane.tpu import catalogue
+
+# The C parser is ten times faster; it is missing only where PyYAML was built without libyaml.
+_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+Kind = Literal["pool", "systemPool", "cluster"]
+Facts = Mapping[str, Any]
+"""What is known about one thing of the plan. `written` holds the fields that the user's file sets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a value is what it is, where `when` holds."""
+
+    text: str
+    when: Mapping[str, Any] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+
+    @property
+    def written(self) -> str | None:
+        """The field of the user's file that the value comes from, if it does."""
+        return self.when.get("written")
+
+    def applies(self, facts: Facts) -> bool:
+        """Whether all that `when` asks for is so."""
+        return all(
+            want in facts[fact] if fact == "written" else facts[fact] == want for fact, want in self.when.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One value of the plan and its possible reasons, the first that applies counts."""
+
+    name: str
+    of: str
+    reasons: tuple[Reason, ...]
+    also: tuple[str, ...] = ()
+
+    def reason(self, facts: Facts) -> Reason:
+        """The reason that applies."""
+        return next(reason for reason in self.reasons if reason.applies(facts))
+
+
+@cache
+def _data() -> dict[str, Any]:
+    text = files("tpuplane.explain").joinpath("data/reasons.yaml").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = yaml.load(text, Loader=_Loader)  # noqa: S506  # a SafeLoader either way
+    return loaded
+
+
+@cache
+def entries(kind: Kind) -> tuple[Entry, ...]:
+    """What there is to say about a kind of thing, in the order of the file."""
+    return tuple(
+        Entry(
+            name=name,
+            of=raw["of"],
+            also=tuple(raw.get("also", ())),
+            reasons=tuple(
+                Reason(reason["text"], reason.get("when", {}), tuple(reason.get("sources", ())))
+                for reason in raw["reasons"]
+            ),
+        )
+        for name, raw in _data()[kind].items()
+    )
+
+
+def zone_offers() -> dict[str, str]:
+    """In words, how well it is known that a zone offers a generation."""
+    return dict(_data()["zone_offers"])
+
+
+def citation(source: str) -> str:
+    """What a source key stands for."""
+    own: dict[str, str] = _data()["sources"]
+    return own[source] if source in own else catalogue().sources[source]
