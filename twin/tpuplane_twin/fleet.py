@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 import yaml
 
 from tpuplane_twin.cluster import ClusterError, ControlPlane, NodeSummary
+from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.files import write_atomic
 from tpuplane_twin.gcp import BackendError, Endpoint
 from tpuplane_twin.gcp.schema import Json
@@ -84,6 +85,11 @@ class Fleet:
         """Remove the pool's simulated nodes."""
         async with _as_backend_error():
             await self._plane(cluster).delete_node_pool(pool["name"])
+
+    def client(self, cluster: Json) -> Api | None:
+        """The twin's own client of the cluster's API server; None while nothing of it runs."""
+        plane = self._planes.get(context_name(cluster))
+        return plane.api if plane is not None else None
 
     async def nodes(self, context: str) -> dict[str, NodeSummary]:
         """The nodes by pool, as the cluster itself counts them; empty while it does not serve."""

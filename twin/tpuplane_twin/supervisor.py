@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import fcntl
 import json
 import logging
@@ -11,15 +10,17 @@ import os
 import signal
 import sys
 import time
+from functools import partial
 from typing import Any
 
 import psutil
 from aiohttp import web
 
 from tpuplane_twin.client import TwinError
+from tpuplane_twin.elasticity import Elasticity, InvalidSetting, scale_down_after
 from tpuplane_twin.files import DiskFull, write_atomic
 from tpuplane_twin.fleet import Fleet
-from tpuplane_twin.gcp import BackendError, Store, StoreError, create_app, resume
+from tpuplane_twin.gcp import BackendError, Store, StoreError, create_app, resize, resume
 from tpuplane_twin.paths import TwinPaths, all_twins
 from tpuplane_twin.ports import NoPortFree, PortBook, PortTaken
 from tpuplane_twin.processes import ProcessManager
@@ -44,6 +45,9 @@ class Supervisor:
         self.fleet = Fleet(paths, self.processes, self.ports, ensure(), token, self._report)
         self.store = Store(paths.gcp / "state.db")
         self.app = create_app(self.store, self.fleet, token)
+        self.elasticity = Elasticity(
+            self.store, self.fleet.client, partial(resize, self.app), scale_down_after=scale_down_after()
+        )
         self.app.router.add_get("/twin/status", self._status)
         self.api = f"http://127.0.0.1:{self.ports.check(_API_PORT)}"
 
@@ -57,14 +61,14 @@ class Supervisor:
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", self.ports.port(_API_PORT)).start()
         self._write_record()
-        resuming = asyncio.create_task(self._resume())
+        tasks = [asyncio.create_task(self._resume()), asyncio.create_task(self.elasticity.run())]
         try:
             await stopped.wait()
         finally:
             self.state = "stopping"
-            resuming.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await resuming
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
             await runner.cleanup()
             await self.fleet.close()
             await self.processes.stop_all()
@@ -114,7 +118,7 @@ def main(name: str) -> None:
     try:
         token = paths.token_file.read_text().strip()
         asyncio.run(_supervise(paths, token))
-    except (TwinError, PortTaken, NoPortFree, DiskFull, StoreError, ToolError) as error:
+    except (TwinError, InvalidSetting, PortTaken, NoPortFree, DiskFull, StoreError, ToolError) as error:
         sys.exit(f"error: {error}")
     finally:
         os.close(lock)

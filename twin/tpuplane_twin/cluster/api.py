@@ -6,6 +6,7 @@ import asyncio
 import json
 import ssl
 import time
+from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Any
 
@@ -128,6 +129,29 @@ class Api:
         except ApiError as error:
             if error.status != 404:
                 raise
+
+    async def watch(self, kind: str, version: str) -> AsyncIterator[tuple[str, Object]]:
+        """The changes to objects of `kind` since that version of the list (ADDED, MODIFIED, DELETED; object).
+
+        Ends when the server ends it, as it does every few minutes. Raises `ApiError` where it refuses, or says that
+        the version is too old (then list again), and aiohttp's own errors where it goes away.
+        """
+        params = {"watch": "1", "resourceVersion": version}
+        forever = aiohttp.ClientTimeout(total=None)
+        async with self._session.get(
+            f"{self._server}{path(kind, None, None)}", params=params, timeout=forever
+        ) as answer:
+            if answer.status >= 400:
+                raise ApiError(answer.status, answer.reason or "", await answer.text())
+            rest = b""
+            async for chunk in answer.content.iter_any():
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    change = json.loads(line)
+                    if change["type"] == "ERROR":
+                        status = change["object"]
+                        raise ApiError(status.get("code", 500), status.get("reason", ""), status.get("message", ""))
+                    yield change["type"], change["object"]
 
     async def request(
         self,

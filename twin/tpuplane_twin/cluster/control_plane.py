@@ -89,6 +89,11 @@ class ControlPlane:
         return f"127.0.0.1:{self._ports.port(f'{self._key}/apiserver')}"
 
     @property
+    def api(self) -> Api | None:
+        """The twin's own client of the API server; None while nothing runs."""
+        return self._api
+
+    @property
     def ca_certificate(self) -> str:
         """The cluster's certificate authority, PEM. Known once the cluster was started."""
         return (self._folder / "pki" / "ca.crt").read_text()

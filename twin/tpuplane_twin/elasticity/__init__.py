@@ -1,0 +1,7 @@
+"""Elasticity of the twin: what GKE's cluster autoscaler does with node pools that have autoscaling."""
+
+from __future__ import annotations
+
+from tpuplane_twin.elasticity.elasticity import Elasticity, InvalidSetting, scale_down_after
+
+__all__ = ["Elasticity", "InvalidSetting", "scale_down_after"]

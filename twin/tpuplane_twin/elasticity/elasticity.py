@@ -1,0 +1,136 @@
+"""The cluster autoscalers of a twin: one for every cluster that runs and has a pool with autoscaling."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import os
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from tpuplane_twin.cluster.api import Api
+from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.elasticity.autoscaler import Clock, ClusterAutoscaler, Resize
+from tpuplane_twin.elasticity.groups import Group
+from tpuplane_twin.gcp.container.names import CLUSTER, POOL
+from tpuplane_twin.gcp.container.reconcile import SCALABLE
+from tpuplane_twin.gcp.container.views import cluster_view, pool_view
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+log = logging.getLogger(__name__)
+
+SCALE_DOWN_AFTER = "TPUPLANE_TWIN_SCALE_DOWN_AFTER"
+_DEFAULT_SECONDS = 60.0
+_LOOK_SECONDS = 1.0
+_RUNNING = ("RUNNING", "RECONCILING")
+
+
+class InvalidSetting(ValueError):
+    """An environment variable says something that it cannot mean."""
+
+
+def scale_down_after(environment: Mapping[str, str] = os.environ) -> float:
+    """Seconds for which a node must be unneeded before it goes: TPUPLANE_TWIN_SCALE_DOWN_AFTER, else 60.
+
+    GKE's own is 600. Raises `InvalidSetting`.
+    """
+    text = environment.get(SCALE_DOWN_AFTER, "")
+    try:
+        seconds = float(text) if text else _DEFAULT_SECONDS
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise InvalidSetting(f"{SCALE_DOWN_AFTER}: {text!r} is not a number of seconds; give 0 or more, such as 60")
+    return seconds
+
+
+class Elasticity:
+    """Starts and stops the autoscalers as clusters and pools come and go in the store."""
+
+    def __init__(
+        self,
+        store: Store,
+        client: Callable[[Json], Api | None],
+        resize: Resize,
+        *,
+        scale_down_after: float,
+        now: Clock = time.monotonic,
+    ) -> None:
+        """`client` answers the client of a cluster's control plane while that runs. Times are in seconds of `now`."""
+        self._store = store
+        self._client = client
+        self._resize = resize
+        self._delay = scale_down_after
+        self._now = now
+        self._running: dict[str, tuple[ClusterAutoscaler, asyncio.Task[None]]] = {}
+
+    async def run(self) -> None:
+        """Until cancelled. The store is read again only when it was written to."""
+        seen: int | None = None
+        try:
+            while True:
+                changes = self._store.changes
+                if changes != seen:
+                    seen = changes if await self._follow() else None
+                await asyncio.sleep(_LOOK_SECONDS)
+        finally:
+            await self._stop(list(self._running))
+
+    def poke(self) -> None:
+        """Look again at every cluster: the clock has been moved."""
+        for autoscaler, _ in self._running.values():
+            autoscaler.poke()
+
+    async def _follow(self) -> bool:
+        """Have an autoscaler wherever one is wanted, and nowhere else. False if a cluster does not serve yet."""
+        complete = True
+        wanted: dict[str, Api] = {}
+        for key, cluster in self._store.items(CLUSTER):
+            if cluster["status"] not in _RUNNING or not any(map(_autoscaled, self._pools(key).values())):
+                continue
+            client = self._client(cluster_view(self._store, key, cluster))
+            if client is None:
+                complete = False
+            else:
+                wanted[key] = client
+        await self._stop([key for key, (it, _) in self._running.items() if wanted.get(key) is not it.api])
+        for key, client in wanted.items():
+            if key in self._running:
+                self._running[key][0].poke()
+            else:
+                autoscaler = ClusterAutoscaler(
+                    client, partial(self._groups, key), self._resize, scale_down_after=self._delay, now=self._now
+                )
+                self._running[key] = autoscaler, asyncio.create_task(autoscaler.run())
+        return complete
+
+    def _pools(self, cluster: str) -> dict[str, Json]:
+        return dict(self._store.items(POOL, f"{cluster}/nodePools"))
+
+    def _groups(self, cluster: str) -> list[Group]:
+        stored = self._store.get(CLUSTER, cluster)
+        if stored is None:
+            return []
+        view = cluster_view(self._store, cluster, stored)
+        groups: list[Group] = []
+        for key, pool in self._pools(cluster).items():
+            if not _autoscaled(pool) or pool["status"] not in SCALABLE:
+                continue
+            try:
+                groups.append(Group.parse(key, pool_view(key, pool), view))
+            except ClusterError as error:
+                log.warning("%s is not autoscaled: %s", key, error)
+        return groups
+
+    async def _stop(self, keys: list[str]) -> None:
+        for key in keys:
+            _, task = self._running.pop(key)
+            task.cancel()
+            await asyncio.wait([task])
+
+
+def _autoscaled(pool: Json) -> bool:
+    return bool(pool.get("autoscaling", {}).get("enabled"))

@@ -1,0 +1,131 @@
+"""Node pools as the autoscaler sees them: limits, present nodes, and what another node would be like. Pure."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tpuplane_twin.cluster.nodes import Place, Pool
+from tpuplane_twin.elasticity.objects import Node
+from tpuplane_twin.gcp.backend import Numbers, node_numbers, sized
+
+_HOSTNAME = "kubernetes.io/hostname"
+# What a template says of addresses is looked at by nobody.
+_NO_NETWORK = ipaddress.IPv4Network("127.0.0.0/24")
+
+
+@dataclass(frozen=True)
+class Group:
+    """One autoscaled node pool.
+
+    `hosts` is more than 1 where the pool is one slice, which comes and goes whole. Limits are in nodes, those of
+    `totals` over all zones, the others per zone; exactly one pair counts, as in the API.
+    """
+
+    key: str
+    name: str
+    numbers: Numbers
+    minimum: int
+    maximum: int
+    totals: tuple[int, int] | None
+    hosts: int
+    balanced: bool
+    spot: bool
+    queued: bool
+    templates: Mapping[str, Node]
+    links: Mapping[str, str]
+
+    @classmethod
+    def parse(cls, key: str, pool: dict[str, Any], cluster: dict[str, Any]) -> Group:
+        """The group of a pool with autoscaling, from the API's JSON of the pool and its cluster.
+
+        Raises `UnknownMachine` for a machine type of which nothing is known.
+        """
+        shape, limits = Pool(pool, cluster), pool["autoscaling"]
+        zones: list[str] = pool["locations"]
+        low, high = (int(limits.get(name, 0)) for name in ("minNodeCount", "maxNodeCount"))
+        total = tuple(int(limits.get(name, 0)) for name in ("totalMinNodeCount", "totalMaxNodeCount"))
+        return cls(
+            key=key,
+            name=shape.name,
+            numbers=node_numbers(pool),
+            minimum=low,
+            maximum=high,
+            totals=(total[0], total[1]) if any(total) else None,
+            # The API lets a slice be autoscaled to nothing else than its hosts.
+            hosts=high if shape.is_slice else 1,
+            balanced=limits.get("locationPolicy") == "BALANCED",
+            spot=bool(shape.config.get("spot")),
+            queued=bool(pool.get("queuedProvisioning", {}).get("enabled")),
+            templates={zone: Node.parse(shape.node(Place(zone, 0), "", _NO_NETWORK)) for zone in zones},
+            links={
+                zone: link.replace("instanceGroupManagers", "instanceGroups")
+                for zone, link in zip(zones, pool["instanceGroupUrls"], strict=True)
+            },
+        )
+
+    @property
+    def zones(self) -> tuple[str, ...]:
+        """Its zones, in the pool's order."""
+        return tuple(self.numbers)
+
+    @property
+    def size(self) -> int:
+        """Its nodes over all zones."""
+        return sum(map(len, self.numbers.values()))
+
+    @property
+    def is_slice(self) -> bool:
+        """Whether it comes and goes as a whole."""
+        return self.hosts > 1
+
+    def room(self, zone: str) -> int:
+        """How many nodes may come in that zone."""
+        have = len(self.numbers[zone])
+        if self.is_slice:
+            return self.hosts if have == 0 else 0
+        return max(0, self.totals[1] - self.size if self.totals else self.maximum - have)
+
+    def spare(self, zone: str) -> int:
+        """How many nodes may go from that zone."""
+        have = len(self.numbers[zone])
+        if self.is_slice:
+            return have if self.minimum == 0 else 0
+        return min(have, max(0, self.size - self.totals[0] if self.totals else have - self.minimum))
+
+    @property
+    def can_shrink(self) -> bool:
+        """Whether any node may go."""
+        return any(self.spare(zone) for zone in self.zones)
+
+    def grown(self, zone: str, nodes: int) -> Group:
+        """With so many more nodes in that zone."""
+        return self.with_numbers(zone, sized(self.numbers[zone], len(self.numbers[zone]) + nodes))
+
+    def without(self, place: str) -> Group:
+        """Without the node at that place ("zone/number")."""
+        zone, _, number = place.rpartition("/")
+        return self.with_numbers(zone, [it for it in self.numbers[zone] if it != int(number)])
+
+    def with_numbers(self, zone: str, numbers: list[int]) -> Group:
+        """With these nodes in that zone."""
+        return replace(self, numbers={**self.numbers, zone: numbers})
+
+    def has(self, node: Node) -> bool:
+        """Whether that is one of its nodes, and not one that is going."""
+        zone, _, number = node.place.rpartition("/")
+        return node.pool == self.name and number.isdigit() and int(number) in self.numbers.get(zone, [])
+
+    def growing_zones(self) -> list[str]:
+        """The zones with room, the next one to grow first: by size if balanced, else as listed."""
+        zones = [zone for zone in self.zones if self.room(zone)]
+        return sorted(zones, key=lambda zone: len(self.numbers[zone])) if self.balanced else zones
+
+    def future(self, zone: str, number: int) -> Node:
+        """The node that would be, or is about to be, at that place."""
+        template = self.templates[zone]
+        name = f"{self.name}/{zone}/{number}"
+        labels = {**template.labels, _HOSTNAME: name, "metadata.name": name}
+        return replace(template, name=name, labels=labels, place=f"{zone}/{number}")

@@ -1,0 +1,83 @@
+"""All objects of a kind, kept up to date by a watch: nothing is asked of the API server while nothing happens."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import aiohttp
+
+from tpuplane_twin.cluster.api import Api, path
+from tpuplane_twin.cluster.errors import ClusterError
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+_PAGE = 500
+_AGAIN_SECONDS = 1.0
+
+
+class Mirror(Generic[T]):
+    """The objects by "namespace/name", as `parse` reads them; what it answers None for is left out.
+
+    `changed` is set whenever what was read is different from before.
+    """
+
+    def __init__(
+        self, api: Api, kind: str, parse: Callable[[dict[str, Any]], T | None], changed: asyncio.Event
+    ) -> None:
+        """Nothing is read before `run`."""
+        self.items: dict[str, T] = {}
+        self.synced = asyncio.Event()
+        self._api = api
+        self._kind = kind
+        self._parse = parse
+        self._changed = changed
+
+    async def run(self) -> None:
+        """Follow the API server until cancelled, through restarts of it."""
+        while True:
+            try:
+                version = await self._list()
+                async for change, item in self._api.watch(self._kind, version):
+                    self._take(item, gone=change == "DELETED")
+            except (ClusterError, aiohttp.ClientError, OSError, RuntimeError, ValueError) as error:
+                log.debug("watch of %s: %s", self._kind, error)
+                await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def _list(self) -> str:
+        found: dict[str, T] = {}
+        params = {"limit": str(_PAGE)}
+        while True:
+            answer = await self._api.request("GET", path(self._kind, None, None), params=params)
+            for item in answer["items"]:
+                parsed = self._parse(item)
+                if parsed is not None:
+                    found[_key(item)] = parsed
+            following = answer["metadata"].get("continue")
+            if not following:
+                break
+            params["continue"] = following
+        if found != self.items or not self.synced.is_set():
+            self.items = found
+            self._changed.set()
+        self.synced.set()
+        return str(answer["metadata"]["resourceVersion"])
+
+    def _take(self, item: dict[str, Any], *, gone: bool) -> None:
+        key = _key(item)
+        parsed = None if gone else self._parse(item)
+        if parsed == self.items.get(key):
+            return
+        if parsed is None:
+            del self.items[key]
+        else:
+            self.items[key] = parsed
+        self._changed.set()
+
+
+def _key(item: dict[str, Any]) -> str:
+    metadata = item["metadata"]
+    return f"{metadata.get('namespace', '')}/{metadata['name']}"

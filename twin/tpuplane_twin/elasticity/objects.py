@@ -1,0 +1,225 @@
+"""Pods and nodes as far as the autoscaler looks at them: small, immutable, read from the API server's JSON. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tpuplane_twin.cluster.nodes import ORDINAL, POOL_LABEL
+from tpuplane_twin.elasticity.quantities import thousandths
+from tpuplane_twin.elasticity.selectors import (
+    PodTerm,
+    Selector,
+    node_affinity,
+    node_selector,
+    pod_terms,
+    selects,
+)
+
+Object = Mapping[str, Any]
+Resources = Mapping[str, int]
+"""Amounts in thousandths, by resource. A host port is a resource of which every node has one."""
+
+PORT = "hostPort/"
+_PREFIX = "cluster-autoscaler.kubernetes.io/"
+_SAFE_TO_EVICT = f"{_PREFIX}safe-to-evict"
+_NO_SCALE_DOWN = f"{_PREFIX}scale-down-disabled"
+_MIRROR = "kubernetes.io/config.mirror"
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """A taint that keeps pods away."""
+
+    key: str
+    value: str
+    effect: str
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    """A toleration; an empty key or effect means every one."""
+
+    key: str
+    operator: str
+    value: str
+    effect: str
+
+    def tolerates(self, taint: Taint) -> bool:
+        """Whether the taint does not keep this pod away."""
+        if self.effect not in ("", taint.effect) or self.key not in ("", taint.key):
+            return False
+        return self.operator == "Exists" or (bool(self.key) and self.value == taint.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node, or what a node of a pool would be. `place` is "zone/number" within its pool."""
+
+    name: str
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    allocatable: Resources
+    usable: bool = True
+    removable: bool = True
+    place: str = ""
+    uid: str = ""
+
+    @property
+    def pool(self) -> str:
+        """The name of its node pool."""
+        return self.labels.get(POOL_LABEL, "")
+
+    @classmethod
+    def parse(cls, node: Object) -> Node:
+        """Read a node. Not usable: cordoned, or not Ready."""
+        metadata, spec, status = node["metadata"], node["spec"], node["status"]
+        annotations = metadata.get("annotations", {})
+        ready = any(it["type"] == "Ready" and it["status"] == "True" for it in status.get("conditions", []))
+        return cls(
+            name=metadata["name"],
+            labels={**metadata.get("labels", {}), "metadata.name": metadata["name"]},
+            taints=tuple(
+                Taint(it["key"], it.get("value", ""), it["effect"])
+                for it in spec.get("taints", [])
+                if it["effect"] != "PreferNoSchedule"
+            ),
+            allocatable={key: thousandths(amount) for key, amount in status.get("allocatable", {}).items()},
+            usable=ready and not spec.get("unschedulable", False),
+            removable=annotations.get(_NO_SCALE_DOWN) != "true",
+            place=annotations.get(ORDINAL, ""),
+            uid=metadata.get("uid", ""),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """A pod that holds a node's resources or waits for one."""
+
+    namespace: str
+    name: str
+    uid: str
+    created: str
+    node: str
+    labels: Mapping[str, str]
+    requests: Resources
+    selector: Selector
+    node_terms: tuple[Selector, ...] | None
+    tolerations: tuple[Toleration, ...]
+    affinity: tuple[PodTerm, ...]
+    anti_affinity: tuple[PodTerm, ...]
+    owner: str
+    daemon: bool
+    mirror: bool
+    safe_to_evict: str
+    unschedulable: bool
+
+    @property
+    def key(self) -> str:
+        """Its name among all pods."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """The same for pods to which every node is the same, resources aside."""
+        return (self.selector, self.node_terms, self.tolerations)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it gives its node something to do; what runs on every node does not."""
+        return not self.daemon and not self.mirror
+
+    def wants(self, node: Node) -> bool:
+        """Whether node selector and node affinity allow the node."""
+        if not selects(self.selector, node.labels):
+            return False
+        return self.node_terms is None or any(selects(term, node.labels) for term in self.node_terms)
+
+    def repelled_by(self, node: Node) -> Taint | None:
+        """A taint of the node that it does not tolerate."""
+        return next(
+            (taint for taint in node.taints if not any(it.tolerates(taint) for it in self.tolerations)),
+            None,
+        )
+
+    @classmethod
+    def parse(cls, pod: Object) -> Pod | None:
+        """Read a pod; None for one that is over, and holds nothing any more."""
+        metadata, spec, status = pod["metadata"], pod["spec"], pod.get("status", {})
+        if status.get("phase") in ("Succeeded", "Failed"):
+            return None
+        annotations, namespace = metadata.get("annotations", {}), metadata["namespace"]
+        owner: Object = next((it for it in metadata.get("ownerReferences", []) if it.get("controller")), {})
+        affinity = spec.get("affinity") or {}
+        return cls(
+            namespace=namespace,
+            name=metadata["name"],
+            uid=metadata["uid"],
+            created=metadata.get("creationTimestamp", ""),
+            node=spec.get("nodeName", ""),
+            labels=metadata.get("labels", {}),
+            requests=_requests(spec),
+            selector=node_selector(spec),
+            node_terms=node_affinity(affinity),
+            tolerations=tuple(
+                Toleration(it.get("key", ""), it.get("operator", "Equal"), it.get("value", ""), it.get("effect", ""))
+                for it in spec.get("tolerations", [])
+            ),
+            affinity=pod_terms(affinity, "podAffinity", namespace),
+            anti_affinity=pod_terms(affinity, "podAntiAffinity", namespace),
+            owner=owner.get("uid", ""),
+            daemon=owner.get("kind") == "DaemonSet",
+            mirror=_MIRROR in annotations,
+            safe_to_evict=annotations.get(_SAFE_TO_EVICT, ""),
+            unschedulable=_unschedulable(metadata, spec, status) and owner.get("kind") != "DaemonSet",
+        )
+
+
+def _unschedulable(metadata: Object, spec: Object, status: Object) -> bool:
+    # A pod with a nominated node has been promised the place of pods that are being preempted.
+    if spec.get("nodeName") or metadata.get("deletionTimestamp") or status.get("nominatedNodeName"):
+        return False
+    return any(
+        it["type"] == "PodScheduled" and it["status"] == "False" and it.get("reason") == "Unschedulable"
+        for it in status.get("conditions", [])
+    )
+
+
+def _requests(spec: Object) -> Resources:
+    """What the scheduler counts: containers and sidecars together, or the largest step of initialisation."""
+    running = Counter({"pods": 1000})
+    for container in spec["containers"]:
+        running.update(_amounts(container))
+    peak: Counter[str] = Counter()
+    sidecars: Counter[str] = Counter()
+    for container in spec.get("initContainers", []):
+        amounts = _amounts(container)
+        if container.get("restartPolicy") == "Always":
+            sidecars.update(amounts)
+            amounts = Counter()
+        peak |= sidecars + amounts
+    total = (running + sidecars) | peak
+    for name, amount in (spec.get("resources", {}).get("requests") or {}).items():
+        total[name] = thousandths(amount)
+    total.update({name: thousandths(amount) for name, amount in (spec.get("overhead") or {}).items()})
+    total.update(_ports([*spec["containers"], *spec.get("initContainers", [])]))
+    return dict(total)
+
+
+def _amounts(container: Object) -> Counter[str]:
+    requests = container.get("resources", {}).get("requests") or {}
+    return Counter({name: thousandths(amount) for name, amount in requests.items()})
+
+
+def _ports(containers: Iterable[Object]) -> dict[str, int]:
+    return {
+        f"{PORT}{port.get('protocol', 'TCP')}/{port['hostPort']}": 1000
+        for container in containers
+        for port in container.get("ports", [])
+        if port.get("hostPort")
+    }

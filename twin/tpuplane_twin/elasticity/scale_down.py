@@ -1,0 +1,153 @@
+"""Which nodes nobody needs, and which of them go once that has lasted. Pure and deterministic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tpuplane_twin.elasticity.groups import Group
+from tpuplane_twin.elasticity.objects import Node, Pod
+from tpuplane_twin.elasticity.selectors import Selector, label_selector, selects
+from tpuplane_twin.elasticity.simulation import Simulation
+
+_UTILIZATION = 0.5
+"""GKE's threshold: a node whose requests are at least this share of it is not emptied."""
+_CHIPS = "google.com/tpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A PodDisruptionBudget, with the evictions that it allows now."""
+
+    namespace: str
+    selector: Selector | None
+    allowed: int
+
+    @classmethod
+    def parse(cls, budget: Mapping[str, Any]) -> Budget:
+        """Read it; one that the controller has not looked at allows nothing."""
+        return cls(
+            budget["metadata"]["namespace"],
+            label_selector(budget["spec"].get("selector")),
+            int(budget.get("status", {}).get("disruptionsAllowed", 0)),
+        )
+
+    def covers(self, pod: Pod) -> bool:
+        """Whether it guards the pod."""
+        return self.namespace == pod.namespace and self.selector is not None and selects(self.selector, pod.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Unneeded:
+    """Nodes that could go, by name: empty ones, and ones whose pods have room elsewhere."""
+
+    idle: frozenset[str] = frozenset()
+    movable: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Both."""
+        return self.idle | self.movable
+
+
+def unneeded(
+    simulation: Simulation, pods: Sequence[Pod], groups: Sequence[Group], budgets: Sequence[Budget]
+) -> Unneeded:
+    """The nodes of pools above their minimum that nobody needs now.
+
+    `pods` are those that run; those that `simulation` has placed on a node need it. A host of a slice is named with
+    all others of its slice or not at all.
+    """
+    busy: dict[str, list[Pod]] = {}
+    for pod in pods:
+        if pod.counts:
+            busy.setdefault(pod.node, []).append(pod)
+    expected = {simulation.nodes[at].name for _, at in simulation.placed}
+    idle: set[str] = set()
+    emptied: list[Node] = []
+    for group in groups:
+        own = [node for node in simulation.nodes if group.has(node) and group.spare(_zone(node))]
+        free = [node.name for node in own if node.removable and node.name not in busy and node.name not in expected]
+        if not group.is_slice or len(free) == group.size:
+            idle |= set(free)
+        if not group.is_slice:
+            emptied += [node for node in own if node.removable and node.name in busy and node.name not in expected]
+    movable = {node.name for node in emptied if _can_move(simulation, node, busy[node.name], frozenset(idle), budgets)}
+    return Unneeded(frozenset(idle), frozenset(movable))
+
+
+@dataclass(frozen=True, slots=True)
+class Shrinkage:
+    """A pool that shrinks, as it was and as it will be, and the nodes that go."""
+
+    before: Group
+    after: Group
+    nodes: tuple[Node, ...]
+
+
+def plan_scale_down(
+    nodes: Sequence[Node], groups: Sequence[Group], found: Unneeded, ripe: frozenset[str]
+) -> list[Shrinkage]:
+    """The pools that shrink now. `ripe` are the nodes that have been unneeded for long enough.
+
+    Idle ones go together; a node that must be emptied goes alone, and only when no idle one does, so that what its
+    pods take elsewhere is counted before the next.
+    """
+    ordered = sorted(groups, key=lambda group: group.key)
+    idle = [it for group in ordered if (it := _shrunk(group, nodes, found.idle & ripe)) is not None]
+    if idle:
+        return idle
+    emptied = (_shrunk(group, nodes, found.movable & ripe, most=1) for group in ordered)
+    return [it for it in emptied if it is not None][:1]
+
+
+def _shrunk(group: Group, nodes: Sequence[Node], names: frozenset[str], most: int | None = None) -> Shrinkage | None:
+    own = sorted((node for node in nodes if node.name in names and group.has(node)), key=_last_first)
+    if group.is_slice:
+        whole = bool(own) and len(own) == group.size and group.can_shrink
+        return Shrinkage(group, group.with_numbers(_zone(own[0]), []), tuple(own)) if whole else None
+    after, going = group, list[Node]()
+    for node in own:
+        if len(going) != most and after.spare(_zone(node)):
+            after = after.without(node.place)
+            going.append(node)
+    return Shrinkage(group, after, tuple(going)) if going else None
+
+
+def _zone(node: Node) -> str:
+    return node.place.rpartition("/")[0]
+
+
+def _last_first(node: Node) -> tuple[str, int]:
+    zone, _, number = node.place.rpartition("/")
+    return zone, -int(number)
+
+
+def _can_move(
+    simulation: Simulation, node: Node, pods: Sequence[Pod], idle: frozenset[str], budgets: Sequence[Budget]
+) -> bool:
+    """Whether the node is little used, and every pod of it may be evicted and has room on a node that stays."""
+    resources = (_CHIPS,) if node.allocatable.get(_CHIPS) else ("cpu", "memory")
+    for resource in resources:
+        asked = sum(pod.requests.get(resource, 0) for pod in pods)
+        if asked >= _UTILIZATION * node.allocatable.get(resource, 0):
+            return False
+    for pod in pods:
+        guards = [budget for budget in budgets if budget.covers(pod)]
+        if not _evictable(pod, guarded=bool(guards)):
+            return False
+        if any(sum(map(guard.covers, pods)) > guard.allowed for guard in guards):
+            return False
+    elsewhere = [at for at, it in enumerate(simulation.nodes) if it.name != node.name and it.name not in idle]
+    mark = simulation.mark()
+    fits = simulation.place_together(pods, elsewhere)
+    simulation.rewind(mark)
+    return fits
+
+
+def _evictable(pod: Pod, *, guarded: bool) -> bool:
+    """As the cluster autoscaler has it: somebody must make the pod anew, and system pods need a budget."""
+    if pod.safe_to_evict:
+        return pod.safe_to_evict == "true"
+    return bool(pod.owner) and (pod.namespace != "kube-system" or guarded)

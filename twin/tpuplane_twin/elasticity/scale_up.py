@@ -1,0 +1,205 @@
+"""Which pools grow for the pods that found no place, and why the others cannot help. Pure and deterministic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tpuplane_twin.cluster.nodes import POOL_LABEL
+from tpuplane_twin.elasticity.groups import Group
+from tpuplane_twin.elasticity.objects import Pod
+from tpuplane_twin.elasticity.simulation import Simulation
+
+Gang = tuple[Pod, ...]
+
+MAX_SIZE = "max node group size reached"
+BACKOFF = "in backoff after failed scale-up"
+QUEUED = "nodes come for ProvisioningRequests only"
+_CHIPS = "google.com/tpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A pool that grows, as it was and as it will be, and the pods for whose sake."""
+
+    before: Group
+    after: Group
+    pods: tuple[Pod, ...]
+
+    @property
+    def info(self) -> str:
+        """As the cluster autoscaler's events write it, one entry per instance group."""
+        entries = []
+        for zone in self.before.zones:
+            old, new = len(self.before.numbers[zone]), len(self.after.numbers[zone])
+            if old != new:
+                most = self.before.totals[1] if self.before.totals else self.before.maximum
+                entries.append(f"{{{self.before.links[zone]} {old}->{new} (max: {most})}}")
+        return f"[{' '.join(entries)}]"
+
+
+@dataclass(slots=True)
+class ScaleUp:
+    """The plan: what grows, and for every pod that is not helped the reason by pool."""
+
+    growths: list[Growth] = field(default_factory=list)
+    refusals: list[tuple[Pod, dict[str, str]]] = field(default_factory=list)
+
+
+def plan_scale_up(
+    simulation: Simulation, pending: Sequence[Pod], groups: Sequence[Group], backoff: frozenset[str] = frozenset()
+) -> ScaleUp:
+    """What to do for the `pending` pods. Pools whose key is in `backoff` are left alone.
+
+    `simulation` holds the nodes that are there or about to be; pods that fit on those are left to the scheduler and
+    stay placed in it, as do those for which a pool grows.
+    """
+    waiting = [gang for gang in gangs(pending) if not _fits_now(simulation, gang)]
+    current = {group.key: group for group in sorted(groups, key=lambda group: group.key)}
+    grown: dict[str, list[Pod]] = {}
+    while waiting:
+        options = [
+            (score, key)
+            for key, group in current.items()
+            if key not in backoff and not group.queued and (score := _score(simulation, group, waiting)) is not None
+        ]
+        if not options:
+            break
+        _, best = min(options)
+        current[best], helped = _grow(simulation, current[best], waiting)
+        grown.setdefault(best, []).extend(pod for gang in helped for pod in gang)
+        waiting = [gang for gang in waiting if gang not in helped]
+    plan = ScaleUp()
+    before = {group.key: group for group in groups}
+    for key, pods in sorted(grown.items()):
+        plan.growths.append(Growth(before[key], current[key], tuple(pods)))
+    for gang in waiting:
+        for pod in gang:
+            reasons = {group.name: _why_not(simulation, group, pod, backoff) for group in current.values()}
+            plan.refusals.append((pod, reasons))
+    return plan
+
+
+def gangs(pods: Sequence[Pod]) -> list[Gang]:
+    """Pods that are bound to share one node pool, together; every other pod alone. Oldest first, then the largest."""
+    found: dict[object, list[Pod]] = {}
+    for pod in sorted(pods, key=_order):
+        terms = tuple(term for term in pod.affinity if term.topology_key == POOL_LABEL)
+        found.setdefault((pod.namespace, terms) if terms else pod.key, []).append(pod)
+    return [tuple(members) for members in found.values()]
+
+
+def _order(pod: Pod) -> tuple[object, ...]:
+    return (pod.created, -pod.requests.get(_CHIPS, 0), -pod.requests.get("cpu", 0), pod.key)
+
+
+def _fits_now(simulation: Simulation, gang: Gang) -> bool:
+    """Place the gang where there is room already; one that shares a pool is tried pool by pool."""
+    everywhere = range(len(simulation.nodes))
+    if len(gang) == 1:
+        return simulation.place(gang[0], everywhere) is not None
+    pools: dict[str, list[int]] = {}
+    for at in everywhere:
+        pools.setdefault(simulation.nodes[at].pool, []).append(at)
+    return any(simulation.place_together(gang, nodes) for _, nodes in sorted(pools.items()))
+
+
+def _score(simulation: Simulation, group: Group, waiting: Sequence[Gang]) -> tuple[object, ...] | None:
+    """How good it would be to grow this pool, smaller is better; None if it helps nobody.
+
+    As few chips idle as can be, spot (the cheaper) before on-demand, then as little idle CPU and memory.
+    """
+    mark = simulation.mark()
+    after, helped = _grow(simulation, group, waiting)
+    simulation.rewind(mark)
+    if not helped:
+        return None
+    nodes = [group.templates[zone] for zone in group.zones for _ in after.numbers[zone][len(group.numbers[zone]) :]]
+
+    def idle(resource: str) -> int:
+        asked = sum(pod.requests.get(resource, 0) for gang in helped for pod in gang)
+        return sum(node.allocatable.get(resource, 0) for node in nodes) - asked
+
+    return (idle(_CHIPS), not group.spot, idle("cpu"), idle("memory"))
+
+
+def _grow(simulation: Simulation, group: Group, waiting: Sequence[Gang]) -> tuple[Group, list[Gang]]:
+    """Grow the pool for as many of the gangs as it can take; the pool then, and who is helped."""
+    own = [at for at, node in enumerate(simulation.nodes) if node.pool == group.name]
+    helped: list[Gang] = []
+    if group.is_slice:
+        after = _with_slice(simulation, group, own)
+        if after is group:
+            return group, []
+        helped = [gang for gang in waiting if simulation.place_together(gang, own)]
+        return (after, helped) if helped else (group, [])
+    for gang in waiting:
+        mark, before, count = simulation.mark(), group, len(own)
+        for pod in gang:
+            if simulation.place(pod, own) is None:
+                wider = _with_node_for(simulation, group, pod, own)
+                if wider is None:
+                    simulation.rewind(mark)
+                    group = before
+                    del own[count:]
+                    break
+                group = wider
+        else:
+            helped.append(gang)
+    return group, helped
+
+
+def _with_slice(simulation: Simulation, group: Group, own: list[int]) -> Group:
+    for zone in group.growing_zones()[:1]:
+        after = group.grown(zone, group.hosts)
+        own += [simulation.add(group.future(zone, number)) for number in after.numbers[zone]]
+        return after
+    return group
+
+
+def _with_node_for(simulation: Simulation, group: Group, pod: Pod, own: list[int]) -> Group | None:
+    """One more node that takes the pod, in the first zone where that is so."""
+    for zone in group.growing_zones():
+        after = group.grown(zone, 1)
+        (number,) = set(after.numbers[zone]) - set(group.numbers[zone])
+        mark = simulation.mark()
+        at = simulation.add(group.future(zone, number))
+        if simulation.place(pod, [at]) is not None:
+            own.append(at)
+            return after
+        simulation.rewind(mark)
+    return None
+
+
+def _why_not(simulation: Simulation, group: Group, pod: Pod, backoff: frozenset[str]) -> str:
+    """The reason why one more node of this pool would not help, or cannot come."""
+    obstacles: list[str] = []
+    for zone in group.zones:
+        mark = simulation.mark()
+        at = simulation.add(group.future(zone, -1))
+        obstacle = simulation.obstacle(pod, at)
+        simulation.rewind(mark)
+        if obstacle is None:
+            break
+        obstacles.append(obstacle)
+    else:
+        return obstacles[0]
+    if group.queued:
+        return QUEUED
+    if group.key in backoff:
+        return BACKOFF
+    if not group.growing_zones():
+        return MAX_SIZE
+    return "not all pods that must share one node pool fit"
+
+
+def reasons_message(reasons: Mapping[str, str]) -> str:
+    """The cluster autoscaler's summary (each reason with its number of pools), then the pools by name."""
+    if not reasons:
+        return "pod didn't trigger scale-up: no node pool has autoscaling enabled"
+    pools: dict[str, list[str]] = {}
+    for pool, reason in sorted(reasons.items()):
+        pools.setdefault(reason, []).append(pool)
+    summary = ", ".join(f"{len(names)} {reason}" for reason, names in sorted(pools.items()))
+    detail = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in sorted(pools.items()))
+    return f"pod didn't trigger scale-up: {summary} ({detail})"
