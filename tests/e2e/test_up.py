@@ -70,8 +70,8 @@ def test_a_second_rehearsal_changes_nothing(platform: PlatformUnderTest) -> None
 
 def test_objects_in_the_cluster_are_the_programs(platform: PlatformUnderTest) -> None:
     for context in EXPECTED:
-        namespace = platform.items(context, "namespaces", "-l", "app.kubernetes.io/managed-by=pulumi")
-        assert "research" in {item["metadata"]["name"] for item in namespace}
+        labels = platform.items(context, "namespaces", "-l", "pod-security.kubernetes.io/enforce=baseline")
+        assert "research" in {item["metadata"]["name"] for item in labels}
 
 
 def _identity(node: dict[str, Any]) -> str:

@@ -78,9 +78,14 @@ class TwinClient:
             self._send("DELETE", path)
 
     def start(self) -> None:
-        """Start the supervisor unless it runs, and wait until it answers. Raises `TwinError`."""
+        """Start the supervisor unless it runs, and wait until it answers; one that has given up is started anew.
+
+        Raises `TwinError`.
+        """
         if self.record() is not None:
-            return
+            if self.status()["state"] != "failed":
+                return
+            self.stop()
         self.paths.make()
         self.token()
         log = self.paths.logs / "supervisor.log"
