@@ -114,6 +114,44 @@ def schema() -> None:
     typer.echo(schema_text(), nl=False)
 
 
+@app.command()
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The stack file to write.")] = Path(
+        "stacks/Pulumi.dev.yaml"
+    ),
+    name: Annotated[str | None, typer.Option(help="Name of the platform.")] = None,
+    project: Annotated[str | None, typer.Option(help="Google Cloud project id.")] = None,
+    location: Annotated[str | None, typer.Option(help="Region or zone of the cluster.")] = None,
+    generation: Annotated[str | None, typer.Option(help="TPU generation, such as v6e.")] = None,
+    zone: Annotated[str | None, typer.Option(help="Zone of the chips, where the region has several.")] = None,
+    topology: Annotated[str | None, typer.Option(help="Topology of a slice, such as 4x4.")] = None,
+    capacity: Annotated[str | None, typer.Option(help="How the chips are bought: on-demand, spot, …")] = None,
+    reservation: Annotated[str | None, typer.Option(help="Name of the reservation, with that capacity.")] = None,
+    reserved_chips: Annotated[str | None, typer.Option(help="Chips of the reservation.")] = None,
+    slices: Annotated[str | None, typer.Option(help="Slices: 2, or 0-4 for a pool that scales.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+) -> None:
+    """Write a first stack file, asking for what no option says. Each answer is checked at once.
+
+    Exit code 0: written. 2: an option's value is wrong, an answer is missing, or the file is there already.
+    """
+    from tpuplane.cli.new import write_first_stack  # noqa: PLC0415
+
+    given = {
+        "name": name,
+        "project": project,
+        "location": location,
+        "generation": generation,
+        "zone": zone,
+        "topology": topology,
+        "capacity": capacity,
+        "reservation": reservation,
+        "reserved_chips": reserved_chips,
+        "slices": slices,
+    }
+    write_first_stack(file, given, force=force)
+
+
 def _planned(file: Path, as_json_: bool) -> PlatformPlan:
     """The plan of a stack file; ends the command when the file is wrong."""
     return plan(_loaded(file, as_json_))

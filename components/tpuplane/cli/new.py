@@ -1,0 +1,87 @@
+"""`tpuplane new`: asks for what a first stack file needs, and writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+
+from tpuplane.cli.first_stack import Answers, capacities, locations_offered, text
+from tpuplane.tpu import catalogue
+
+USAGE = 2
+
+
+def write_first_stack(file: Path, given: Mapping[str, str | None], *, force: bool) -> None:
+    """Ask for what is not `given`, write the file. Ends the command where an answer that was given is wrong."""
+    if file.exists() and not force:
+        raise _refused(f"{file} exists; choose another name, or write over it by --force")
+    content = text(_interview(given), file)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("w" if force else "x", encoding="utf-8") as out:
+            out.write(content)
+    except OSError as error:
+        raise _refused(f"{file} cannot be written: {error.strerror}") from None
+    typer.echo(f"wrote {file}; next: tpuplane plan {file}")
+
+
+def _interview(given: Mapping[str, str | None]) -> Answers:
+    """Every question in turn. What later ones offer depends on the earlier answers."""
+    answers = Answers()
+
+    def ask(field: str, question: str, offered: tuple[str, ...] = (), default: str | None = None) -> None:
+        nonlocal answers
+        answers = _answered(answers, field, question, given.get(field), offered, default)
+
+    ask("name", "name of the platform")
+    ask("project", "Google Cloud project id")
+    ask("location", "location of the cluster, a region or a zone", locations_offered())
+    ask("generation", "TPU generation", answers.generations)
+    if len(answers.zones) > 1 or given.get("zone"):
+        ask("zone", "zone of the chips", answers.zones)
+    generation = catalogue().generation(answers.generation or "")
+    more = (f"and {generation.rule}",) if generation.rule else ()
+    ask("topology", "topology of a slice", (*generation.topologies, *more))
+    ask("capacity", "capacity", capacities(), default="on-demand")
+    if answers.capacity == "reservation":
+        ask("reservation", "name of the reservation")
+    default = "0-1" if answers.capacity == "flex-start" else "1"
+    ask("slices", "slices, or at least and at most, such as 0-4", default=default)
+    if answers.capacity == "reservation":
+        most = int((answers.slices or "").rpartition("-")[2])
+        ask("reserved_chips", "chips that are reserved", default=str(most * answers.shape.chips))
+    return answers
+
+
+def _answered(
+    answers: Answers, field: str, question: str, given: str | None, offered: tuple[str, ...], default: str | None
+) -> Answers:
+    """The answers with one more: the one given, or, asked for until it is right, the user's."""
+    option = f"--{field.replace('_', '-')}"
+    if given is not None:
+        answers = replace(answers, **{field: given})
+        mistakes = answers.mistakes(field)
+        if mistakes:
+            raise _refused("\n".join(f"{option}: {mistake}" for mistake in mistakes))
+        return answers
+    if offered:
+        typer.echo(f"{question}: {', '.join(offered)}")
+    while True:
+        try:
+            answer = typer.prompt(question if not offered else field, default=default).strip()
+        except typer.Abort:
+            raise _refused(f"no answer; {option} gives it without asking. Nothing was written.") from None
+        candidate = replace(answers, **{field: answer})
+        mistakes = candidate.mistakes(field)
+        if not mistakes:
+            return candidate
+        for mistake in mistakes:
+            typer.echo(f"  {mistake}", err=True)
+
+
+def _refused(message: str) -> typer.Exit:
+    typer.echo(message, err=True)
+    return typer.Exit(USAGE)
