@@ -1,0 +1,59 @@
+"""`python -m benchmarks [NAME …] [--json]`: run benchmarks and say whether each keeps its bound."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import planning
+from benchmarks.measure import Result, run
+
+BENCHMARKS = {benchmark.name: benchmark for benchmark in planning.BENCHMARKS}
+
+
+def main(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help=", ".join(BENCHMARKS))] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+) -> None:
+    """Run benchmarks, all of them without a NAME.
+
+    Exit code 0: all keep their bounds. 1: one does not. 2: there is no such one.
+    """
+    unknown = [name for name in names or () if name not in BENCHMARKS]
+    if unknown:
+        typer.echo(f"no benchmark {', '.join(unknown)}; allowed: {', '.join(BENCHMARKS)}", err=True)
+        raise typer.Exit(2)
+    results = [run(BENCHMARKS[name]) for name in names or BENCHMARKS]
+    if as_json:
+        machine = {"cpus": os.cpu_count(), "machine": platform.machine(), "python": platform.python_version()}
+        typer.echo(json.dumps({"machine": machine, "results": [result.as_json() for result in results]}, indent=2))
+    else:
+        _show(results)
+    if not all(result.within for result in results):
+        raise typer.Exit(1)
+
+
+def _show(results: list[Result]) -> None:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("benchmark", "median", "min", "max", "bound", "median/bound"):
+        table.add_column(column, justify="left" if column == "benchmark" else "right", no_wrap=True)
+    for result in results:
+        times = (result.median, min(result.times), max(result.times), result.benchmark.bound)
+        share = f"{result.median / result.benchmark.bound:.2f}{'' if result.within else ' over'}"
+        table.add_row(result.benchmark.name, *(f"{time:.3f} s" for time in times), share)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    console.print(table)
+    for result in results:
+        for name, ratio in result.ratios.items():
+            console.print(f"{result.benchmark.name}: {name} = {ratio:.2f}")
+    console.print(f"\n{os.cpu_count()} CPUs, {platform.machine()}, Python {platform.python_version()}")
+
+
+typer.run(main)

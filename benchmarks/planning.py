@@ -1,0 +1,120 @@
+"""How long it takes to know what a platform will be: a large one in this process, production as a command."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import yaml
+from tpuplane.cost import cost
+from tpuplane.picture import draw
+from tpuplane.plan import plan
+from tpuplane.spec import CONFIG_KEY, load_stack
+
+from benchmarks.measure import Benchmark, seconds
+
+_STACKS = Path(__file__).parents[1] / "stacks"
+_CLUSTERS = 10
+_POOLS = 1000
+# One of each kind: multi-host and single-host, fixed and scaling, 2-D and 3-D.
+_SCALING = {"minSlices": 1, "maxSlices": 2}
+_KINDS: tuple[dict[str, object], ...] = (
+    {"generation": "v6e", "topology": "4x4", "zone": "us-east5-b", "slices": 2},
+    {"generation": "v6e", "topology": "2x4", "zone": "us-east5-b", "machineType": "ct6e-standard-8t", "slices": 3},
+    {"generation": "v5p", "topology": "2x2x4", "zone": "us-east5-a", "autoscaling": _SCALING},
+    {
+        "generation": "v5p",
+        "topology": "2x2x1",
+        "zone": "us-east5-a",
+        "capacity": "spot",
+        "autoscaling": {"maxSlices": 4},
+    },
+)
+
+
+def stack_file(folder: Path, pools: int) -> Path:
+    """A stack file with so many pools, evenly over the clusters."""
+    clusters = {
+        f"c{index}": {
+            "location": "us-east5",
+            "network": {
+                "nodesCidr": f"10.0.{index * 16}.0/20",
+                "podsCidr": f"10.{64 + index * 4}.0.0/14",
+                "servicesCidr": f"10.32.{index * 16}.0/20",
+            },
+            "pools": {f"pool{number}": _KINDS[number % len(_KINDS)] for number in range(pools // _CLUSTERS)},
+        }
+        for index in range(_CLUSTERS)
+    }
+    platform = {"name": "large", "project": "tpuplane-large", "clusters": clusters}
+    file = folder / f"Pulumi.{pools}.yaml"
+
+    class Plain(yaml.SafeDumper):
+        """Writes the same pool out every time, as people do, instead of referring to the first one."""
+
+        def ignore_aliases(self, data: object) -> bool:
+            return True
+
+    file.write_text(yaml.dump({"config": {CONFIG_KEY: platform}}, Dumper=Plain, sort_keys=False), encoding="utf-8")
+    return file
+
+
+@cache
+def _large(pools: int) -> Path:
+    """A stack file with so many pools, in a folder that goes with this process."""
+    return stack_file(Path(_folder().name), pools)
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="tpuplane-benchmarks-")
+
+
+def _planned(pools: int) -> Callable[[], object]:
+    file = _large(pools)
+    return lambda: plan(load_stack(file))
+
+
+def _growth() -> float:
+    """Time of a thousand pools over ten times that of a hundred: 1 where a pool costs the same in any number."""
+    few, many = (statistics.median(seconds(_planned(pools), 3)) for pools in (_POOLS // 10, _POOLS))
+    return many / (10 * few)
+
+
+def _priced_and_drawn() -> Callable[[], object]:
+    platform = plan(load_stack(_large(_POOLS)))
+    return lambda: (cost(platform, estimate=True), draw(platform))
+
+
+def _command(*arguments: str) -> Callable[[], object]:
+    program = "from tpuplane.cli import app; app()"
+    line = [sys.executable, "-c", program, *arguments]
+    return lambda: subprocess.run(line, check=True, capture_output=True)
+
+
+BENCHMARKS = (
+    Benchmark(
+        name="plan-1000-pools",
+        what=f"read, check and plan a stack file of {_POOLS:,} pools in {_CLUSTERS} clusters",
+        bound=2.0,
+        prepare=lambda: _planned(_POOLS),
+        ratios={"1000 pools / (10 x 100 pools)": _growth},
+    ),
+    Benchmark(
+        name="plan-prod",
+        what="the command `tpuplane plan stacks/Pulumi.prod.yaml`, from its start to its end",
+        bound=1.0,
+        prepare=lambda: _command("plan", str(_STACKS / "Pulumi.prod.yaml")),
+    ),
+    Benchmark(
+        name="picture-1000-pools",
+        what=f"price and draw a plan of {_POOLS:,} pools",
+        bound=2.0,
+        prepare=_priced_and_drawn,
+    ),
+)
