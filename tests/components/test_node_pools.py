@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pulumi
 import pytest
-from deployment import Deployment, Inputs, deploy
+from deployment import Deployment, Inputs, deploy, deploy_platform
 from tpuplane.gke import ClusterRef, TpuNodePool
-from tpuplane.plan import AutoscalingPlan, FlexStartPlan, NodePoolPlan
+from tpuplane.plan import AutoscalingPlan, ExtraNetworkPlan, FlexStartPlan, NodePoolPlan, SecondaryBootDiskPlan
 from tpuplane.tpu import Slice
 
 pytestmark = pytest.mark.components
@@ -185,3 +186,33 @@ def test_a_flex_start_pool_asks_for_hosts_that_come_and_go(
     assert made["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 4, "locationPolicy": "ANY"}
     assert made["management"]["autoRepair"] is False
     assert made.get("queuedProvisioning") == ({"enabled": True} if queued else None)
+
+
+def test_images_and_networks_of_hosts(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
+    image = "projects/lab-images/global/images/jax"
+    plan = replace(
+        slice_plan,
+        image_streaming=True,
+        secondary_boot_disks=(
+            SecondaryBootDiskPlan(image, image_cache=True),
+            SecondaryBootDiskPlan(image, image_cache=False),
+        ),
+        extra_networks=(ExtraNetworkPlan("dcn", "dcn-sub"),),
+    )
+    made = deploy(lambda: TpuNodePool("mine", {"cluster": elsewhere, "plans": [plan]})).one(":NodePool").inputs
+    assert made["nodeConfig"]["gcfsConfig"] == {"enabled": True}
+    assert made["nodeConfig"]["secondaryBootDisks"] == [
+        {"diskImage": image, "mode": "CONTAINER_IMAGE_CACHE"},
+        {"diskImage": image},
+    ]
+    assert made["networkConfig"] == {
+        "enablePrivateNodes": True,
+        "additionalNodeNetworkConfigs": [{"network": "dcn", "subnetwork": "dcn-sub"}],
+    }
+
+
+def test_a_pool_with_more_networks_switches_multi_networking_on(deployed: Deployment, lab: dict[str, Any]) -> None:
+    assert "enableMultiNetworking" not in deployed.one("container/cluster:Cluster", "platform-central1").inputs
+    lab["clusters"]["central1"]["pools"]["trainer"]["extraNetworks"] = [{"network": "dcn", "subnetwork": "dcn-sub"}]
+    made = deploy_platform(lab)
+    assert made.one("container/cluster:Cluster", "platform-central1").inputs["enableMultiNetworking"] is True

@@ -8,7 +8,8 @@ import pulumi_gcp as gcp
 import pulumi_kubernetes as kubernetes
 
 from tpuplane.gke.kubernetes_access import cluster_kubeconfig, kubernetes_provider
-from tpuplane.gke.node_pool import CLOUD_PLATFORM_SCOPE, ClusterRef
+from tpuplane.gke.node_config import CLOUD_PLATFORM_SCOPE
+from tpuplane.gke.node_pool import ClusterRef
 from tpuplane.gke.options import waiting_like
 from tpuplane.gke.service_account import NodeServiceAccount
 from tpuplane.plan.model import ClusterPlan, MaintenancePlan
@@ -143,6 +144,7 @@ class Cluster(pulumi.ComponentResource):
             },
             datapath_provider="ADVANCED_DATAPATH",
             enable_intranode_visibility=True,
+            enable_multi_networking=plan.multi_networking or None,
             private_cluster_config={
                 "enable_private_nodes": True,
                 "enable_private_endpoint": not endpoints.public_endpoint,

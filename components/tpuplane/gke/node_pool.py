@@ -6,11 +6,9 @@ from typing import TypedDict
 import pulumi
 import pulumi_gcp as gcp
 
+from tpuplane.gke.node_config import node_config
 from tpuplane.gke.options import waiting_like
 from tpuplane.plan.model import NodePoolPlan
-
-CLOUD_PLATFORM_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
-"""Access is decided by the roles of the nodes' own service account, as Google advises, not by scopes."""
 
 
 class ClusterRef(TypedDict):
@@ -176,8 +174,8 @@ def _node_pool(
             "max_unavailable": plan.upgrade.max_unavailable,
         },
         queued_provisioning={"enabled": True} if plan.flex_start and plan.flex_start.queued else None,
-        network_config={"enable_private_nodes": True},
-        node_config=_node_config(plan, cluster["service_account"]),
+        network_config=_network(plan),
+        node_config=node_config(plan, cluster["service_account"]),
         opts=waiting_like(
             opts,
             pulumi.ResourceOptions(
@@ -192,42 +190,12 @@ def _node_pool(
     )
 
 
-def _node_config(plan: NodePoolPlan, service_account: pulumi.Input[str]) -> gcp.container.NodePoolNodeConfigArgsDict:
-    # GKE itself taints TPU nodes with google.com/tpu and labels them with accelerator and topology. The provider
-    # reports no drift on taints that are not declared, so they are not declared.
-    return {
-        "machine_type": plan.machine_type,
-        "image_type": "COS_CONTAINERD",
-        "disk_type": plan.disk_type,
-        "disk_size_gb": plan.disk_size_gb,
-        "spot": plan.capacity == "spot",
-        **_capacity(plan),
-        "service_account": service_account,
-        "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
-        "workload_metadata_config": {"mode": "GKE_METADATA"},
-        "shielded_instance_config": {"enable_secure_boot": True, "enable_integrity_monitoring": True},
-        "metadata": {"disable-legacy-endpoints": "true"},
-        "gvnic": {"enabled": True},
-        "labels": plan.node_labels,
-        "resource_labels": plan.resource_labels,
-    }
-
-
-def _capacity(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
-    """What a reservation and flex-start say of the hosts; nothing for on-demand and spot."""
-    config: gcp.container.NodePoolNodeConfigArgsDict = {}
-    if plan.reservation is not None:
-        config["reservation_affinity"] = {
-            "consume_reservation_type": "SPECIFIC_RESERVATION",
-            "key": "compute.googleapis.com/reservation-name",
-            "values": [plan.reservation],
-        }
-    if plan.flex_start is not None:
-        config["flex_start"] = True
-        config["max_run_duration"] = plan.flex_start.max_run_duration
-        config["reservation_affinity"] = {"consume_reservation_type": "NO_RESERVATION"}
-    if plan.host_maintenance is not None:
-        config["host_maintenance_policy"] = {"maintenance_interval": plan.host_maintenance}
+def _network(plan: NodePoolPlan) -> gcp.container.NodePoolNetworkConfigArgsDict:
+    config: gcp.container.NodePoolNetworkConfigArgsDict = {"enable_private_nodes": True}
+    if plan.extra_networks:
+        config["additional_node_network_configs"] = [
+            {"network": extra.network, "subnetwork": extra.subnetwork} for extra in plan.extra_networks
+        ]
     return config
 
 

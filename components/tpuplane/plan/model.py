@@ -79,6 +79,22 @@ class FlexStartPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class SecondaryBootDiskPlan:
+    """A disk that every host starts with. `image_cache` means container images, else data."""
+
+    disk_image: str
+    image_cache: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraNetworkPlan:
+    """A further network interface of every host: name or path of the VPC and the subnetwork."""
+
+    network: str
+    subnetwork: str
+
+
+@dataclass(frozen=True, slots=True)
 class NodePoolPlan:
     """One GKE node pool.
 
@@ -107,6 +123,9 @@ class NodePoolPlan:
     auto_repair: bool = True
     auto_upgrade: bool = True
     max_pods_per_node: int | None = None
+    image_streaming: bool = False
+    secondary_boot_disks: tuple[SecondaryBootDiskPlan, ...] = ()
+    extra_networks: tuple[ExtraNetworkPlan, ...] = ()
     node_labels: dict[str, str] = field(default_factory=dict)  # ours only; GKE adds its own TPU labels
     resource_labels: dict[str, str] = field(default_factory=dict)
     replace_on: tuple[str, ...] = ()
@@ -184,6 +203,11 @@ class ClusterPlan:
     tpu_pools: tuple[NodePoolPlan, ...]
     namespaces: tuple[str, ...]
     maintenance: MaintenancePlan | None = None  # None: whenever GKE sees fit
+
+    @property
+    def multi_networking(self) -> bool:
+        """Whether a pool's hosts have more than one network interface."""
+        return any(pool.extra_networks for pool in self.tpu_pools)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tpuplane.plan.model import AutoscalingPlan, FlexStartPlan, NodePoolPlan, UpgradePlan
+from tpuplane.plan.model import (
+    AutoscalingPlan,
+    ExtraNetworkPlan,
+    FlexStartPlan,
+    NodePoolPlan,
+    SecondaryBootDiskPlan,
+    UpgradePlan,
+)
 from tpuplane.spec import ClusterSpec, FlexStartSpec, PlatformSpec, PoolSpec
 from tpuplane.spec.capacity import MaintenanceInterval, seconds
 from tpuplane.spec.locations import pool_zone, system_machine, system_zones
@@ -73,6 +80,12 @@ def tpu_pools(
             auto_repair=pool.auto_repair and pool.capacity != "flex-start",
             auto_upgrade=pool.auto_upgrade,
             max_pods_per_node=pool.max_pods_per_node,
+            image_streaming=pool.image_streaming,
+            secondary_boot_disks=tuple(
+                SecondaryBootDiskPlan(disk.disk_image, image_cache=disk.mode == "CONTAINER_IMAGE_CACHE")
+                for disk in pool.secondary_boot_disks
+            ),
+            extra_networks=tuple(ExtraNetworkPlan(extra.network, extra.subnetwork) for extra in pool.extra_networks),
             node_labels={**pool.node_labels, POOL_LABEL: key},
             resource_labels={**labels, **pool.labels, POOL_LABEL: key},
             replace_on=_REPLACE_MULTI_HOST if shape.multi_host else _REPLACE_SINGLE_HOST,

@@ -8,6 +8,8 @@ compares the two). Everything here shapes the plan, so everything is a plain val
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
+from tpuplane.platform.pool_args import PoolArgs
+
 
 class ClusterNetworkArgs(TypedDict):
     """Address ranges of the cluster in the platform's VPC. The clusters of a platform must not overlap. A change of
@@ -62,105 +64,6 @@ class SystemPoolArgs(TypedDict):
 
     disk_size_gb: NotRequired[int]
     """Boot disk size in GB (pd-balanced). Default 100. A change rolls the nodes."""
-
-
-class PoolAutoscalingArgs(TypedDict):
-    """How far a pool scales. A multi-host slice comes and goes as a whole: 0 hosts or all of them."""
-
-    min_slices: NotRequired[int]
-    """Slices that are kept running without work. Default 0. Changed in place."""
-
-    max_slices: int
-    """Slices at full scale. Multi-host: each is a node pool of its own, which is added or deleted."""
-
-
-class ReservationUseArgs(TypedDict):
-    """Where in the platform's reservations the hosts of a pool come from. A change replaces the pool."""
-
-    name: str
-    """Name of one of the platform's reservations."""
-
-    block: NotRequired[str]
-    """Block of the reservation. Default: anywhere in it."""
-
-    sub_block: NotRequired[str]
-    """Sub-block of `block`. Default: anywhere in the block."""
-
-
-class FlexStartArgs(TypedDict):
-    """Hosts of the Dynamic Workload Scheduler: they come when there is capacity, and go after a time."""
-
-    max_run_duration: NotRequired[str]
-    """How long a host runs at most, from 10m to 7d. Default 7d, the longest. A change replaces the pool."""
-
-    queued: NotRequired[bool]
-    """Queued provisioning: hosts come only for a ProvisioningRequest (Kueue makes them), all or none. Default false;
-    v6e and tpu7x only. A change replaces the pool."""
-
-
-class PoolArgs(TypedDict):
-    """Slices of one shape. Multi-host: a GKE node pool for each slice; single-host: one pool, a node for each
-    slice."""
-
-    generation: str
-    """TPU generation, such as v5e or v6e. A change replaces the pool."""
-
-    topology: str
-    """Chips of one slice along each axis, such as 4x4 or 2x2x2. A change replaces the pool."""
-
-    machine_type: NotRequired[str]
-    """Machine type of the hosts. Default: the generation's multi-host machine, else the one that has the topology.
-    A change replaces the pool."""
-
-    zone: NotRequired[str]
-    """Zone of the hosts. Default: the cluster's zone, or the only zone of its region with this generation. A change
-    replaces a multi-host pool."""
-
-    slices: NotRequired[int]
-    """Number of slices, fixed. Default 1. Not together with `autoscaling`. Adds and removes the last slices
-    only."""
-
-    autoscaling: NotRequired[PoolAutoscalingArgs]
-    """Scale with the work instead of a fixed number of slices. Not together with `slices`."""
-
-    capacity: NotRequired[str]
-    """How the hosts are bought: on-demand, spot (cheaper, may be reclaimed at any time), reservation (bought ahead) or
-    flex-start (waited for, and gone after days). A change replaces the pool."""
-
-    reservation: NotRequired[ReservationUseArgs]
-    """The reservation that the hosts come from. Required with capacity: reservation, and only then."""
-
-    flex_start: NotRequired[FlexStartArgs]
-    """How flex-start hosts come and go. Only with capacity: flex-start. Default: they run for 7 days, not queued."""
-
-    disk_type: NotRequired[str]
-    """Boot disk type. Default: the first that the generation takes (v6e and tpu7x take hyperdisk-balanced only). A
-    change rolls the hosts."""
-
-    disk_size_gb: NotRequired[int]
-    """Boot disk size in GB. Default 100. A change rolls the hosts."""
-
-    max_pods_per_node: NotRequired[int]
-    """Pods per host; sets the size of each host's pod range. Default 32, not GKE's 110: a TPU host runs one
-    workload beside the system's own pods. A change replaces the pool."""
-
-    auto_repair: NotRequired[bool]
-    """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true; false with capacity:
-    flex-start, where GKE allows nothing else. Changed in place."""
-
-    auto_upgrade: NotRequired[bool]
-    """Let GKE upgrade the hosts. Default true; a cluster in a release channel allows nothing else. Changed in
-    place."""
-
-    host_maintenance: NotRequired[str]
-    """When Compute Engine maintains the hosts: AS_NEEDED, or PERIODIC (rarer, announced). Default: the machine's own,
-    or the reservation's. A change replaces the pool."""
-
-    labels: NotRequired[Mapping[str, str]]
-    """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
-
-    node_labels: NotRequired[Mapping[str, str]]
-    """Kubernetes labels of the nodes, beside those that GKE and tpuplane set. Changed in place."""
 
 
 class MaintenanceWindowArgs(TypedDict):

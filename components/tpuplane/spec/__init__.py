@@ -15,6 +15,7 @@ from tpuplane.spec.clusters import (
     SystemPoolSpec,
 )
 from tpuplane.spec.errors import Mistake, SpecError
+from tpuplane.spec.hosts import ExtraNetworkSpec, SecondaryBootDiskSpec
 from tpuplane.spec.maintenance import MaintenanceExclusionSpec, MaintenanceSpec, MaintenanceWindowSpec
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools import PoolAutoscalingSpec, PoolSpec
@@ -26,6 +27,7 @@ __all__ = [
     "ClusterNetworkSpec",
     "ClusterSpec",
     "ControlPlaneSpec",
+    "ExtraNetworkSpec",
     "FlexStartSpec",
     "MaintenanceExclusionSpec",
     "MaintenanceSpec",
@@ -36,6 +38,7 @@ __all__ = [
     "PoolSpec",
     "ReservationSpec",
     "ReservationUseSpec",
+    "SecondaryBootDiskSpec",
     "SpecError",
     "StackFileMissing",
     "SystemPoolSpec",

@@ -13,7 +13,7 @@ from tpuplane.spec.maintenance_checks import check_maintenance
 from tpuplane.spec.names import check_names
 from tpuplane.spec.networks import check_overlaps, check_sizes
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.pool_checks import check_pool
+from tpuplane.spec.pool_checks import check_extra_networks, check_pool
 from tpuplane.spec.reservation_checks import check_reservations
 from tpuplane.tpu import GkeVersion, catalogue
 from tpuplane.tpu.nearest import nearest_names
@@ -39,6 +39,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from check_sizes(key, cluster)
         for name, pool in cluster.pools.items():
             yield from check_pool((*at, "pools", name), cluster, pool)
+            yield from check_extra_networks((*at, "pools", name), spec.name, pool)
 
 
 def _check_location(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

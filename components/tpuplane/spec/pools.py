@@ -8,6 +8,7 @@ from pydantic import Field
 
 from tpuplane.spec.capacity import Capacity, FlexStartSpec, MaintenanceInterval, ReservationUseSpec
 from tpuplane.spec.fields import Labels, NodeLabels, Spec
+from tpuplane.spec.hosts import ExtraNetworkSpec, SecondaryBootDiskSpec
 from tpuplane.tpu import Slice
 
 
@@ -60,6 +61,17 @@ class PoolSpec(Spec):
 
     disk_size_gb: Annotated[int, Field(ge=10, le=65536)] = 100
     """Boot disk size in GB. Default 100. A change rolls the hosts."""
+
+    image_streaming: bool = False
+    """Start containers while their images still load; for images in Artifact Registry. Default false. A change rolls
+    the hosts."""
+
+    secondary_boot_disks: Annotated[tuple[SecondaryBootDiskSpec, ...], Field(max_length=127)] = ()
+    """Disks with data or container images that every host starts with. Default: none. A change replaces the pool."""
+
+    extra_networks: Annotated[tuple[ExtraNetworkSpec, ...], Field(max_length=7)] = ()
+    """Further network interfaces of each host, 7 at most; switches multi-networking of the cluster on. Default: none.
+    A change replaces the pool."""
 
     max_pods_per_node: Annotated[int, Field(ge=8, le=256)] = 32
     """Pods per host; sets the size of each host's pod range. Default 32, not GKE's 110: a TPU host runs one workload

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from tpuplane_twin.gcp.container.capacity_rules import queued_generation
 from tpuplane_twin.gcp.container.pool_context import PoolContext
 from tpuplane_twin.gcp.container.pool_defaults import complete_pool
 from tpuplane_twin.gcp.container.pool_rules import check
@@ -72,6 +73,7 @@ async def add_policy(api: Api, topology: str = "2x2x2", **fields: str) -> None:
         (slice_pool("tpu", autoscaling={"enabled": True, "minNodeCount": 4, "maxNodeCount": 4}), 4),
         (flex(), 0),
         (flex(config={"maxRunDuration": "604800s"}), 0),
+        (flex(queuedProvisioning={"enabled": True}), 0),
         (v6e(initialNodeCount=4, config={"spot": True}), 4),
         (v6e(initialNodeCount=4, upgradeSettings={"strategy": "SURGE", "maxUnavailable": 1}), 4),
     ],
@@ -163,6 +165,10 @@ NO_RESERVATION = {"consumeReservationType": "NO_RESERVATION"}
             "Flex-start is not supported for machine type ct5l-hightpu-1t.",
         ),
         (
+            v6e(initialNodeCount=4, networkConfig={"additionalNodeNetworkConfigs": [{"network": "dcn"}]}),
+            "Additional node networks need a cluster with multi-networking enabled.",
+        ),
+        (
             flex(
                 queuedProvisioning={"enabled": True}, config={"reservationAffinity": NO_RESERVATION, "flexStart": False}
             )
@@ -186,6 +192,15 @@ async def test_refused_at_once(cluster: Api, body: dict[str, Any], message: str)
     refusal = await cluster.refused("POST", POOLS, {"nodePool": body}, 400)
     assert refusal.startswith(message)
     assert (await cluster.call("GET", POOLS))["nodePools"] == []
+
+
+async def test_queued_flex_start_is_not_for_every_generation(cluster: Api) -> None:
+    """No zone of this region has flex-start for a generation without queueing, so the rule is asked alone."""
+    stored = await cluster.call("GET", f"{CLUSTERS}/c1")
+    body = flex(queuedProvisioning={"enabled": True}, config={"machineType": "ct5lp-hightpu-4t"})
+    whole = complete_pool({**body, "locations": ["us-central1-a"]}, stored, "us-central1-a")
+    context = PoolContext.within(cluster.store, "projects/acme/locations/us-central1/clusters/c1", stored, whole)
+    assert queued_generation(context) == "Flex start node pools don't support TPUs with queued provisioning."
 
 
 async def test_a_slice_lies_in_one_zone(cluster: Api) -> None:

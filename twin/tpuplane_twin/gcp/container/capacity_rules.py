@@ -125,6 +125,13 @@ def flex_generation(context: PoolContext) -> str | None:
     return None
 
 
+def queued_generation(context: PoolContext) -> str | None:
+    """Flex-start takes ProvisioningRequests for some generations only."""
+    if not (context.queued and context.flex_start) or context.tpu is None or context.tpu[0].queued_provisioning:
+        return None
+    return "Flex start node pools don't support TPUs with queued provisioning."
+
+
 def queued_not_spot(context: PoolContext) -> str | None:
     """Queued provisioning excludes spot."""
     if not context.queued or not context.spot:

@@ -42,6 +42,7 @@ RULES = (
     Rule("provision-only", "toolkit, xpk", slices.provision_only),
     Rule("no-blue-green", "toolkit", slices.no_blue_green),
     Rule("boot-disk", "ca", slices.boot_disk),
+    Rule("multi-networking", "doc_multi_network", slices.multi_networking),
     Rule("auto-upgrade", "terraform-google-modules/terraform-google-kubernetes-engine#682", capacity.auto_upgrade),
     Rule("spot-no-reservation", "toolkit", capacity.spot_without_reservation),
     Rule("reservation-specific", "xpk, toolkit", capacity.specific_reservation),
@@ -53,6 +54,7 @@ RULES = (
     Rule("flex-duration", "xpk, doc_flex", capacity.flex_duration),
     Rule("flex-versions", "doc_flex", capacity.flex_version),
     Rule("flex-generations", "doc_flex, ca", capacity.flex_generation),
+    Rule("queued-generations", "xpk#900 (GKE's words), toolkit#5218", capacity.queued_generation),
     Rule("queued-not-spot", "toolkit", capacity.queued_not_spot),
     Rule("queued", "xpk, ca", capacity.queued_from_zero),
 )

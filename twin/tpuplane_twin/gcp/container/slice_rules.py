@@ -127,6 +127,14 @@ def boot_disk(context: PoolContext) -> str | None:
     return f"[{disk}] disk type cannot be used by {machine.name} machine type; use hyperdisk-balanced."
 
 
+def multi_networking(context: PoolContext) -> str | None:
+    """Hosts have further network interfaces only in a cluster that was told so."""
+    extra = context.pool.get("networkConfig", {}).get("additionalNodeNetworkConfigs")
+    if not extra or context.cluster.get("networkConfig", {}).get("enableMultiNetworking"):
+        return None
+    return "Additional node networks need a cluster with multi-networking enabled."
+
+
 def workload_policy_needed(context: PoolContext) -> str | None:
     """tpu7x is placed by a workload policy, never by the compact policy that GKE makes itself."""
     if context.tpu is None or not context.multi_host or context.tpu[0].placement != "workload-policy":

@@ -1,0 +1,65 @@
+"""The hosts of a node pool: machine, disks, identity, and how they are bought."""
+
+import pulumi
+import pulumi_gcp as gcp
+
+from tpuplane.plan.model import NodePoolPlan
+
+CLOUD_PLATFORM_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+"""Access is decided by the roles of the nodes' own service account, as Google advises, not by scopes."""
+
+
+def node_config(plan: NodePoolPlan, service_account: pulumi.Input[str]) -> gcp.container.NodePoolNodeConfigArgsDict:
+    """The node config of one plan."""
+    # GKE itself taints TPU nodes with google.com/tpu and labels them with accelerator and topology. The provider
+    # reports no drift on taints that are not declared, so they are not declared.
+    return {
+        "machine_type": plan.machine_type,
+        "image_type": "COS_CONTAINERD",
+        "disk_type": plan.disk_type,
+        "disk_size_gb": plan.disk_size_gb,
+        "spot": plan.capacity == "spot",
+        **_capacity(plan),
+        **_images(plan),
+        "service_account": service_account,
+        "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
+        "workload_metadata_config": {"mode": "GKE_METADATA"},
+        "shielded_instance_config": {"enable_secure_boot": True, "enable_integrity_monitoring": True},
+        "metadata": {"disable-legacy-endpoints": "true"},
+        "gvnic": {"enabled": True},
+        "labels": plan.node_labels,
+        "resource_labels": plan.resource_labels,
+    }
+
+
+def _capacity(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
+    """What a reservation and flex-start say of the hosts; nothing for on-demand and spot."""
+    config: gcp.container.NodePoolNodeConfigArgsDict = {}
+    if plan.reservation is not None:
+        config["reservation_affinity"] = {
+            "consume_reservation_type": "SPECIFIC_RESERVATION",
+            "key": "compute.googleapis.com/reservation-name",
+            "values": [plan.reservation],
+        }
+    if plan.flex_start is not None:
+        config["flex_start"] = True
+        config["max_run_duration"] = plan.flex_start.max_run_duration
+        config["reservation_affinity"] = {"consume_reservation_type": "NO_RESERVATION"}
+    if plan.host_maintenance is not None:
+        config["host_maintenance_policy"] = {"maintenance_interval": plan.host_maintenance}
+    return config
+
+
+def _images(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
+    """What is on the hosts before a container starts; nothing where nothing was asked."""
+    config: gcp.container.NodePoolNodeConfigArgsDict = {}
+    if plan.image_streaming:
+        config["gcfs_config"] = {"enabled": True}
+    if plan.secondary_boot_disks:
+        config["secondary_boot_disks"] = [
+            {"disk_image": disk.disk_image, "mode": "CONTAINER_IMAGE_CACHE"}
+            if disk.image_cache
+            else {"disk_image": disk.disk_image}
+            for disk in plan.secondary_boot_disks
+        ]
+    return config
