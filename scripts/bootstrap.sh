@@ -74,5 +74,5 @@ else
 fi
 "$uv" sync --frozen --all-packages --quiet "$@" ||
     fail "the project's Python packages cannot be installed (uv says why above)"
-# For make: as new as what it was made from.
-touch "${UV_PROJECT_ENVIRONMENT:-.venv}"
+# For make: as new as what it was made from, and there only when all of it is.
+touch "${UV_PROJECT_ENVIRONMENT:-.venv}/.installed"
