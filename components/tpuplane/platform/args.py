@@ -175,6 +175,16 @@ class ReservationArgs(TypedDict):
     """Whether it can be used already. A reservation for the future is false until its first day. Default true."""
 
 
+class QuotaArgs(TypedDict):
+    """TPU chips of one generation that the project may use at a time in one region or zone."""
+
+    on_demand: NotRequired[int]
+    """Chips of on-demand hosts. Default: not declared, not checked."""
+
+    preemptible: NotRequired[int]
+    """Chips of spot and flex-start hosts: Google's preemptible quota. Default: not declared, not checked."""
+
+
 class PlatformArgs(TypedDict):
     """A TPU platform: GKE clusters of one project on one network."""
 
@@ -192,3 +202,7 @@ class PlatformArgs(TypedDict):
 
     reservations: NotRequired[Mapping[str, ReservationArgs]]
     """Reservations that pools with capacity: reservation draw on, by the name that Compute Engine knows them by."""
+
+    quotas: NotRequired[Mapping[str, Mapping[str, QuotaArgs]]]
+    """TPU quota that Google has granted, by region or zone, then by generation. The pools are held to it at full
+    scale; what is not declared is not checked."""

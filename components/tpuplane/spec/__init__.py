@@ -19,6 +19,7 @@ from tpuplane.spec.hosts import ExtraNetworkSpec, SecondaryBootDiskSpec
 from tpuplane.spec.maintenance import MaintenanceExclusionSpec, MaintenanceSpec, MaintenanceWindowSpec
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools import PoolAutoscalingSpec, PoolSpec
+from tpuplane.spec.quotas import QuotaSpec
 from tpuplane.spec.stackfile import CONFIG_KEY, StackFileMissing, load_stack
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "PlatformSpec",
     "PoolAutoscalingSpec",
     "PoolSpec",
+    "QuotaSpec",
     "ReservationSpec",
     "ReservationUseSpec",
     "SecondaryBootDiskSpec",

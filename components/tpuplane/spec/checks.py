@@ -15,6 +15,7 @@ from tpuplane.spec.networks import check_overlaps, check_sizes
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pool_checks import check_extra_networks, check_pool
 from tpuplane.spec.reservation_checks import check_reservations
+from tpuplane.spec.scale_checks import check_limits, check_quotas
 from tpuplane.tpu import GkeVersion, catalogue
 from tpuplane.tpu.nearest import nearest_names
 
@@ -27,6 +28,8 @@ def check(spec: PlatformSpec) -> list[Mistake]:
 def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_overlaps(spec.clusters)
     yield from check_reservations(spec)
+    yield from check_quotas(spec)
+    yield from check_limits(spec)
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)

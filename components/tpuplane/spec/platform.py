@@ -13,6 +13,7 @@ from tpuplane.spec.capacity import ReservationSpec
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, SpecError
 from tpuplane.spec.fields import Labels, Name, ProjectId, ResourceName, Spec
+from tpuplane.spec.quotas import QuotaSpec
 
 
 class PlatformSpec(Spec):
@@ -32,6 +33,10 @@ class PlatformSpec(Spec):
 
     reservations: dict[ResourceName, ReservationSpec] = Field(default_factory=dict)
     """Reservations that pools with capacity: reservation draw on, by the name that Compute Engine knows them by."""
+
+    quotas: dict[str, dict[str, QuotaSpec]] = Field(default_factory=dict)
+    """TPU quota that Google has granted, by region or zone, then by generation. The pools are held to it at full
+    scale; what is not declared is not checked."""
 
     @classmethod
     def parse(cls, value: object, where: str = "") -> PlatformSpec:

@@ -1,0 +1,19 @@
+"""Quota that Google has granted, as the user declares it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tpuplane.spec.fields import Spec
+
+
+class QuotaSpec(Spec):
+    """TPU chips of one generation that the project may use at a time in one region or zone."""
+
+    on_demand: Annotated[int, Field(ge=0)] | None = None
+    """Chips of on-demand hosts. Default: not declared, not checked."""
+
+    preemptible: Annotated[int, Field(ge=0)] | None = None
+    """Chips of spot and flex-start hosts: Google's preemptible quota. Default: not declared, not checked."""

@@ -1,0 +1,90 @@
+"""What the platform grows to at full scale, against declared quota and GKE's own limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tpuplane.spec.capacity import Capacity
+from tpuplane.spec.errors import Mistake, Path, dotted, shown
+from tpuplane.spec.locations import is_zone, known_zones, locations, pool_zone, region_of
+from tpuplane.spec.networks import address_needs
+from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.rules import broken
+from tpuplane.tpu import SliceError, catalogue
+
+# The quota that each way of buying counts against. A reservation needs none of its own.
+_COUNTS: dict[str, tuple[Capacity, ...]] = {"onDemand": ("on-demand",), "preemptible": ("spot", "flex-start")}
+
+# Nodes of a pool in one zone, and of a cluster (google/gke-policy-automation, scalability).
+_MAX_POOL_NODES = 1000
+_MAX_CLUSTER_NODES = 15000
+
+
+class _Use(NamedTuple):
+    """The chips of a pool at full scale."""
+
+    path: str
+    zone: str
+    generation: str
+    capacity: Capacity
+    chips: int
+
+
+def check_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Refuse quotas of what does not exist, and a platform that outgrows one."""
+    uses = list(_uses(spec))
+    for location, generations in spec.quotas.items():
+        at: Path = ("quotas", location)
+        region = region_of(location)
+        known = region in locations().regions
+        if not known or (is_zone(location) and region in locations().zones and location not in known_zones(region)):
+            yield broken("quota-location", at, value=shown(location))
+            continue
+        for name, quota in generations.items():
+            try:
+                generation = catalogue().generation(name)
+            except SliceError as error:
+                yield Mistake((*at, name), str(error))
+                continue
+            for field, granted in (("onDemand", quota.on_demand), ("preemptible", quota.preemptible)):
+                counted = [
+                    use
+                    for use in uses
+                    if use.generation == generation.name
+                    and use.capacity in _COUNTS[field]
+                    and location in (use.zone, region_of(use.zone))
+                ]
+                needed = sum(use.chips for use in counted)
+                if granted is not None and needed > granted:
+                    pools = ", ".join(f"{use.path} {use.chips}" for use in counted)
+                    yield broken("quota", (*at, name, field), value=granted, needed=needed, pools=pools)
+
+
+def check_limits(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Refuse node pools and clusters larger than GKE makes them."""
+    for key, cluster in spec.clusters.items():
+        at: Path = ("clusters", key)
+        for pool_key, pool in cluster.pools.items():
+            try:
+                nodes = 0 if pool.slice.multi_host else pool.max_slices
+            except SliceError:
+                continue  # reported where it stands
+            if nodes > _MAX_POOL_NODES:
+                field = ("autoscaling", "maxSlices") if pool.autoscaling else ("slices",)
+                yield broken("pool-nodes", (*at, "pools", pool_key, *field), value=nodes, allowed=_MAX_POOL_NODES)
+        total = address_needs(cluster).nodes
+        if total > _MAX_CLUSTER_NODES:
+            yield broken("cluster-nodes", (*at, "pools"), value=total, allowed=_MAX_CLUSTER_NODES)
+
+
+def _uses(spec: PlatformSpec) -> Iterator[_Use]:
+    for key, cluster in spec.clusters.items():
+        for pool_key, pool in cluster.pools.items():
+            try:
+                shape = pool.slice
+            except SliceError:
+                continue  # reported where it stands
+            zone, path = pool_zone(cluster, pool), dotted(("clusters", key, "pools", pool_key))
+            if zone is not None and pool.max_slices:
+                yield _Use(path, zone, shape.generation.name, pool.capacity, pool.max_slices * shape.chips)
