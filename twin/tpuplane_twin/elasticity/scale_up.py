@@ -173,23 +173,21 @@ def _with_node_for(simulation: Simulation, group: Group, pod: Pod, own: list[int
 
 def _why_not(simulation: Simulation, group: Group, pod: Pod, backoff: frozenset[str]) -> str:
     """The reason why one more node of this pool would not help, or cannot come."""
-    obstacles: list[str] = []
-    for zone in group.zones:
-        mark = simulation.mark()
-        at = simulation.add(group.future(zone, -1))
-        obstacle = simulation.obstacle(pod, at)
-        simulation.rewind(mark)
-        if obstacle is None:
-            break
-        obstacles.append(obstacle)
-    else:
-        return obstacles[0]
+    mark = simulation.mark()
+    nodes = [simulation.add(group.future(zone, -1)) for zone in group.zones]
+    mismatches = [simulation.mismatch(pod, at) for at in nodes]
+    obstacles = [simulation.obstacle(pod, at) for at in nodes]
+    simulation.rewind(mark)
+    if all(mismatches):
+        return str(mismatches[0])
     if group.queued:
         return QUEUED
     if group.key in backoff:
         return BACKOFF
     if not group.growing_zones():
         return MAX_SIZE
+    if all(obstacles):
+        return next(str(it) for it, mismatch in zip(obstacles, mismatches, strict=True) if not mismatch)
     return "not all pods that must share one node pool fit"
 
 

@@ -84,7 +84,11 @@ class Simulation:
 
     def obstacle(self, pod: Pod, at: int) -> str | None:
         """What keeps the pod off the node, or None."""
-        return self._fixed_obstacle(pod, at) or self._shortage(pod, at) or self._company(pod, at)
+        return self.mismatch(pod, at) or self._company(pod, at)
+
+    def mismatch(self, pod: Pod, at: int) -> str | None:
+        """What about the node itself keeps the pod off it, whoever is there or elsewhere; or None."""
+        return self._fixed_obstacle(pod, at) or self._shortage(pod, at)
 
     def _take(self, pod: Pod, at: int) -> None:
         free = self._free[at]
