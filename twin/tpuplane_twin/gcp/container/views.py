@@ -16,7 +16,8 @@ def pool_view(key: str, pool: Json) -> Json:
         "instanceGroupUrls": group_urls(key, pool["locations"]),
     }
     # The autoscaler's work is no change of the configuration: nobody's update may fail because of it.
-    return {**view, "etag": fingerprint({**view, NODES: None})}
+    configured = {field: value for field, value in view.items() if field != NODES}
+    return {**view, "etag": fingerprint(configured)}
 
 
 def cluster_view(store: Store, key: str, cluster: Json) -> Json:

@@ -1,0 +1,69 @@
+"""One twin without its supervisor process for all tests here: real API, real control plane, a clock to turn."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator
+from functools import partial
+
+import aiohttp
+import pytest
+import pytest_asyncio
+from aiohttp import web
+from elastic_twin import CLUSTER, LOCATION, TOKEN, Clock, ElasticTwin, add_cluster
+from tpuplane_twin import tools as twin_tools
+from tpuplane_twin.elasticity import Elasticity
+from tpuplane_twin.fleet import Fleet
+from tpuplane_twin.gcp import Store, create_app, resize
+from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.ports import PortBook
+from tpuplane_twin.processes import ProcessManager
+
+_NAMES = (
+    *("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"),
+    *("kwok", "kueue", "jobset", "kuberay"),
+)
+_NUMBERS = itertools.count(1)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ElasticTwin]:
+    """A cluster with GKE's Ray add-on and a fixed pool for the pods that need no TPU."""
+    with twin_tools.show() as progress:
+        tools = twin_tools.ensure(_NAMES, progress)
+    paths = TwinPaths("elastic", tmp_path_factory.mktemp("elasticity")).make()
+    processes, ports, clock = ProcessManager(), PortBook(paths.ports), Clock()
+    store = Store(paths.gcp / "state.db")
+    fleet = Fleet(paths, processes, ports, tools, TOKEN, lambda _: None)
+    app = create_app(store, fleet, TOKEN)
+    elasticity = Elasticity(store, fleet.client, partial(resize, app), scale_down_after=60, now=clock)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    host, port = runner.addresses[0][:2]
+    watching = asyncio.create_task(elasticity.run())
+    try:
+        async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {TOKEN}"}) as session:
+            client = partial(fleet.client, {"name": "elastic", "location": LOCATION, "selfLink": f"/{CLUSTER}"})
+            found = ElasticTwin(f"http://{host}:{port}", session, client, elasticity, clock, tools)
+            await add_cluster(found)
+            yield found
+            await found.google("DELETE", f"/v1beta1/{CLUSTER}")
+    finally:
+        watching.cancel()
+        await asyncio.wait([watching])
+        await runner.cleanup()
+        await fleet.close()
+        await processes.stop_all()
+        store.close()
+    assert not processes.status()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def namespace(twin: ElasticTwin) -> AsyncIterator[str]:
+    """A namespace of this test's own, deleted with all that is in it."""
+    name = f"elastic-{next(_NUMBERS)}"
+    await twin.kubernetes.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    yield name
+    await twin.kubernetes.delete("Namespace", name)
