@@ -36,6 +36,10 @@ class Target:
         """The same as text."""
         return ".".join(self.parts)
 
+    def is_called(self, name: str) -> bool:
+        """Whether `name` is its path or its short path."""
+        return bool(name) and name in (self.path, self.short)
+
     @property
     def short(self) -> str:
         """The path without the cluster; empty for the cluster itself."""
@@ -59,11 +63,11 @@ def paths(spec: PlatformSpec) -> tuple[str, ...]:
 def resolve(spec: PlatformSpec, path: str) -> tuple[Target, Entry | None]:
     """The thing at a path, and the one value of it where the path names one. Raises `UnknownPath`."""
     everything = list(targets(spec))
-    found = [target for target in everything if path in (target.path, target.short)]
+    found = [target for target in everything if target.is_called(path)]
     entry = None
     if not found:
         front, _, field = path.rpartition(".")
-        found = [target for target in everything if front and front in (target.path, target.short)]
+        found = [target for target in everything if target.is_called(front)]
         if not found:
             raise UnknownPath(_nothing(path, everything))
         entry = _entry(found[0].kind, front, field)

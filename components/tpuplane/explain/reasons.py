@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
 import yaml
+from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
+from pydantic.fields import FieldInfo
 
+from tpuplane.plan import ClusterPlan, NodePoolPlan
+from tpuplane.spec import ClusterSpec, PoolSpec, SystemPoolSpec
 from tpuplane.tpu import catalogue
 
 # The C parser is ten times faster; it is missing only where PyYAML was built without libyaml.
@@ -18,6 +23,14 @@ _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 Kind = Literal["pool", "systemPool", "cluster"]
 Facts = Mapping[str, Any]
 """What is known about one thing of the plan. `written` holds the fields that the user's file sets."""
+
+
+_MODELS: Mapping[Kind, tuple[type, type[BaseModel]]] = {
+    "pool": (NodePoolPlan, PoolSpec),
+    "systemPool": (NodePoolPlan, SystemPoolSpec),
+    "cluster": (ClusterPlan, ClusterSpec),
+}
+_THINGS_OF_THEIR_OWN = {"system_pool"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +76,8 @@ def _data() -> dict[str, Any]:
 
 @cache
 def entries(kind: Kind) -> tuple[Entry, ...]:
-    """What there is to say about a kind of thing, in the order of the file."""
-    return tuple(
+    """What there is to say about a kind of thing: in the order of the file, then what is planned as it is written."""
+    from_file = tuple(
         Entry(
             name=name,
             of=raw["of"],
@@ -76,6 +89,17 @@ def entries(kind: Kind) -> tuple[Entry, ...]:
         )
         for name, raw in _data()[kind].items()
     )
+    plan, spec = _MODELS[kind]
+    explained = {entry.of.partition(".")[0] for entry in from_file} | _THINGS_OF_THEIR_OWN
+    same = (part.name for part in fields(plan) if part.name in spec.model_fields and part.name not in explained)
+    return (*from_file, *(_as_written(name, spec.model_fields[name]) for name in same))
+
+
+def _as_written(name: str, of: FieldInfo) -> Entry:
+    """A value that goes from the user's file into the plan as it is."""
+    text = " ".join((of.description or "").split()).replace("{", "{{").replace("}", "}}")
+    reasons = (Reason(f"You chose it. {text}", {"written": name}), Reason(f"Not set. {text}"))
+    return Entry(to_camel(name), name, reasons)
 
 
 def zone_offers() -> dict[str, str]:

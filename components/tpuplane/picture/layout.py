@@ -28,7 +28,7 @@ def flow(boxes: Iterable[Box], width: float, gap: float) -> Box:
     # What is taken so far, as steps from left to right: where each begins, and from where down it is free.
     skyline = [(0.0, 0.0)]
     for box in boxes:
-        y, x = _place(skyline, box.width, width)
+        y, x = _place(skyline, box.width, width, gap)
         lines += box.at(x, y)
         right, bottom = max(right, x + box.width), max(bottom, y + box.height)
         end = x + box.width + gap
@@ -39,10 +39,10 @@ def flow(boxes: Iterable[Box], width: float, gap: float) -> Box:
     return Box(right, bottom, tuple(lines))
 
 
-def _place(skyline: Sequence[tuple[float, float]], wanted: float, width: float) -> tuple[float, float]:
-    """The highest place, and among those the leftmost, for a box of a width: its y and x."""
+def _place(skyline: Sequence[tuple[float, float]], wanted: float, width: float, gap: float) -> tuple[float, float]:
+    """The highest place, and among those the leftmost, for a box of a width and the gap behind it: its y and x."""
     places = [
-        (max(free for start, free in _under(skyline, x, x + wanted)), x)
+        (max(free for start, free in _under(skyline, x, x + wanted + gap)), x)
         for x, _ in skyline
         if x + wanted <= width or x == 0
     ]

@@ -13,7 +13,7 @@ from tpuplane.tpu import PriceModel, catalogue
 
 pytestmark = pytest.mark.unit
 
-STACKS = Path(__file__).parents[3] / "stacks"
+ACME = Path(__file__).parents[1] / "acme.yaml"
 
 
 def costs_of(location: str, estimate: bool = False, **pools: dict[str, Any]) -> PlatformCost:
@@ -104,7 +104,7 @@ def test_what_has_no_price_anywhere_is_not_guessed() -> None:
 
 @pytest.mark.parametrize("estimate", [False, True])
 def test_sums_by_cluster_and_by_capacity_add_up(estimate: bool) -> None:
-    costs = cost(plan(load_stack(STACKS / "Pulumi.prod.yaml")), estimate=estimate)
+    costs = cost(plan(load_stack(ACME)), estimate=estimate)
     total = costs.total.max.usd_per_hour
     clusters = dict.fromkeys(pool.cluster for pool in costs.pools)
     assert sum(costs.of_cluster(name).max.usd_per_hour for name in clusters) == pytest.approx(total)

@@ -20,7 +20,7 @@ from tpuplane.tpu import Slice, catalogue
 
 pytestmark = pytest.mark.unit
 
-STACKS = Path(__file__).parents[3] / "stacks"
+ACME = Path(__file__).parents[1] / "acme.yaml"
 SVG = "{http://www.w3.org/2000/svg}"
 SLICES = [
     Slice.of(generation.name, topology, machine.name)
@@ -31,8 +31,8 @@ SLICES = [
 
 
 @pytest.fixture(scope="module")
-def prod() -> PlatformPlan:
-    return plan(load_stack(STACKS / "Pulumi.prod.yaml"))
+def acme() -> PlatformPlan:
+    return plan(load_stack(ACME))
 
 
 @pytest.mark.parametrize("shape", SLICES, ids=lambda shape: f"{shape}-{shape.machine.name}")
@@ -51,10 +51,10 @@ def test_a_slice_is_drawn_with_all_its_hosts_and_chips_inside_its_frame(shape: S
             assert 0 < y < y + height < drawn.height
 
 
-def test_every_slice_and_every_cpu_node_is_drawn_once(prod: PlatformPlan) -> None:
-    drawn = Counter((use.attrib["class"], use[0].text) for use in ElementTree.fromstring(draw(prod)).iter(f"{SVG}use"))
+def test_every_slice_and_every_cpu_node_is_drawn_once(acme: PlatformPlan) -> None:
+    drawn = Counter((use.attrib["class"], use[0].text) for use in ElementTree.fromstring(draw(acme)).iter(f"{SVG}use"))
     wanted: Counter[tuple[str, str]] = Counter()
-    for cluster in prod.clusters:
+    for cluster in acme.clusters:
         low, high = system_nodes(cluster)
         wanted.update({("cpu", "system"): low, ("cpu later", "system"): high - low})
         for pool in PoolSummary.of(cluster.tpu_pools):
@@ -64,25 +64,25 @@ def test_every_slice_and_every_cpu_node_is_drawn_once(prod: PlatformPlan) -> Non
     assert drawn == wanted
 
 
-def test_every_shape_that_is_used_is_defined_once(prod: PlatformPlan) -> None:
-    root = ElementTree.fromstring(draw(prod))
+def test_every_shape_that_is_used_is_defined_once(acme: PlatformPlan) -> None:
+    root = ElementTree.fromstring(draw(acme))
     defined = [shape.attrib["id"] for shape in root.find(f"{SVG}defs") or []]
     used = {use.attrib["href"].removeprefix("#") for use in root.iter(f"{SVG}use")}
     assert sorted(defined) == sorted(used)
 
 
-def test_names_cannot_break_out_of_the_picture(prod: PlatformPlan) -> None:
+def test_names_cannot_break_out_of_the_picture(acme: PlatformPlan) -> None:
     name = "<script>&'\"</script>"
-    cluster = replace(prod.clusters[0], name=name)
+    cluster = replace(acme.clusters[0], name=name)
     pools = tuple(replace(pool, name=name, pool=name, zones=(name,)) for pool in cluster.tpu_pools[:1])
-    root = ElementTree.fromstring(draw(replace(prod, name=name, clusters=(replace(cluster, tpu_pools=pools),))))
+    root = ElementTree.fromstring(draw(replace(acme, name=name, clusters=(replace(cluster, tpu_pools=pools),))))
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert texts.count(name) == 4
     assert [element.tag for element in root.iter() if "script" in element.tag] == []
 
 
-def test_it_is_readable_on_light_and_on_dark(prod: PlatformPlan) -> None:
-    style = ElementTree.fromstring(draw(prod)).find(f"{SVG}style")
+def test_it_is_readable_on_light_and_on_dark(acme: PlatformPlan) -> None:
+    style = ElementTree.fromstring(draw(acme)).find(f"{SVG}style")
     assert style is not None
     assert style.text is not None
     light, dark = style.text.split("@media (prefers-color-scheme: dark)")
@@ -91,17 +91,17 @@ def test_it_is_readable_on_light_and_on_dark(prod: PlatformPlan) -> None:
         assert f".{color} {{" in dark
 
 
-def test_an_empty_platform_is_a_picture_too(prod: PlatformPlan) -> None:
-    empty = replace(prod, clusters=tuple(replace(cluster, tpu_pools=()) for cluster in prod.clusters))
+def test_an_empty_platform_is_a_picture_too(acme: PlatformPlan) -> None:
+    empty = replace(acme, clusters=tuple(replace(cluster, tpu_pools=()) for cluster in acme.clusters))
     assert ElementTree.fromstring(draw(empty)).tag == f"{SVG}svg"
 
 
-def test_the_same_plan_is_the_same_picture_in_every_process(prod: PlatformPlan) -> None:
+def test_the_same_plan_is_the_same_picture_in_every_process(acme: PlatformPlan) -> None:
     code = (
         "import sys; from tpuplane.picture import draw; from tpuplane.plan import plan; "
         "from tpuplane.spec import load_stack; sys.stdout.write(draw(plan(load_stack(sys.argv[1]))))"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONIOENCODING": "utf-8"}
-    line = [sys.executable, "-c", code, str(STACKS / "Pulumi.prod.yaml")]
+    line = [sys.executable, "-c", code, str(ACME)]
     done = subprocess.run(line, env=environment, capture_output=True, encoding="utf-8", check=True)
-    assert done.stdout == draw(prod)
+    assert done.stdout == draw(acme)

@@ -1,0 +1,180 @@
+"""`tpuplane new`: asks until an answer is right, and what it writes is a stack file that `check` takes."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+from tpuplane.cli import app
+from tpuplane.cli.first_stack import Answers, capacities, locations_offered, text
+from tpuplane.plan import plan
+from tpuplane.spec import PoolSpec, load_stack
+from tpuplane.spec.locations import is_zone
+from typer.testing import CliRunner, Result
+
+pytestmark = pytest.mark.unit
+
+SCHEMA = Path(__file__).parents[3] / "components/tpuplane/spec/platform.schema.json"
+GIVEN = {
+    "--name": "lab",
+    "--project": "my-project",
+    "--location": "us-central1",
+    "--generation": "v6e",
+    "--topology": "4x4",
+    "--capacity": "on-demand",
+    "--slices": "2",
+}
+
+
+def new(file: Path, *args: str, answers: str = "", **changed: str | None) -> Result:
+    """Run the command with `GIVEN`, but for what is changed; None leaves an option out."""
+    given = {**GIVEN, **{f"--{key.replace('_', '-')}": value for key, value in changed.items()}}
+    options = [part for option, value in given.items() if value is not None for part in (option, value)]
+    return CliRunner().invoke(app, ["new", str(file), *options, *args], input=answers)
+
+
+def trainer(file: Path) -> PoolSpec:
+    return load_stack(file).clusters["main"].pools["trainer"]
+
+
+def test_options_alone_write_a_file_that_plans(tmp_path: Path) -> None:
+    file = tmp_path / "stacks" / "Pulumi.dev.yaml"
+    result = new(file)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == f"wrote {file}; next: tpuplane plan {file}\n"
+    platform = plan(load_stack(file))
+    assert (platform.name, platform.project, platform.chips) == ("lab", "my-project", 32)
+    assert platform.clusters[0].deletion_protection
+
+
+def test_editors_find_the_schema(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.dev.yaml"
+    new(file)
+    first = file.read_text().splitlines()[0]
+    schema = first.removeprefix("# yaml-language-server: $schema=")
+    assert schema != first
+    assert (file.parent / schema).resolve() == SCHEMA.resolve()
+
+
+def test_every_answer_is_checked_at_once_and_asked_for_again(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.dev.yaml"
+    answers = "Lab\nlab\nshort\nmy-project\nus-central9\nus-central1\nv7\nv6e\n4x5\n4x8\nrented\nspot\n-1\n0-4\n"
+    result = new(file, answers=answers, **dict.fromkeys((key.removeprefix("--") for key in GIVEN), None))
+    assert result.exit_code == 0
+    refused = [line.strip().partition(" ")[0] for line in result.stderr.splitlines()]
+    assert refused == ["'Lab'", "'short'", "'us-central9'", "'v7'", "'4x5'", "'rented'", "'-1'"]
+    assert "'4x5' is not a v6e topology; allowed: 1x1, 2x2, 2x4" in result.stderr
+    pool = trainer(file)
+    assert (pool.topology, pool.capacity, pool.min_slices, pool.max_slices) == ("4x8", "spot", 0, 4)
+
+
+def test_what_is_allowed_is_offered(tmp_path: Path) -> None:
+    result = new(tmp_path / "Pulumi.dev.yaml", generation=None, topology=None, answers="v5e\n2x4\n")
+    assert "TPU generation: v3-device, v5e, v5p, v6e, tpu7x\n" in result.stdout
+    assert "topology of a slice: 1x1, 2x2, 2x4, 4x4, 4x8, 8x8, 8x16, 16x16\n" in result.stdout
+
+
+def test_the_zone_is_asked_for_only_where_there_is_a_choice(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.dev.yaml"
+    result = new(file, location="us-east5", answers="us-east5-c\nus-east5-b\n")
+    assert result.exit_code == 0
+    assert "zone of the chips: us-east5-a, us-east5-b\n" in result.stdout
+    assert trainer(file).zone == "us-east5-b"
+
+
+def test_flex_start_scales_from_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.dev.yaml"
+    wanted = {"location": "us-east5", "zone": "us-east5-b", "capacity": "flex-start"}
+    assert new(file, **wanted, slices=None, answers="2\n\n").exit_code == 0
+    assert (trainer(file).capacity, trainer(file).min_slices, trainer(file).max_slices) == ("flex-start", 0, 1)
+
+
+def test_a_reservation_is_described(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.dev.yaml"
+    wanted = {"location": "us-east5", "zone": "us-east5-b", "capacity": "reservation"}
+    result = new(file, **wanted, answers="ours\n16\n64\n")
+    assert result.exit_code == 0
+    assert "16 chips, but the pools that are always up need 32" in result.stderr
+    (reservation,) = load_stack(file).reservations.items()
+    assert (reservation[0], reservation[1].zone, reservation[1].chips) == ("ours", "us-east5-b", 64)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("name", "Lab", "--name: 'Lab' is not allowed"),
+        ("name", "x" * 36, "--name: its GKE name"),
+        ("location", "mars", "--location: 'mars' is not a Google Cloud region or zone"),
+        ("generation", "v4", "--generation: 'v4' is in no known zone of us-central1"),
+        ("topology", "4x5", "--topology: '4x5' is not a v6e topology"),
+        ("zone", "us-east5-a", "--zone: 'us-east5-a' is not in the cluster's location"),
+        ("slices", "many", "--slices: 'many' is not a whole number"),
+        ("slices", "4-2", "--slices: 4 is more than maxSlices"),
+        ("capacity", "flex-start", "--capacity: 'us-central1-b' is not known to offer flex-start"),
+    ],
+)
+def test_a_wrong_option_is_refused_and_nothing_is_written(
+    tmp_path: Path, option: str, value: str, message: str
+) -> None:
+    file = tmp_path / "Pulumi.dev.yaml"
+    result = new(file, **{option: value})
+    assert result.exit_code == 2
+    assert result.stderr.startswith(message)
+    assert not file.exists()
+
+
+def test_a_file_that_is_there_stays_without_force(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.dev.yaml"
+    file.write_text("mine")
+    result = new(file)
+    assert (result.exit_code, file.read_text()) == (2, "mine")
+    assert result.stderr == f"{file} exists; choose another name, or write over it by --force\n"
+    assert new(file, "--force").exit_code == 0
+    assert trainer(file).topology == "4x4"
+
+
+def test_an_end_of_answers_writes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.dev.yaml"
+    result = new(file, topology=None)
+    assert result.exit_code == 2
+    assert result.stderr.endswith("no answer; --topology gives it without asking. Nothing was written.\n")
+    assert not file.exists()
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    result = new(tmp_path / "taken" / "Pulumi.dev.yaml")
+    assert result.exit_code == 2
+    assert "cannot be written" in result.stderr
+
+
+@pytest.mark.parametrize("word", ["on", "no", "null", "true", "y", "e1"])
+def test_names_that_yaml_reads_otherwise_stay_names(tmp_path: Path, word: str) -> None:
+    file = tmp_path / "Pulumi.dev.yaml"
+    assert new(file, name=word).exit_code == 0
+    assert load_stack(file).name == word
+
+
+def test_whatever_is_offered_is_right() -> None:
+    """Every location with every generation that it offers there, in every zone, bought in every way."""
+    for location in locations_offered():
+        for generation in Answers(location=location).generations:
+            zones = Answers(location=location, generation=generation).zones
+            for zone in zones if len(zones) > 1 and not is_zone(location) else (None,):
+                answers = Answers("lab", "my-project", location, generation, zone)
+                wrong = {field: answers.mistakes(field) for field in ("location", "generation", "zone")}
+                assert not any(wrong.values()), (location, generation, zone, wrong)
+
+
+def test_a_file_of_every_capacity_is_right(tmp_path: Path) -> None:
+    for capacity, slices in itertools.product(capacities(), ("0-2", "2")):
+        if capacity == "flex-start" and slices == "2":
+            continue  # refused, and said so above
+        reserved = {"reservation": "ours", "reserved_chips": "64"} if capacity == "reservation" else {}
+        answers = Answers(
+            "lab", "my-project", "us-east5", "v6e", "us-east5-b", "4x4", capacity, slices=slices, **reserved
+        )
+        file = tmp_path / f"Pulumi.{capacity}-{slices}.yaml"
+        file.write_text(text(answers, file))
+        assert plan(load_stack(file)).chips == 32

@@ -1,0 +1,148 @@
+"""`tpuplane plan`: the table says what the plan says, marks what is not known, and the picture is written."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from tpuplane.cli import app
+from typer.testing import CliRunner, Result
+
+pytestmark = pytest.mark.unit
+
+ACME = Path(__file__).parents[1] / "acme.yaml"
+STACKS = sorted((Path(__file__).parents[3] / "stacks").glob("Pulumi.*.yaml"))
+
+
+def run(*args: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+def row(result: Result, title: str, *starts: str) -> str:
+    """The cells of the first line under a title that starts with these words, one line after the other."""
+    lines = iter(result.stdout.partition(title)[2].splitlines())
+    for start in starts:
+        found = next(line for line in lines if line.strip().startswith(start))
+    return " ".join(found.split())
+
+
+def acme(*options: str) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(run("plan", ACME, "--json", *options).stdout)
+    return answer
+
+
+def test_what_will_exist() -> None:
+    result = run("plan", ACME)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    sweeps = row(result, "What will exist", "acme-central", "sweeps")
+    assert sweeps == "sweeps v5e 4x8 ct5lp-hightpu-4t us-central1-a spot 8 0-8 0-64 0-256"
+    system = row(result, "What will exist", "acme-central", "system")
+    assert system == "system e2-standard-8 3 zones on-demand 1 6-18"
+
+
+@pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.name)
+def test_every_stack_of_the_project_plans(stack: Path) -> None:
+    assert run("plan", stack).exit_code == 0
+
+
+def test_addresses_at_full_scale() -> None:
+    """395 nodes: 256 + 32 + 64 + 24 hosts, 18 nodes of the system pool, and the one that its upgrade adds."""
+    result = run("plan", ACME)
+    assert row(result, "Addresses", "acme-central") == "acme-central nodes 10.0.0.0/20 4,092 395 10%"
+    assert row(result, "Addresses", "acme-legacy", "control plane") == "control plane 172.16.0.48/28 16 16 100%"
+
+
+def test_what_it_costs() -> None:
+    """32 to 192 chips of v5p at 4.20."""
+    result = run("plan", ACME)
+    ablations = row(result, "Cost", "acme-columbus", "ablations")
+    assert ablations == "ablations 2026-10 4.2000 134.40 806.40 98,112 588,672"
+
+
+def test_a_missing_price_is_said_and_marks_every_sum_that_lacks_it() -> None:
+    result = run("plan", ACME)
+    assert row(result, "Cost", "acme-central", "sweeps") == "sweeps not on record ? 0.00 ? 0 ?"
+    assert [cell.endswith("+") for cell in row(result, "Cost", "in all").split()[2:]] == [False, True, False, True]
+    assert "? acme-central sweeps: no spot price of v5e is on record for us-central1, only for" in result.stdout
+
+
+def test_an_estimate_is_marked_wherever_it_is_in() -> None:
+    result = run("plan", ACME, "--estimate")
+    sweeps = row(result, "Cost", "acme-central", "sweeps")
+    assert sweeps == "sweeps 2026-08-06 in us-west4 ~0.5779 0.00 ~147.94 0 ~107,998"
+    assert [cell.startswith("~") for cell in row(result, "Cost", "in all").split()[2:]] == [False, True, False, True]
+    assert "+ and more" not in result.stdout
+
+
+def test_what_the_numbers_mean_stands_below() -> None:
+    notes = run("plan", ACME).stdout.partition("\nmin: ")[2]
+    assert "A month is 730 hours" in notes
+    assert "Not included: the clusters' management fee; CPU nodes" in notes
+    assert "the oldest 2026." in notes
+    assert "TPU_PRICING table" in notes
+
+
+def test_json_has_the_same_numbers() -> None:
+    answer = acme()
+    assert answer["chips"] == 3520
+    assert [cluster["key"] for cluster in answer["clusters"]] == ["central", "columbus", "eemshaven", "legacy"]
+    central = answer["clusters"][0]
+    assert central["addresses"]["nodes"] == {"cidr": "10.0.0.0/20", "size": 4092, "used": 395}
+    assert (central["systemPool"]["minNodes"], central["systemPool"]["maxNodes"]) == (6, 18)
+    pools = {pool["name"]: pool for pool in central["pools"]}
+    assert pools["ironwood"]["price"] == {
+        "region": "us-central1",
+        "model": "on-demand",
+        "usdPerChipHour": 12.0,
+        "asOf": "2026-10",
+        "source": "sgl",
+        "standIn": False,
+    }
+    assert pools["ironwood"]["cost"]["max"]["perMonth"] == 1_121_280
+    assert pools["sweeps"]["cost"]["max"] == {
+        "perHour": None,
+        "perMonth": None,
+        "estimated": [],
+        "missing": ["acme-central sweeps"],
+    }
+    assert answer["cost"]["max"]["missing"] == ["acme-central sweeps", "acme-eemshaven batch"]
+    assert set(answer["cost"]["byCapacity"]) == {"on-demand", "spot"}
+    assert acme("--estimate")["cost"]["max"]["missing"] == []
+
+
+def test_the_picture_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "platform.svg"
+    assert run("plan", ACME, "--picture", file).exit_code == 0
+    assert ElementTree.parse(file).getroot().tag.endswith("svg")
+
+
+def test_a_picture_that_cannot_be_written_is_a_wrong_call(tmp_path: Path) -> None:
+    result = run("plan", ACME, "--picture", tmp_path / "missing" / "platform.svg")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("--picture: ")
+    assert "No such file or directory" in result.stderr
+
+
+def test_a_wrong_file_is_refused_as_check_refuses_it(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.wrong.yaml"
+    file.write_text(ACME.read_text().replace("topology: 16x16", "topology: 16x17"))
+    planned, checked = run("plan", file), run("check", file)
+    assert (planned.exit_code, planned.stderr) == (1, checked.stderr)
+    assert planned.stdout == ""
+    assert run("plan", tmp_path / "none.yaml").exit_code == 2
+
+
+def test_no_command_imports_pulumi() -> None:
+    code = (
+        "import sys, tpuplane.cli, tpuplane.cli.new, tpuplane.cli.plan_json, tpuplane.cli.plan_table, "
+        "tpuplane.cli.explain_text, tpuplane.picture, tpuplane.spec.schema; "
+        "print([name for name in sys.modules if name.startswith(('pulumi', 'grpc'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
