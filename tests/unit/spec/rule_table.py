@@ -1,0 +1,37 @@
+"""The rows of `rules.yaml`, as descriptions of a platform: its right side, and its wrong one laid over it."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROWS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8"))
+BASE: dict[str, Any] = {
+    "name": "lab",
+    "project": "tpuplane-lab",
+    "reservations": {
+        "nightly": {"generation": "v6e", "zone": "us-central1-b", "chips": 64, "maintenanceInterval": "PERIODIC"},
+        "tomorrow": {"generation": "v6e", "zone": "us-central1-b", "chips": 64, "active": False},
+    },
+    "clusters": {"main": {"location": "us-central1", "pools": {"trainer": {}}}},
+}
+
+
+def names(rows: list[dict[str, Any]]) -> list[str]:
+    """A name for each row."""
+    return [row["rule"] for row in rows]
+
+
+def described(*sides: dict[str, Any]) -> dict[str, Any]:
+    """The base with each side of a row laid over it; null takes a field of the pool away."""
+    whole = copy.deepcopy(BASE)
+    cluster = whole["clusters"]["main"]
+    for side in sides:
+        for part, at in (("platform", whole), ("cluster", cluster), ("pool", cluster["pools"]["trainer"])):
+            at.update(copy.deepcopy(side.get(part, {})))
+    pool = cluster["pools"]["trainer"]
+    cluster["pools"]["trainer"] = {field: value for field, value in pool.items() if value is not None}
+    return whole
