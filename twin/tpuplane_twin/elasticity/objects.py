@@ -124,10 +124,13 @@ class Pod:
         """Its name among all pods."""
         return f"{self.namespace}/{self.name}"
 
-    @property
-    def kind(self) -> tuple[object, ...]:
+    def kind(self) -> object:
         """The same for pods to which every node is the same, resources aside."""
         return (self.selector, self.node_terms, self.tolerations)
+
+    def shape(self) -> object:
+        """The same for pods to which every node is the same."""
+        return (self.kind(), frozenset(self.requests.items()))
 
     @property
     def counts(self) -> bool:

@@ -68,15 +68,24 @@ def plan_scale_up(
         _, best = min(options)
         current[best], helped = _grow(simulation, current[best], waiting)
         grown.setdefault(best, []).extend(pod for gang in helped for pod in gang)
-        waiting = [gang for gang in waiting if gang not in helped]
+        done = {gang[0].key for gang in helped}
+        waiting = [gang for gang in waiting if gang[0].key not in done]
     plan = ScaleUp()
     before = {group.key: group for group in groups}
     for key, pods in sorted(grown.items()):
         plan.growths.append(Growth(before[key], current[key], tuple(pods)))
+    mark = simulation.mark()
+    more = {
+        key: [simulation.add(group.future(zone, -1)) for zone in group.zones]
+        for key, group in (current.items() if waiting else ())
+    }
     for gang in waiting:
         for pod in gang:
-            reasons = {group.name: _why_not(simulation, group, pod, backoff) for group in current.values()}
+            reasons = {
+                group.name: _why_not(simulation, group, pod, more[key], backoff) for key, group in current.items()
+            }
             plan.refusals.append((pod, reasons))
+    simulation.rewind(mark)
     return plan
 
 
@@ -171,13 +180,10 @@ def _with_node_for(simulation: Simulation, group: Group, pod: Pod, own: list[int
     return None
 
 
-def _why_not(simulation: Simulation, group: Group, pod: Pod, backoff: frozenset[str]) -> str:
-    """The reason why one more node of this pool would not help, or cannot come."""
-    mark = simulation.mark()
-    nodes = [simulation.add(group.future(zone, -1)) for zone in group.zones]
+def _why_not(simulation: Simulation, group: Group, pod: Pod, nodes: list[int], backoff: frozenset[str]) -> str:
+    """The reason why one more node of this pool, such as `nodes`, would not help, or cannot come."""
     mismatches = [simulation.mismatch(pod, at) for at in nodes]
     obstacles = [simulation.obstacle(pod, at) for at in nodes]
-    simulation.rewind(mark)
     if all(mismatches):
         return str(mismatches[0])
     if group.queued:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from tpuplane_twin.elasticity.objects import PORT, Node, Pod
 from tpuplane_twin.elasticity.selectors import PodTerm
@@ -24,8 +24,11 @@ class Simulation:
         self._free: list[dict[str, int]] = []
         self._index: dict[str, int] = {}
         self._static: dict[tuple[int, int], str | None] = {}
-        self._kinds: dict[object, int] = {}
+        # Pods are numbered by what the nodes see of them: `kind` for all but the resources, `shape` with them.
+        self._numbers: dict[object, int] = {}
         self._kind_of: dict[str, int] = {}
+        self._shape_of: dict[str, int] = {}
+        self._unfit: dict[int, set[int]] = defaultdict(set)
         self._bound: list[tuple[Pod, int]] = []
         # How many pods of a term are in each domain (counted once asked for), and where a term keeps pods away.
         self._occupied: dict[PodTerm, Counter[str]] = {}
@@ -58,6 +61,7 @@ class Simulation:
                 self._free[at][resource] += amount
             self._note(pod, at, -1)
         del self.placed[placed:]
+        self._unfit.clear()
         for node in self.nodes[nodes:]:
             del self._index[node.name]
         for key in [key for key in self._static if key[1] >= nodes]:
@@ -66,8 +70,14 @@ class Simulation:
 
     def place(self, pod: Pod, candidates: Iterable[int]) -> int | None:
         """Put the pod on the first of these nodes that takes it; None if none does."""
+        # Until something is taken back, a node that has no room for one pod has none for the next one like it.
+        unfit = self._unfit[self._number(pod, pod.shape, self._shape_of)]
         for at in candidates:
-            if self.obstacle(pod, at) is None:
+            if at in unfit:
+                continue
+            if self.mismatch(pod, at):
+                unfit.add(at)
+            elif self._company(pod, at) is None:
                 self._take(pod, at)
                 self.placed.append((pod, at))
                 self._note(pod, at, 1)
@@ -90,6 +100,12 @@ class Simulation:
         """What about the node itself keeps the pod off it, whoever is there or elsewhere; or None."""
         return self._fixed_obstacle(pod, at) or self._shortage(pod, at)
 
+    def _number(self, pod: Pod, traits: Callable[[], object], known: dict[str, int]) -> int:
+        number = known.get(pod.uid)
+        if number is None:
+            number = known[pod.uid] = self._numbers.setdefault(traits(), len(self._numbers))
+        return number
+
     def _take(self, pod: Pod, at: int) -> None:
         free = self._free[at]
         for resource, amount in pod.requests.items():
@@ -98,10 +114,7 @@ class Simulation:
 
     def _fixed_obstacle(self, pod: Pod, at: int) -> str | None:
         """What no other pod has a part in; the same for all pods of a kind, so asked once."""
-        kind = self._kind_of.get(pod.uid)
-        if kind is None:
-            kind = self._kind_of[pod.uid] = self._kinds.setdefault(pod.kind, len(self._kinds))
-        key = (kind, at)
+        key = (self._number(pod, pod.kind, self._kind_of), at)
         if key not in self._static:
             self._static[key] = self._look(pod, self.nodes[at])
         return self._static[key]

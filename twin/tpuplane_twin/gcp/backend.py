@@ -86,6 +86,7 @@ def node_numbers(pool: Json) -> Numbers:
 
 def sized(numbers: Sequence[int], count: int) -> list[int]:
     """These nodes as `count` nodes: the highest numbers go, the lowest free ones come."""
-    free = (number for number in itertools.count() if number not in numbers)
+    taken = set(numbers)
+    free = (number for number in itertools.count() if number not in taken)
     more = itertools.islice(free, max(0, count - len(numbers)))
     return sorted([*sorted(numbers)[:count], *more])
