@@ -77,7 +77,11 @@ def _addresses(platform: PlatformPlan) -> Table:
 
 def _ranges(cluster: ClusterPlan) -> Iterator[tuple[str, ...]]:
     for use in RangeUse.of(cluster):
-        taken = ("by your services", "") if use.used is None else (f"{use.used:,}", f"{use.used / use.size:.0%}")
+        if use.used is None:
+            taken = ("by your services", "")
+        else:
+            share = use.used / use.size
+            taken = (f"{use.used:,}", f"{share:.0%}" if share >= 0.005 else "<1%")
         yield use.name, use.cidr, f"{use.size:,}", *taken
     plane = cluster.control_plane.master_cidr
     if plane is not None:

@@ -12,7 +12,7 @@ from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.summary import PoolSummary, counted, spread, system_nodes
 from tpuplane.tpu import Slice
 
-_PAGE = 1120.0
+_PAGE = 1240.0
 _MARGIN = 20.0
 _PADDING = 14.0
 _GAP = 12.0
