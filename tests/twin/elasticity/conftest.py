@@ -11,10 +11,9 @@ import aiohttp
 import pytest
 import pytest_asyncio
 from aiohttp import web
-from elastic_twin import CLUSTER, LOCATION, TOKEN, Clock, ElasticTwin, add_cluster
+from elastic_twin import CLUSTER, TOKEN, Clock, ElasticTwin, ScarceFleet, add_cluster
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.elasticity import Elasticity
-from tpuplane_twin.fleet import Fleet
 from tpuplane_twin.gcp import Store, create_app, resize
 from tpuplane_twin.paths import TwinPaths
 from tpuplane_twin.ports import PortBook
@@ -35,7 +34,7 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
     paths = TwinPaths("elastic", tmp_path_factory.mktemp("elasticity")).make()
     processes, ports, clock = ProcessManager(), PortBook(paths.ports), Clock()
     store = Store(paths.gcp / "state.db")
-    fleet = Fleet(paths, processes, ports, tools, TOKEN, lambda _: None)
+    fleet = ScarceFleet(paths, processes, ports, tools, TOKEN, lambda _: None)
     app = create_app(store, fleet, TOKEN)
     elasticity = Elasticity(store, fleet.client, partial(resize, app), scale_down_after=60, now=clock)
     runner = web.AppRunner(app)
@@ -45,8 +44,7 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
     watching = asyncio.create_task(elasticity.run())
     try:
         async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {TOKEN}"}) as session:
-            client = partial(fleet.client, {"name": "elastic", "location": LOCATION, "selfLink": f"/{CLUSTER}"})
-            found = ElasticTwin(f"http://{host}:{port}", session, client, elasticity, clock, tools)
+            found = ElasticTwin(f"http://{host}:{port}", session, elasticity, clock, tools, processes, fleet)
             await add_cluster(found)
             yield found
             await found.google("DELETE", f"/v1beta1/{CLUSTER}")

@@ -11,6 +11,9 @@ from typing import Any, TypeVar
 import aiohttp
 from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.elasticity import Elasticity
+from tpuplane_twin.fleet import Fleet
+from tpuplane_twin.gcp import BackendError, node_counts
+from tpuplane_twin.processes import ProcessManager
 from tpuplane_twin.tools import Tools
 
 Json = dict[str, Any]
@@ -37,21 +40,36 @@ class Clock:
         return self.seconds
 
 
+class ScarceFleet(Fleet):
+    """A fleet for whose pools there may be no more than so many machines to be had."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.stock: dict[str, int] = {}
+
+    async def apply_node_pool(self, cluster: Json, pool: Json) -> None:
+        wanted = sum(node_counts(pool).values())
+        if wanted > self.stock.get(pool["name"], wanted):
+            raise BackendError(f"ZONE_RESOURCE_POOL_EXHAUSTED: {pool['name']}.")
+        await super().apply_node_pool(cluster, pool)
+
+
 @dataclass
 class ElasticTwin:
     """What runs, and how the tests work with it."""
 
     url: str
     session: aiohttp.ClientSession
-    client: Callable[[], Api | None]
     elasticity: Elasticity
     clock: Clock
     tools: Tools
+    processes: ProcessManager
+    fleet: ScarceFleet
 
     @property
     def kubernetes(self) -> Api:
         """The client of the cluster, once that runs."""
-        found = self.client()
+        found = self.fleet.client({"name": "elastic", "location": LOCATION, "selfLink": f"/{CLUSTER}"})
         assert found is not None
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import psutil
 import pytest
 import yaml
 from elastic_twin import POOL, ElasticTwin, tpu_pod, tpu_spec
@@ -113,3 +114,38 @@ async def test_who_cannot_be_helped_is_told_why(twin: ElasticTwin, namespace: st
     assert await twin.nodes("slice") == []
     for name in ("serving", "slice"):
         await twin.delete_pool(name)
+
+
+async def test_where_nothing_is_to_be_had_another_pool_grows(twin: ElasticTwin, namespace: str) -> None:
+    for name in ("scarce", "steady"):
+        await twin.add_pool(name, "ct6e-standard-4t", 0, 4, topology="4x4")
+    twin.fleet.stock["scarce"] = 0
+    await twin.kubernetes.create(tpu_pod("train", "4x4", 4, namespace=namespace))
+    (pod,) = await twin.running(namespace, 1)
+    assert await pools_of(twin, [pod]) == {"steady"}
+    assert await twin.told(namespace, "train", "FailedScaleUp") == (
+        "Node scale up in zones us-east5-b associated with this pod failed: ZONE_RESOURCE_POOL_EXHAUSTED: scarce. "
+        "Pod is at risk of not being scheduled."
+    )
+    assert (await twin.pool("scarce"))["targetSize"] == 0
+
+    # The pool is left alone for a while, and then tried again.
+    twin.fleet.stock.clear()
+    for number in range(4):
+        await twin.kubernetes.create(tpu_pod(f"more-{number}", "4x4", 4, namespace=namespace))
+    assert "scarce: in backoff after failed scale-up" in await twin.told(namespace, "more-3", "NotTriggerScaleUp")
+    twin.pass_time(301)
+    assert await pools_of(twin, await twin.running(namespace, 5)) == {"scarce", "steady"}
+    for name in ("scarce", "steady"):
+        await twin.delete_pool(name)
+
+
+async def test_a_killed_api_server_is_waited_for(twin: ElasticTwin, namespace: str) -> None:
+    await twin.add_pool("serving", "ct6e-standard-8t", 0, 2)
+    (server,) = (it for it in twin.processes.status() if it.name.endswith("/kube-apiserver"))
+    assert server.pid is not None
+    psutil.Process(server.pid).kill()
+    await twin.kubernetes.create(tpu_pod("serve", "2x4", 8, namespace=namespace))
+    (pod,) = await twin.running(namespace, 1)
+    assert await pools_of(twin, [pod]) == {"serving"}
+    await twin.delete_pool("serving")
