@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shutil
 from pathlib import Path
 
 
@@ -34,3 +35,14 @@ def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o600) -> None
                 "(`tpuplane-twin down --name …` removes a twin you no longer need) and run the command again"
             ) from error
         raise
+
+
+def require_space(folder: Path, mib: int, what: str) -> None:
+    """Raise `DiskFull` if the disk of `folder` (which may not exist yet) has less than `mib` MiB free for `what`."""
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    free = shutil.disk_usage(existing).free // 2**20
+    if free < mib:
+        raise DiskFull(
+            f"no space left: {what} takes about {mib} MiB, and the disk of {folder} has {free} MiB free. Nothing was "
+            "lost. Free some space, or set TPUPLANE_TWIN_HOME to a folder on another disk; then run the command again"
+        )

@@ -10,7 +10,7 @@ import yaml
 
 from tpuplane_twin.cluster import ClusterError, ControlPlane, NodeSummary
 from tpuplane_twin.cluster.api import Api
-from tpuplane_twin.files import write_atomic
+from tpuplane_twin.files import DiskFull, require_space, write_atomic
 from tpuplane_twin.gcp import BackendError, Endpoint
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.paths import TwinPaths
@@ -18,7 +18,10 @@ from tpuplane_twin.ports import NoPortFree, PortBook, PortTaken
 from tpuplane_twin.processes import ProcessFailed, ProcessManager
 from tpuplane_twin.tools import Tools
 
-_EXPECTED = (ClusterError, NoPortFree, OSError, PortTaken, ProcessFailed)
+_EXPECTED = (ClusterError, DiskFull, NoPortFree, OSError, PortTaken, ProcessFailed)
+
+# etcd alone lays out 128 MiB before its first entry; the rest is its data and the logs of a first day.
+_CLUSTER_MIB = 400
 
 
 class Fleet:
@@ -48,6 +51,7 @@ class Fleet:
         async with self._locks.setdefault(name, asyncio.Lock()), _as_backend_error():
             plane = self._planes.get(name)
             if plane is None:
+                require_space(self._paths.clusters / name, _CLUSTER_MIB, "a cluster's control plane")
                 plane = ControlPlane(
                     name,
                     self._paths.clusters / name,

@@ -15,7 +15,7 @@ from tpuplane_twin.tools import Tools
 # own would change that file at every `up` and lock every other twin out of the stack. What a stack on a twin encrypts
 # with it lies in the twin's own folder (mode 0700) and opens nothing but that twin. A stack with real secrets names
 # its own `secretsprovider`, which outweighs this.
-_PASSPHRASE = "tpuplane-twin"
+_PASSPHRASE = "tpuplane-twin"  # noqa: S105
 
 
 def pulumi_home(paths: TwinPaths) -> Path:

@@ -34,8 +34,7 @@ _REMEDIES = (
     ),
     (
         ("404 Not Found", "410 Gone", "unknown revision", "module lookup disabled"),
-        "The module proxy (GOPROXY) does not have a module that is needed: unset GOPROXY, or "
-        "use one that does",
+        "The module proxy (GOPROXY) does not have a module that is needed: unset GOPROXY, or use one that does",
     ),
 )
 _OTHERWISE = "Run the command again; if it fails again, the log says more"

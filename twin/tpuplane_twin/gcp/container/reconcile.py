@@ -22,7 +22,6 @@ DELETE_POOL = "delete-pool"
 
 # Status after a failure, by action. A pool whose creation failed stays, in ERROR: clients find it there.
 _FAILED_STATUS = {
-    CREATE_CLUSTER: "ERROR",
     UPDATE_CLUSTER: "DEGRADED",
     DELETE_CLUSTER: "ERROR",
     CREATE_POOL: "ERROR",
@@ -63,7 +62,16 @@ class Reconciler:
         return lambda: self._settle(POOL, target)
 
     def fail(self, work: Json, message: str) -> None:
-        """Leave the target in the state that GKE leaves it in, with the reason."""
+        """Leave the target in the state that GKE leaves it in, with the reason.
+
+        A cluster that could not be created is gone, where GKE keeps it in ERROR: the cause is this machine's (a full
+        disk, a port), and once it is mended the same request must be good.
+        """
+        if work["action"] == CREATE_CLUSTER:
+            for key, _ in self._store.items(POOL, f"{work['target']}/nodePools"):
+                self._store.delete(POOL, key)
+            self._store.delete(CLUSTER, work["target"])
+            return
         kind = CLUSTER if work["target"] == work["cluster"] else POOL
         found = self._store.get(kind, work["target"])
         if found is not None:
@@ -71,9 +79,6 @@ class Reconciler:
             status = _FAILED_STATUS[work["action"]]
             failed = {**found, "status": status, "statusMessage": message, "conditions": [reason]}
             self._store.put(kind, work["target"], failed)
-        if work["action"] == CREATE_CLUSTER:
-            for key, pool in self._store.items(POOL, f"{work['target']}/nodePools"):
-                self._store.put(POOL, key, {**pool, "status": "ERROR", "statusMessage": message})
 
     async def restore(self, cluster: str) -> None:
         """Start a settled cluster's control plane again and re-apply its pools; a failure leaves it DEGRADED."""
@@ -122,10 +127,16 @@ class Reconciler:
         return True
 
     async def _create_cluster(self, key: str) -> Commit:
-        started = await self._start(key, self._store.get(CLUSTER, key) or {})
+        cluster = self._store.get(CLUSTER, key) or {}
         pools = self._store.items(POOL, f"{key}/nodePools")
-        for name, pool in pools:
-            await self._apply_pool(key, started, name, pool)
+        try:
+            started = await self._start(key, cluster)
+            for name, pool in pools:
+                await self._apply_pool(key, started, name, pool)
+        except BackendError:
+            with contextlib.suppress(BackendError):
+                await self._backend.delete_cluster(self._view(key, cluster))
+            raise
 
         def commit() -> None:
             self._store.put(CLUSTER, key, started)
