@@ -60,7 +60,7 @@ def _under(skyline: Sequence[tuple[float, float]], left: float, right: float) ->
 def columns(count: int, cell: tuple[float, float], room: Sequence[float], gap: float) -> int:
     """Columns of a grid of `count` cells: about twice as wide as high, between the two widths of `room`."""
     width, height = cell[0] + gap, cell[1] + gap
-    least, most = (max(1, min(count, int((limit + gap) // width))) for limit in room)
+    least, most = (int(max(1, min(count, (limit + gap) // width))) for limit in room)
     wanted = max(least, min(most, math.ceil(math.sqrt(2 * count * height / width))))
     return even(count, wanted, range(wanted // 2 + 1, min(most, 2 * wanted - 1) + 1))
 

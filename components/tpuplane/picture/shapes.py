@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tpuplane.picture.layout import even, number
+from tpuplane.picture.layout import columns, number
 from tpuplane.tpu import Slice
 
 CHIP = 5.0
@@ -38,7 +38,7 @@ def slice_shape(shape: Slice) -> Shape:
     layer_height = down * (host_height + _BETWEEN_HOSTS) - _BETWEEN_HOSTS
     hosts: list[str] = []
     chips: list[str] = []
-    per_row = even(layers, math.ceil(math.sqrt(2 * layers)), range(1, layers + 1))
+    per_row = columns(layers, (layer_width, layer_height), (0, math.inf), _BETWEEN_LAYERS)
     for layer in range(layers):
         left = _SLICE_PADDING + layer % per_row * (layer_width + _BETWEEN_LAYERS)
         top = _SLICE_PADDING + layer // per_row * (layer_height + _BETWEEN_LAYERS)
