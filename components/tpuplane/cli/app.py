@@ -15,6 +15,8 @@ from tpuplane.spec.stackfile import lines_of
 
 MISTAKE = 1
 """Exit code: the file is wrong."""
+UNREACHABLE = 3
+"""Exit code: Google cannot be asked: no credentials, no network, no rights."""
 USAGE = 2
 """Exit code: the command was called wrongly, for example with a file that is not there."""
 
@@ -33,12 +35,18 @@ def main() -> None:
 def check(
     file: StackFile,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the plan, or the mistakes, as JSON.")] = False,
+    online: Annotated[
+        bool, typer.Option("--online", help="Also ask Google whether it has the declared reservations and quota.")
+    ] = False,
 ) -> None:
-    """Say whether a stack file is right, and what it describes. Needs no engine and no cloud.
+    """Say whether a stack file is right, and what it describes. Needs no engine and, without --online, no cloud.
 
-    Exit code 0: right. 1: wrong, with every mistake on a line of its own. 2: no such file.
+    Exit code 0: right. 1: wrong, with every mistake on a line of its own. 2: no such file. 3: Google cannot be asked.
     """
-    platform = _planned(file, as_json_)
+    spec = _loaded(file, as_json_)
+    platform = plan(spec)
+    if online:
+        _ask_google(spec, file, as_json_)
     if as_json_:
         typer.echo(json.dumps(as_json(platform), indent=2))
     else:
@@ -161,11 +169,31 @@ def _loaded(file: Path, as_json_: bool) -> PlatformSpec:
     try:
         return load_stack(file)
     except SpecError as error:
-        if as_json_:
-            typer.echo(json.dumps(mistakes_as_json(error), indent=2))
-        else:
-            typer.echo(error, err=True)
+        _refuse(error, as_json_)
         raise typer.Exit(USAGE if isinstance(error, StackFileMissing) else MISTAKE) from None
+
+
+def _refuse(error: SpecError, as_json_: bool) -> None:
+    if as_json_:
+        typer.echo(json.dumps(mistakes_as_json(error), indent=2))
+    else:
+        typer.echo(error, err=True)
+
+
+def _ask_google(spec: PlatformSpec, file: Path, as_json_: bool) -> None:
+    """End the command when Google has less than the file says, or cannot be asked."""
+    from tpuplane.preflight import ComputeEngine, Unreachable, check_online  # noqa: PLC0415
+
+    try:
+        findings = check_online(spec, ComputeEngine())
+    except Unreachable as error:
+        typer.echo(f"--online: {error}", err=True)
+        raise typer.Exit(UNREACHABLE) from None
+    if findings.mistakes:
+        _refuse(SpecError(findings.mistakes).located(lines_of(file)), as_json_)
+        raise typer.Exit(MISTAKE)
+    for path in findings.unasked:
+        typer.echo(f"--online: {path} is not compared: only Google's quota page shows it", err=True)
 
 
 def _draw(platform: PlatformPlan, file: Path) -> None:

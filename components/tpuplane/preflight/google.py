@@ -1,0 +1,84 @@
+"""Compute Engine through Google's own client library: read-only, and every failure in one line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+Json = dict[str, Any]
+
+_SCOPE = "https://www.googleapis.com/auth/compute.readonly"
+
+
+class Unreachable(Exception):
+    """Google could not be asked; the message says why, and what to do."""
+
+
+class Compute(Protocol):
+    """What is asked of Compute Engine."""
+
+    def reservation(self, project: str, zone: str, name: str) -> Json | None:
+        """The reservation as the API has it; None where there is none of that name, or no right to see it."""
+
+    def quotas(self, project: str, region: str) -> Mapping[str, float]:
+        """Limits of the region by metric."""
+
+
+class ComputeEngine:
+    """Compute Engine of Google Cloud, or of whatever the environment says.
+
+    Credentials: `GOOGLE_OAUTH_ACCESS_TOKEN`, else Application Default Credentials. `GOOGLE_COMPUTE_CUSTOM_ENDPOINT` is
+    another address of the API, as the gcp provider has it.
+    """
+
+    def __init__(self) -> None:
+        """Find credentials.
+
+        Raises:
+            Unreachable: if there are none, or the client library is not installed.
+
+        """
+        try:
+            from google.auth import default  # noqa: PLC0415 (an extra, and slow to import)
+            from google.auth.exceptions import GoogleAuthError  # noqa: PLC0415
+            from google.oauth2.credentials import Credentials  # noqa: PLC0415
+            from googleapiclient.discovery import build  # noqa: PLC0415
+        except ImportError as error:
+            raise Unreachable(f"{error.name} is not installed; run: pip install 'tpuplane[online]'") from None
+        token = os.environ.get("GOOGLE_OAUTH_ACCESS_TOKEN")
+        try:
+            credentials = Credentials(token) if token else default(scopes=[_SCOPE])[0]  # type: ignore[no-untyped-call]
+        except GoogleAuthError:
+            raise Unreachable("no Google credentials; run: gcloud auth application-default login") from None
+        endpoint = os.environ.get("GOOGLE_COMPUTE_CUSTOM_ENDPOINT")
+        options = {"api_endpoint": endpoint} if endpoint else None
+        # The client library carries the description of the API, so nothing else is asked.
+        self._api = build("compute", "v1", credentials=credentials, client_options=options, cache_discovery=False)
+
+    def reservation(self, project: str, zone: str, name: str) -> Json | None:
+        """The reservation as the API has it; None where there is none."""
+        return self._ask(self._api.reservations().get(project=project, zone=zone, reservation=name))
+
+    def quotas(self, project: str, region: str) -> Mapping[str, float]:
+        """Limits of the region by metric."""
+        found = self._ask(self._api.regions().get(project=project, region=region))
+        if found is None:
+            raise Unreachable(f"Google has no region {region} for project {project}, or no such project")
+        return {quota["metric"]: float(quota["limit"]) for quota in found.get("quotas", [])}
+
+    def _ask(self, request: Any) -> Json | None:
+        from google.auth.exceptions import GoogleAuthError  # noqa: PLC0415
+        from googleapiclient.errors import HttpError  # noqa: PLC0415
+
+        try:
+            answer: Json = request.execute(num_retries=2)
+        except HttpError as error:
+            if error.status_code == 404:
+                return None
+            raise Unreachable(f"Google answers {error.status_code}: {error.reason}") from None
+        except GoogleAuthError as error:
+            raise Unreachable(f"Google refuses the credentials: {error}") from None
+        except OSError as error:
+            raise Unreachable(f"Google does not answer: {error}") from None
+        return answer
