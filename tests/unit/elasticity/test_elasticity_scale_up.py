@@ -112,6 +112,9 @@ def test_the_least_idle_chips_win_then_spot() -> None:
         spot,
     )
     assert sizes(plan) == {"z": 1}
+    two = {"enabled": True, "maxNodeCount": 2}
+    large = group("a", "ct6e-standard-8t", autoscaling=two, config={"machineType": "ct6e-standard-8t", "spot": True})
+    assert sizes(scale_up([free_choice], large, group("b", "ct6e-standard-4t", autoscaling=two))) == {"b": 1}
 
 
 def test_host_ports_do_not_share_a_node() -> None:
