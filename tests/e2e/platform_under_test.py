@@ -40,6 +40,8 @@ class PlatformUnderTest:
             "TPUPLANE_TWIN_HOME": str(self.folder / "twins"),
             "TPUPLANE_TWIN": self.name,
             "UV_PROJECT_ENVIRONMENT": str(REPOSITORY / ".venv"),
+            # A test does not wait a minute for nodes to be given back.
+            "TPUPLANE_TWIN_SCALE_DOWN_AFTER": "3",
         }
 
     @property
