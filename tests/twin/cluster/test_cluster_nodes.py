@@ -59,6 +59,49 @@ def test_a_slices_nodes_say_what_gke_says_of_them() -> None:
     assert status["nodeInfo"]["kubeletVersion"] == f"v{VERSION}"
 
 
+def test_flex_start_nodes_say_how_long_they_run_and_that_they_are_queued_for() -> None:
+    item = pool("sweeps", "tpu7x-standard-4t", 1)
+    item["config"].update(flexStart=True, maxRunDuration="43200s")
+    item["config"]["reservationAffinity"] = {"consumeReservationType": "NO_RESERVATION"}
+    (plain,) = nodes(item)
+    assert (
+        plain["metadata"]["labels"].items()
+        >= {
+            "cloud.google.com/gke-provisioning": "flex-start",
+            "cloud.google.com/gke-flex-start": "true",
+            "cloud.google.com/gke-max-run-duration-seconds": "43200",
+        }.items()
+    )
+    assert "cloud.google.com/gke-queued" not in plain["metadata"]["labels"]
+    item["queuedProvisioning"] = {"enabled": True}
+    (queued,) = nodes(item)
+    assert queued["metadata"]["labels"]["cloud.google.com/gke-queued"] == "true"
+    taint = {"key": "cloud.google.com/gke-queued", "value": "true", "effect": "NoSchedule"}
+    assert queued["spec"]["taints"] == [*plain["spec"]["taints"], taint]
+
+
+def test_reserved_nodes_say_where_they_come_from() -> None:
+    def labels(value: str) -> dict[str, str]:
+        item = pool("steady", "ct6e-standard-8t", 1)
+        item["config"]["reservationAffinity"] = {
+            "consumeReservationType": "SPECIFIC_RESERVATION",
+            "key": "compute.googleapis.com/reservation-name",
+            "values": [value],
+        }
+        (node,) = nodes(item)
+        found = node["metadata"]["labels"].items()
+        return {name.removeprefix("cloud.google.com/reservation-"): v for name, v in found if "/reservation-" in name}
+
+    assert labels("nightly") == {"affinity": "specific", "name": "nightly"}
+    assert labels("projects/bank/reservations/nightly/reservationBlocks/b1/reservationSubBlocks/s2") == {
+        "affinity": "specific",
+        "project": "bank",
+        "name": "nightly",
+        "blocks": "b1",
+        "subblocks": "s2",
+    }
+
+
 def test_a_single_host_pool_has_its_machines_topology() -> None:
     (node,) = nodes(pool("serve", "ct6e-standard-8t", 1))
     assert node["metadata"]["labels"]["cloud.google.com/gke-tpu-topology"] == "2x4"

@@ -150,7 +150,8 @@ def test_pools_in_backoff_and_queued_pools_do_not_grow() -> None:
         queuedProvisioning={"enabled": True},
         autoscaling={"enabled": True, "maxNodeCount": 2},
     )
-    plan = scale_up([pod("p")], cpu_group(), queued, backoff=frozenset({"pools/cpu"}))
+    queueing = pod("p", spec={"tolerations": [{"key": "cloud.google.com/gke-queued", "operator": "Exists"}]})
+    plan = scale_up([queueing], cpu_group(), queued, backoff=frozenset({"pools/cpu"}))
     assert sizes(plan) == {}
     assert why(plan)["p"] == {
         "cpu": "in backoff after failed scale-up",

@@ -13,6 +13,7 @@ from tpuplane.tpu import region_of
 
 from tpuplane_twin.cluster.addresses import node_address
 from tpuplane_twin.cluster.api import Object
+from tpuplane_twin.cluster.capacity import capacity_labels, capacity_taints
 from tpuplane_twin.cluster.machines import Machine, boot_disk, machine
 from tpuplane_twin.gcp.backend import node_numbers
 
@@ -122,12 +123,11 @@ class Pool:
         ]
         if self.machine.tpu is not None and not any(taint["key"] == "google.com/tpu" for taint in taints):
             taints.append({"key": "google.com/tpu", "value": "present", "effect": "NoSchedule"})
-        return taints
+        return taints + capacity_taints(self.pool)
 
     def labels(self, place: Place, name: str) -> dict[str, str]:
         """The labels of the node called `name` at `place`."""
         config, machine_type = self.config, self.machine
-        spot = bool(config.get("spot"))
         labels = {
             **config.get("labels", {}),
             "beta.kubernetes.io/arch": machine_type.architecture,
@@ -141,7 +141,7 @@ class Pool:
             "cloud.google.com/gke-memory-gb-scaling-level": str(machine_type.memory // 1024**3),
             POOL_LABEL: self.name,
             "cloud.google.com/gke-os-distribution": _distribution(config),
-            "cloud.google.com/gke-provisioning": "spot" if spot else "standard",
+            **capacity_labels(self.pool),
             "cloud.google.com/gke-stack-type": "IPV4",
             "cloud.google.com/machine-family": machine_type.family,
             "failure-domain.beta.kubernetes.io/region": region_of(place.zone),
@@ -154,8 +154,6 @@ class Pool:
             "topology.kubernetes.io/region": region_of(place.zone),
             "topology.kubernetes.io/zone": place.zone,
         }
-        if spot:
-            labels["cloud.google.com/gke-spot"] = "true"
         if config.get("workloadMetadataConfig", {}).get("mode") == "GKE_METADATA":
             labels["iam.gke.io/gke-metadata-server-enabled"] = "true"
         if machine_type.tpu is not None:

@@ -1,0 +1,53 @@
+"""What nodes say of how they were bought: GKE's labels and taints for spot, flex-start, queueing and reservations."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_PATH = re.compile(
+    r"(?:projects/(?P<project>[^/]+)/reservations/)?(?P<name>[^/]+)"
+    r"(?:/reservationBlocks/(?P<block>[^/]+))?(?:/reservationSubBlocks/(?P<subblock>[^/]+))?"
+)
+_LABELS = {
+    "name": "cloud.google.com/reservation-name",
+    "project": "cloud.google.com/reservation-project",
+    "block": "cloud.google.com/reservation-blocks",
+    "subblock": "cloud.google.com/reservation-subblocks",
+}
+QUEUED = "cloud.google.com/gke-queued"
+
+
+def capacity_labels(pool: dict[str, Any]) -> dict[str, str]:
+    """GKE's labels for the way in which a pool's nodes are bought."""
+    config = pool["config"]
+    spot, flex = bool(config.get("spot")), bool(config.get("flexStart"))
+    labels = {"cloud.google.com/gke-provisioning": "spot" if spot else "flex-start" if flex else "standard"}
+    if spot:
+        labels["cloud.google.com/gke-spot"] = "true"
+    if flex:
+        labels["cloud.google.com/gke-flex-start"] = "true"
+    if duration := config.get("maxRunDuration"):
+        labels["cloud.google.com/gke-max-run-duration-seconds"] = duration.removesuffix("s")
+    if _queued(pool):
+        labels[QUEUED] = "true"
+    return labels | _reservation_labels(config.get("reservationAffinity", {}))
+
+
+def capacity_taints(pool: dict[str, Any]) -> list[dict[str, str]]:
+    """GKE's taint that keeps pods without a ProvisioningRequest away."""
+    return [{"key": QUEUED, "value": "true", "effect": "NoSchedule"}] if _queued(pool) else []
+
+
+def _queued(pool: dict[str, Any]) -> bool:
+    return bool(pool.get("queuedProvisioning", {}).get("enabled"))
+
+
+def _reservation_labels(affinity: dict[str, Any]) -> dict[str, str]:
+    values = affinity.get("values", [])
+    if affinity.get("consumeReservationType") != "SPECIFIC_RESERVATION" or not values:
+        return {}
+    found = _PATH.fullmatch(values[0])
+    parts = found.groupdict() if found else {}
+    named = {label: parts[part] for part, label in _LABELS.items() if parts.get(part)}
+    return {"cloud.google.com/reservation-affinity": "specific", **named}
