@@ -42,6 +42,7 @@ class Mistake:
     message: str
     where: str = ""  # "stacks/Pulumi.local.yaml:12", or empty where there is no file
     rule: str = ""  # id of the rule of `data/rules.yaml` that it breaks, where it breaks one
+    beside: Path = ()  # the other field of the contradiction: where that one is refused itself, this is no news
 
     def __str__(self) -> str:
         return ": ".join(part for part in (self.where, dotted(self.path), self.message) if part)

@@ -62,10 +62,18 @@ class PlatformSpec(Spec):
         if spec is not None:
             # A refused value was read as if it were not there: what a check then says about it is no news.
             gone = [_spelled_alike(removed(mistake.path)) for mistake in found]
-            found += [m for m in check(spec) if not any(_spelled_alike(m.path)[: len(path)] == path for path in gone)]
+            found += [
+                mistake
+                for mistake in check(spec)
+                if not any(at[: len(path)] == path for at in _places(mistake) for path in gone)
+            ]
         if found or spec is None:
             raise SpecError(replace(mistake, where=where) for mistake in found)
         return spec
+
+
+def _places(mistake: Mistake) -> tuple[Path, Path]:
+    return _spelled_alike(mistake.path), _spelled_alike(mistake.beside)
 
 
 def _spelled_alike(path: Path) -> Path:

@@ -91,6 +91,13 @@ def test_a_refused_value_is_not_also_missed() -> None:
     assert lines(value) == [f"{TRAINER}.zone: 7 is a number to YAML, not text; put it in quotes"]
 
 
+def test_what_hangs_on_a_refused_value_is_no_news() -> None:
+    """A misspelt capacity is one mistake, although its reservation then stands beside none that it fits."""
+    value = changed({f"{TRAINER}.capacity": "reserved", f"{TRAINER}.reservation": {"name": "nightly"}})
+    (line,) = lines(value)
+    assert line.startswith(f"{TRAINER}.capacity: 'reserved' is not allowed; allowed: on-demand, spot, reservation")
+
+
 def test_an_overlap_names_a_default_and_offers_free_ranges() -> None:
     first, second, third = lines(changed({"clusters.west": {"location": "us-east5"}}))
     assert first == (
