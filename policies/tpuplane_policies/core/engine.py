@@ -1,0 +1,75 @@
+"""Runs rules over resources and keeps count of what each came to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from tpuplane_policies.core.judging import exempted, judge
+from tpuplane_policies.core.ledger import Ledger
+from tpuplane_policies.core.plans import Plan
+from tpuplane_policies.core.registry import Rule
+from tpuplane_policies.core.resources import Resource, Stack, matches
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A finding that no exemption covers, in the words that a user reads."""
+
+    rule: str
+    message: str
+    resource: Resource | None
+    line: int
+
+
+def judge_resource(
+    rule: Rule, resource: Resource, settings: Mapping[str, Any], ledger: Ledger, today: date
+) -> list[Violation]:
+    """Hold a rule against one resource. `settings` are the rule's options and its `exemptions`."""
+    return [
+        violation
+        for check in rule.checks
+        if matches(check.types, resource.type)
+        for violation in _judge(rule, check.function, resource, settings, ledger, today)
+    ]
+
+
+def judge_stack(rule: Rule, stack: Stack, settings: Mapping[str, Any], ledger: Ledger, today: date) -> list[Violation]:
+    """Hold a rule against the whole stack."""
+    return [
+        violation
+        for check in rule.stack_checks
+        for violation in _judge(rule, check.function, stack, settings, ledger, today)
+    ]
+
+
+def judge_plan(rule: Rule, plan: Plan, settings: Mapping[str, Any], ledger: Ledger, today: date) -> list[Violation]:
+    """Hold a rule against a plan."""
+    return [
+        violation
+        for check in rule.plan_checks
+        for violation in _judge(rule, check.function, plan, settings, ledger, today)
+    ]
+
+
+def _judge(
+    rule: Rule,
+    function: Any,
+    subject: Resource | Stack | Plan,
+    settings: Mapping[str, Any],
+    ledger: Ledger,
+    today: date,
+) -> list[Violation]:
+    options = {**rule.defaults, **{name: value for name, value in settings.items() if name in rule.options}}
+    judgement = judge(function, subject, options)
+    ledger.note(rule.id, judgement, subject.name if isinstance(subject, Resource) else "the stack")
+    violations = []
+    for finding in judgement.findings:
+        covered, note = exempted(finding, settings.get("exemptions") or (), today)
+        if not covered:
+            where = f"{finding.resource.name}: " if finding.resource else ""
+            text = f"{rule.id} {where}{finding.text}. Remedy: {rule.remedy}" + (f" ({note})" if note else "")
+            violations.append(Violation(rule.id, text, finding.resource, finding.line))
+    return violations

@@ -1,0 +1,1 @@
+"""The rules, one module for each group. What is to say about a rule stands in `data/`."""

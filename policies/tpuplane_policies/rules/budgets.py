@@ -1,0 +1,105 @@
+"""TPU rules that see the whole stack: reservations, budgets, compute classes, multislice."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from tpuplane.cost.charging import charging
+from tpuplane.cost.rates import rate
+
+from tpuplane_policies.core.judging import Demands, Options, demand
+from tpuplane_policies.core.registry import stack_rule
+from tpuplane_policies.core.resources import Resource, Stack
+from tpuplane_policies.core.values import Value
+from tpuplane_policies.rules.kinds import COMPUTE_CLASS, POOL
+from tpuplane_policies.rules.pools import capacities, node_range, region_of, tpu_hosts, tpu_slice, zones
+
+TEAM_LABEL = "team"
+
+
+def _pools(stack: Stack) -> Iterator[tuple[Resource, int, int]]:
+    """TPU pools with their chips at least and at most."""
+    for pool in stack.of(POOL):
+        hosts = tpu_hosts(pool)
+        if hosts is not None:
+            smallest, largest = node_range(pool)
+            yield pool, smallest * hosts.machine.chips, largest * hosts.machine.chips
+
+
+@stack_rule("TPU007")
+def reservations_are_large_enough(stack: Stack, options: Options) -> Demands:
+    """What is always up of a reservation is no more than the reservation."""
+    needed: dict[str, int] = defaultdict(int)
+    for pool, smallest, _ in _pools(stack):
+        if "reservation" in capacities(pool):
+            for value in pool["nodeConfig.reservationAffinity.values"].get([]):
+                needed[value.partition("/reservations/")[2].partition("/")[0] or value] += smallest
+    for name, chips in needed.items():
+        holds = options["reservations"].get(name)
+        if holds is not None:
+            yield demand(chips <= holds, Value(None), f"reservation {name} holds {holds:g} chips, not {chips}")
+
+
+@stack_rule("TPU012")
+def chips_within_budget(stack: Stack, options: Options) -> Demands:
+    """Chips at full scale, of the stack and of each team (resource label `team`)."""
+    teams: dict[str, int] = defaultdict(int)
+    total = 0
+    for pool, _, largest in _pools(stack):
+        total += largest
+        teams[str(pool["nodeConfig.resourceLabels"].child(TEAM_LABEL).get(""))] += largest
+    if options["chips"] is not None:
+        text = f"the pools grow to {total} chips; the stack's budget is {options['chips']:g}"
+        yield demand(total <= options["chips"], Value(None), text)
+    for team, budget in options["teams"].items():
+        text = f"team {team} grows to {teams[team]} chips; its budget is {budget:g}"
+        yield demand(teams[team] <= budget, Value(None), text)
+
+
+@stack_rule("TPU013")
+def cost_within_budget(stack: Stack, options: Options) -> Demands:
+    """List prices of all chips at full scale, for a month; a price that is not on record is estimated high."""
+    if options["usdPerMonth"] is None:
+        return
+    total = 0.0
+    for pool, _, largest in _pools(stack):
+        hosts, where = tpu_hosts(pool), zones(pool).get([])
+        zone = where if isinstance(where, str) else next(iter(where), "")
+        capacity = next(iter(capacities(pool)), "on-demand").replace("preemptible", "spot")
+        price = rate(hosts.generation.name, region_of(zone), capacity, estimate=True).price if hosts else None
+        total += largest * price.usd_per_chip_hour * charging().hours_per_month if price else 0
+    text = f"the chips cost {total:,.0f} USD a month at full scale; the budget is {options['usdPerMonth']:,.0f} USD"
+    yield demand(total <= options["usdPerMonth"], Value(None), text)
+
+
+@stack_rule("TPU015")
+def compute_classes_end_well(stack: Stack, options: Options) -> Demands:
+    """A class ends in what can be had at any time, and names pools that exist."""
+    pools = {pool["name"].raw for pool in stack.of(POOL)}
+    for it in stack.of(COMPUTE_CLASS):
+        priorities = list(it["spec.priorities"].each())
+        if priorities and it["spec.whenUnsatisfiable"].get("DoNotScaleUp") == "DoNotScaleUp":
+            last = priorities[-1]
+            scarce = last["spot"].is_true | last["flexStart.enabled"].is_true | last["reservations"].is_set
+            yield demand(~scarce, last, "the last priority may never be had, and nothing comes after it", it)
+        for priority in priorities:
+            for name in priority["nodepools"].each():
+                yield demand(name.test(lambda pool: pool in pools), name, "no pool of this stack has the name", it)
+
+
+@stack_rule("TPU016")
+def multislice_pools_are_alike(stack: Stack, options: Options) -> Demands:
+    """The pools of one group (node label `groupLabel`) in one cluster are slices of one shape."""
+    groups: dict[tuple[str, str], list[Resource]] = defaultdict(list)
+    for pool in stack.of(POOL):
+        group = pool["nodeConfig.labels"].child(options["groupLabel"]).get()
+        if group and tpu_hosts(pool) is not None:
+            groups[str(pool["cluster"].raw), group].append(pool)
+    for (_, group), members in groups.items():
+        if len(members) > 1:
+            shapes = {str(tpu_slice(pool)) for pool in members}
+            multi_host = all(shape is not None and shape.multi_host for shape in map(tpu_slice, members))
+            text = f"pools of {group} have the shapes {', '.join(sorted(shapes))}"
+            yield demand(len(shapes) == 1, Value(None), text, members[0])
+            yield demand(multi_host, Value(None), f"multislice joins multi-host slices; {group} has others", members[0])

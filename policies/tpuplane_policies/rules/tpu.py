@@ -1,0 +1,196 @@
+"""TPU node pools: shape, placement, size, capacity."""
+
+from __future__ import annotations
+
+from tpuplane.spec.locations import locations
+from tpuplane.tpu import SliceError, catalogue
+
+from tpuplane_policies.core.judging import Demands, Options, demand
+from tpuplane_policies.core.registry import resource_rule
+from tpuplane_policies.core.resources import Resource
+from tpuplane_policies.rules.kinds import POOL
+from tpuplane_policies.rules.pools import capacities, node_range, region_of, tpu_hosts, tpu_slice, zones
+
+LABEL_PREFIX = "cloud.google.com/gke-tpu-"
+LONGEST_RUN = 7 * 24 * 3600  # seconds that flex-start hosts may run
+
+
+@resource_rule("TPU001", POOL)
+def topology_of_the_generation(pool: Resource, options: Options) -> Demands:
+    """Only the generation's table and rule decide."""
+    hosts = tpu_hosts(pool)
+    if hosts is None:
+        return
+    at = pool["placementPolicy.tpuTopology"]
+    if at.get() is None:
+        known = hosts.machine.single_host_topology is not None
+        yield demand(known, at, f"{hosts.machine.name} comes in multi-host slices only, which have a topology")
+        return
+    ok = hosts.generation.accepts(at.get())
+    yield demand(ok, at, f"not a {hosts.generation.name} topology; allowed: {', '.join(hosts.generation.topologies)}")
+
+
+@resource_rule("TPU002", POOL)
+def machine_makes_the_topology(pool: Resource, options: Options) -> Demands:
+    """The machine type is on record, and its chips make the topology."""
+    at = pool["nodeConfig.machineType"]
+    if str(at.get("")).startswith(("ct", "tpu")):
+        try:
+            hosts = catalogue().machine(at.get())
+        except SliceError as error:
+            yield demand(False, at, str(error))
+            return
+        topology = pool["placementPolicy.tpuTopology"].get()
+        if topology and hosts[0].accepts(topology):
+            fitting = [machine.name for machine in hosts[0].machines_for(topology)]
+            yield demand(at.get() in fitting, at, f"does not make {topology}; allowed: {', '.join(fitting)}")
+
+
+@resource_rule("TPU003", POOL)
+def a_slice_is_whole(pool: Resource, options: Options) -> Demands:
+    """A multi-host pool has the slice's hosts, or none."""
+    shape = tpu_slice(pool)
+    if shape is None:
+        return
+    scaling = pool["autoscaling"]
+    for total in ("totalMinNodeCount", "totalMaxNodeCount"):
+        yield demand(~scaling[total].test(bool), scaling[total], "GKE judges a slice by the counts of each zone")
+    if not shape.multi_host:
+        return
+    if scaling.is_set.holds:
+        smallest, largest = scaling["minNodeCount"], scaling["maxNodeCount"]
+        yield demand(smallest.one_of(None, 0, shape.hosts), smallest, f"allowed: 0, {shape.hosts}")
+        yield demand(largest.one_of(shape.hosts), largest, f"a {shape} slice has {shape.hosts} hosts")
+    else:
+        at = pool["nodeCount"] if pool["nodeCount"].raw is not None else pool["initialNodeCount"]
+        yield demand(at.one_of(shape.hosts), at, f"a {shape} slice has {shape.hosts} hosts")
+
+
+@resource_rule("TPU004", POOL)
+def placed_as_the_generation_is(pool: Resource, options: Options) -> Demands:
+    """One host has no placement; more are brought together as the generation wants it."""
+    shape = tpu_slice(pool)
+    if shape is None:
+        return
+    kind, policy = pool["placementPolicy.type"], pool["placementPolicy.policyName"]
+    if shape.placement == "none":
+        yield demand(kind.one_of(None, ""), kind, "a single host needs no placement")
+    elif shape.placement == "compact":
+        yield demand(kind.one_of("COMPACT"), kind, f"{shape.generation.name} slices are placed by COMPACT")
+    else:
+        yield demand(policy.is_set, policy, f"{shape.generation.name} slices are placed by a workload policy")
+        yield demand(kind.one_of(None, ""), kind, "beside a workload policy, every type differs from what GKE stores")
+
+
+@resource_rule("TPU005", POOL)
+def one_zone_that_has_them(pool: Resource, options: Options) -> Demands:
+    """Exactly one zone, and one that is known to offer the generation."""
+    hosts = tpu_hosts(pool)
+    if hosts is None:
+        return
+    at = zones(pool)
+    where = at.get([])
+    where = [where] if isinstance(where, str) and where.count("-") > 1 else where
+    if not isinstance(where, list):
+        yield demand(False, pool["nodeLocations"], "a TPU pool is in exactly one zone")
+        return
+    yield demand(len(where) == 1, at, "a TPU pool is in exactly one zone")
+    for zone in where:
+        offered = catalogue().zone_offers(zone, hosts.generation.name)
+        known = ", ".join(catalogue().zones(hosts.generation.name))
+        yield demand(offered is not None, at, f"{zone} is not known to offer {hosts.generation.name}; known: {known}")
+
+
+@resource_rule("TPU006", POOL)
+def bought_in_one_way(pool: Resource, options: Options) -> Demands:
+    """Spot, flex-start and reservations exclude each other."""
+    hosts = tpu_hosts(pool)
+    if hosts is None:
+        return
+    config, asked = pool["nodeConfig"], capacities(pool)
+    yield demand(len(asked) <= 1, config, f"asks for {', '.join(asked)} at once")
+    if "flex-start" in asked:
+        offered = hosts.generation.flex_start
+        yield demand(offered, config["flexStart"], f"flex-start does not offer {hosts.generation.name}")
+        affinity = config["reservationAffinity.consumeReservationType"]
+        yield demand(affinity.one_of(None, "NO_RESERVATION"), affinity, "flex-start hosts use no reservation")
+    if pool["queuedProvisioning.enabled"].get(False):
+        mixed = not {"spot", "preemptible", "reservation"} & set(asked)
+        yield demand(mixed, pool["queuedProvisioning.enabled"], f"beside {', '.join(asked)}")
+
+
+@resource_rule("TPU007", POOL)
+def a_reservation_by_its_name(pool: Resource, options: Options) -> Demands:
+    """TPUs come from a named reservation only."""
+    affinity = pool["nodeConfig.reservationAffinity"]
+    if tpu_hosts(pool) is None or not affinity.is_set.holds:
+        return
+    kind, values = affinity["consumeReservationType"], affinity["values"]
+    yield demand(kind.one_of("SPECIFIC_RESERVATION", "NO_RESERVATION"), kind, "TPUs come from a SPECIFIC_RESERVATION")
+    if kind.get() == "SPECIFIC_RESERVATION":
+        named = affinity["key"].one_of("compute.googleapis.com/reservation-name") & values.is_set
+        yield demand(named, values, "names no reservation")
+
+
+@resource_rule("TPU008", POOL)
+def gkes_own_labels_and_taint(pool: Resource, options: Options) -> Demands:
+    """What GKE puts on TPU nodes is left as it is."""
+    shape = tpu_slice(pool)
+    if shape is None:
+        return
+    labels = pool["nodeConfig.labels"]
+    own = {**shape.node_labels, "cloud.google.com/gke-nodepool": pool["name"].raw}
+    for key in labels.raw if isinstance(labels.raw, dict) else ():
+        if key in own or key.startswith(LABEL_PREFIX):
+            yield demand(labels.child(key).one_of(own.get(key)), labels.child(key), "GKE sets this label itself")
+    for taint in pool["nodeConfig.taints"].each():
+        if taint["key"].get() == "google.com/tpu":
+            yield demand(taint["effect"].one_of("NO_SCHEDULE"), taint["effect"], "GKE's own taint is NO_SCHEDULE")
+
+
+@resource_rule("TPU009", POOL)
+def flex_start_ends(pool: Resource, options: Options) -> Demands:
+    """Flex-start hosts are lent for a time of at most seven days."""
+    if tpu_hosts(pool) is not None and pool["nodeConfig.flexStart"].get(False):
+        at = pool["nodeConfig.maxRunDuration"]
+        yield demand(at.test(_lasts), at, "flex-start hosts run for 600s to 604800s")
+
+
+def _lasts(duration: object) -> bool:
+    text = str(duration or "").removesuffix("s")
+    return text.isdigit() and 600 <= int(text) <= LONGEST_RUN
+
+
+@resource_rule("TPU010", POOL)
+def upgrades_need_no_spare_slice(pool: Resource, options: Options) -> Demands:
+    """The chips of a slice exist once: an upgrade cannot ask for more of them first."""
+    shape = tpu_slice(pool)
+    if shape is None or not shape.multi_host:
+        return
+    upgrade = pool["upgradeSettings"]
+    yield demand(~upgrade["strategy"].one_of("BLUE_GREEN"), upgrade["strategy"], "would need a second slice")
+    if upgrade["strategy"].get("SURGE") == "SURGE":
+        yield demand(upgrade["maxSurge"].one_of(0), upgrade["maxSurge"], "a slice has no host to spare; allowed: 0")
+
+
+@resource_rule("TPU011", POOL)
+def machines_exist_there(pool: Resource, options: Options) -> Demands:
+    """Regions that lack the usual machine families are on record."""
+    machine = pool["nodeConfig.machineType"]
+    if tpu_hosts(pool) is not None:
+        return
+    where = zones(pool).get(pool["location"].get([]))
+    for zone in [where] if isinstance(where, str) else where:
+        families = locations().families.get(region_of(zone))
+        if families:
+            family = str(machine.get("e2-medium")).partition("-")[0]  # e2-medium: GKE's own default
+            yield demand(family in families, machine, f"{zone} has {', '.join(families)} only")
+
+
+@resource_rule("TPU014", POOL)
+def nothing_dear_that_idles(pool: Resource, options: Options) -> Demands:
+    """Outside production, on-demand chips come with the work and go with it."""
+    if tpu_hosts(pool) is None or capacities(pool):
+        return
+    at = pool["autoscaling.minNodeCount"] if pool["autoscaling"].is_set.holds else pool["nodeCount"]
+    yield demand(node_range(pool)[0] == 0, at, "on-demand chips that are paid for when nobody uses them")

@@ -1,0 +1,7 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+PACK = Path(__file__).parents[2] / "policies"
+sys.path.insert(0, str(PACK))  # as Python does for the engine, which runs the folder
