@@ -30,6 +30,7 @@ from tpuplane_twin.tools import ToolError, ensure
 logger = logging.getLogger("tpuplane_twin")
 
 _API_PORT = "Google API"
+_RECORD_SECONDS = 2.0
 
 
 class Supervisor:
@@ -61,7 +62,11 @@ class Supervisor:
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", self.ports.port(_API_PORT)).start()
         self._write_record()
-        tasks = [asyncio.create_task(self._resume()), asyncio.create_task(self.elasticity.run())]
+        tasks = [
+            asyncio.create_task(self._resume()),
+            asyncio.create_task(self.elasticity.run()),
+            asyncio.create_task(self._watch_record(stopped)),
+        ]
         try:
             await stopped.wait()
         finally:
@@ -74,6 +79,13 @@ class Supervisor:
             await self.processes.stop_all()
             self.store.close()
             self.paths.record.unlink(missing_ok=True)
+
+    async def _watch_record(self, stopped: asyncio.Event) -> None:
+        # Whoever deletes the twin's folder by hand means the twin; without its record no command would find it again.
+        while self.paths.record.exists():  # noqa: ASYNC110  (files have no event that every system tells)
+            await asyncio.sleep(_RECORD_SECONDS)
+        logger.warning("the twin's folder is gone")
+        stopped.set()
 
     async def _resume(self) -> None:
         try:

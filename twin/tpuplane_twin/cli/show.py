@@ -40,17 +40,14 @@ def print_status(status: Mapping[str, Any]) -> None:
 
 def print_pools(clusters: Iterable[Mapping[str, Any]], workers: Mapping[str, int] | None = None) -> None:
     """A row for each node pool: its slice, chips, hosts ready, and how many of a sample's workers sit there."""
-    pool_column = Column("cluster, node pool", no_wrap=True)
-    table = Table(pool_column, "slice", "chips", "hosts ready", "capacity", "state", box=None, pad_edge=False)
-    if workers is not None:
-        table.add_column("workers of the sample")
-    chips = hosts = ready = 0
-    for cluster in clusters:
-        state = cluster["status"] if not cluster["message"] else f"{cluster['status']}: {cluster['message']}"
-        table.add_row(f"[bold]{cluster['name']}[/bold] ({cluster['location']})", "", "", "", "", state)
+    every = [pool for cluster in clusters for pool in cluster["nodePools"]]
+    for cluster in sorted(clusters, key=lambda cluster: str(cluster["name"])):
+        state = "" if cluster["status"] == "RUNNING" else f": {cluster['status']} {cluster['message']}"
+        console.print(f"\n[bold]{cluster['name']}[/bold] in {cluster['location']}{state}", soft_wrap=True)
+        table = Table(*_columns(every, workers), box=None, pad_edge=False)
         for pool in sorted(cluster["nodePools"], key=lambda pool: (pool["chips"] > 0, pool["name"])):
             table.add_row(
-                f"  {pool['name']}",
+                pool["name"],
                 pool["slice"] or f"[dim]{pool['machineType']}[/dim]",
                 str(pool["chips"] or ""),
                 f"{pool['nodesReady']}/{pool['nodes']}",
@@ -58,12 +55,25 @@ def print_pools(clusters: Iterable[Mapping[str, Any]], workers: Mapping[str, int
                 pool["status"] if not pool["message"] else f"{pool['status']}: {pool['message']}",
                 *([] if workers is None else [str(workers.get(pool["name"], ""))]),
             )
-            chips += pool["chips"]
-            hosts += pool["nodes"] if pool["chips"] else 0
-            ready += pool["nodesReady"] if pool["chips"] else 0
-    if table.row_count:
         console.print(table)
-        console.print(f"{chips} chips; {ready} of {hosts} TPU hosts ready")
+    slices = [pool for pool in every if pool["chips"]]
+    if every:
+        chips, ready, hosts = (sum(pool[key] for pool in slices) for key in ("chips", "nodesReady", "nodes"))
+        console.print(f"\n{chips} chips; {ready} of {hosts} TPU hosts ready")
+
+
+def _columns(pools: Iterable[Mapping[str, Any]], workers: Mapping[str, int] | None) -> list[Column]:
+    # The same widths for every cluster, so that the tables read as one.
+    widths = {key: max((len(str(pool[key])) for pool in pools), default=0) for key in ("name", "slice", "machineType")}
+    return [
+        Column("node pool", no_wrap=True, min_width=widths["name"]),
+        Column("slice", no_wrap=True, min_width=max(widths["slice"], widths["machineType"])),
+        Column("chips", justify="right"),
+        Column("ready", justify="right"),
+        Column("capacity", min_width=len("reservation")),
+        Column("state", min_width=len("PROVISIONING")),
+        *([] if workers is None else [Column("workers", justify="right")]),
+    ]
 
 
 def print_rehearsal(name: str, stack: str, result: Mapping[str, Any]) -> None:
@@ -74,8 +84,8 @@ def print_rehearsal(name: str, stack: str, result: Mapping[str, Any]) -> None:
     if placement:
         pools = placement["workersByNodePool"]
         where = ", ".join(f"{count} on {pool}" for pool, count in pools.items())
-        console.print(f"{placement['manifest']} runs: workers {where}; head on {placement['headOn']}")
-    console.print(f"done in {result['seconds']:.0f} s. Next, in this folder:", style="bold")
+        console.print(f"{placement['manifest']}: workers {where}; head on {placement['headOn']}", soft_wrap=True)
+    console.print(f"\ndone in {result['seconds']:.0f} s; next, in this folder:", style="bold")
     context = placement["context"] if placement else (result["status"]["clusters"] or [{"context": "…"}])[0]["context"]
     labels = "cloud.google.com/gke-tpu-accelerator,cloud.google.com/gke-tpu-topology,cloud.google.com/gke-nodepool"
     for command in (
