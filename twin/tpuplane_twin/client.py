@@ -153,6 +153,9 @@ class TwinClient:
         existed = self.paths.root.exists()
         if existed:
             shutil.rmtree(self.paths.root)
+            # The last twin takes the folder of all twins with it.
+            with contextlib.suppress(OSError):
+                self.paths.root.parent.rmdir()
         return existed
 
     def _call(self, method: str, path: str) -> dict[str, Any]:

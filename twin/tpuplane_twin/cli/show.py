@@ -24,10 +24,11 @@ def print_status(status: Mapping[str, Any]) -> None:
     """Everything the supervisor knows."""
     waiting = f" (waits for {status['waiting']})" if status["waiting"] else ""
     console.print(f"twin [bold]{status['name']}[/bold]: {status['state']}{waiting}, Google's API at {status['api']}")
-    processes = Table(Column("process", no_wrap=True), "pid", "restarts", "memory", box=None, pad_edge=False)
+    processes = Table("process", "pid", "restarts", Column("memory", justify="right"), box=None, pad_edge=False)
+    names = {cluster["context"]: cluster["name"] for cluster in status["clusters"]}
     for process in status["processes"]:
         processes.add_row(
-            process["name"],
+            "/".join(names.get(part, part) for part in process["name"].split("/")),
             str(process["pid"] or "[red]down[/red]"),
             str(process["restarts"]),
             f"{process['memoryMiB']} MiB",
