@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -76,3 +77,15 @@ def test_objects_in_the_cluster_are_the_programs(platform: PlatformUnderTest) ->
 
 def _identity(node: dict[str, Any]) -> str:
     return str(node["metadata"]["uid"])
+
+
+def test_logs_are_found_by_a_part_of_their_name(platform: PlatformUnderTest) -> None:
+    lines = [
+        json.loads(line) for line in platform.twin("logs", "kube-scheduler", "--json", "-l", "1").stdout.splitlines()
+    ]
+    assert {line["log"].rsplit("/", 1)[-1] for line in lines} == {"kube-scheduler"}
+    assert len(lines) == len(EXPECTED)
+    said = platform.twin("logs", "no-such-process", check=False)
+    assert said.returncode == 1
+    assert "there are: " in said.stderr
+    assert "supervisor" in said.stderr

@@ -99,9 +99,10 @@ def show_logs(
     name: Name = "local",
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on printing until Ctrl-C.")] = False,
     lines: Annotated[int, typer.Option("--lines", "-l", min=1, help="How many lines of each log.")] = 20,
+    as_json: Json = False,
 ) -> None:
     """Print the logs of the twin's processes."""
-    logs.show(TwinPaths.of(name), process, follow=follow, lines=lines)
+    logs.show(TwinPaths.of(name), process, follow=follow, lines=lines, as_json=as_json)
 
 
 @app.command(name="rehearse")

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
+
+import typer
 
 from tpuplane_twin.cli.console import console
 from tpuplane_twin.client import TwinError
 from tpuplane_twin.paths import TwinPaths
 
+_INTERVAL = 0.5  # seconds between two looks with `follow`
 
-def show(paths: TwinPaths, process: str | None, *, follow: bool, lines: int) -> None:
+
+def show(paths: TwinPaths, process: str | None, *, follow: bool, lines: int, as_json: bool) -> None:
     """Print the last `lines` of each log whose name contains `process`; go on until Ctrl-C with `follow`.
+
+    With `as_json`, each line is an object with `log` and `line`.
 
     Raises `TwinError` when no log has such a name.
     """
@@ -23,11 +30,16 @@ def show(paths: TwinPaths, process: str | None, *, follow: bool, lines: int) -> 
             if known
             else f"the twin {paths.name!r} has no logs; start it with `tpuplane-twin up`"
         )
-    offsets = {file: _tail(paths, file, lines) for file in files}
-    while follow:
-        time.sleep(0.5)
+    offsets: dict[Path, int] = {}
+    while True:
         for file in _files(paths, process):
-            offsets[file] = _since(paths, file, offsets.get(file, 0))
+            data = _since(file, offsets.get(file, 0))
+            for line in data.decode(errors="replace").splitlines()[0 if file in offsets else -lines :]:
+                _print(_title(paths, file), line, as_json=as_json)
+            offsets[file] = offsets.get(file, 0) + len(data)
+        if not follow:
+            return
+        time.sleep(_INTERVAL)
 
 
 def _files(paths: TwinPaths, process: str | None) -> list[Path]:
@@ -39,19 +51,15 @@ def _title(paths: TwinPaths, file: Path) -> str:
     return "/".join(parts)
 
 
-def _tail(paths: TwinPaths, file: Path, lines: int) -> int:
-    data = file.read_bytes()
-    for line in data.decode(errors="replace").splitlines()[-lines:]:
-        console.print(f"[dim]{_title(paths, file)}[/dim] ", end="")
-        console.print(line, markup=False, soft_wrap=True)
-    return len(data)
-
-
-def _since(paths: TwinPaths, file: Path, offset: int) -> int:
+def _since(file: Path, offset: int) -> bytes:
     with file.open("rb") as stream:
         stream.seek(offset)
-        data = stream.read()
-    for line in data.decode(errors="replace").splitlines():
-        console.print(f"[dim]{_title(paths, file)}[/dim] ", end="")
-        console.print(line, markup=False, soft_wrap=True)
-    return offset + len(data)
+        return stream.read()
+
+
+def _print(title: str, line: str, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"log": title, "line": line}))
+        return
+    console.print(f"[dim]{title}[/dim] ", end="")
+    console.print(line, markup=False, soft_wrap=True)
