@@ -9,6 +9,7 @@ import psutil
 from tpuplane.tpu import Slice, SliceError, catalogue
 
 from tpuplane_twin.cluster import NodeSummary
+from tpuplane_twin.cluster.capacity import capacity_of
 from tpuplane_twin.fleet import Fleet
 from tpuplane_twin.gcp import Store, snapshot
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
@@ -63,7 +64,6 @@ async def _cluster(store: Store, fleet: Fleet, cluster: ClusterStatus) -> dict[s
 
 
 def _pool(pool: PoolStatus, stored: dict[str, Any], counted: NodeSummary) -> dict[str, Any]:
-    config = stored.get("config", {})
     return {
         "name": pool.name,
         "status": pool.status,
@@ -71,7 +71,7 @@ def _pool(pool: PoolStatus, stored: dict[str, Any], counted: NodeSummary) -> dic
         "machineType": pool.machine_type,
         "slice": _slice(pool),
         "zones": list(pool.zones),
-        "capacity": "spot" if config.get("spot") else "flex-start" if config.get("flexStart") else "on-demand",
+        "capacity": capacity_of(stored.get("config", {})),
         "nodes": pool.nodes,
         "nodesReady": counted.ready,
         "chips": pool.chips,

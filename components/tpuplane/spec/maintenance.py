@@ -23,9 +23,16 @@ def moment(text: str) -> datetime:
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
+# How an unquoted date of a stack file reaches a program: parsed by the engine, printed as Go prints a time.
+_GO_TIME = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.\d+)? ([+-]\d\d)(\d\d) \S+")
+
+
 def _unparsed(value: object) -> object:
     """YAML reads an unquoted date as a date; here it is text either way."""
-    return value.isoformat() if isinstance(value, date) else value
+    if isinstance(value, date):
+        return value.isoformat()
+    from_engine = _GO_TIME.fullmatch(value) if isinstance(value, str) else None
+    return "{}T{}{}:{}".format(*from_engine.groups()) if from_engine else value
 
 
 def _moment(value: str) -> str:

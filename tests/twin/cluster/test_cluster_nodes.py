@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tpuplane_twin.cluster.addresses import BLOCKS, Addresses, AddressesExhausted, claim_block, node_address
 from tpuplane_twin.cluster.api import Object
+from tpuplane_twin.cluster.capacity import capacity_of
 from tpuplane_twin.cluster.machines import UnknownMachine, machine
 from tpuplane_twin.cluster.nodes import Pool
 
@@ -57,6 +58,19 @@ def test_a_slices_nodes_say_what_gke_says_of_them() -> None:
     assert status["capacity"]["google.com/tpu"] == status["allocatable"]["google.com/tpu"] == "4"
     assert status["capacity"]["cpu"] == "180"
     assert status["nodeInfo"]["kubeletVersion"] == f"v{VERSION}"
+
+
+@pytest.mark.parametrize(
+    ("config", "capacity"),
+    [
+        ({}, "on-demand"),
+        ({"spot": True}, "spot"),
+        ({"reservationAffinity": {"consumeReservationType": "SPECIFIC_RESERVATION"}}, "reservation"),
+        ({"flexStart": True, "reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}}, "flex-start"),
+    ],
+)
+def test_a_pool_is_bought_in_one_way(config: dict[str, object], capacity: str) -> None:
+    assert capacity_of(config) == capacity
 
 
 def test_flex_start_nodes_say_how_long_they_run_and_that_they_are_queued_for() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 import pytest
@@ -47,3 +47,21 @@ def test_exclusions_end_at_a_time_or_with_support() -> None:
         ExclusionPlan("holidays", "2026-12-20T00:00:00Z", "2027-01-03T06:00:00Z", "NO_UPGRADES"),
         ExclusionPlan("run", "2026-12-01T00:00:00Z", None, "NO_MINOR_OR_NODE_UPGRADES"),
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (date(2026, 12, 1), "2026-12-01T00:00:00Z"),
+        ("2026-12-01", "2026-12-01T00:00:00Z"),
+        ("2026-12-01 00:00:00 +0000 UTC", "2026-12-01T00:00:00Z"),
+        ("2026-12-01 08:30:00 +0200 +0200", "2026-12-01T06:30:00Z"),
+    ],
+)
+def test_a_date_may_stand_without_quotes(written: object, meant: str) -> None:
+    """YAML makes it a date, and the engine hands it to the program as Go prints one."""
+    found = planned(
+        {"window": {"start": "02:00"}, "exclusions": {"run": {"start": written, "untilEndOfSupport": True}}}
+    )
+    assert found is not None
+    assert found.exclusions[0].start == meant

@@ -18,15 +18,24 @@ _LABELS = {
 QUEUED = "cloud.google.com/gke-queued"
 
 
+def capacity_of(config: dict[str, Any]) -> str:
+    """How a pool with this node config is bought: on-demand, spot, flex-start or reservation."""
+    if config.get("spot"):
+        return "spot"
+    if config.get("flexStart"):
+        return "flex-start"
+    reserved = config.get("reservationAffinity", {}).get("consumeReservationType") == "SPECIFIC_RESERVATION"
+    return "reservation" if reserved else "on-demand"
+
+
 def capacity_labels(pool: dict[str, Any]) -> dict[str, str]:
     """GKE's labels for the way in which a pool's nodes are bought."""
     config = pool["config"]
-    spot, flex = bool(config.get("spot")), bool(config.get("flexStart"))
-    labels = {"cloud.google.com/gke-provisioning": "spot" if spot else "flex-start" if flex else "standard"}
-    if spot:
-        labels["cloud.google.com/gke-spot"] = "true"
-    if flex:
-        labels["cloud.google.com/gke-flex-start"] = "true"
+    capacity = capacity_of(config)
+    alone = capacity in ("spot", "flex-start")
+    labels = {"cloud.google.com/gke-provisioning": capacity if alone else "standard"}
+    if alone:
+        labels[f"cloud.google.com/gke-{capacity}"] = "true"
     if duration := config.get("maxRunDuration"):
         labels["cloud.google.com/gke-max-run-duration-seconds"] = duration.removesuffix("s")
     if _queued(pool):
