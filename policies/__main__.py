@@ -4,6 +4,5 @@ from __future__ import annotations
 
 from pulumi_policy import PolicyPack
 from tpuplane_policies.pack import policies
-from tpuplane_policies.stackconfig import initial_config
 
-PolicyPack("tpuplane", policies(), initial_config=initial_config())
+PolicyPack("tpuplane", policies())

@@ -1,1 +1,1 @@
-"""The rules of the pack. Only `pack` and `stackconfig` know Pulumi's policy SDK; the rest are pure functions."""
+"""The rules of the pack. Only `pack` knows Pulumi's policy SDK; the rest is pure."""
