@@ -47,8 +47,9 @@ def resource(written: dict[str, Any]) -> Resource:
     props = merged(base["props"], written.get("with", {}))
     name = written.get("name", written["of"])
     options = base.get("options", {}) | written.get("options", {})
-    urn = f"urn:pulumi:prod::acme::{base['type']}::{name}"
-    return Resource(base["type"], name, urn, lambda: props, **options)
+    type_ = written.get("type", base["type"])
+    urn = f"urn:pulumi:prod::acme::{type_}::{name}"
+    return Resource(type_, name, urn, lambda: props, **options)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import yaml
 
 from tpuplane_policies.core.judging import PlanCheck, ResourceCheck, StackCheck
 
-GROUPS = ("gke", "tpu", "workload", "project", "change")
+GROUPS = ("gke", "tpu", "queueing", "workload", "project", "change")
 """Files of `data`, in the order in which the pack runs their rules: "change" reads what the others came to."""
 
 Level = Literal["advisory", "mandatory", "disabled"]

@@ -1,0 +1,226 @@
+"""Kueue, JobSet and Ray against the pools of the same stack."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from tpuplane.tpu import Slice, SliceError
+
+from tpuplane_policies.core.judging import Demands, Options, demand
+from tpuplane_policies.core.registry import resource_rule, stack_rule
+from tpuplane_policies.core.resources import Resource, Stack
+from tpuplane_policies.core.values import Value
+from tpuplane_policies.rules.kinds import (
+    ADMISSION_CHECK,
+    CLUSTER_QUEUE,
+    COMPUTE_CLASS,
+    FLAVOR,
+    JOBSET,
+    KUEUE,
+    LOCAL_QUEUE,
+    NAMESPACE,
+    POOL,
+    RAY,
+    TOPOLOGY,
+)
+from tpuplane_policies.rules.pods import TPU, ray_workers
+from tpuplane_policies.rules.pools import capacities, node_range, tpu_hosts, tpu_slice
+
+ACCELERATOR, TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"
+NODE_POOL = "cloud.google.com/gke-nodepool"
+EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+HOSTNAME = "kubernetes.io/hostname"
+
+
+def _node_labels(pool: Resource) -> dict[str, Any]:
+    """The labels of a pool's nodes that are known from here: its own and GKE's."""
+    shape = tpu_slice(pool)
+    own = dict(pool["nodeConfig.labels"].get({}))
+    return {**own, **(shape.node_labels if shape else {}), NODE_POOL: pool["name"].get("")}
+
+
+def _resources(queue: Resource) -> Iterator[tuple[Value, Value]]:
+    """Each flavor of a cluster queue with each of its resources."""
+    for group in queue["spec.resourceGroups"].each():
+        for flavor in group["flavors"].each():
+            for item in flavor["resources"].each():
+                yield flavor, item
+
+
+@stack_rule("KQ001")
+def flavors_meet_nodes(stack: Stack, options: Options) -> Demands:
+    """Labels that some pool has; taints that GKE puts on TPU nodes are tolerated."""
+    pools = [_node_labels(pool) for pool in stack.of(POOL)]
+    if any(stack.of(COMPUTE_CLASS)) or not pools:
+        return
+    for flavor in stack.of(FLAVOR):
+        at = flavor["spec.nodeLabels"]
+        wanted = at.get({})
+        met = any(wanted.items() <= labels.items() for labels in pools)
+        yield demand(met or not wanted, at, f"no pool of this stack has the labels {_listed(wanted)}", flavor)
+        if ACCELERATOR in wanted:
+            keys = [it["key"].get() for it in flavor["spec.tolerations"].each()]
+            yield demand(TPU in keys, flavor["spec.tolerations"], f"TPU nodes are tainted with {TPU}", flavor)
+
+
+def _listed(labels: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in labels.items())
+
+
+@stack_rule("KQ002")
+def quotas_are_no_larger_than_pools(stack: Stack, options: Options) -> Demands:
+    """What is promised in chips is what the pools grow to."""
+    chips: dict[tuple[str, str], int] = defaultdict(int)
+    for pool in stack.of(POOL):
+        shape = tpu_slice(pool)
+        if shape is not None:
+            chips[shape.generation.label, shape.topology] += node_range(pool)[1] * shape.machine.chips
+    flavors = {it["metadata.name"].raw: it["spec.nodeLabels"] for it in stack.of(FLAVOR)}
+    promised: dict[tuple[str, str], int] = defaultdict(int)
+    for queue in stack.of(CLUSTER_QUEUE):
+        for flavor, item in _resources(queue):
+            labels = flavors.get(flavor["name"].raw)
+            if item["name"].raw == TPU and labels is not None and chips:
+                shape = (labels.child(ACCELERATOR).get(""), labels.child(TOPOLOGY_LABEL).get(""))
+                promised[shape] += int(item["nominalQuota"].get(0))
+    for shape, quota in promised.items():
+        text = f"the queues promise {quota} chips of {' '.join(shape)}; the pools grow to {chips[shape]}"
+        yield demand(quota <= chips[shape], Value(None), text)
+
+
+@resource_rule("KQ003", CLUSTER_QUEUE)
+def all_that_pods_ask_for_is_covered(queue: Resource, options: Options) -> Demands:
+    """A pod with TPUs asks for cpu and memory as well."""
+    for group in queue["spec.resourceGroups"].each():
+        at = group["coveredResources"]
+        covered = at.get([])
+        if TPU in covered:
+            everywhere = {name for it in queue["spec.resourceGroups"].each() for name in it["coveredResources"].get([])}
+            missing = [name for name in ("cpu", "memory") if name not in everywhere]
+            yield demand(not missing, at, f"{' and '.join(missing)} not covered, so no pod that asks is admitted")
+
+
+@resource_rule("KQ004", TOPOLOGY)
+def levels_are_unique_and_end_in_hosts(topology: Resource, options: Options) -> Demands:
+    """As Kueue's own validation has it."""
+    at = topology["spec.levels"]
+    names = [level["nodeLabel"].get() for level in at.each()]
+    yield demand(len(names) == len(set(names)), at, "a level stands there twice")
+    yield demand(HOSTNAME not in names[:-1], at, f"{HOSTNAME} is the last level or none")
+
+
+@resource_rule("KQ005", CLUSTER_QUEUE)
+def preemption_is_a_decision(queue: Resource, options: Options) -> Demands:
+    """Said, not left to the default."""
+    for field in ("withinClusterQueue", "reclaimWithinCohort"):
+        at = queue["spec.preemption"][field]
+        yield demand(at.is_set, at, "nobody decided whose jobs end for whom")
+
+
+@stack_rule("KQ006")
+def tenants_have_queues(stack: Stack, options: Options) -> Demands:
+    """Every namespace that a queue lets in has a local queue."""
+    queues = {it["metadata.namespace"].raw for it in stack.of(LOCAL_QUEUE)}
+    if not any(stack.of(CLUSTER_QUEUE)):
+        return
+    for namespace in stack.of(NAMESPACE):
+        labels = namespace["metadata.labels"]
+        if labels.child(options["tenantLabel"]).is_set.holds:
+            at = namespace["metadata.name"]
+            yield demand(at.raw in queues, at, "no LocalQueue in this namespace: its jobs never start", namespace)
+
+
+@resource_rule("KQ006", CLUSTER_QUEUE)
+def queues_choose_their_tenants(queue: Resource, options: Options) -> Demands:
+    """An empty selector lets every namespace in."""
+    at = queue["spec.namespaceSelector"]
+    yield demand(at.is_set, at, "every namespace, or none, may use this queue's chips")
+
+
+@resource_rule("KQ007", KUEUE + ".*")
+def kueues_current_api(it: Resource, options: Options) -> Demands:
+    """What is stored is v1beta2; the older one goes away."""
+    at = it["apiVersion"]
+    version = it.type.partition("/")[2].partition(":")[0]
+    served = version in options["versions"]
+    yield demand(served, at, f"{version} is not current; allowed: {', '.join(options['versions'])}")
+
+
+@stack_rule("KQ008")
+def provisioning_requests_have_takers(stack: Stack, options: Options) -> Demands:
+    """Only flex-start and queued pools answer them."""
+    checks = [
+        it
+        for it in stack.of(ADMISSION_CHECK)
+        if it["spec.controllerName"].get() == "kueue.x-k8s.io/provisioning-request"
+    ]
+    pools = list(stack.of(POOL))
+    if not checks or not pools:
+        return
+    takers = [it for it in pools if it["queuedProvisioning.enabled"].get(False) or "flex-start" in capacities(it)]
+    for check in checks:
+        at = check["spec.controllerName"]
+        yield demand(bool(takers), at, "no pool of this stack is flex-start or queued", check)
+
+
+@resource_rule("RAY001", RAY)
+def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
+    """As many hosts as the slice that the group selects."""
+    for group in ray_workers(ray):
+        selector = group["template.spec.nodeSelector"]
+        accelerator, topology = selector.child(ACCELERATOR), selector.child(TOPOLOGY_LABEL)
+        if not accelerator.is_set.holds and not topology.is_set.holds:
+            continue
+        chips = [
+            limit.get()
+            for it in group["template.spec.containers"].each()
+            if (limit := it["resources.limits"].child(TPU)).is_set.holds
+        ]
+        try:
+            per_node = int(chips[0]) if chips else None
+            shape = Slice.for_nodes(str(accelerator.get("")), str(topology.get("")), chips_per_node=per_node)
+        except SliceError as error:
+            yield demand(False, selector, str(error))
+            continue
+        at = group["numOfHosts"]
+        yield demand(int(at.get(1)) == shape.hosts, at, f"a {shape} slice has {shape.hosts} hosts")
+
+
+@resource_rule("JOB001", JOBSET)
+def a_job_has_its_slice_alone(jobset: Resource, options: Options) -> Demands:
+    """One job for each node pool, which is one slice."""
+    on_slices = any(job["template.spec.parallelism"].get(1) > 1 for job in jobset["spec.replicatedJobs"].each())
+    if on_slices:
+        at = jobset["metadata.annotations"].child(EXCLUSIVE)
+        yield demand(at.one_of(NODE_POOL), at, f"two jobs may share a slice; wanted: {NODE_POOL}")
+
+
+@stack_rule("VER001")
+def operators_are_tested_together(stack: Stack, options: Options) -> Demands:
+    """The versions of charts, wherever they are written: a Helm release or a chart."""
+    charts = r"kubernetes:helm\.sh/v[34]:(Release|Chart)"
+    for chart in stack.of(charts):
+        name = str(chart["chart"].get("")).rpartition("/")[2]
+        tested = options["versions"].get(name)
+        if tested is not None:
+            at = chart["version"]
+            version = at.test(lambda it, tested=tested: str(it).removeprefix("v") in tested)
+            yield demand(version, at, f"{name} was tested with {', '.join(tested)}", chart)
+
+
+@stack_rule("RAY002")
+def ray_knows_the_generation(stack: Stack, options: Options) -> Demands:
+    """tpu7x needs KubeRay 1.4, the TPU webhook 1.1."""
+    has_7x = any((hosts := tpu_hosts(pool)) is not None and hosts.generation.name == "tpu7x" for pool in stack.of(POOL))
+    least = options["leastFor7x"] if has_7x else options["least"]
+    for chart in stack.of(r"kubernetes:helm\.sh/v[34]:(Release|Chart)"):
+        if str(chart["chart"].get("")).rpartition("/")[2] == "kuberay-operator":
+            at = chart["version"]
+            yield demand(at.test(lambda it: _numbers(it) >= _numbers(least)), at, f"at least {least} is needed", chart)
+
+
+def _numbers(version: object) -> tuple[int, ...]:
+    parts = str(version or "0").removeprefix("v").partition("-")[0].split(".")
+    return tuple(int(part) for part in parts if part.isdigit())
