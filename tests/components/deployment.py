@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 import pulumi
+import pulumi_gcp as gcp
 from pulumi.runtime import rpc
 from pulumi.runtime.mocks import MockCallArgs, MockMonitor, MockResourceArgs, Mocks
 from pulumi.runtime.proto import resource_pb2
@@ -14,6 +16,9 @@ from pulumi.runtime.stack import Stack
 from tpuplane import Platform, PlatformArgs
 
 Inputs = dict[str, Any]
+
+# The SDK loads its packages at first use, and no longer does so once another test has imported a module inside one.
+_LOADED = (gcp.compute.Network, gcp.container.Cluster, gcp.projects.IAMMember, gcp.serviceaccount.Account)
 
 
 @dataclass(frozen=True)
@@ -116,8 +121,17 @@ class Deployment:
         return self.component_outputs[of.urn]
 
 
+def _have_event_loop() -> None:
+    """Pulumi runs on the thread's event loop, and a test with a loop of its own that ran before has taken it away."""
+    try:
+        asyncio.get_event_loop()
+    except RuntimeError:
+        asyncio.set_event_loop(asyncio.new_event_loop())
+
+
 def deploy(program: Callable[[], object], *, preview: bool = False) -> Deployment:
     """Run `program` to its end and return what it registered."""
+    _have_event_loop()
     monitor = RecordingMonitor()
     pulumi.runtime.set_mocks(monitor.mocks, project="tpuplane", stack="test", preview=preview, monitor=monitor)
     stack = pulumi.runtime.get_root_resource()

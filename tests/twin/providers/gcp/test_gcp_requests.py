@@ -147,11 +147,11 @@ def test_cluster_updates(api: GoogleApi, driver: Driver, cluster: Deployed) -> N
     cluster = driver.update(cluster, releaseChannel={"channel": "RAPID"})
     assert sent(api) == [("PUT", C1, {"update": {"desiredReleaseChannel": {"channel": "RAPID"}}})]
 
-    window = {"startTime": "2026-01-03T00:00:00Z", "endTime": "2026-01-03T08:00:00Z", "recurrence": "FREQ=WEEKLY"}
+    window = {"startTime": "2026-01-03T00:00:00Z", "endTime": "2026-01-03T08:00:00Z", "recurrence": "FREQ=DAILY"}
     cluster = driver.update(cluster, maintenancePolicy={"recurringWindow": window})
     [(method, path, policy)] = sent(api)
     assert (method, path) == ("POST", f"{C1}:setMaintenancePolicy")
-    assert policy["maintenancePolicy"]["window"]["recurringWindow"]["recurrence"] == "FREQ=WEEKLY"
+    assert policy["maintenancePolicy"]["window"]["recurringWindow"]["recurrence"] == "FREQ=DAILY"
     assert policy["maintenancePolicy"]["resourceVersion"]
     assert not driver.changes(cluster)
 
