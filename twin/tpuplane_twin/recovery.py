@@ -48,24 +48,44 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
         yield f"stack {stack}: the lock of an interrupted run is removed"
     exported = json.loads(_run(["pulumi", "stack", "export", "--stack", stack], project, environment))
     deployment = exported["deployment"]
-    pending = deployment.pop("pending_operations", None) or []
-    if not pending:
-        return
-    # Google's API goes on with what was asked of it; only then is it known what exists.
-    _settle(client)
     resources = deployment.setdefault("resources", [])
-    known = {resource["urn"] for resource in resources}
-    for resource in (operation["resource"] for operation in pending if operation["type"] == "creating"):
-        identity = _identity(resource)
-        if identity is None:
-            yield f"stack {stack}: {_name(resource)} is forgotten; if it was made, delete it by hand"
-        elif resource["urn"] not in known:
-            resources.append({**resource, "id": identity})
-            _finish(resource, identity, client)
-    _run(["pulumi", "stack", "import", "--stack", stack], project, environment, json.dumps(exported))
-    _run(["pulumi", "refresh", "--yes", "--skip-preview", "--stack", stack, "--non-interactive"], project, environment)
-    names = ", ".join(sorted(_name(operation["resource"]) for operation in pending))
-    yield f"stack {stack}: an interrupted run was at work on {names}; what exists of it is taken over"
+    pending = deployment.pop("pending_operations", None) or []
+    if pending:
+        # Google's API goes on with what was asked of it; only then is it known what exists.
+        _settle(client)
+        known = {resource["urn"] for resource in resources}
+        for resource in (operation["resource"] for operation in pending if operation["type"] == "creating"):
+            identity = _identity(resource)
+            if identity is None:
+                yield f"stack {stack}: {_name(resource)} is forgotten; if it was made, delete it by hand"
+            elif resource["urn"] not in known:
+                resources.append({**resource, "id": identity})
+        _run(["pulumi", "stack", "import", "--stack", stack], project, environment, json.dumps(exported))
+        refresh = ["pulumi", "refresh", "--yes", "--skip-preview", "--stack", stack, "--non-interactive"]
+        _run(refresh, project, environment)
+        names = ", ".join(sorted(_name(operation["resource"]) for operation in pending))
+        yield f"stack {stack}: an interrupted run was at work on {names}; what exists of it is taken over"
+    for pool in _first_pools(resources, client):
+        _settle(client)
+        client.delete(pool)
+        _settle(client)
+        yield f"stack {stack}: {pool.removeprefix('/v1beta1/')}, which an interrupted run would have deleted, is gone"
+
+
+def _first_pools(resources: list[dict[str, Any]], client: TwinClient) -> list[str]:
+    """The pools that new clusters came with and that nobody deleted: the provider does it right after the creation."""
+    unwanted = {
+        resource.get("id")
+        for resource in resources
+        if resource["type"] == "gcp:container/cluster:Cluster" and resource["inputs"].get("removeDefaultNodePool")
+    }
+    return [
+        f"/v1beta1/{identity}/nodePools/default-pool"
+        for cluster in client.status()["clusters"]
+        if (identity := f"projects/{cluster['project']}/locations/{cluster['location']}/clusters/{cluster['name']}")
+        in unwanted
+        and any(pool["name"] == "default-pool" for pool in cluster["nodePools"])
+    ]
 
 
 def _stale_lock(stack: str, project: Path, environment: Mapping[str, str]) -> bool:
@@ -89,13 +109,6 @@ def _stale_lock(stack: str, project: Path, environment: Mapping[str, str]) -> bo
 
 def _name(resource: Mapping[str, Any]) -> str:
     return str(resource["urn"]).rsplit("::", 1)[-1]
-
-
-def _finish(resource: Mapping[str, Any], identity: str, client: TwinClient) -> None:
-    """Do what the provider would have done next: delete the pool that a new cluster comes with."""
-    if resource["type"] == "gcp:container/cluster:Cluster" and resource["inputs"].get("removeDefaultNodePool"):
-        client.delete(f"/v1beta1/{identity}/nodePools/default-pool")
-        _settle(client)
 
 
 def _identity(resource: Mapping[str, Any]) -> str | None:

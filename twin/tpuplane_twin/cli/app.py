@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Annotated
 
@@ -137,4 +136,4 @@ def execute(context: typer.Context, name: Name = "local") -> None:
     program = shutil.which(context.args[0], path=variables["PATH"])
     if program is None:
         raise TwinError(f"{context.args[0]!r} is not on the twin's PATH ({variables['PATH']})")
-    raise typer.Exit(subprocess.run([program, *context.args[1:]], env=os.environ | variables, check=False).returncode)
+    os.execve(program, context.args, os.environ | variables)  # noqa: S606  (the command is the user's own)

@@ -62,16 +62,21 @@ def _select(stack: str, project: Path, environment: dict[str, str]) -> None:
 
 
 def _pulumi(arguments: list[str], project: Path, environment: dict[str, str], *, quiet: bool) -> None:
-    result = subprocess.run(
-        ["pulumi", *arguments],
-        cwd=project,
-        env=environment,
-        check=False,
-        stdout=stderr.file if quiet else None,
+    process = subprocess.Popen(
+        ["pulumi", *arguments], cwd=project, env=environment, stdout=stderr.file if quiet else None
     )
-    if result.returncode:
+    interrupted = False
+    while process.returncode is None:
+        try:
+            process.wait()
+        except KeyboardInterrupt:
+            # The engine got the same Ctrl-C and ends what is under way; a second one ends it at once.
+            interrupted = True
+    if interrupted:
+        raise KeyboardInterrupt
+    if process.returncode:
         raise TwinError(
-            f"`pulumi {' '.join(arguments)}` ended with exit code {result.returncode}; its own message stands above. "
+            f"`pulumi {' '.join(arguments)}` ended with exit code {process.returncode}; its own message stands above. "
             "What it had created is kept: mend the cause and run the same command again"
         )
 
