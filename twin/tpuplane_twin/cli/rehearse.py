@@ -34,7 +34,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     with out.status(f"stack {stack}: looks for traces of an interrupted run"):
         _select(stack, project, environment)
         for line in recovery.recover(stack, project, environment, client):
-            out.print(line)
+            out.print(line, soft_wrap=True)
     out.print(f"[bold]pulumi up --yes --stack {stack}[/bold]")
     _pulumi(["up", "--yes", "--stack", stack, "--suppress-outputs"], project, environment, quiet=quiet)
 
