@@ -1,0 +1,58 @@
+"""Writes docs/policies.md from what is written about the rules: `python -m tpuplane_policies.page`, in `policies/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+from tpuplane_policies.core.registry import GROUPS, Rule, rules
+
+PAGE = Path(__file__).parents[2] / "docs" / "policies.md"
+TITLES = {
+    "gke": "GKE clusters and nodes",
+    "tpu": "TPU node pools",
+    "queueing": "Kueue, JobSet and Ray",
+    "workload": "Workloads",
+    "project": "Project, network, IAM and storage",
+    "change": "Change, and the gate itself",
+}
+
+
+def page() -> str:
+    """The whole page."""
+    lines = [files("tpuplane_policies").joinpath("data/page.md").read_text(encoding="utf-8").rstrip()]
+    lines += [f"\nThe {len(rules())} rules, with the ids that others give them. Levels are those without any config."]
+    for group in GROUPS:
+        lines += [f"\n## {TITLES[group]}\n", "| id | rule, why, remedy | level | elsewhere |", "|---|---|---|---|"]
+        lines += [_row(rule) for rule in rules() if rule.group == group]
+        options = [line for rule in rules() if rule.group == group for line in _options(rule)]
+        if options:
+            lines += ["", "| option | what it is | default |", "|---|---|---|", *options]
+    return "\n".join(lines) + "\n"
+
+
+def _row(rule: Rule) -> str:
+    cis = [f"CIS {number}" for number in rule.cis]
+    elsewhere = ", ".join((*rule.checkov, *rule.trivy, *cis)) or "none"
+    text = f"**{rule.title}.** {_sentence(rule.why)} {_sentence(rule.remedy)}"
+    return f"| {rule.id} | {_cell(text)} | {rule.level}, {rule.severity} | {elsewhere} |"
+
+
+def _options(rule: Rule) -> Iterator[str]:
+    for name, schema in rule.options.items():
+        default = schema.get("default")
+        shown = "none: not judged" if default is None else f"`{default}`"
+        yield f"| `{rule.id}.{name}` | {_cell(schema['description'])} | {_cell(shown)} |"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:].rstrip('.')}."
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
