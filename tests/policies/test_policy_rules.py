@@ -14,7 +14,7 @@ from tpuplane_policies.core.registry import Rule, rules
 
 pytestmark = pytest.mark.policies
 
-# They judge what the other rules came to, not resources: see test_unknown_values.py.
+# They judge what the other rules came to, not resources: see test_policy_unknown_values.py.
 ABOUT_THE_RUN = {"REP006", "REP008"}
 JUDGING = [rule for rule in rules() if rule.id not in ABOUT_THE_RUN]
 

@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+import yaml
 from pulumi_policy import EnforcementLevel
 from tpuplane_policies.core.registry import rules
 from tpuplane_policies.pack import policies
@@ -15,6 +16,7 @@ from tpuplane_policies.page import PAGE, page
 pytestmark = pytest.mark.policies
 
 CONFIG = Path(__file__).parents[2] / "policies" / "config"
+TOOLS = Path(__file__).parents[2] / "twin" / "tpuplane_twin" / "tools" / "tools.yaml"
 
 
 def test_the_page_is_what_the_rules_say() -> None:
@@ -41,3 +43,10 @@ def test_a_config_sets_only_what_there_is(path: Path) -> None:
         for exemption in setting.get("exemptions", []):
             assert exemption["reason"].strip()
             assert date.fromisoformat(exemption["until"])
+
+
+def test_the_versions_tested_together_are_the_twins() -> None:
+    pinned = {it["name"]: it["version"] for it in yaml.safe_load(TOOLS.read_text())["sources"]}
+    rule = next(it for it in rules() if it.id == "VER001")
+    for chart, versions in rule.defaults["versions"].items():
+        assert [f"v{it}" for it in versions] == [pinned[chart.removesuffix("-operator")]]
