@@ -101,17 +101,36 @@ def _report(violations: Iterable[Violation], report: ReportViolation) -> None:
 
 
 def _resource(it: ResourceValidationArgs | PolicyResource) -> Resource:
-    from_stack = it.property_dependencies if isinstance(it, PolicyResource) else {}
     return Resource(
         type=it.resource_type,
         name=it.name,
         urn=it.urn,
-        load=lambda: plain(it.props),
+        load=lambda: written(it) if isinstance(it, PolicyResource) else plain(it.props),
         protect=it.opts.protect,
         delete_before_replace=it.opts.delete_before_replace,
         ignore_changes=tuple(it.opts.ignore_changes),
-        depends_on={name: tuple(of.resource_type for of in sources) for name, sources in from_stack.items()},
     )
+
+
+def written(it: PolicyResource) -> dict[str, Any]:
+    """The properties of a resource of a stack, without those that its provider will choose.
+
+    A stack is judged by outputs. What is unknown there, and comes from no other resource, nobody wrote.
+    """
+    props: dict[str, Any] = plain(it.props)
+    return {
+        name: value if it.property_dependencies.get(name) else _known(value)
+        for name, value in props.items()
+        if value is not UNKNOWN or it.property_dependencies.get(name)
+    }
+
+
+def _known(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _known(below) for key, below in value.items() if below is not UNKNOWN}
+    if isinstance(value, list):
+        return [_known(element) for element in value if element is not UNKNOWN]
+    return value
 
 
 def plain(props: Any) -> Any:

@@ -8,13 +8,19 @@ import pytest
 from case_files import TODAY, bases, merged, resource
 from hypothesis import given
 from hypothesis import strategies as st
-from pulumi_policy import PolicyCustomTimeouts, PolicyResourceOptions, ResourceValidationArgs, StackValidationArgs
+from pulumi_policy import (
+    PolicyCustomTimeouts,
+    PolicyResource,
+    PolicyResourceOptions,
+    ResourceValidationArgs,
+    StackValidationArgs,
+)
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 from tpuplane_policies.core.engine import judge_resource
 from tpuplane_policies.core.ledger import Ledger
 from tpuplane_policies.core.registry import rules
 from tpuplane_policies.core.values import UNKNOWN, Truth, Value
-from tpuplane_policies.pack import plain, policies
+from tpuplane_policies.pack import plain, policies, written
 
 pytestmark = pytest.mark.policies
 
@@ -56,6 +62,18 @@ def test_the_sdks_proxies_become_plain() -> None:
         "open": [UNKNOWN],
         "deep": {"x": UNKNOWN},
     }
+
+
+def test_what_a_provider_will_choose_was_not_written() -> None:
+    props = {
+        "version": UNKNOWN_STRING_VALUE,
+        "network": UNKNOWN_STRING_VALUE,
+        "nodeConfig": {"labels": UNKNOWN_STRING_VALUE, "machineType": "e2-medium"},
+        "zones": ["a", UNKNOWN_STRING_VALUE],
+    }
+    of = PolicyResource("t", {}, "urn", "net", OPTIONS, None, None, [], {})
+    it = PolicyResource("t", unknown_checking_proxy(props), "urn", "it", OPTIONS, None, None, [of], {"network": [of]})
+    assert written(it) == {"network": UNKNOWN, "nodeConfig": {"machineType": "e2-medium"}, "zones": ["a"]}
 
 
 OPTIONS = PolicyResourceOptions(False, [], True, [], PolicyCustomTimeouts(0, 0, 0), [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,8 +23,6 @@ class Resource:
     protect: bool = False
     delete_before_replace: bool | None = None
     ignore_changes: tuple[str, ...] = ()
-    depends_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """For each property, the types of the resources that its value comes from. Known to stack rules only."""
 
     @cached_property
     def props(self) -> Value:

@@ -10,7 +10,7 @@ from tpuplane.tpu import GkeVersion, SliceError
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule, stack_rule
 from tpuplane_policies.core.resources import Resource, Stack
-from tpuplane_policies.core.values import UNKNOWN, Value
+from tpuplane_policies.core.values import Value
 from tpuplane_policies.rules.kinds import CLUSTER, POOL
 from tpuplane_policies.rules.pools import node_range
 
@@ -174,8 +174,6 @@ def nodes_follow_their_control_plane(stack: Stack, options: Options) -> Demands:
     masters = {it["name"].raw: it["minMasterVersion"].get() for it in stack.of(CLUSTER)}
     for pool in stack.of(POOL):
         at, master = pool["version"], masters.get(pool["cluster"].raw)
-        if at.raw is UNKNOWN and not pool.depends_on.get("version"):
-            continue  # nobody wrote one, so GKE chooses it
         ahead, behind = _minor(master), _minor(at.get())
         if ahead is not None and behind is not None:
             skew = ahead - behind

@@ -1,0 +1,95 @@
+"""The project's own stacks under their own config; and one changed line, which the gate finds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from case_files import TODAY
+from deployment import deploy_platform
+from tpuplane_policies.core.engine import Violation, judge_resource, judge_stack
+from tpuplane_policies.core.ledger import Ledger
+from tpuplane_policies.core.registry import rules
+from tpuplane_policies.core.resources import Resource, Stack
+
+pytestmark = pytest.mark.policies
+
+ROOT = Path(__file__).parents[2]
+Description = dict[str, Any]
+
+
+def description(stack: str) -> Description:
+    return yaml.safe_load((ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text())["config"]["tpuplane:platform"]
+
+
+def judged(stack: str, platform: Description) -> list[Violation]:
+    """What is mandatory for the stack and is broken, of all that the components register."""
+    config = json.loads((ROOT / "policies" / "config" / f"{stack}.json").read_text())
+    registered = tuple(
+        Resource(
+            it.type,
+            it.name,
+            it.urn,
+            lambda it=it: it.inputs,
+            protect=it.request.protect,
+            delete_before_replace=it.request.deleteBeforeReplace,
+        )
+        for it in deploy_platform(platform).registrations.values()
+    )
+    found, ledger = [], Ledger()
+    for rule in rules():
+        setting = config.get(rule.id, {})
+        settings = {"enforcementLevel": setting} if isinstance(setting, str) else setting
+        if settings.get("enforcementLevel", rule.level) == "mandatory":
+            for resource in registered:
+                found += judge_resource(rule, resource, settings, ledger, TODAY)
+            found += judge_stack(rule, Stack(registered), settings, ledger, TODAY)
+    return found
+
+
+@pytest.mark.parametrize("stack", ["local", "prod"])
+def test_a_stack_is_clean_under_its_config(stack: str) -> None:
+    assert [it.message for it in judged(stack, description(stack))] == []
+
+
+def public(platform: Description) -> None:
+    platform["clusters"]["central"]["controlPlane"]["publicEndpoint"] = True
+
+
+def no_protection(platform: Description) -> None:
+    platform["clusters"]["central"]["deletionProtection"] = False
+
+
+def no_cost_center(platform: Description) -> None:
+    del platform["labels"]["cost-center"]
+
+
+def many_more(platform: Description) -> None:
+    platform["clusters"]["central"]["pools"]["pretrain"]["slices"] = 12
+
+
+def no_repair(platform: Description) -> None:
+    platform["clusters"]["central"]["pools"]["pretrain"]["autoRepair"] = False
+
+
+@pytest.mark.parametrize(
+    ("change", "rule", "said"),
+    [
+        (public, "GKE002", "platform-central: privateClusterConfig.enablePrivateEndpoint is false"),
+        (no_protection, "GKE022", "platform-central: deletionProtection is false"),
+        (no_cost_center, "GKE021", "resourceLabels.cost-center is not set"),
+        (many_more, "TPU012", "chips; the stack's budget is 4096"),
+        (no_repair, "GKE012", "platform-central-pretrain-0: management.autoRepair is false"),
+    ],
+    ids=lambda it: it.__name__ if callable(it) else None,
+)
+def test_one_changed_line_fails_the_gate(change: Callable[[Description], None], rule: str, said: str) -> None:
+    platform = description("prod")
+    change(platform)
+    found = judged("prod", platform)
+    assert any(said in it.message for it in found), [it.message for it in found]
+    assert {it.rule for it in found} <= {rule, "TPU013"}
