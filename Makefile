@@ -5,7 +5,7 @@ ENV := .venv/.installed
 
 up: $(ENV) ; @$(BIN)/tpuplane check stacks/Pulumi.local.yaml && $(BIN)/tpuplane-twin rehearse local
 down: $(ENV) ; @$(BIN)/tpuplane-twin down
-test: $(ENV) lint types ; @$(BIN)/pytest
+test: $(ENV) lint types ; @$(BIN)/tpuplane-twin build && $(BIN)/pytest
 unit: $(ENV) ; @$(BIN)/pytest -m "unit or components or policies"
 lint: $(ENV) ; @$(BIN)/ruff check . && $(BIN)/ruff format --check .
 types: $(ENV) ; @$(BIN)/mypy

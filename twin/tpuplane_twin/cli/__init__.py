@@ -1,4 +1,4 @@
-"""`tpuplane-twin`: up, status, down, env, logs, rehearse."""
+"""`tpuplane-twin`: up, status, down, env, logs, rehearse, build, exec."""
 
 from __future__ import annotations
 

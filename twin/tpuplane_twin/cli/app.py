@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from tpuplane_twin import tools
 from tpuplane_twin.cli import bringup, logs, rehearse, show
 from tpuplane_twin.cli.console import console, errors_as_lines
 from tpuplane_twin.client import TwinClient, TwinError
@@ -38,6 +39,14 @@ def up(name: Name = "local", as_json: Json = False) -> None:
         typer.echo(json.dumps(status, indent=2))
     else:
         show.print_up(name, status)
+
+
+@app.command()
+@errors_as_lines
+def build() -> None:
+    """Build the tools that are missing, and start nothing. `up` does it by itself."""
+    with tools.show() as progress:
+        tools.ensure(progress=progress)
 
 
 @app.command()
