@@ -11,6 +11,10 @@ from tpuplane.spec.fields import Labels, NodeLabels, Spec
 from tpuplane.spec.hosts import ExtraNetworkSpec, SecondaryBootDiskSpec
 from tpuplane.tpu import Slice
 
+# A slice has one host at least, and a GKE cluster 15,000 nodes at most (`scale_checks` counts them exactly). A larger
+# number is refused here, before anybody lists that many node pools.
+_MAX_SLICES = 15000
+
 
 class PoolAutoscalingSpec(Spec):
     """How far a pool scales. A multi-host slice comes and goes as a whole: 0 hosts or all of them."""
@@ -18,7 +22,7 @@ class PoolAutoscalingSpec(Spec):
     min_slices: Annotated[int, Field(ge=0)] = 0
     """Slices that are kept running without work. Default 0. Changed in place."""
 
-    max_slices: Annotated[int, Field(ge=1)]
+    max_slices: Annotated[int, Field(ge=1, le=_MAX_SLICES)]
     """Slices at full scale. Multi-host: each is a node pool of its own, which is added or deleted."""
 
 
@@ -39,7 +43,7 @@ class PoolSpec(Spec):
     """Zone of the hosts. Default: the cluster's zone, or the only zone of its region with this generation.
     A change replaces a multi-host pool."""
 
-    slices: Annotated[int, Field(ge=0)] | None = None
+    slices: Annotated[int, Field(ge=0, le=_MAX_SLICES)] | None = None
     """Number of slices, fixed. Default 1. Not together with `autoscaling`. Adds and removes the last slices only."""
 
     autoscaling: PoolAutoscalingSpec | None = None
