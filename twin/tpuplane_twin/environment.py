@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+from collections.abc import Mapping
 
 from tpuplane_twin import engine
 from tpuplane_twin.client import TwinClient, TwinError
@@ -15,6 +17,10 @@ _ENDPOINTS = {
     "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT": "/crm/v1/",
 }
 
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "grpc_proxy")
+_NO_PROXY = ("no_grpc_proxy", "no_proxy", "NO_PROXY")
+_LOCAL_HOSTS = ("127.0.0.1", "localhost")
+
 
 def shell_environment(client: TwinClient) -> dict[str, str]:
     """The variables for a shell on a running twin, PATH among them. Raises `TwinError` when it is not up."""
@@ -24,8 +30,20 @@ def shell_environment(client: TwinClient) -> dict[str, str]:
     return {
         **engine.environment(client.paths),
         **google_environment(record.api, client.token()),
+        **proxy_environment(os.environ),
         "KUBECONFIG": str(client.paths.kubeconfig),
     }
+
+
+def proxy_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Exempts this machine from the proxy that `environment` names, if any: gRPC and most HTTP clients obey it even
+    for 127.0.0.1, and with it the engine's own programs."""
+    if not any(name.lower() in _PROXIES for name in environment):
+        return {}
+    # Clients differ in which of the two they read, and gRPC prefers a third.
+    exempt = next((environment[name] for name in _NO_PROXY if environment.get(name)), "")
+    hosts = [*filter(None, (host.strip() for host in exempt.split(","))), *_LOCAL_HOSTS]
+    return dict.fromkeys(_NO_PROXY, ",".join(dict.fromkeys(hosts)))
 
 
 def google_environment(api: str, token: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.environment import google_environment, render
+from tpuplane_twin.environment import google_environment, proxy_environment, render
 from tpuplane_twin.files import DiskFull, require_space, write_atomic
 from tpuplane_twin.paths import TwinNameError, TwinPaths, all_twins
 from tpuplane_twin.ports import PortBook, PortTaken
@@ -101,3 +101,10 @@ def test_every_endpoint_ends_in_its_version() -> None:
     }
     assert "export GOOGLE_OAUTH_ACCESS_TOKEN='secret token'" in render(variables, "sh")
     assert "set -gx GOOGLE_OAUTH_ACCESS_TOKEN 'secret token';" in render(variables, "fish")
+
+
+def test_no_proxy_stands_between_the_engine_and_its_programs() -> None:
+    assert proxy_environment({"PATH": "/bin", "no_proxy": "intern"}) == {}
+    for setting in ("http_proxy", "HTTPS_PROXY", "all_proxy", "grpc_proxy"):
+        variables = proxy_environment({setting: "http://proxy:3128", "NO_PROXY": "intern, localhost"})
+        assert variables == dict.fromkeys(("no_grpc_proxy", "no_proxy", "NO_PROXY"), "intern,localhost,127.0.0.1")
