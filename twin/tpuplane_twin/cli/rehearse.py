@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from tpuplane_twin import recovery
 from tpuplane_twin.cli.bringup import bring_up
 from tpuplane_twin.cli.console import console, stderr
@@ -24,8 +26,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     Raises `TwinError` with the engine's exit code when `pulumi up` fails; a second call goes on from there.
     """
     out = stderr if quiet else console
-    if not (project / "Pulumi.yaml").exists():
-        raise TwinError(f"no Pulumi.yaml in {project}; run this in the project's folder or name it with --project")
+    _require_stack_file(stack, project)
     began = time.monotonic()
     bring_up(paths, quiet=quiet)
     client = TwinClient(paths)
@@ -46,6 +47,30 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
         "status": client.status(),
         "sample": placement,
     }
+
+
+def _require_stack_file(stack: str, project: Path) -> None:
+    # Pulumi would make a stack of any name, write an empty file for it, and fail for want of configuration.
+    try:
+        settings = yaml.safe_load((project / "Pulumi.yaml").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise TwinError(
+            f"no Pulumi.yaml in {project}; run this in the project's folder or name it with --project"
+        ) from None
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise TwinError(f"{project / 'Pulumi.yaml'} cannot be read: {' '.join(str(error).split())}") from None
+    if not isinstance(settings, dict):
+        raise TwinError(
+            f"{project / 'Pulumi.yaml'} describes no Pulumi project: it is not a mapping with name and runtime"
+        )
+    folder = project / str(settings.get("stackConfigDir") or "")
+    file = folder / f"Pulumi.{stack.rpartition('/')[2]}.yaml"
+    if not file.is_file():
+        stacks = sorted(
+            each.name.removeprefix("Pulumi.").removesuffix(".yaml") for each in folder.glob("Pulumi.*.yaml")
+        )
+        there = f"stacks there: {', '.join(stacks)}" if stacks else "there is no stack file in that folder"
+        raise TwinError(f"the stack {stack!r} has no file {file}; {there}")
 
 
 def _select(stack: str, project: Path, environment: dict[str, str]) -> None:

@@ -1,0 +1,55 @@
+"""What `tpuplane-twin rehearse` refuses before it starts or writes anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tpuplane_twin.cli import app
+from typer.testing import CliRunner
+
+pytestmark = pytest.mark.unit
+
+PROJECT = "name: lab\nruntime: python\nstackConfigDir: stacks\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "twins"))
+    folder = tmp_path / "project"
+    (folder / "stacks").mkdir(parents=True)
+    (folder / "Pulumi.yaml").write_text(PROJECT)
+    for stack in ("prod", "local"):
+        (folder / "stacks" / f"Pulumi.{stack}.yaml").write_text("config: {}\n")
+    return folder
+
+
+def refused(project: Path, stack: str) -> str:
+    """The message; nothing may have been started or written."""
+    before = sorted(project.rglob("*"))
+    result = CliRunner().invoke(app, ["rehearse", stack, "--project", str(project)])
+    assert result.exit_code == 1, result.output
+    assert sorted(project.rglob("*")) == before
+    assert not (project.parent / "twins").exists()
+    return result.stderr.strip()
+
+
+def test_a_stack_without_a_file_is_refused_with_those_that_have_one(project: Path) -> None:
+    file = project / "stacks" / "Pulumi.lcoal.yaml"
+    assert refused(project, "lcoal") == f"error: the stack 'lcoal' has no file {file}; stacks there: local, prod"
+
+
+def test_no_stack_files_at_all(project: Path) -> None:
+    (project / "Pulumi.yaml").write_text("name: lab\nruntime: python\n")
+    message = refused(project, "local")
+    assert message.endswith(f"has no file {project}/Pulumi.local.yaml; there is no stack file in that folder")
+
+
+def test_a_folder_that_is_no_project(project: Path) -> None:
+    assert refused(project / "stacks", "local").startswith(f"error: no Pulumi.yaml in {project / 'stacks'}; run this")
+
+
+@pytest.mark.parametrize("text", ["name: [", "- name: lab", ""])
+def test_a_broken_project_file_is_named(project: Path, text: str) -> None:
+    (project / "Pulumi.yaml").write_text(text)
+    assert refused(project, "local").startswith(f"error: {project / 'Pulumi.yaml'} ")
