@@ -124,6 +124,25 @@ def test_a_job_without_a_headless_service_is_left_alone() -> None:
     assert jobs.mutate(pod) is pod
 
 
+@pytest.mark.parametrize("selector", [{}, {"cloud.google.com/gke-tpu-topology": "4x4x4"}])
+def test_the_topology_of_a_dynamic_slice_counts_before_that_of_its_parts(selector: dict[str, str]) -> None:
+    # As xpk and GKE's samples for tpu7x have it: the annotation, with or without the nodes' topology.
+    pod = job_pod(17, container(2), container(2))
+    pod["metadata"]["annotations"] = {"cloud.google.com/gke-tpu-slice-topology": "4x4x8"}
+    pod["spec"]["nodeSelector"] = {"cloud.google.com/gke-tpu-accelerator": "tpu7x", **selector}
+    first, second = jobs.mutate(pod)["spec"]["containers"]
+    variables = [{entry["name"]: entry["value"] for entry in item["env"]} for item in (first, second)]
+    assert [item["TPU_WORKER_ID"] for item in variables] == ["34", "35"]
+    assert {len(item["TPU_WORKER_HOSTNAMES"].split(",")) for item in variables} == {32}
+
+
+def test_a_slice_topology_that_is_none_is_refused_by_its_name() -> None:
+    pod = job_pod(0, container(4))
+    pod["metadata"]["annotations"] = {"cloud.google.com/gke-tpu-slice-topology": "cube"}
+    with pytest.raises(Refused, match=r"annotation .*slice-topology: 'cube' is no topology"):
+        jobs.mutate(pod)
+
+
 def test_a_head_group_is_not_counted() -> None:
     group = {"groupName": "cpu", "numOfHosts": 7, "template": {"spec": {"containers": [{"name": "c"}]}}}
     ray.validate({"spec": {"workerGroupSpecs": [group]}})

@@ -21,7 +21,7 @@ def mutate(pod: Pod) -> Pod:
     subdomain = spec.get("subdomain")
     if not tpu_containers(spec) or not subdomain or not {JOB, INDEX} <= labels.keys():
         return pod
-    count = hosts(spec)
+    count = hosts(spec, pod["metadata"].get("annotations"))
     if count == 1:
         return pod
     pod = copy.deepcopy(pod)

@@ -12,6 +12,7 @@ Container = dict[str, Any]
 TPU = "google.com/tpu"
 ACCELERATOR = "cloud.google.com/gke-tpu-accelerator"
 TOPOLOGY = "cloud.google.com/gke-tpu-topology"
+SLICE_TOPOLOGY = "cloud.google.com/gke-tpu-slice-topology"
 NODE_POOL = "cloud.google.com/gke-nodepool"
 
 
@@ -31,18 +32,21 @@ def tpu_containers(spec: dict[str, Any]) -> list[Container]:
     return [container for container in spec.get("containers", []) if chips(container)]
 
 
-def hosts(spec: dict[str, Any]) -> int:
+def hosts(spec: dict[str, Any], annotations: dict[str, str] | None = None) -> int:
     """The hosts of the slice that a pod belongs to: the topology's chips over the pod's.
 
-    Raises `Refused` where the topology is missing or is none.
+    The slice's own topology counts, where `annotations` have one: with GKE's dynamic slices the nodes' is that of
+    the parts a slice is made of, or is not named at all. Raises `Refused` where there is neither, or it is none.
     """
-    topology = spec.get("nodeSelector", {}).get(TOPOLOGY)
+    selected = spec.get("nodeSelector", {}).get(TOPOLOGY)
+    sliced = (annotations or {}).get(SLICE_TOPOLOGY)
+    topology, place = (sliced, f"annotation {SLICE_TOPOLOGY}") if sliced else (selected, f"nodeSelector {TOPOLOGY}")
     if not topology:
         raise Refused(f"a pod that requests {TPU} needs the nodeSelector {TOPOLOGY}, for example 4x4")
     try:
         total = math.prod(int(side) for side in topology.split("x"))
     except ValueError:
-        raise Refused(f"nodeSelector {TOPOLOGY}: {topology!r} is no topology; for example: 4x4") from None
+        raise Refused(f"{place}: {topology!r} is no topology; for example: 4x4") from None
     return max(total // sum(map(chips, tpu_containers(spec))), 1)
 
 
