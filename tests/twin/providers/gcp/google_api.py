@@ -64,6 +64,8 @@ class GoogleApi:
     url: str
     backend: MemoryBackend
     requests: list[Request] = field(default_factory=list)
+    dropped: str = ""
+    """Requests whose path contains this get no answer: the connection ends. Empty: none."""
 
     @property
     def config(self) -> Json:
@@ -122,6 +124,8 @@ async def _start(api: GoogleApi, folder: Path) -> web.AppRunner:
     async def record(request: web.Request, handler: Any) -> web.StreamResponse:
         raw = await request.read()
         api.requests.append(Request(request.method, request.path, json.loads(raw) if raw else None))
+        if api.dropped and api.dropped in request.path and request.transport is not None:
+            request.transport.close()
         response: web.StreamResponse = await handler(request)
         return response
 

@@ -285,3 +285,22 @@ def test_tables_have_the_names_of_the_sdk(table: str) -> None:
     resource = importlib.import_module(f"pulumi_gcp.{package}.{module}")
     inputs = importlib.import_module(f"pulumi_gcp.{package}._inputs")
     assert list(same_names(load(table).fields, getattr(resource, args), inputs, table)) == []
+
+
+@pytest.mark.parametrize("kind", [CLUSTER, NODE_POOL])
+def test_what_an_api_was_creating_when_it_went_away_stays_in_the_state(
+    api: GoogleApi, driver: Driver, subnetwork: Deployed, kind: str
+) -> None:
+    inputs = cluster_inputs()
+    if kind == NODE_POOL:
+        driver.create(CLUSTER, "c1", **cluster_inputs())
+        inputs = pool_inputs()
+    api.dropped = "/operations/"
+    lost, reason = driver.broken(kind, "lost", **inputs)
+    assert f"interrupted while creating GKE {kind.rpartition(':')[2]}".lower() in reason.lower()
+    api.dropped = ""
+    found = driver.refresh(lost)
+    assert found is not None
+    assert found.id == lost.id
+    assert not driver.changes(found)
+    driver.delete(found)

@@ -75,11 +75,19 @@ class OperationError(ProviderError):
     """A long-running operation ended with an error."""
 
 
-class Cancelled(ProviderError):
+class Interrupted(ProviderError):
+    """Nobody knows how a call or operation ended: what it was to create may exist."""
+
+
+class Cancelled(Interrupted):
     """The user stopped the deployment while an operation was under way."""
 
     def __init__(self) -> None:
         super().__init__("unable to finish polling, context has been cancelled")
+
+
+class Unreachable(Interrupted):
+    """No answer from the API."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +156,7 @@ class Api:
         try:
             response = self._pool.request(method, target, body=data, headers=headers)
         except urllib3.exceptions.HTTPError as error:
-            raise ProviderError(f"{method} {url}: {error}") from error
+            raise Unreachable(f"{method} {url}: {error}") from error
         text = response.data.decode("utf-8", "replace")
         if response.status >= 400:
             raise ApiError(response.status, text)

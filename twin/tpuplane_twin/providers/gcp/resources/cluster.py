@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tpuplane_twin.providers.contract import Change, Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError, Cancelled, Deadline, OperationError
+from tpuplane_twin.providers.gcp.api import ApiError, Deadline, Interrupted, OperationError
 from tpuplane_twin.providers.gcp.resources.base import CreatedInError, known
 from tpuplane_twin.providers.gcp.resources.cluster_bodies import create_body, state_of
 from tpuplane_twin.providers.gcp.resources.cluster_updates import calls, current_maintenance
@@ -65,16 +65,18 @@ class Cluster(GkeResource):
             operation = self.api.call("POST", self.url(f"{place}/clusters"), {"cluster": body})
             try:
                 self.wait(operation, place, "creating GKE cluster", deadline)
-            except Cancelled:
+                if planned.get("removeDefaultNodePool"):
+                    removal = self.api.call("DELETE", f"{url}/nodePools/default-pool")
+                    self.wait(removal, place, "removing default node pool", deadline)
+            except Interrupted as error:
+                # Into the state with it, for the next deployment to take up: otherwise that would find its name taken.
                 state = {**known(planned), "operation": operation["name"]}
-                raise CreatedInError(resource_id, state, "interrupted while creating GKE cluster") from None
+                message = f"interrupted while creating GKE cluster: {error}"
+                raise CreatedInError(resource_id, state, message) from error
             except OperationError as error:
                 if not self._exists(url):
                     raise
                 raise CreatedInError(resource_id, known(planned), str(error)) from error
-            if planned.get("removeDefaultNodePool"):
-                operation = self.api.call("DELETE", f"{url}/nodePools/default-pool")
-                self.wait(operation, place, "removing default node pool", deadline)
         found = self.read(resource_id, planned)
         if found is None:
             raise ProviderError(f"Cluster {planned['name']} is gone right after its creation")

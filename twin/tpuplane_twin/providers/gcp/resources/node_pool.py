@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tpuplane_twin.providers.contract import Change, Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError, Cancelled, Deadline, OperationError
+from tpuplane_twin.providers.gcp.api import ApiError, Deadline, Interrupted, OperationError
 from tpuplane_twin.providers.gcp.bodies import expand
 from tpuplane_twin.providers.gcp.resources.base import CreatedInError, known, touched
 from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource
@@ -86,9 +86,10 @@ class NodePool(GkeResource):
             raise ProviderError(f"error creating NodePool: {error}") from error
         try:
             self.wait(operation, place, "creating GKE NodePool", deadline)
-        except Cancelled:
+        except Interrupted as error:
             state = {**known(planned), "operation": operation["name"]}
-            raise CreatedInError(resource_id, state, "interrupted while creating GKE NodePool") from None
+            message = f"interrupted while creating GKE NodePool: {error}"
+            raise CreatedInError(resource_id, state, message) from error
         except OperationError:
             # A pool can exist although its operation failed (a stockout, say): then its own state decides.
             if not self._exists(url):
