@@ -54,6 +54,16 @@ async def test_the_progress_says_what_is_waited_for(cluster: Cluster) -> None:
     assert cluster.messages[0] == "etcd and the API server"
 
 
+async def test_the_storage_classes_are_those_that_published_manifests_name(api: Api) -> None:
+    found = {item["metadata"]["name"]: item for item in await api.list("StorageClass")}
+    assert found.keys() == {"standard", "standard-rwo", "premium-rwo"}
+    default = "storageclass.kubernetes.io/is-default-class"
+    assert [name for name, item in found.items() if item["metadata"]["annotations"][default] == "true"] == [
+        "standard-rwo"
+    ]
+    assert found["premium-rwo"]["volumeBindingMode"] == "WaitForFirstConsumer"
+
+
 async def test_nobody_gets_in_without_a_credential(cluster: Cluster) -> None:
     async with cluster.api("not-a-token") as stranger:
         assert "Unauthorized" in await refusal(stranger.list("Node"))

@@ -58,23 +58,36 @@ class Installation:
             task.cancel()
 
     async def _base(self) -> list[Object]:
-        """kwok's own rights, and the storage class that every GKE cluster has."""
+        """kwok's own rights, and the storage classes that every GKE cluster has."""
         tools = self._layout.tools
         folder = tools.module("kwok") / "kustomize" / "rbac"
         rendered = await manifests.render(tools.binary("kubectl"), folder)
-        storage = {
+        return [*manifests.for_process(rendered, webhooks=None, authority=""), *_storage_classes()]
+
+
+def _storage_classes() -> list[Object]:
+    # https://cloud.google.com/kubernetes-engine/docs/concepts/persistent-volumes#storageclasses
+    csi, in_tree = "pd.csi.storage.gke.io", "kubernetes.io/gce-pd"
+    classes = [
+        ("standard-rwo", csi, "pd-balanced", "WaitForFirstConsumer"),
+        ("premium-rwo", csi, "pd-ssd", "WaitForFirstConsumer"),
+        ("standard", in_tree, "pd-standard", "Immediate"),
+    ]
+    return [
+        {
             "apiVersion": "storage.k8s.io/v1",
             "kind": "StorageClass",
             "metadata": {
-                "name": "standard-rwo",
-                "annotations": {"storageclass.kubernetes.io/is-default-class": "true"},
+                "name": name,
+                "annotations": {"storageclass.kubernetes.io/is-default-class": str(name == "standard-rwo").lower()},
             },
-            "provisioner": "pd.csi.storage.gke.io",
-            "parameters": {"type": "pd-balanced"},
-            "volumeBindingMode": "WaitForFirstConsumer",
+            "provisioner": provisioner,
+            "parameters": {"type": disk},
+            "volumeBindingMode": binding,
             "allowVolumeExpansion": True,
         }
-        return [*manifests.for_process(rendered, webhooks=None, authority=""), storage]
+        for name, provisioner, disk, binding in classes
+    ]
 
 
 async def _established(api: Api, name: str) -> None:
