@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import functools
+import os
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -21,6 +22,9 @@ stderr = Console(stderr=True, highlight=False)
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+
+# What a file system answers where a folder cannot be made or used.
+_REFUSALS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG)
 
 
 def errors_as_lines(command: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -40,6 +44,11 @@ def errors_as_lines(command: Callable[Arguments, Result]) -> Callable[Arguments,
                 raise _ended(
                     f"no space left on the disk of {error.filename or 'the state folder'}; nothing was lost. "
                     "Free some space and run the command again"
+                ) from error
+            if error.errno in _REFUSALS and error.filename:
+                raise _ended(
+                    f"{error.filename}: {os.strerror(error.errno).lower()}. Mend that, or set TPUPLANE_TWIN_HOME "
+                    "(state) or TPUPLANE_CACHE (tools) to a folder that you can write to"
                 ) from error
             raise
 
