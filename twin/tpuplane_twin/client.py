@@ -20,6 +20,7 @@ from typing import Any
 import psutil
 
 from tpuplane_twin.files import write_atomic
+from tpuplane_twin.locks import live_holder, stack_locks
 from tpuplane_twin.paths import TwinPaths
 
 _CONTROL_SECONDS = 30.0  # how long the supervisor may take to answer: it shares two cores with what it starts
@@ -148,7 +149,16 @@ class TwinClient:
         return True
 
     def remove(self) -> bool:
-        """Stop the twin and delete its folder. True if there was one. Safe to repeat when interrupted."""
+        """Stop the twin and delete its folder. True if there was one. Safe to repeat when interrupted.
+
+        Raises `TwinError` while a pulumi is at work on one of its stacks: it would write the folder anew.
+        """
+        for lock in stack_locks(self.paths.pulumi / "backend"):
+            if holder := live_holder(lock):
+                raise TwinError(
+                    f"pulumi (process {holder}) is at work on the stack {lock.parent.name!r} of this twin; wait for it "
+                    f"to end, or end it (kill -INT {holder}), and run the command again"
+                )
         self.stop()
         existed = self.paths.root.exists()
         if existed:

@@ -9,7 +9,6 @@ The engine notes every creation before it starts. What it did not live to record
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import time
 import urllib.parse
@@ -17,9 +16,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from tpuplane_twin.client import TwinClient, TwinError
+from tpuplane_twin.locks import live_holder, stack_locks
 
 # Ids as Google's provider forms them from a resource's inputs (the "Import" section of each resource's page).
 _IDS = {
@@ -92,18 +90,12 @@ def _stale_lock(stack: str, project: Path, environment: Mapping[str, str]) -> bo
     backend = environment.get("PULUMI_BACKEND_URL", "")
     if not backend.startswith("file://"):
         return False
-    folder = Path(urllib.parse.unquote(backend.removeprefix("file://"))) / ".pulumi" / "locks"
-    locks = [file for file in folder.glob("**/*.json") if file.parent.name == stack]
-    for file in locks:
-        try:
-            holder = json.loads(file.read_text())
-        except (OSError, ValueError):
-            continue
-        if holder.get("hostname") == socket.gethostname() and psutil.pid_exists(int(holder.get("pid", 0))):
-            raise TwinError(
-                f"another pulumi (process {holder['pid']}) is at work on the stack {stack!r}; "
-                "wait for it to end, or end it, and run the command again"
-            )
+    locks = stack_locks(Path(urllib.parse.unquote(backend.removeprefix("file://"))), stack)
+    for holder in filter(None, map(live_holder, locks)):
+        raise TwinError(
+            f"another pulumi (process {holder}) is at work on the stack {stack!r}; "
+            "wait for it to end, or end it, and run the command again"
+        )
     return bool(locks)
 
 
