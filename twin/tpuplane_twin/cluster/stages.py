@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,16 @@ RUN_FOR_ANNOTATION = "pod-complete.stage.kwok.x-k8s.io/delay"
 _FOLDER = Path("kustomize") / "stage"
 _UNCHANGED = (
     "pod/fast/pod-ready.yaml",
-    "pod/fast/pod-delete.yaml",
     "pod/chaos/pod-container-running-failed.yaml",
 )
+_LIVING = ["Pending", "Running"]
+_ENDED = """\
+{{ $now := Now }}
+phase: Failed
+conditions:
+- {type: Ready, status: "False", reason: PodFailed, lastTransitionTime: {{ $now | Quote }}}
+- {type: ContainersReady, status: "False", reason: PodFailed, lastTransitionTime: {{ $now | Quote }}}
+"""
 
 
 def stages(module: Path) -> list[dict[str, Any]]:
@@ -31,7 +39,15 @@ def stages(module: Path) -> list[dict[str, Any]]:
     _matches(complete).append({"key": f'.metadata.annotations["{RUN_FOR_ANNOTATION}"]', "operator": "Exists"})
     for jitter in ("jitterDurationMilliseconds", "jitterDurationFrom"):
         complete["spec"]["delay"].pop(jitter, None)
-    return [node, *(_load(folder / name) for name in _UNCHANGED), complete]
+    # kwok deletes a pod as it runs. A kubelet ends it first, and the Job controller waits for that where a Job has a
+    # podFailurePolicy. Of the stages that match, kwok draws one: so these two exclude each other.
+    delete = _load(folder / "pod" / "fast" / "pod-delete.yaml")
+    terminate = copy.deepcopy(delete)
+    terminate["metadata"]["name"] = "pod-terminate"
+    terminate["spec"]["next"] = {"statusTemplate": _ENDED}
+    _matches(terminate).append({"key": ".status.phase", "operator": "In", "values": _LIVING})
+    _matches(delete).append({"key": ".status.phase", "operator": "NotIn", "values": _LIVING})
+    return [node, *(_load(folder / name) for name in _UNCHANGED), complete, terminate, delete]
 
 
 def _load(path: Path) -> dict[str, Any]:
