@@ -153,7 +153,7 @@ class TwinClient:
 
         Raises `TwinError` while a pulumi is at work on one of its stacks: it would write the folder anew.
         """
-        for lock in stack_locks(self.paths.pulumi / "backend"):
+        for lock in stack_locks(self.paths.backend):
             if holder := live_holder(lock):
                 raise TwinError(
                     f"pulumi (process {holder}) is at work on the stack {lock.parent.name!r} of this twin; wait for it "

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from tpuplane_twin import engine
-from tpuplane_twin.files import write_atomic
+from tpuplane_twin.files import link_atomic, write_atomic
 from tpuplane_twin.paths import TwinPaths
 from tpuplane_twin.tools import Tools
 
@@ -23,7 +23,7 @@ _PROVIDERS = {
 def install(paths: TwinPaths, tools: Tools) -> None:
     """Write what is missing or outdated. Safe to repeat, also while the twin is up."""
     engine.install_engine(paths, tools)
-    link(paths.bin / "kubectl", tools.binary("kubectl"))
+    link_atomic(paths.bin / "kubectl", tools.binary("kubectl"))
     _script(paths.bin / "gke-gcloud-auth-plugin", _auth_plugin(paths))
     for name, (package, module) in _PROVIDERS.items():
         _install_provider(engine.pulumi_home(paths), name, version(package), module)
@@ -41,15 +41,6 @@ def _install_provider(home: Path, name: str, wanted: str, module: str) -> None:
     else:
         # On PATH: the engine finds it by itself.
         engine.remove_plugin(home, "resource", name)
-
-
-def link(path: Path, target: Path) -> None:
-    """Make `path` a symbolic link to `target`, in one step."""
-    if path.is_symlink() and path.readlink() == target:
-        return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.symlink_to(target)
-    temporary.replace(path)
 
 
 def _script(path: Path, body: str) -> None:

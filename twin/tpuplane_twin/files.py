@@ -37,6 +37,16 @@ def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o600) -> None
         raise
 
 
+def link_atomic(path: Path, target: Path) -> None:
+    """Make `path` a symbolic link to `target`, in one step."""
+    if path.is_symlink() and path.readlink() == target:
+        return
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.unlink(missing_ok=True)
+    temporary.symlink_to(target)
+    temporary.replace(path)
+
+
 def require_space(folder: Path, mib: int, what: str) -> None:
     """Raise `DiskFull` if the disk of `folder` (which may not exist yet) has less than `mib` MiB free for `what`."""
     existing = next(path for path in (folder, *folder.parents) if path.exists())

@@ -79,8 +79,13 @@ class TwinPaths:
 
     @property
     def pulumi(self) -> Path:
-        """Pulumi's home and the `file://` backend of the twin's stacks."""
+        """Pulumi's home and backend."""
         return self.root / "pulumi"
+
+    @property
+    def backend(self) -> Path:
+        """The `file://` backend: state and locks of the stacks."""
+        return self.pulumi / "backend"
 
     @property
     def logs(self) -> Path:

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from tpuplane_twin.engine.plugins import install_plugin, remove_plugin
+from tpuplane_twin.files import link_atomic
 from tpuplane_twin.paths import TwinPaths
 from tpuplane_twin.tools import Tools
 
@@ -30,7 +31,7 @@ def install_engine(paths: TwinPaths, tools: Tools) -> Path:
     package's is installed, run by the Python that runs this. May be called again at any time.
     """
     home = pulumi_home(paths)
-    for folder in (home, _backend(paths)):
+    for folder in (home, paths.backend):
         folder.mkdir(parents=True, exist_ok=True)
     if tools.official_pulumi:
         remove_plugin(home, "language", "python")
@@ -38,7 +39,7 @@ def install_engine(paths: TwinPaths, tools: Tools) -> Path:
         host = [sys.executable, "-m", "tpuplane_twin.engine.language_host"]
         install_plugin(home, "language", "python", version("pulumi"), host)
     command = paths.bin / "pulumi"
-    _link(command, tools.binary("pulumi"))
+    link_atomic(command, tools.binary("pulumi"))
     return command
 
 
@@ -47,7 +48,7 @@ def environment(paths: TwinPaths) -> dict[str, str]:
     return {
         "PATH": os.pathsep.join([str(paths.bin), os.environ.get("PATH", os.defpath)]),
         "PULUMI_HOME": str(pulumi_home(paths)),
-        "PULUMI_BACKEND_URL": f"file://{_backend(paths)}",
+        "PULUMI_BACKEND_URL": f"file://{paths.backend}",
         "PULUMI_CONFIG_PASSPHRASE": _PASSPHRASE,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         # What is not there is not fetched from the internet; the message names the plugin.
@@ -55,16 +56,3 @@ def environment(paths: TwinPaths) -> dict[str, str]:
         # No hints that lead to Pulumi's cloud.
         "PULUMI_SUPPRESS_NEO_LINK": "true",
     }
-
-
-def _backend(paths: TwinPaths) -> Path:
-    return paths.pulumi / "backend"
-
-
-def _link(link: Path, target: Path) -> None:
-    if link.is_symlink() and link.readlink() == target:
-        return
-    scratch = link.with_name(f".{link.name}.{os.getpid()}")
-    scratch.unlink(missing_ok=True)
-    scratch.symlink_to(target)
-    scratch.replace(link)
