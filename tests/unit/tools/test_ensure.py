@@ -177,6 +177,17 @@ class TestOfficialPulumi:
         assert found.official_pulumi.version == "3.272.0"
         assert finished(tmp_path / "cache") == ["etcd"]
 
+    @pytest.mark.parametrize("brought", [True, False])
+    def test_its_host_for_yaml_is_used_where_it_brings_one(
+        self, go: Path, script: Script, tmp_path: Path, brought: bool
+    ) -> None:
+        script("pulumi", "echo v3.272.0")
+        for name in ["pulumi-language-python", *(["pulumi-language-yaml"] if brought else [])]:
+            script(name, "")
+        found = tools.ensure(["pulumi", "pulumi-language-yaml"], cache=tmp_path / "cache")
+        assert ("pulumi-language-yaml" in found.binaries) != brought
+        assert (tmp_path / "cache").exists() != brought
+
     @pytest.mark.parametrize("case", ["too old", "no language host", "broken"])
     def test_is_left_alone_otherwise(self, go: Path, script: Script, tmp_path: Path, case: str) -> None:
         script("pulumi", {"too old": "echo v3.229.9", "broken": "exit 1"}.get(case, "echo v3.272.0"))

@@ -12,9 +12,15 @@ pytestmark = pytest.mark.unit
 
 LINUX = Platform("linux", "amd64")
 # Built from the same release of Kubernetes' libraries (gomod/README.md).
-KIN = [("kubernetes", "kueue", "kuberay"), ("jobset", "kwok")]
-# Kueue compiles in the API of an older KubeRay than the one that runs.
-NOT_SHARED = {"github.com/ray-project/kuberay/ray-operator"}
+KIN = [("kubernetes", "kueue", "kuberay"), ("jobset", "kwok"), ("pulumi", "pulumi-language-yaml")]
+NOT_SHARED = {
+    # Kueue compiles in the API of an older KubeRay than the one that runs.
+    "github.com/ray-project/kuberay/ray-operator",
+    # Small, and Pulumi YAML needs newer ones than the engine of its own day was released with.
+    "github.com/go-git/go-git/v5",
+    "github.com/pulumi/esc",
+    "github.com/pulumi/inflector",
+}
 SHARED_BY_ALL = re.compile(r"golang\.org/x/|google\.golang\.org/protobuf$")
 
 

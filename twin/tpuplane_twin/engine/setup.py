@@ -10,13 +10,14 @@ from pathlib import Path
 from tpuplane_twin.engine.plugins import install_plugin, remove_plugin
 from tpuplane_twin.files import link_atomic
 from tpuplane_twin.paths import TwinPaths
-from tpuplane_twin.tools import Tools
+from tpuplane_twin.tools import Tools, catalogue
 
 # Not a secret. Pulumi keeps the passphrase's salt in the stack file, which is checked in: a passphrase of each twin's
 # own would change that file at every `up` and lock every other twin out of the stack. What a stack on a twin encrypts
 # with it lies in the twin's own folder (mode 0700) and opens nothing but that twin. A stack with real secrets names
 # its own `secretsprovider`, which outweighs this.
 _PASSPHRASE = "tpuplane-twin"  # noqa: S105
+_YAML = "pulumi-language-yaml"
 
 
 def pulumi_home(paths: TwinPaths) -> Path:
@@ -27,8 +28,9 @@ def pulumi_home(paths: TwinPaths) -> Path:
 def install_engine(paths: TwinPaths, tools: Tools) -> Path:
     """Put `pulumi` into the twin's `bin` and set up its home and backend; returns the command.
 
-    `tools` must hold the tool "pulumi". An official Pulumi brings its own language host; beside a built one this
-    package's is installed, run by the Python that runs this. May be called again at any time.
+    `tools` must hold the tool "pulumi". An official Pulumi brings its own language hosts; beside a built one this
+    package's for Python is installed, run by the Python that runs this, and the built one for YAML where `tools` holds
+    it. May be called again at any time.
     """
     home = pulumi_home(paths)
     for folder in (home, paths.backend):
@@ -38,6 +40,11 @@ def install_engine(paths: TwinPaths, tools: Tools) -> Path:
     else:
         host = [sys.executable, "-m", "tpuplane_twin.engine.language_host"]
         install_plugin(home, "language", "python", version("pulumi"), host)
+    if _YAML in tools.binaries:
+        (source,) = catalogue().sources_of([_YAML])
+        install_plugin(home, "language", "yaml", source.version.removeprefix("v"), [tools.binary(_YAML)])
+    else:
+        remove_plugin(home, "language", "yaml")
     command = paths.bin / "pulumi"
     link_atomic(command, tools.binary("pulumi"))
     return command

@@ -63,6 +63,8 @@ def ensure(
     official = None
     if "pulumi" in wanted:
         official = find_official(os.environ.get("PATH", ""), root)
+        if official:
+            wanted -= {name for name in wanted if official.brings(name)} - {"pulumi"}
     sources = known.sources_of(wanted - ({"pulumi"} if official else set()))
     if not all(store.has(source) for source in sources):
 

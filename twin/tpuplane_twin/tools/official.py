@@ -22,6 +22,10 @@ class OfficialPulumi:
     command: Path
     version: str
 
+    def brings(self, program: str) -> bool:
+        """Whether `program`, such as another language's host, was installed with it."""
+        return os.access(self.command.resolve().parent / program, os.X_OK)
+
 
 def find_official(path: str, ours: Path) -> OfficialPulumi | None:
     """The first `pulumi` on `path` (as in PATH) that will do, or None.
