@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.spec.capacity import Capacity, MaintenanceInterval
 from tpuplane.spec.maintenance import ExclusionScope
 from tpuplane.tpu import Slice
@@ -203,6 +204,7 @@ class ClusterPlan:
     tpu_pools: tuple[NodePoolPlan, ...]
     namespaces: tuple[str, ...]
     maintenance: MaintenancePlan | None = None  # None: whenever GKE sees fit
+    queues: QueuesPlan | None = None  # None: no team has anything here
 
     @property
     def multi_networking(self) -> bool:

@@ -14,6 +14,8 @@ from tpuplane.plan.model import (
     SubnetPlan,
 )
 from tpuplane.plan.pools import PLATFORM_LABEL, system_pool, tpu_pools
+from tpuplane.plan.queue_model import QueuesPlan
+from tpuplane.plan.queues import queues_plan
 from tpuplane.spec import ClusterSpec, PlatformSpec, SpecError
 from tpuplane.spec.checks import check
 from tpuplane.spec.locations import region_of, system_zones
@@ -48,6 +50,12 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
     labels = {**spec.labels, **cluster.labels, PLATFORM_LABEL: spec.name}
     control_plane = cluster.control_plane
     needs = address_needs(cluster)
+    pools = tuple(
+        node_pool
+        for pool_key, pool in cluster.pools.items()
+        for node_pool in tpu_pools(pool_key, pool, cluster, name, labels, spec)
+    )
+    queues = queues_plan(spec, key, pools)
     return ClusterPlan(
         key=key,
         name=name,
@@ -79,11 +87,14 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         deletion_protection=cluster.deletion_protection,
         resource_labels=labels,
         system_pool=system_pool(cluster, labels),
-        tpu_pools=tuple(
-            node_pool
-            for pool_key, pool in cluster.pools.items()
-            for node_pool in tpu_pools(pool_key, pool, cluster, name, labels, spec)
-        ),
-        namespaces=cluster.namespaces,
+        tpu_pools=pools,
+        namespaces=_namespaces(cluster, queues),
         maintenance=maintenance_plan(cluster.maintenance),
+        queues=queues,
     )
+
+
+def _namespaces(cluster: ClusterSpec, queues: QueuesPlan | None) -> tuple[str, ...]:
+    """The cluster's own and its teams'."""
+    teams = () if queues is None else (queue.namespace for of in queues.cluster_queues for queue in of.local_queues)
+    return tuple(dict.fromkeys((*cluster.namespaces, *teams)))

@@ -18,6 +18,8 @@ from tpuplane.tpu import Slice
 
 POOL_LABEL = "tpuplane-pool"
 PLATFORM_LABEL = "tpuplane-platform"
+CAPACITY_LABEL = "tpuplane-capacity"
+"""How a TPU pool is bought. GKE labels reserved and on-demand hosts alike; Kueue must tell them apart."""
 
 # Where the generation names no boot disk of its own.
 _DISK = "pd-balanced"
@@ -86,7 +88,7 @@ def tpu_pools(
                 for disk in pool.secondary_boot_disks
             ),
             extra_networks=tuple(ExtraNetworkPlan(extra.network, extra.subnetwork) for extra in pool.extra_networks),
-            node_labels={**pool.node_labels, POOL_LABEL: key},
+            node_labels={**pool.node_labels, POOL_LABEL: key, CAPACITY_LABEL: pool.capacity},
             resource_labels={**labels, **pool.labels, POOL_LABEL: key},
             replace_on=_REPLACE_MULTI_HOST if shape.multi_host else _REPLACE_SINGLE_HOST,
         )

@@ -16,6 +16,7 @@ from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pool_checks import check_extra_networks, check_pool
 from tpuplane.spec.reservation_checks import check_reservations
 from tpuplane.spec.scale_checks import check_limits, check_quotas
+from tpuplane.spec.team_checks import check_teams
 from tpuplane.tpu import GkeVersion, catalogue
 from tpuplane.tpu.nearest import nearest_names
 
@@ -30,6 +31,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_reservations(spec)
     yield from check_quotas(spec)
     yield from check_limits(spec)
+    yield from check_teams(spec)
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)

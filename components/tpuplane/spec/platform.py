@@ -13,7 +13,9 @@ from tpuplane.spec.capacity import ReservationSpec
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, SpecError
 from tpuplane.spec.fields import Labels, Name, ProjectId, ResourceName, Spec
+from tpuplane.spec.queues import QueuesSpec
 from tpuplane.spec.quotas import QuotaSpec
+from tpuplane.spec.teams import TeamSpec
 
 
 class PlatformSpec(Spec):
@@ -37,6 +39,12 @@ class PlatformSpec(Spec):
     quotas: dict[str, dict[str, QuotaSpec]] = Field(default_factory=dict)
     """TPU quota that Google has granted, by region or zone, then by generation. The pools are held to it at full
     scale; what is not declared is not checked."""
+
+    teams: dict[Name, TeamSpec] = Field(default_factory=dict)
+    """Teams that share the clusters, by name: each gets a queue with its quota. Default: none, and no queue."""
+
+    queues: QueuesSpec = QueuesSpec()
+    """How the teams' work waits, is admitted and is preempted."""
 
     @classmethod
     def parse(cls, value: object, where: str = "") -> PlatformSpec:

@@ -1,0 +1,114 @@
+"""What Kueue gets, as plain frozen values: the objects of one cluster, with the names they will have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tpuplane.spec.capacity import Capacity
+
+TPU = "google.com/tpu"
+"""The resource that a TPU host offers, in chips."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyPlan:
+    """Node labels from the widest domain to the host: a job is kept within one domain where it asks for that."""
+
+    name: str
+    levels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FlavorPlan:
+    """A ResourceFlavor: slices of one shape and capacity, or the system pool's CPUs."""
+
+    name: str
+    node_labels: dict[str, str]
+    tolerated_taints: tuple[str, ...]  # keys; Kueue lets admitted pods tolerate them
+    topology: str | None  # name of a TopologyPlan
+    capacity: Capacity
+    pools: tuple[str, ...]  # keys in the user's file
+    slices: int  # at full scale; 0 for CPUs
+    per_slice: dict[str, int]  # resources of one slice: chips, cores, GB of memory and storage
+    queued: bool = False  # its nodes come by ProvisioningRequest only
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceQuotaPlan:
+    """What a queue has of one resource of one flavor, as Kubernetes quantities."""
+
+    resource: str
+    nominal: str
+    borrowing_limit: str | None = None  # None: no limit
+    lending_limit: str | None = None  # None: everything
+
+
+@dataclass(frozen=True, slots=True)
+class FlavorQuotaPlan:
+    """What a queue has of one flavor."""
+
+    flavor: str
+    resources: tuple[ResourceQuotaPlan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalQueuePlan:
+    """Where the jobs of one namespace go."""
+
+    name: str
+    namespace: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberPlan:
+    """Somebody who may run work in a team's namespaces."""
+
+    kind: Literal["Group", "User"]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterQueuePlan:
+    """One team in one cluster: its queue, quota, namespaces and members."""
+
+    name: str  # the team's
+    flavors: tuple[FlavorQuotaPlan, ...]  # in the order in which they are tried
+    weight: float | None  # share of what is borrowed; None without fair sharing
+    local_queues: tuple[LocalQueuePlan, ...]
+    members: tuple[MemberPlan, ...]
+    provisioned_flavors: tuple[str, ...] = ()  # flavors whose nodes are asked for by ProvisioningRequest
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityClassPlan:
+    """A WorkloadPriorityClass."""
+
+    name: str
+    value: int
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionPlan:
+    """Whose work ends for whom, in Kueue's own words."""
+
+    within_cluster_queue: str
+    reclaim_within_cohort: str
+    borrow_within_cohort: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueuesPlan:
+    """Everything that Kueue gets in one cluster. Objects are deleted in the reverse of the order of these fields."""
+
+    topologies: tuple[TopologyPlan, ...]
+    flavors: tuple[FlavorPlan, ...]
+    priorities: tuple[PriorityClassPlan, ...]
+    cohort: str
+    shared: tuple[FlavorQuotaPlan, ...]  # what no team owns, and all may borrow
+    cluster_queues: tuple[ClusterQueuePlan, ...]
+    covered: tuple[str, ...]  # resources, in the order of every FlavorQuotaPlan
+    strategy: str
+    preemption: PreemptionPlan
+    fair_sharing: bool
