@@ -81,8 +81,9 @@ def test_the_descriptions_are_those_of_the_spec() -> None:
 
 def test_the_platform_can_be_offered_to_other_languages() -> None:
     platform = Analyzer("tpuplane").analyze([Platform])["component_definitions"]["Platform"]
-    assert platform.inputs.keys() == {"name", "project", "labels", "clusters", "reservations", "quotas"}
-    assert {name for name, it in platform.inputs.items() if it.optional} == {"labels", "reservations", "quotas"}
+    required = {"name", "project", "clusters"}
+    assert platform.inputs.keys() == set(PlatformSpec.model_fields)
+    assert {name for name, it in platform.inputs.items() if not it.optional} == required
     assert platform.outputs.keys() == {"clusters", "nodePools", "kubeconfigs"}
     assert platform.inputs["clusters"].type is PropertyType.OBJECT
     assert all(it.plain for it in platform.inputs.values()), "what shapes the plan is known before the engine starts"

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 from tpuplane.platform.pool_args import PoolArgs
+from tpuplane.platform.team_args import QueuesArgs, TeamArgs
 
 
 class ClusterNetworkArgs(TypedDict):
@@ -206,3 +207,9 @@ class PlatformArgs(TypedDict):
     quotas: NotRequired[Mapping[str, Mapping[str, QuotaArgs]]]
     """TPU quota that Google has granted, by region or zone, then by generation. The pools are held to it at full
     scale; what is not declared is not checked."""
+
+    teams: NotRequired[Mapping[str, TeamArgs]]
+    """Teams that share the clusters, by name: each gets a queue with its quota. Default: none, and no queue."""
+
+    queues: NotRequired[QueuesArgs]
+    """How the teams' work waits, is admitted and is preempted."""

@@ -67,4 +67,4 @@ class QueuesSpec(Spec):
         "spot",
     )
     """In which capacity a job that does not say is tried first; those left out come last. Default: reservation,
-    on-demand, flex-start, spot. Changed in place."""
+    on-demand, flex-start and spot. Changed in place."""

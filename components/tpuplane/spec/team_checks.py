@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
@@ -66,7 +66,7 @@ def _check_namespaces(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mista
                 yield broken("team-namespace", path, value=shown(namespace), owner=other)
 
 
-def _slices(path: Path, cluster: ClusterSpec, key: str, quota: PoolQuotaSpec) -> Iterator[Mistake]:
+def _slices(path: Path, cluster: ClusterSpec, key: str, quota: PoolQuotaSpec) -> Generator[Mistake, None, int]:
     """Refuse what is wrong with one quota. Returns its slices."""
     pool = cluster.pools.get(key)
     if pool is None:

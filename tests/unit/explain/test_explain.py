@@ -112,7 +112,7 @@ def test_no_value_of_the_plan_is_left_out() -> None:
     part_of_others = {
         "pool": {"pool", "index"},
         "systemPool": {"pool", "index"},
-        "cluster": {"key", "region", "system_pool", "tpu_pools", "node_addresses", "pod_addresses"},
+        "cluster": {"key", "region", "system_pool", "tpu_pools", "node_addresses", "pod_addresses", "queues"},
     }
     for kind, plan_of_it in {"pool": NodePoolPlan, "cluster": ClusterPlan}.items():
         explained = {entry.of.partition(".")[0] for entry in entries(kind)}  # type: ignore[arg-type]

@@ -224,7 +224,7 @@ def test_labels_add_up_and_ours_cannot_be_lost() -> None:
         "tpuplane-platform": "lab",
         "tpuplane-pool": "trainer",
     }
-    assert pool.node_labels == {"a/b": "C", "tpuplane-pool": "trainer"}
+    assert pool.node_labels == {"a/b": "C", "tpuplane-pool": "trainer", "tpuplane-capacity": "on-demand"}
 
 
 def test_nodes_get_the_least_roles() -> None:

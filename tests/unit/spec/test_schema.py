@@ -54,7 +54,7 @@ def test_editors_know_the_topologies_of_each_generation() -> None:
     assert json.dumps(rules)
 
 
-def test_the_page_about_stack_files_names_every_field() -> None:
-    page = (ROOT / "docs/stacks.md").read_text()
+def test_the_pages_about_stack_files_name_every_field() -> None:
+    page = "".join((ROOT / "docs" / name).read_text() for name in ("stacks.md", "queues.md"))
     fields = {field for model in stack_schema()["$defs"].values() for field in model["properties"]}
     assert sorted(field for field in fields if f"`{field}`" not in page) == []
