@@ -24,6 +24,7 @@ _PATIENCE = 30.0  # seconds for which a server that was killed may be away
 _KINDS = {
     "ClusterRole": ("apis/rbac.authorization.k8s.io/v1", "clusterroles", False),
     "ClusterRoleBinding": ("apis/rbac.authorization.k8s.io/v1", "clusterrolebindings", False),
+    "ComputeClass": ("apis/cloud.google.com/v1", "computeclasses", False),
     "CustomResourceDefinition": ("apis/apiextensions.k8s.io/v1", "customresourcedefinitions", False),
     "MutatingWebhookConfiguration": (
         "apis/admissionregistration.k8s.io/v1",

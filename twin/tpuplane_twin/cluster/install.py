@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from importlib.metadata import version
 
-from tpuplane_twin.cluster import manifests
+from tpuplane_twin.cluster import compute_class, manifests
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.concurrency import each
 from tpuplane_twin.cluster.layout import Layout
@@ -25,7 +26,7 @@ class Installation:
         """`fresh` is whether the cluster is new: then everything will be needed, and is rendered meanwhile."""
         self._layout = layout
         self._sources: dict[str, Callable[[], Awaitable[list[Object]]]] = {"base": self._base}
-        self._marks = {"base": _mark(str(layout.tools.module("kwok")))}
+        self._marks = {"base": _mark(str(layout.tools.module("kwok")), json.dumps(compute_class.objects()))}
         for operator in operators:
             self._sources[operator.name] = partial(operator.objects, layout)
             self._marks[operator.name] = _mark(*operator.fingerprint(layout))
@@ -58,11 +59,15 @@ class Installation:
             task.cancel()
 
     async def _base(self) -> list[Object]:
-        """kwok's own rights, and the storage classes that every GKE cluster has."""
+        """kwok's own rights, and what every GKE cluster has: storage classes, and the definition of compute classes."""
         tools = self._layout.tools
         folder = tools.module("kwok") / "kustomize" / "rbac"
         rendered = await manifests.render(tools.binary("kubectl"), folder)
-        return [*manifests.for_process(rendered, webhooks=None, authority=""), *_storage_classes()]
+        return [
+            *manifests.for_process(rendered, webhooks=None, authority=""),
+            *_storage_classes(),
+            *compute_class.objects(),
+        ]
 
 
 def _storage_classes() -> list[Object]:

@@ -1,0 +1,126 @@
+"""The twin's own definition of ComputeClass: what it refuses, with whose words, and that GKE's judges alike."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+import yaml
+from cluster_objects import eventually, refusal
+from tpuplane_twin.cluster.api import Api, ApiError, Object
+from tpuplane_twin.cluster.compute_class import API_VERSION
+
+pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
+
+ORACLE = Path(__file__).parents[3].parent / "shared" / "facts" / "computeclass_crd.yaml"
+ORACLE_GROUP = "oracle.tpuplane.dev"
+CASES: dict[str, dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "compute_classes.yaml").read_text())
+
+
+def compute_class(case: dict[str, Any], api_version: str = API_VERSION) -> Object:
+    body = case["object"] if "object" in case else {"spec": case["spec"]}
+    return {"apiVersion": api_version, "kind": "ComputeClass", "metadata": {"name": "judged"}, **body}
+
+
+async def verdict(api: Api, item: Object) -> str:
+    """What the API server says to `item` without keeping it; empty when it takes it."""
+    url = f"/apis/{item['apiVersion']}/computeclasses"
+    try:
+        await api.request("POST", url, body=item, params={"dryRun": "All", "fieldValidation": "Strict"})
+    except ApiError as error:
+        assert error.status in (400, 422), str(error)
+        return str(error)
+    return ""
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def oracle(cluster: Any) -> AsyncIterator[str]:
+    """GKE's own definition, served beside the twin's under another group. Returns its apiVersion."""
+    if not ORACLE.exists():
+        pytest.skip("GKE's definition is not beside the repository")
+    crd = copy.deepcopy(yaml.safe_load(ORACLE.read_text(encoding="utf-8")))
+    crd["spec"]["group"] = ORACLE_GROUP
+    crd["spec"]["names"]["shortNames"] = []
+    crd["metadata"] = {"name": f"computeclasses.{ORACLE_GROUP}"}
+    async with cluster.api() as api:
+        await api.apply(crd)
+
+        async def served() -> bool:
+            try:
+                await api.request("GET", f"/apis/{ORACLE_GROUP}/v1/computeclasses")
+            except ApiError:
+                return False
+            return True
+
+        await eventually(served)
+        yield f"{ORACLE_GROUP}/v1"
+        await api.delete("CustomResourceDefinition", crd["metadata"]["name"])
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_a_class_is_judged(api: Api, name: str) -> None:
+    case = CASES[name]
+    said = await verdict(api, compute_class(case))
+    assert bool(said) == bool(case.get("refused")), said or "accepted"
+    assert [words for words in case.get("refused", []) if words not in said] == [], said
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_gke_judges_alike(api: Api, oracle: str, name: str) -> None:
+    case = CASES[name]
+    said = await verdict(api, compute_class(case, oracle))
+    assert bool(said) == bool(case.get("refused")), said or "accepted"
+    assert [words for words in case.get("refused", []) if words not in said] == [], said
+
+
+async def test_an_unknown_field_is_refused(api: Api) -> None:
+    item = compute_class({"spec": {"priorities": [{"tpu": {"type": "tpu-v6e-slice", "chips": 4}}]}})
+    assert "priorities[0].tpu.chips" in await verdict(api, item)
+
+
+async def test_what_is_left_out_has_gkes_defaults(api: Api) -> None:
+    url = f"/apis/{API_VERSION}/computeclasses"
+    made = await api.request("POST", url, body=compute_class({"spec": {}}), params={"dryRun": "All"})
+    assert made["spec"] == {
+        "nodePoolAutoCreation": {"enabled": False},
+        "priorities": [],
+        "whenUnsatisfiable": "DoNotScaleUp",
+    }
+
+
+async def test_autopilot_stays_as_it_was(api: Api) -> None:
+    item = compute_class({"spec": {"autopilot": {"enabled": True}, "nodePoolAutoCreation": {"enabled": True}}})
+    await api.create(item)
+    try:
+        off = api.merge("ComputeClass", "judged", {"spec": {"autopilot": {"enabled": False}}})
+        assert "Autopilot is immutable" in await refusal(off)
+        gone = api.merge("ComputeClass", "judged", {"spec": {"autopilot": None}})
+        assert "Autopilot is required once set" in await refusal(gone)
+        await api.merge("ComputeClass", "judged", {"spec": {"description": "may change"}})
+    finally:
+        await api.delete("ComputeClass", "judged")
+
+
+async def test_a_status_is_written_apart(api: Api) -> None:
+    await api.create(compute_class({"spec": {}}))
+    condition = {
+        "type": "Health",
+        "status": "True",
+        "reason": "Health",
+        "message": "CRD is healthy",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+    try:
+        made = await api.merge("ComputeClass", "judged", {"status": {"conditions": [condition]}})
+        assert "status" not in made
+        url = f"/apis/{API_VERSION}/computeclasses/judged/status"
+        patched = await api.request(
+            "PATCH", url, body={"status": {"conditions": [condition]}}, content_type="application/merge-patch+json"
+        )
+        assert patched["status"]["conditions"] == [condition]
+    finally:
+        await api.delete("ComputeClass", "judged")

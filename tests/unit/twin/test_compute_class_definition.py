@@ -1,0 +1,85 @@
+"""The twin's definition of ComputeClass: its notation, and every field of it beside GKE's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tpuplane_twin.cluster.compute_class import definition
+from tpuplane_twin.cluster.compute_class.notation import Notation, NotationError
+
+pytestmark = pytest.mark.unit
+
+ORACLE = Path(__file__).parents[3].parent / "shared" / "facts" / "computeclass_crd.yaml"
+CONTAINERS = ("properties", "items", "additionalProperties")
+
+
+def fields(schema: dict[str, Any], at: str = "") -> dict[str, dict[str, Any]]:
+    """Every field by its path, with all that is said of it except prose; of its rules, what they answer."""
+    said = {key: value for key, value in schema.items() if key not in (*CONTAINERS, "description")}
+    said |= {key: sorted(said[key]) for key in ("required", "enum") if key in said}
+    answers = sorted(rule["message"] for rule in said.pop("x-kubernetes-validations", []))
+    found = {at: {**said, "answers": answers}}
+    for name, field in schema.get("properties", {}).items():
+        found |= fields(field, f"{at}.{name}")
+    if "items" in schema:
+        found |= fields(schema["items"], f"{at}[]")
+    if "additionalProperties" in schema:
+        found |= fields(schema["additionalProperties"], f"{at}{{}}")
+    return found
+
+
+@pytest.mark.skipif(not ORACLE.exists(), reason="GKE's definition is not beside the repository")
+def test_every_field_is_as_gke_has_it() -> None:
+    real, own = yaml.safe_load(ORACLE.read_text(encoding="utf-8"))["spec"], definition()["spec"]
+    assert {key: own[key] for key in ("group", "names", "scope")} == {
+        key: real[key] for key in ("group", "names", "scope")
+    }
+    theirs, ours = (fields(spec["versions"][0]["schema"]["openAPIV3Schema"]) for spec in (real, own))
+    assert len(theirs) > 500
+    assert ours == theirs
+
+
+def test_the_notation() -> None:
+    written = """
+    size!: int 1..10 = 3
+    shape: text ..5 one of a | b c /^[a-c ]+$/ = a
+    names[1..]: $name
+    labels{..2}:
+      $type: bool
+      $whole: [{rule: 'true', says: never}]
+    inner:
+      $fields: 1..
+      $default: {open: true}
+      open: bool
+    $name: text 1..
+    """
+    assert Notation(yaml.safe_load(written)).schema() == {
+        "type": "object",
+        "required": ["size"],
+        "properties": {
+            "size": {"type": "integer", "minimum": 1, "maximum": 10, "default": 3},
+            "shape": {"type": "string", "maxLength": 5, "enum": ["a", "b c"], "pattern": "^[a-c ]+$", "default": "a"},
+            "names": {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}},
+            "labels": {
+                "type": "object",
+                "maxProperties": 2,
+                "additionalProperties": {"type": "boolean"},
+                "x-kubernetes-validations": [{"rule": "true", "message": "never"}],
+            },
+            "inner": {
+                "type": "object",
+                "minProperties": 1,
+                "default": {"open": True},
+                "properties": {"open": {"type": "boolean"}},
+            },
+        },
+    }
+
+
+@pytest.mark.parametrize("value", ["whole number", "int 1-5", "$unknown", "text one of"])
+def test_what_is_not_of_the_notation_is_refused(value: str) -> None:
+    with pytest.raises(NotationError, match="is not a value"):
+        Notation({"field": value}).schema()

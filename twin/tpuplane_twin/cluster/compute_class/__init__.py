@@ -1,0 +1,81 @@
+"""GKE's ComputeClass as the twin serves it: a definition of its own, from `data/`, that refuses what GKE's refuses.
+
+GKE brings the definition with every cluster, and no registry has it. It is written down apart from `tpuplane.spec`, so
+that the two check each other.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from tpuplane_twin.cluster.api import Object
+from tpuplane_twin.cluster.compute_class.notation import Notation, Schema, rules
+
+GROUP = "cloud.google.com"
+API_VERSION = f"{GROUP}/v1"
+PLURAL = "computeclasses"
+
+_META = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
+
+
+def objects() -> list[Object]:
+    """What every cluster has for compute classes from its start."""
+    return [definition()]
+
+
+def definition() -> Object:
+    """The CustomResourceDefinition."""
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{PLURAL}.{GROUP}", "labels": {"addonmanager.kubernetes.io/mode": "Reconcile"}},
+        "spec": {
+            "group": GROUP,
+            "names": {
+                "kind": "ComputeClass",
+                "listKind": "ComputeClassList",
+                "plural": PLURAL,
+                "singular": "computeclass",
+                "shortNames": ["cc", "ccs"],
+            },
+            "scope": "Cluster",
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "subresources": {"status": {}},
+                    "schema": {"openAPIV3Schema": schema()},
+                }
+            ],
+        },
+    }
+
+
+@cache
+def schema() -> Schema:
+    """The OpenAPI schema of a ComputeClass, with its CEL rules."""
+    whole = Notation(*(_data(name) for name in ("spec", "nodes", "status"))).schema()
+    whole["properties"]["spec"]["x-kubernetes-validations"] = rules(list(_whole_rules()))
+    whole["properties"]["spec"]["properties"]["priorities"]["default"] = []
+    return {**whole, "properties": {**_META, **whole["properties"]}}
+
+
+def _whole_rules() -> list[dict[str, str]]:
+    """The rules of `data/rules.yaml`, each one CEL expression over the spec."""
+    data = _data("rules")
+    found = []
+    for item in data["rules"]:
+        rule = f"self.priorities.all(p, {item['each']})" if "each" in item else item["rule"]
+        if "when" in item:
+            rule = f"!({data['conditions'][item['when']]}) || ({rule})"
+        found.append({"rule": rule, "says": item["says"]})
+    return found
+
+
+def _data(name: str) -> Any:
+    return yaml.load((files(__package__) / "data" / f"{name}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
