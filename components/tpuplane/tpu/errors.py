@@ -1,45 +1,13 @@
-"""The one error of the catalogue: what was refused, why, what is allowed, and what comes nearest."""
+"""The one error of the TPU catalogue."""
 
 from __future__ import annotations
 
 from typing import Literal
 
+from tpuplane.tpu.refused import Refused
+
 Field = Literal["generation", "topology", "machine_type", "accelerator_type", "zone", "version"]
 
 
-class SliceError(ValueError):
-    """A combination that no TPU has.
-
-    `str(error)` is the whole message; the attributes are for callers that add a path, or offer a choice.
-    """
-
-    field: Field
-    """The argument at fault."""
-    value: str
-    """What was given."""
-    allowed: tuple[str, ...]
-    """Accepted values in table order. For 3-D generations the documented topologies: the rule admits more."""
-    nearest: tuple[str, ...]
-    """Accepted values closest to what was given; empty where nothing comes near."""
-
-    def __init__(
-        self,
-        field: Field,
-        value: str,
-        cause: str,
-        *,
-        allowed: tuple[str, ...] = (),
-        nearest: tuple[str, ...] = (),
-        allowed_text: str | None = None,
-    ) -> None:
-        """Build the message `'value' cause; allowed: …; nearest: …`; `allowed_text` replaces the list."""
-        self.field = field
-        self.value = value
-        self.allowed = allowed
-        self.nearest = nearest
-        parts = [f"{value!r} {cause}"]
-        if allowed_text or allowed:
-            parts.append(f"allowed: {allowed_text or ', '.join(allowed)}")
-        if nearest:
-            parts.append(f"nearest: {', '.join(nearest)}")
-        super().__init__("; ".join(parts))
+class SliceError(Refused[Field]):
+    """A combination that no TPU has."""

@@ -1,0 +1,143 @@
+"""The GPU catalogue: look-ups by accelerator, machine type and zone, over the data files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from tpuplane.gpu.errors import GpuError
+from tpuplane.gpu.model import Accelerator, GpuMachine, GpuPrice
+from tpuplane.tpu import PriceModel, nearest_names, region_of
+
+# The C parser is ten times faster; it is missing only where PyYAML was built without libyaml.
+_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LISTS = ("boot_disks", "zones", "local_ssd_choices", "sources")
+
+
+class GpuCatalogue:
+    """Everything known about GPUs on GKE. Get the one instance from `gpu_catalogue()`."""
+
+    @cached_property
+    def _accelerators(self) -> dict[str, Accelerator]:
+        return {
+            name: Accelerator(name=name, **_with_tuples(raw))
+            for name, raw in _read("accelerators")["accelerators"].items()
+        }
+
+    @cached_property
+    def _machines(self) -> dict[str, GpuMachine]:
+        found: dict[str, GpuMachine] = {}
+        for series, raw in _read("machines")["series"].items():
+            shared = {key: value for key, value in raw.items() if key not in ("machines", "accelerator")}
+            accelerator = self._accelerators[raw["accelerator"]]
+            for name, own in raw["machines"].items():
+                values = _with_tuples({**shared, **own})
+                found[name] = GpuMachine(name=name, series=series, accelerator=accelerator, **values)
+        return found
+
+    @cached_property
+    def prices(self) -> tuple[GpuPrice, ...]:
+        """Every list price on record."""
+        return tuple(
+            GpuPrice(series, region, model, float(vcpu), float(gpu), as_of, source)
+            for source, rows in _read("prices")["prices"].items()
+            for series, region, model, vcpu, gpu, as_of in rows
+        )
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """What each source key stands for."""
+        return dict(_read("sources")["sources"])
+
+    @property
+    def accelerators(self) -> tuple[Accelerator, ...]:
+        """Every model of GPU."""
+        return tuple(self._accelerators.values())
+
+    @property
+    def machines(self) -> tuple[GpuMachine, ...]:
+        """Every machine type."""
+        return tuple(self._machines.values())
+
+    def accelerator(self, name: str) -> Accelerator:
+        """The GPU model that GKE calls `name`.
+
+        Raises:
+            GpuError: field "accelerator".
+        """
+        try:
+            return self._accelerators[name]
+        except KeyError:
+            names = tuple(self._accelerators)
+            nearest = nearest_names(name, names)
+            raise GpuError("accelerator", name, "is not a known GPU", allowed=names, nearest=nearest) from None
+
+    def machine(self, name: str) -> GpuMachine:
+        """The machine type called `name`.
+
+        Raises:
+            GpuError: field "machine_type".
+        """
+        try:
+            return self._machines[name]
+        except KeyError:
+            names = tuple(self._machines)
+            nearest = nearest_names(name, names)
+            raise GpuError(
+                "machine_type", name, "is not a known machine type with GPUs", allowed=names, nearest=nearest
+            ) from None
+
+    def machine_with(self, accelerator: str, gpus: int | None = None) -> GpuMachine:
+        """The machine with this accelerator and so many GPUs; without a number, the one with the fewest.
+
+        Of several it is the one that the data marks as the default.
+
+        Raises:
+            GpuError: field "accelerator" or "gpus".
+        """
+        model = self.accelerator(accelerator)
+        fitting = [it for it in self.machines if it.accelerator == model]
+        counts = sorted({it.gpus for it in fitting})
+        wanted = counts[0] if gpus is None else gpus
+        if wanted not in counts:
+            allowed = tuple(map(str, counts))
+            raise GpuError("gpus", str(wanted), f"GPUs of {model.name} are in no machine", allowed=allowed)
+        return max((it for it in fitting if it.gpus == wanted), key=lambda it: it.default)
+
+    def check_zone(self, zone: str, machine: GpuMachine) -> None:
+        """Refuse a zone that is not known to offer the machine.
+
+        Raises:
+            GpuError: field "zone", with the zones that do; the nearest are in the same region, else on the
+                same continent.
+        """
+        if zone in machine.zones:
+            return
+        near = [it for it in machine.zones if region_of(it) == region_of(zone)]
+        near = near or [it for it in machine.zones if it.partition("-")[0] == zone.partition("-")[0]]
+        cause = f"is not known to offer {machine.name}"
+        raise GpuError("zone", zone, cause, allowed=machine.zones, nearest=tuple(near[:2]))
+
+    def price(self, machine: GpuMachine, region: str, model: PriceModel) -> GpuPrice | None:
+        """The newest list price for exactly this region and model; None where none is on record."""
+        hits = [it for it in self.prices if (it.series, it.region, it.model) == (machine.series, region, model)]
+        return max(hits, key=lambda it: it.as_of or "", default=None)
+
+
+def _read(name: str) -> Any:
+    text = files("tpuplane.gpu").joinpath(f"data/{name}.yaml").read_text(encoding="utf-8")
+    return yaml.load(text, Loader=_Loader)  # noqa: S506  # a SafeLoader either way
+
+
+def _with_tuples(raw: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if key in _LISTS else value for key, value in raw.items()}
+
+
+@cache
+def gpu_catalogue() -> GpuCatalogue:
+    """The catalogue; its files are read when something is first looked up."""
+    return GpuCatalogue()

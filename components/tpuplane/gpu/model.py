@@ -1,0 +1,99 @@
+"""What the GPU catalogue knows, as frozen values: accelerators, machine types, prices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tpuplane.tpu import PriceModel
+
+GpuDirect = Literal["TCPX", "TCPXO", "RDMA"]
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """One model of GPU."""
+
+    name: str
+    """Value of the node label `cloud.google.com/gke-accelerator`; also Compute Engine's accelerator type."""
+    product: str
+    memory_gb: int
+    partitions: Mapping[str, int] = field(default_factory=dict)
+    """Sizes of multi-instance GPU partitions, and how many of each one GPU makes. Empty: not offered."""
+    sources: tuple[str, ...] = ()
+    """Keys of `GpuCatalogue.sources`."""
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class GpuMachine:
+    """A Compute Engine machine type with GPUs: one VM, one Kubernetes node."""
+
+    name: str
+    series: str
+    """The name without its size: `a3-highgpu`."""
+    accelerator: Accelerator
+    gpus: int
+    vcpus: int
+    memory_gb: int
+    boot_disks: tuple[str, ...]
+    """Boot disks that it takes, preferred first."""
+    zones: tuple[str, ...]
+    """Zones that list it. Never a promise of capacity."""
+    compact_nodes: int
+    """Most nodes of one compact placement."""
+    compact_flex: bool = False
+    """Whether compact placement goes together with flex-start."""
+    local_ssds: int = 0
+    """Local SSDs that always come with it."""
+    local_ssd_choices: tuple[int, ...] = ()
+    """Numbers of local SSDs that may be asked for where none comes with it."""
+    gpudirect: GpuDirect | None = None
+    """How GPUs of several hosts talk to each other past the CPU."""
+    networks: int = 0
+    """Further VPCs that this wants, one for each of the network cards beside the first."""
+    flex_start: bool = True
+    """Whether flex-start (Dynamic Workload Scheduler) offers it."""
+    queued: bool = True
+    """Whether flex-start takes ProvisioningRequests for it."""
+    default: bool = False
+    """Whether it is taken where only the accelerator and the number of GPUs are named."""
+    sources: tuple[str, ...] = ()
+    """Keys of `GpuCatalogue.sources`."""
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __str__(self) -> str:
+        return f"{self.gpus} {self.accelerator.name}"
+
+    @property
+    def node_labels(self) -> dict[str, str]:
+        """The labels that GKE puts on its nodes."""
+        return {
+            "cloud.google.com/gke-accelerator": self.accelerator.name,
+            "cloud.google.com/gke-accelerator-count": str(self.gpus),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class GpuPrice:
+    """A list price of one series: what Google asked on a day, not what a bill will say."""
+
+    series: str
+    region: str
+    model: PriceModel
+    usd_per_vcpu_hour: float
+    """One vCPU with its memory."""
+    usd_per_gpu_hour: float
+    as_of: str | None
+    """ISO date as precise as the reading; None: undated."""
+    source: str
+    """Key of `GpuCatalogue.sources`."""
+
+    def usd_per_node_hour(self, machine: GpuMachine) -> float:
+        """What a node costs, without local SSDs and boot disk."""
+        return machine.vcpus * self.usd_per_vcpu_hour + machine.gpus * self.usd_per_gpu_hour
