@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import types
 from collections.abc import Callable
@@ -31,7 +30,7 @@ def without(value: object, error: ValidationError) -> object:
 
     An optional field falls back to its default; a required one takes the pool or cluster that needs it with it.
     """
-    rest = copy.deepcopy(value)
+    rest = _copied(value)
     for detail in error.errors(include_url=False):
         path = _path(detail)
         if path in _PLACEHOLDERS and isinstance(rest, dict):
@@ -40,6 +39,23 @@ def without(value: object, error: ValidationError) -> object:
             _remove(rest, path[:-1] if detail["type"] == "missing" else path)
     # Nothing was found to remove: what is left will not get better.
     return None if rest == value else rest
+
+
+def _copied(value: object, copies: dict[int, object] | None = None) -> object:
+    """A copy that may be changed. What is neither a mapping nor a list stays what it is: an output cannot be copied."""
+    copies = {} if copies is None else copies  # YAML's anchors let a value contain itself
+    if not isinstance(value, dict | list):
+        return value
+    if id(value) in copies:
+        return copies[id(value)]
+    copy: dict[object, object] | list[object]
+    if isinstance(value, dict):
+        copies[id(value)] = copy = {}
+        copy.update((key, _copied(item, copies)) for key, item in value.items())
+    else:
+        copies[id(value)] = copy = []
+        copy.extend(_copied(item, copies) for item in value)
+    return copy
 
 
 def removed(path: Path) -> Path:
@@ -61,6 +77,8 @@ def _path(detail: ErrorDetails) -> Path:
 
 def _message(detail: ErrorDetails, model: type[BaseModel]) -> str:
     kind = detail["type"]
+    if type(detail.get("input")).__module__.startswith("pulumi."):
+        return "is known only while the engine runs; what shapes the plan must be a plain value, known before"
     if "input" in detail and detail["input"] is None:
         return "is empty; give it a value, or remove it for the default"
     if kind in _EXPLAINED:

@@ -1,0 +1,10 @@
+"""The component plugin. What it offers is in `schema.json`; `docs/reuse.md` says how programs use it."""
+
+from __future__ import annotations
+
+import sys
+
+from pulumi.provider import main
+from tpuplane.plugin import PlatformProvider
+
+main(PlatformProvider(), sys.argv[1:])

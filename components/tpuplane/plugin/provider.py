@@ -1,0 +1,60 @@
+"""Serves the package's components to the engine."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from typing import Any
+
+import pulumi
+from pulumi.provider import ConstructResult
+from pulumi.provider.experimental.component import ComponentProvider
+from pulumi.provider.server import ComponentInitError
+
+import tpuplane
+from tpuplane.plugin.descriptions import described
+from tpuplane.spec import SpecError
+from tpuplane.spec.errors import Path, dotted
+
+NAME = "tpuplane"
+
+
+def components() -> list[type[pulumi.ComponentResource]]:
+    """Every component that `tpuplane` exports."""
+    exported = [getattr(tpuplane, name) for name in tpuplane.__all__]
+    return [it for it in exported if isinstance(it, type) and issubclass(it, pulumi.ComponentResource)]
+
+
+class PlatformProvider(ComponentProvider):
+    """The SDK's host of components, with descriptions of inherited fields and with refusals in the spec's words."""
+
+    def __init__(self) -> None:
+        served = components()
+        super().__init__(served, NAME, version=version(NAME))
+        self.schema = json.dumps(described(json.loads(self.schema or "{}"), served, NAME))
+        mappings = [
+            *(it.inputs_mapping for it in self._component_defs.values()),
+            *(it.properties_mapping for it in self._type_defs.values()),
+        ]
+        self._written = {python: wire for mapping in mappings for wire, python in mapping.items()}
+
+    def construct(
+        self, name: str, resource_type: str, inputs: Any, options: pulumi.ResourceOptions | None = None
+    ) -> ConstructResult:
+        """Make a component. A wrong description is shown by the paths of its inputs, without a traceback."""
+        try:
+            return super().construct(name, resource_type, inputs, options)
+        except ComponentInitError as error:
+            if not isinstance(error.inner, SpecError):
+                raise
+            raise pulumi.InputPropertiesError(
+                f"{name} is refused",
+                [
+                    {"property_path": self._as_written(mistake.path), "reason": mistake.message}
+                    for mistake in error.inner.mistakes
+                ],
+            ) from None
+
+    def _as_written(self, path: Path) -> str:
+        """The path in the program's spelling: the SDK has given the fields their Python names."""
+        return dotted(tuple(self._written.get(part, part) if isinstance(part, str) else part for part in path))

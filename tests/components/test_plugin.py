@@ -1,0 +1,102 @@
+"""The package as a component plugin: its schema, and how values and refusals pass through the host."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+import tpuplane
+from deployment import Deployment, Inputs, deploy
+from pulumi.provider import ConstructResult
+from tpuplane.plugin import PlatformProvider, components
+
+pytestmark = pytest.mark.components
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "components" / "schema.json"
+
+
+@pytest.fixture(scope="module")
+def provider() -> PlatformProvider:
+    return PlatformProvider()
+
+
+@pytest.fixture(scope="module")
+def schema(provider: PlatformProvider) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(provider.schema or "")
+    return found
+
+
+def test_the_golden_schema_is_what_the_plugin_says() -> None:
+    said = subprocess.run([sys.executable, "-m", "tpuplane.plugin"], capture_output=True, text=True, check=True).stdout
+    assert said == GOLDEN.read_text(), "python -m tpuplane.plugin > components/schema.json"
+
+
+def test_every_exported_component_is_offered(schema: dict[str, Any]) -> None:
+    assert {name.rpartition(":")[2] for name in schema["resources"]} == {it.__name__ for it in components()}
+    assert tpuplane.Platform in components()
+
+
+def test_nothing_is_without_a_type_or_a_description(schema: dict[str, Any]) -> None:
+    parts = [*schema["resources"].items(), *schema["types"].items()]
+    assert [name for name, part in parts if not part.get("description")] == []
+    for name, part in parts:
+        for field, entry in {**part.get("properties", {}), **part.get("inputProperties", {})}.items():
+            assert entry.get("type") or entry.get("$ref"), (name, field)
+            assert entry.get("$ref") != "pulumi.json#/Any", (name, field)
+            assert entry.get("description"), (name, field)
+            if entry.get("type") == "object":
+                assert entry["additionalProperties"], (name, field)
+
+
+def test_outputs_need_no_other_packages_schema(schema: dict[str, Any]) -> None:
+    """A reference to Google's or Kubernetes' resources would make every user load those schemas."""
+    assert not schema.get("dependencies")
+
+
+def construct(provider: PlatformProvider, kind: str, name: str, inputs: Inputs) -> tuple[Deployment, ConstructResult]:
+    made: list[ConstructResult] = []
+    deployed = deploy(lambda: made.append(provider.construct(name, f"tpuplane:index:{kind}", inputs)))
+    return deployed, made[0]
+
+
+def test_numbers_that_arrive_as_floats_are_whole(provider: PlatformProvider, lab: Inputs) -> None:
+    pools = lab["clusters"]["central1"]["pools"]
+    pools["trainer"] |= {"slices": 2.0, "diskSizeGb": 120.0, "maxPodsPerNode": 16.0}
+    deployed, result = construct(provider, "Platform", "platform", lab)
+    pool = deployed.one(":NodePool", "platform-central1-trainer-1").inputs
+    assert (pool["nodeConfig"]["diskSizeGb"], pool["maxPodsPerNode"]) == (120, 16)
+    assert result.state["nodePools"]["central1"]["trainer"]["slices"] == 2
+
+
+def test_outputs_are_spelled_as_the_schema_says(
+    provider: PlatformProvider, schema: dict[str, Any], lab: Inputs
+) -> None:
+    _, result = construct(provider, "Platform", "platform", lab)
+    assert set(result.state) == set(schema["resources"]["tpuplane:index:Platform"]["properties"])
+    summary = schema["types"]["tpuplane:index:NodePoolSummary"]["properties"]
+    assert set(result.state["nodePools"]["central1"]["trainer"]) == set(summary)
+
+
+def test_a_refusal_names_the_inputs_as_the_program_spells_them(provider: PlatformProvider, lab: Inputs) -> None:
+    lab["clusters"]["central1"]["pools"]["trainer"] |= {"diskSizeGb": 1.5, "topology": "4x5"}
+    with pytest.raises(pulumi.InputPropertiesError) as refusal:
+        construct(provider, "Platform", "platform", lab)
+    assert [error["property_path"] for error in refusal.value.errors or ()] == [
+        "clusters.central1.pools.trainer.diskSizeGb",
+        "clusters.central1.pools.trainer.topology",
+    ]
+
+
+def test_what_is_not_known_yet_cannot_shape_the_plan(provider: PlatformProvider, lab: Inputs) -> None:
+    lab["clusters"]["central1"]["pools"]["trainer"]["topology"] = pulumi.Output.from_input("4x4")
+    with pytest.raises(pulumi.InputPropertiesError) as refusal:
+        construct(provider, "Platform", "platform", lab)
+    (error,) = refusal.value.errors or ()
+    assert error["property_path"] == "clusters.central1.pools.trainer.topology"
+    assert error["reason"].startswith("is known only while the engine runs")
