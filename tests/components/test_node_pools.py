@@ -9,6 +9,7 @@ import pulumi
 import pytest
 from deployment import Deployment, Inputs, deploy, deploy_platform
 from tpuplane.gke import ClusterRef, TpuNodePool
+from tpuplane.gke.node_pool import PlannedPoolArgs
 from tpuplane.plan import AutoscalingPlan, ExtraNetworkPlan, FlexStartPlan, NodePoolPlan, SecondaryBootDiskPlan
 from tpuplane.tpu import Slice
 
@@ -128,15 +129,18 @@ def elsewhere() -> ClusterRef:
     return {
         "project": pulumi.Output.from_input("p"),
         "name": pulumi.Output.from_input("theirs"),
-        "location": pulumi.Output.from_input("us-east5"),
-        "region": pulumi.Output.from_input("us-east5"),
+        "location": "us-east5",
         "service_account": pulumi.Output.from_input("nodes@p.iam.gserviceaccount.com"),
     }
 
 
+def planned(cluster: ClusterRef, *plans: NodePoolPlan) -> PlannedPoolArgs:
+    return {"cluster": cluster, "plans": plans}
+
+
 def test_a_tpu_pool_can_join_a_cluster_of_another_stack(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
     second = replace(slice_plan, name="mine-1", index=1, node_count=None, autoscaling=AutoscalingPlan(0, 4))
-    made = deploy(lambda: TpuNodePool("mine", {"cluster": elsewhere, "plans": [slice_plan, second]}))
+    made = deploy(lambda: TpuNodePool("mine", planned(elsewhere, slice_plan, second)))
     assert [it.inputs["cluster"] for it in made.all(":NodePool")] == ["theirs", "theirs"]
     assert made.outputs(made.one(":TpuNodePool")) == {
         "shape": "v6e 4x4",
@@ -150,13 +154,13 @@ def test_a_tpu_pool_can_join_a_cluster_of_another_stack(slice_plan: NodePoolPlan
 def test_a_tpu_pool_refuses_slices_of_several_shapes(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
     other = replace(slice_plan, name="mine-1", slice=Slice.of("v6e", "4x8"), placement_topology="4x8", node_count=8)
     with pytest.raises(ValueError, match=r"mine: .* slices of one shape, not \['v6e 4x4', 'v6e 4x8'\]"):
-        deploy(lambda: TpuNodePool("mine", {"cluster": elsewhere, "plans": [slice_plan, other]}))
+        deploy(lambda: TpuNodePool("mine", planned(elsewhere, slice_plan, other)))
 
 
 def test_a_reserved_pool_draws_on_its_reservation_alone(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
     path = "projects/tpu-bank/reservations/nightly/reservationBlocks/b1"
     plan = replace(slice_plan, capacity="reservation", reservation=path, host_maintenance="PERIODIC")
-    made = deploy(lambda: TpuNodePool("mine", {"cluster": elsewhere, "plans": [plan]}))
+    made = deploy(lambda: TpuNodePool("mine", planned(elsewhere, plan)))
     node = made.one(":NodePool").inputs["nodeConfig"]
     assert node["reservationAffinity"] == {
         "consumeReservationType": "SPECIFIC_RESERVATION",
@@ -179,7 +183,7 @@ def test_a_flex_start_pool_asks_for_hosts_that_come_and_go(
         flex_start=FlexStartPlan(max_run_duration="3600s", queued=queued),
         auto_repair=False,
     )
-    made = deploy(lambda: TpuNodePool("mine", {"cluster": elsewhere, "plans": [plan]})).one(":NodePool").inputs
+    made = deploy(lambda: TpuNodePool("mine", planned(elsewhere, plan))).one(":NodePool").inputs
     assert made["nodeConfig"]["flexStart"] is True
     assert made["nodeConfig"]["maxRunDuration"] == "3600s"
     assert made["nodeConfig"]["reservationAffinity"] == {"consumeReservationType": "NO_RESERVATION"}
@@ -199,7 +203,7 @@ def test_images_and_networks_of_hosts(slice_plan: NodePoolPlan, elsewhere: Clust
         ),
         extra_networks=(ExtraNetworkPlan("dcn", "dcn-sub"),),
     )
-    made = deploy(lambda: TpuNodePool("mine", {"cluster": elsewhere, "plans": [plan]})).one(":NodePool").inputs
+    made = deploy(lambda: TpuNodePool("mine", planned(elsewhere, plan))).one(":NodePool").inputs
     assert made["nodeConfig"]["gcfsConfig"] == {"enabled": True}
     assert made["nodeConfig"]["secondaryBootDisks"] == [
         {"diskImage": image, "mode": "CONTAINER_IMAGE_CACHE"},

@@ -45,7 +45,9 @@ def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:
         "location": cluster.location,
         "region": cluster.region,
         "addresses": {use.name: _range(use) for use in RangeUse.of(cluster)},
-        "systemPool": {
+        "existing": cluster.existing is not None,
+        "systemPool": system
+        and {
             "machineType": system.machine_type,
             "zones": list(system.zones),
             "minNodes": low,

@@ -48,11 +48,13 @@ def _platform(platform: PlatformPlan) -> Table:
             counts = (str(len(pool.node_pools)), pool.slices, hosts, spread(pool.min_chips, pool.chips))
             table.add_row(f"  {pool.name}", *where, *counts)
         system = cluster.system_pool
+        if system is None:
+            continue
         zones = f"{len(system.zones)} zones" if len(system.zones) > 1 else system.zones[0] if system.zones else ""
         nodes = spread(*system_nodes(cluster))
         table.add_row(f"  {system.name}", "", system.machine_type, zones, system.capacity, "1", "", nodes, "")
     pools = [pool for cluster in platform.clusters for pool in PoolSummary.of(cluster.tpu_pools)]
-    node_pools = sum(1 + len(cluster.tpu_pools) for cluster in platform.clusters)
+    node_pools = sum((cluster.system_pool is not None) + len(cluster.tpu_pools) for cluster in platform.clusters)
     slices = spread(sum(pool.min_slices for pool in pools), sum(pool.max_slices for pool in pools))
     hosts = spread(*map(sum, zip(*_nodes(platform), strict=True)))
     chips = spread(sum(pool.min_chips for pool in pools), platform.chips)

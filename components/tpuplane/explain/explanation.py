@@ -48,7 +48,14 @@ def explain(spec: PlatformSpec, platform: PlatformPlan, path: str) -> Explanatio
     cluster = next(cluster for cluster in platform.clusters if cluster.key == target.cluster)
     things, facts = _look(spec, cluster, target)
     chosen = entries(target.kind) if wanted is None else (wanted,)
-    return Explanation(target.path, tuple(_explained(entry, things, facts, target) for entry in chosen))
+    planned = (entry for entry in chosen if _is_planned(entry.of, things))
+    return Explanation(target.path, tuple(_explained(entry, things, facts, target) for entry in planned))
+
+
+def _is_planned(of: str, things: Sequence[Any]) -> bool:
+    """Whether the part that a value stands in is planned at all: an existing cluster has no subnetwork of ours."""
+    part, inside, _ = of.partition(".")
+    return not inside or all(getattr(thing, part) is not None for thing in things)
 
 
 def _look(spec: PlatformSpec, cluster: ClusterPlan, target: Target) -> tuple[Sequence[Any], Facts]:

@@ -12,6 +12,8 @@ from tpuplane.spec.locations import is_zone, locations
 from tpuplane.spec.networks import pod_block
 from tpuplane.tpu import catalogue
 
+_RANGES = {"node": "nodes", "pod": "pods"}
+
 
 def pool_facts(spec: PoolSpec, cluster: ClusterPlan, members: Sequence[NodePoolPlan]) -> Facts:
     """Facts of a pool of slices; `members` are its node pools. A pool of no slices has none to speak of."""
@@ -63,16 +65,16 @@ def system_facts(spec: ClusterSpec, cluster: ClusterPlan) -> Facts:
 
 def cluster_facts(spec: ClusterSpec, cluster: ClusterPlan) -> Facts:
     """Facts of a cluster."""
-    nodes, pods, _ = RangeUse.of(cluster)
+    ranges = {use.name: use for use in RangeUse.of(cluster)}
+    room = {f"{what}_room": f"{ranges[name].size:,}" if name in ranges else "?" for what, name in _RANGES.items()}
     return {
+        **room,
         "written": spec.model_fields_set,
         "zonal": is_zone(cluster.location),
         "region": cluster.region,
         "public_endpoint": cluster.control_plane.public_endpoint,
         "own_master_cidr": cluster.control_plane.master_cidr is not None,
         "authorized": bool(cluster.control_plane.authorized_networks),
-        "node_addresses": f"{nodes.used:,}",
-        "node_room": f"{nodes.size:,}",
-        "pod_addresses": f"{pods.used:,}",
-        "pod_room": f"{pods.size:,}",
+        "node_addresses": f"{cluster.node_addresses:,}",
+        "pod_addresses": f"{cluster.pod_addresses:,}",
     }

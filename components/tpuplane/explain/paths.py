@@ -52,7 +52,8 @@ def targets(spec: PlatformSpec) -> Iterator[Target]:
         yield Target("cluster", key)
         for pool in cluster.pools:
             yield Target("pool", key, pool)
-        yield Target("systemPool", key)
+        if cluster.existing is None:
+            yield Target("systemPool", key)
 
 
 def paths(spec: PlatformSpec) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """Thin component resources over GKE. They read the plan and decide nothing."""
 
 from tpuplane.gke.cluster import Cluster, ClusterArgs
+from tpuplane.gke.cluster_ref import ClusterRef
+from tpuplane.gke.existing_cluster import AnyCluster, ExistingCluster, ExistingClusterArgs
 from tpuplane.gke.network import Network, NetworkArgs
 from tpuplane.gke.node_pool import (
-    ClusterRef,
     SystemNodePool,
     SystemNodePoolArgs,
     TpuNodePool,
@@ -12,9 +13,12 @@ from tpuplane.gke.node_pool import (
 from tpuplane.gke.service_account import NodeServiceAccount, NodeServiceAccountArgs
 
 __all__ = [
+    "AnyCluster",
     "Cluster",
     "ClusterArgs",
     "ClusterRef",
+    "ExistingCluster",
+    "ExistingClusterArgs",
     "Network",
     "NetworkArgs",
     "NodeServiceAccount",

@@ -7,11 +7,11 @@ import pulumi
 import pulumi_gcp as gcp
 import pulumi_kubernetes as kubernetes
 
-from tpuplane.gke.kubernetes_access import cluster_kubeconfig, kubernetes_provider
+from tpuplane.gke.cluster_ref import ClusterRef
+from tpuplane.gke.kubernetes_access import cluster_id, cluster_kubeconfig, kubernetes_provider
 from tpuplane.gke.node_config import CLOUD_PLATFORM_SCOPE
-from tpuplane.gke.node_pool import ClusterRef
 from tpuplane.gke.options import waiting_like
-from tpuplane.gke.service_account import NodeServiceAccount
+from tpuplane.gke.service_account import own_account
 from tpuplane.plan.model import ClusterPlan, MaintenancePlan
 
 LOGGED_COMPONENTS = ("SYSTEM_COMPONENTS", "WORKLOADS")
@@ -41,6 +41,10 @@ class ClusterArgs(TypedDict):
     subnetwork: pulumi.Input[str]
     """Id or self link of the subnetwork with the plan's secondary ranges. A change replaces the cluster."""
 
+    service_account: NotRequired[pulumi.Input[str]]
+    """E-mail address of an account that exists already, for the nodes to run as. Default: the plan's, else one is made.
+    A change replaces the node pools."""
+
     plan: ClusterPlan
     """What the cluster is. A new name, location or range replaces it; the rest is updated in place."""
 
@@ -50,6 +54,9 @@ class ClusterArgs(TypedDict):
 
 class Cluster(pulumi.ComponentResource):
     """A GKE cluster with the service account of its nodes and the Kubernetes provider that reaches it."""
+
+    identity: list[pulumi.Resource]
+    """What gives the nodes their identity: wait for it before you add nodes. Empty for an account that was brought."""
 
     name: pulumi.Output[str]
     location: pulumi.Output[str]
@@ -65,25 +72,31 @@ class Cluster(pulumi.ComponentResource):
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpuplane:index:Cluster", name, {}, opts)
         plan = args["plan"]
-        self.node_identity = NodeServiceAccount(
-            f"{name}-nodes",
-            {"project": args["project"], "plan": plan.service_account},
-            pulumi.ResourceOptions(parent=self),
-        )
+        made = None if "service_account" in args else own_account(name, args["project"], plan, self)
+        self.identity = [] if made is None else [made]
+        self._service_account = made.email if made is not None else args.get("service_account", plan.node_account)
         self.resource = self._cluster(name, args, opts)
         self.name = self.resource.name
         self.location = self.resource.location
         self.endpoint = self.resource.endpoint
-        self.kubeconfig = cluster_kubeconfig(self.resource)
-        self.provider = kubernetes_provider(name, _cluster_id(args), self.kubeconfig, parent=self)
+        self.kubeconfig = cluster_kubeconfig(
+            self.resource.project,
+            self.location,
+            self.name,
+            self.endpoint,
+            # master_auth is secret as a whole because it can hold a client key. The CA certificate is public.
+            pulumi.Output.unsecret(self.resource.master_auth.cluster_ca_certificate),
+        )
+        own_id = cluster_id(args["project"], plan.location, plan.name)
+        self.provider = kubernetes_provider(name, own_id, self.kubeconfig, parent=self)
         self.ref = {
             "project": args["project"],
             "name": self.resource.name,
             "location": plan.location,
-            "region": plan.region,
-            "service_account": self.node_identity.email,
+            "service_account": self._service_account,
         }
-        self._foundations = [*args.get("stands_on", ()), self.node_identity.account, self.resource]
+        accounts = [] if made is None else [made.account]
+        self._foundations = [*args.get("stands_on", ()), *accounts, self.resource]
         self.register_outputs(
             {
                 "name": self.name,
@@ -110,6 +123,8 @@ class Cluster(pulumi.ComponentResource):
     def _cluster(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None) -> gcp.container.Cluster:
         plan = args["plan"]
         endpoints = plan.control_plane
+        if plan.subnet is None or plan.system_pool is None:
+            raise ValueError(f"{name}: the plan is of a cluster that exists already; use ExistingCluster")
         return gcp.container.Cluster(
             name,
             name=plan.name,
@@ -130,7 +145,7 @@ class Cluster(pulumi.ComponentResource):
             node_config={
                 "machine_type": plan.system_pool.machine_type,
                 "disk_type": plan.system_pool.disk_type,
-                "service_account": self.node_identity.email,
+                "service_account": self._service_account,
                 "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
                 "workload_metadata_config": {"mode": "GKE_METADATA"},
                 "shielded_instance_config": {"enable_secure_boot": True, "enable_integrity_monitoring": True},
@@ -193,7 +208,7 @@ class Cluster(pulumi.ComponentResource):
                     # It described the pool that is gone. GKE then reports another pool's, and a difference would
                     # replace the cluster.
                     ignore_changes=["node_config"],
-                    depends_on=[self.node_identity],
+                    depends_on=self.identity,
                     custom_timeouts=pulumi.CustomTimeouts(create="60m", update="90m", delete="60m"),
                 ),
             ),
@@ -219,9 +234,3 @@ def _maintenance(plan: MaintenancePlan | None) -> gcp.container.ClusterMaintenan
         "recurring_window": {"start_time": plan.start, "end_time": plan.end, "recurrence": plan.recurrence},
         "maintenance_exclusions": exclusions,
     }
-
-
-def _cluster_id(args: ClusterArgs) -> pulumi.Output[str]:
-    """Google's id of the cluster, known before the cluster exists."""
-    plan = args["plan"]
-    return pulumi.Output.concat("projects/", args["project"], "/locations/", plan.location, "/clusters/", plan.name)

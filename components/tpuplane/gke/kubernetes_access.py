@@ -4,21 +4,22 @@ import json
 from typing import Any
 
 import pulumi
-import pulumi_gcp as gcp
 import pulumi_kubernetes as kubernetes
 
 AUTH_PLUGIN = "gke-gcloud-auth-plugin"
 
 
-def kubeconfig(context: str, endpoint: str, ca_certificate: str) -> str:
+def kubeconfig(context: str, endpoint: str, ca_certificate: str | None) -> str:
     """Return a kubeconfig that asks Google's auth plugin for a token at each use, so that it holds no secret.
 
     Args:
         context: Name of the only context, cluster and user.
         endpoint: Address of the control plane, without a scheme.
-        ca_certificate: The cluster's CA, base64-encoded PEM as GKE reports it.
+        ca_certificate: The cluster's CA, base64-encoded PEM as GKE reports it; None for a DNS endpoint, whose
+            certificate is Google's and which every system trusts.
 
     """
+    trust = {} if ca_certificate is None else {"certificate-authority-data": ca_certificate}
     document: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Config",
@@ -27,10 +28,7 @@ def kubeconfig(context: str, endpoint: str, ca_certificate: str) -> str:
         "clusters": [
             {
                 "name": context,
-                "cluster": {
-                    "server": f"https://{endpoint}",
-                    "certificate-authority-data": ca_certificate,
-                },
+                "cluster": {"server": f"https://{endpoint}", **trust},
             }
         ],
         "users": [
@@ -55,19 +53,24 @@ def kubeconfig(context: str, endpoint: str, ca_certificate: str) -> str:
     return json.dumps(document, sort_keys=True)
 
 
-def cluster_kubeconfig(cluster: gcp.container.Cluster) -> pulumi.Output[str]:
-    """Return the kubeconfig of a GKE cluster, from its outputs, with the context name that gcloud gives it."""
-    # master_auth is secret as a whole because it can hold a client key. The CA certificate is public.
-    authority = pulumi.Output.unsecret(cluster.master_auth.cluster_ca_certificate)
+def cluster_kubeconfig(
+    project: pulumi.Input[str],
+    location: pulumi.Input[str],
+    name: pulumi.Input[str],
+    endpoint: pulumi.Input[str],
+    authority: pulumi.Input[str] | None,
+) -> pulumi.Output[str]:
+    """Return the kubeconfig of a GKE cluster, with the context name that gcloud gives it. See `kubeconfig`."""
     return pulumi.Output.all(
-        project=cluster.project,
-        location=cluster.location,
-        name=cluster.name,
-        endpoint=cluster.endpoint,
-        authority=authority,
+        project=project, location=location, name=name, endpoint=endpoint, authority=authority
     ).apply(
         lambda it: kubeconfig(f"gke_{it['project']}_{it['location']}_{it['name']}", it["endpoint"], it["authority"])
     )
+
+
+def cluster_id(project: pulumi.Input[str], location: pulumi.Input[str], name: pulumi.Input[str]) -> pulumi.Output[str]:
+    """Return Google's id of a cluster, which is known before the cluster exists."""
+    return pulumi.Output.concat("projects/", project, "/locations/", location, "/clusters/", name)
 
 
 def kubernetes_provider(

@@ -1,33 +1,18 @@
 """Node pools: the system pool, and TPU pools of one or more slices of one shape."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict, cast
 
 import pulumi
 import pulumi_gcp as gcp
 
+from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.gke.node_config import node_config
 from tpuplane.gke.options import waiting_like
+from tpuplane.gke.pool_args import PoolArgs, ReservationArgs
+from tpuplane.plan.added import added_pools
 from tpuplane.plan.model import NodePoolPlan
-
-
-class ClusterRef(TypedDict):
-    """An existing cluster, as a node pool must know it. Every change replaces the pool."""
-
-    project: pulumi.Input[str]
-    """Project of the cluster."""
-
-    name: pulumi.Input[str]
-    """Name of the cluster."""
-
-    location: pulumi.Input[str]
-    """Region or zone of the cluster's control plane."""
-
-    region: pulumi.Input[str]
-    """Region of the nodes; workload policies are regional."""
-
-    service_account: pulumi.Input[str]
-    """Address of the account that nodes run as."""
+from tpuplane.spec.locations import region_of
 
 
 class SystemNodePoolArgs(TypedDict):
@@ -41,10 +26,26 @@ class SystemNodePoolArgs(TypedDict):
 
 
 class TpuNodePoolArgs(TypedDict):
-    """Arguments of `TpuNodePool`."""
+    """Arguments of `TpuNodePool`: a pool of slices in any cluster."""
 
     cluster: ClusterRef
     """Where the pools are made. A change replaces them."""
+
+    pool: NotRequired[PoolArgs]
+    """The slices, by the fields of a platform's `pools`. Required; only `Platform` plans its pools itself."""
+
+    pool_name: NotRequired[str]
+    """Front of the GKE node pools' names. Default: the component's own name. A change replaces the pools."""
+
+    labels: NotRequired[Mapping[str, str]]
+    """Google Cloud labels of the hosts. Changed in place."""
+
+    reservations: NotRequired[Mapping[str, ReservationArgs]]
+    """Reservations that the pool may draw on, by their names, as in a platform's `reservations`."""
+
+
+class PlannedPoolArgs(TpuNodePoolArgs):
+    """Arguments of `TpuNodePool` where the pool was planned together with others."""
 
     plans: Sequence[NodePoolPlan]
     """The GKE pools, all of the same slice: one for each slice that spans hosts, else one in all.
@@ -84,16 +85,17 @@ class TpuNodePool(pulumi.ComponentResource):
         """Make the pools.
 
         Raises:
+            SpecError: if the pool is wrong, before anything is registered. Its text has a line for each mistake.
             ValueError: if a plan has no slice, or the plans are of different slices.
 
         """
-        plans, cluster = args["plans"], args["cluster"]
+        plans, cluster = _plans(name, args), args["cluster"]
         shapes = {str(plan.slice): plan.slice for plan in plans}
         shape = next(iter(shapes.values()), None)
         if shape is None or len(shapes) > 1:
             raise ValueError(f"{name}: a TPU node pool has slices of one shape, not {sorted(shapes)}")
         super().__init__("tpuplane:index:TpuNodePool", name, {}, opts)
-        policies = self._workload_policies(name, plans, cluster)
+        policies = self._workload_policies(name, plans, cluster, alone="plans" not in args)
         self.pools = [
             _node_pool(
                 f"{name}-{plan.index}" if shape.multi_host else name, plan, cluster, policies, parent=self, opts=opts
@@ -116,24 +118,43 @@ class TpuNodePool(pulumi.ComponentResource):
         )
 
     def _workload_policies(
-        self, name: str, plans: Sequence[NodePoolPlan], cluster: ClusterRef
+        self, name: str, plans: Sequence[NodePoolPlan], cluster: ClusterRef, *, alone: bool
     ) -> dict[str, pulumi.Output[str]]:
         """Make the policies that the plans name, each once: how tpu7x hosts are brought together.
 
         A policy cannot be changed. Another topology has another policy, by the plan and by its logical name here.
         """
         topologies = {plan.workload_policy: plan.placement_topology for plan in plans if plan.workload_policy}
+        region = region_of(cluster["location"])
         return {
             policy: gcp.compute.ResourcePolicy(
                 f"{name}-{topology}",
-                name=policy,
+                # A name is the region's own. A platform plans it with the cluster's name; alone, that may be an output.
+                name=pulumi.Output.concat(cluster["name"], "-", policy) if alone else policy,
                 project=cluster["project"],
-                region=cluster["region"],
+                region=region,
                 workload_policy={"type": "HIGH_THROUGHPUT", "accelerator_topology": topology},
                 opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True),
             ).name
             for policy, topology in topologies.items()
         }
+
+
+def _plans(name: str, args: TpuNodePoolArgs) -> Sequence[NodePoolPlan]:
+    """The plans that `Platform` made, else those of the pool in the arguments."""
+    if "plans" in args:
+        return cast(PlannedPoolArgs, args)["plans"]
+    cluster = args["cluster"]
+    project = cluster["project"]
+    return added_pools(
+        args.get("pool_name", name),
+        args.get("pool", {}),
+        location=cluster["location"],
+        version=cluster.get("version"),
+        project=project if isinstance(project, str) else None,
+        labels=args.get("labels"),
+        reservations=args.get("reservations"),
+    )
 
 
 def _node_pool(

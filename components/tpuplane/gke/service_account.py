@@ -5,7 +5,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_gcp as gcp
 
-from tpuplane.plan.model import ServiceAccountPlan
+from tpuplane.plan.model import ClusterPlan, ServiceAccountPlan
 
 
 class NodeServiceAccountArgs(TypedDict):
@@ -45,3 +45,14 @@ class NodeServiceAccount(pulumi.ComponentResource):
             )
         self.email = self.account.email
         self.register_outputs({"email": self.email})
+
+
+def own_account(
+    name: str, project: pulumi.Input[str], plan: ClusterPlan, parent: pulumi.Resource
+) -> NodeServiceAccount | None:
+    """Make the account that a cluster's nodes run as; None where the plan brings one."""
+    if plan.service_account is None:
+        return None
+    return NodeServiceAccount(
+        f"{name}-nodes", {"project": project, "plan": plan.service_account}, pulumi.ResourceOptions(parent=parent)
+    )

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from tpuplane.picture.layout import Box, columns, flow, number
 from tpuplane.picture.shapes import Shape, node_shape, slice_shape
-from tpuplane.plan import ClusterPlan, PlatformPlan
+from tpuplane.plan import ClusterPlan, NodePoolPlan, PlatformPlan
 from tpuplane.plan.summary import PoolSummary, counted, spread, system_nodes
 from tpuplane.tpu import Slice
 
@@ -89,7 +89,8 @@ def _facts(platform: PlatformPlan) -> str:
 def _cluster(cluster: ClusterPlan, shapes: _Shapes) -> Box:
     pools = list(PoolSummary.of(cluster.tpu_pools))
     cards = [_pool(pool, shapes) for pool in pools]
-    cards.append(_system(cluster, shapes))
+    if cluster.system_pool is not None:
+        cards.append(_system(cluster, cluster.system_pool, shapes))
     body = flow(cards, _PAGE - 2 * _PADDING, _GAP)
     about = f"{cluster.location} · {counted(sum(pool.chips for pool in pools), 'chip')}"
     width = max(body.width, _LETTER * len(about), 9 * len(cluster.name)) + 2 * _PADDING
@@ -116,8 +117,7 @@ def _pool(pool: PoolSummary, shapes: _Shapes) -> Box:
     return _card(pool.name, about, names, pool.min_slices, pool.capacity, shapes.of(pool.shape))
 
 
-def _system(cluster: ClusterPlan, shapes: _Shapes) -> Box:
-    system = cluster.system_pool
+def _system(cluster: ClusterPlan, system: NodePoolPlan, shapes: _Shapes) -> Box:
     low, high = system_nodes(cluster)
     about = (f"{spread(low, high)} CPU nodes", system.machine_type)
     return _card(system.name, about, (system.name,) * high, low, _CPU, shapes.of(None))

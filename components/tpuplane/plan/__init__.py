@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from tpuplane.plan.added import added_pools
 from tpuplane.plan.model import (
     AuthorizedNetworkPlan,
     AutoscalingPlan,
     ClusterPlan,
     ControlPlanePlan,
     ExclusionPlan,
+    ExistingClusterPlan,
     ExtraNetworkPlan,
     FlexStartPlan,
     MaintenancePlan,
@@ -30,6 +32,7 @@ __all__ = [
     "ClusterPlan",
     "ControlPlanePlan",
     "ExclusionPlan",
+    "ExistingClusterPlan",
     "ExtraNetworkPlan",
     "FlexStartPlan",
     "MaintenancePlan",
@@ -41,5 +44,6 @@ __all__ = [
     "ServiceAccountPlan",
     "SubnetPlan",
     "UpgradePlan",
+    "added_pools",
     "plan",
 ]

@@ -47,11 +47,18 @@ class NetworkPlan:
 
 @dataclass(frozen=True, slots=True)
 class ServiceAccountPlan:
-    """The service account that a cluster's nodes run as, and the only roles it gets."""
+    """The service account that is made for a cluster's nodes, and the only roles it gets."""
 
     account_id: str
     display_name: str
     roles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingClusterPlan:
+    """A cluster that is there already: it is looked up, never made, changed or deleted."""
+
+    dns_endpoint: bool  # reach it by its DNS endpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,19 +199,26 @@ class ClusterPlan:
     node_zones: tuple[str, ...]  # where the system pool's nodes may live
     release_channel: str
     min_master_version: str | None
-    subnet: SubnetPlan
+    subnet: SubnetPlan | None  # None in an existing cluster
     node_addresses: int  # taken of the subnet's primary range at full scale, one for each node
     pod_addresses: int  # taken of its pods' range at full scale, a block for each node
     control_plane: ControlPlanePlan
-    service_account: ServiceAccountPlan
+    service_account: ServiceAccountPlan | None  # exactly without node_service_account
+    node_service_account: str | None  # address of an account that exists already
     ray_operator: bool  # GKE's Ray add-on: KubeRay and the TPU webhook
     deletion_protection: bool
     resource_labels: dict[str, str]
-    system_pool: NodePoolPlan
+    system_pool: NodePoolPlan | None  # None in an existing cluster, which has pools of its own
     tpu_pools: tuple[NodePoolPlan, ...]
     namespaces: tuple[str, ...]
     maintenance: MaintenancePlan | None = None  # None: whenever GKE sees fit
     queues: QueuesPlan | None = None  # None: no team has anything here
+    existing: ExistingClusterPlan | None = None  # None: the cluster is made
+
+    @property
+    def node_account(self) -> str:
+        """Address of the nodes' account where it exists already; empty where it is made."""
+        return self.node_service_account or ""
 
     @property
     def multi_networking(self) -> bool:

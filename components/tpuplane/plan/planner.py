@@ -7,6 +7,7 @@ from tpuplane.plan.model import (
     AuthorizedNetworkPlan,
     ClusterPlan,
     ControlPlanePlan,
+    ExistingClusterPlan,
     NatPlan,
     NetworkPlan,
     PlatformPlan,
@@ -36,17 +37,19 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
     if mistakes:
         raise SpecError(mistakes)
     clusters = tuple(_cluster(spec, key, cluster) for key, cluster in spec.clusters.items())
-    regions = dict.fromkeys(cluster.region for cluster in clusters)
+    subnets = tuple(cluster.subnet for cluster in clusters if cluster.subnet is not None)
+    regions = dict.fromkeys(subnet.region for subnet in subnets)
     network = NetworkPlan(
         name=spec.name,
-        subnets=tuple(cluster.subnet for cluster in clusters),
+        subnets=subnets,
         nats=tuple(NatPlan(region, f"{spec.name}-{region}", f"{spec.name}-{region}") for region in regions),
     )
     return PlatformPlan(name=spec.name, project=spec.project, network=network, clusters=clusters)
 
 
 def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
-    name = cluster_name(spec.name, key)
+    own_name = cluster_name(spec.name, key)
+    name = cluster.existing.name if cluster.existing else own_name
     labels = {**spec.labels, **cluster.labels, PLATFORM_LABEL: spec.name}
     control_plane = cluster.control_plane
     needs = address_needs(cluster)
@@ -64,13 +67,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         node_zones=system_zones(cluster.location),
         release_channel=cluster.release_channel,
         min_master_version=cluster.version,
-        subnet=SubnetPlan(
-            name=name,
-            region=region_of(cluster.location),
-            nodes_cidr=cluster.network.nodes_cidr,
-            pods_cidr=cluster.network.pods_cidr,
-            services_cidr=cluster.network.services_cidr,
-        ),
+        subnet=None if cluster.existing else _subnet(name, cluster),
         node_addresses=needs.nodes,
         pod_addresses=needs.pods,
         control_plane=ControlPlanePlan(
@@ -80,17 +77,29 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
                 AuthorizedNetworkPlan(network.cidr, network.name) for network in control_plane.authorized_networks
             ),
         ),
-        service_account=ServiceAccountPlan(
-            account_id=name, display_name=f"Nodes of GKE cluster {name}", roles=NODE_ROLES
-        ),
+        service_account=None
+        if cluster.node_service_account
+        else ServiceAccountPlan(account_id=own_name, display_name=f"Nodes of GKE cluster {name}", roles=NODE_ROLES),
+        node_service_account=cluster.node_service_account,
         ray_operator=cluster.ray_operator,
         deletion_protection=cluster.deletion_protection,
         resource_labels=labels,
-        system_pool=system_pool(cluster, labels),
+        system_pool=None if cluster.existing else system_pool(cluster, labels),
         tpu_pools=pools,
         namespaces=_namespaces(cluster, queues),
         maintenance=maintenance_plan(cluster.maintenance),
         queues=queues,
+        existing=ExistingClusterPlan(cluster.existing.dns_endpoint) if cluster.existing else None,
+    )
+
+
+def _subnet(name: str, cluster: ClusterSpec) -> SubnetPlan:
+    return SubnetPlan(
+        name=name,
+        region=region_of(cluster.location),
+        nodes_cidr=cluster.network.nodes_cidr,
+        pods_cidr=cluster.network.pods_cidr,
+        services_cidr=cluster.network.services_cidr,
     )
 
 

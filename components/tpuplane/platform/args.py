@@ -8,7 +8,7 @@ compares the two). Everything here shapes the plan, so everything is a plain val
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
-from tpuplane.platform.pool_args import PoolArgs
+from tpuplane.gke.pool_args import PoolArgs, ReservationArgs
 from tpuplane.platform.team_args import QueuesArgs, TeamArgs
 
 
@@ -107,6 +107,17 @@ class MaintenanceArgs(TypedDict):
     """Times in which GKE may not, by name; 20 at most. Changed in place."""
 
 
+class ExistingClusterArgs(TypedDict):
+    """A cluster that is there already, in the platform's project and at the cluster's `location`. Pools and objects are
+    added to it; it is never created, changed or deleted."""
+
+    name: str
+    """Name of the cluster in Google Cloud. A change replaces everything that was added."""
+
+    dns_endpoint: NotRequired[bool]
+    """Reach its control plane by the DNS endpoint instead of the IP address. Default false. Changed in place."""
+
+
 class PlatformClusterArgs(TypedDict):
     """One GKE cluster: where it is, who reaches it, and its pools of TPU slices."""
 
@@ -121,6 +132,16 @@ class PlatformClusterArgs(TypedDict):
     version: NotRequired[str]
     """Lowest version of the control plane, such as "1.34" (in quotes). Default: what the channel offers. Changed in
     place."""
+
+    existing: NotRequired[ExistingClusterArgs]
+    """Add to a cluster that somebody else made, instead of making one. `releaseChannel`, `version` and `rayOperator`
+    then say what that cluster is; what would shape it is refused. Default: the cluster is made. A change between the
+    two replaces everything in it."""
+
+    node_service_account: NotRequired[str]
+    """E-mail address of a service account that exists already, for the nodes to run as; it needs at least
+    roles/container.defaultNodeServiceAccount, and roles/artifactregistry.reader to pull images. Default: one is made
+    for the cluster, with these two roles. A change replaces the pools."""
 
     network: NotRequired[ClusterNetworkArgs]
     """Address ranges."""
@@ -149,31 +170,6 @@ class PlatformClusterArgs(TypedDict):
 
     pools: NotRequired[Mapping[str, PoolArgs]]
     """Pools of TPU slices, by name. The name is part of the node pools' names: a new name is a new pool."""
-
-
-class ReservationArgs(TypedDict):
-    """A reservation that Google has granted: what `gcloud compute reservations describe` shows."""
-
-    generation: str
-    """TPU generation that is reserved, such as v6e."""
-
-    zone: str
-    """Zone of the reservation."""
-
-    chips: int
-    """Chips that are reserved: the number of VMs times their chips."""
-
-    project: NotRequired[str]
-    """Project that owns it and shares it with this one. Default: the platform's own. A change replaces the pools."""
-
-    machine_type: NotRequired[str]
-    """Machine type of the reserved VMs. Default: any of the generation."""
-
-    maintenance_interval: NotRequired[str]
-    """Host maintenance of the reserved VMs: AS_NEEDED or PERIODIC. Default: not compared with the pools."""
-
-    active: NotRequired[bool]
-    """Whether it can be used already. A reservation for the future is false until its first day. Default true."""
 
 
 class QuotaArgs(TypedDict):

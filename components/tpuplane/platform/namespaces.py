@@ -2,7 +2,7 @@
 
 import pulumi_kubernetes as kubernetes
 
-from tpuplane.gke import Cluster
+from tpuplane.gke import AnyCluster
 
 POD_SECURITY = {
     # TPU pods need no privilege since GKE 1.28, so baseline holds them all; what falls short of restricted is told.
@@ -12,7 +12,7 @@ POD_SECURITY = {
 }
 
 
-def make_namespace(name: str, namespace: str, cluster: Cluster) -> kubernetes.core.v1.Namespace:
+def make_namespace(name: str, namespace: str, cluster: AnyCluster) -> kubernetes.core.v1.Namespace:
     """Make one namespace with pod security labels. It is deleted with its cluster."""
     return kubernetes.core.v1.Namespace(
         name,

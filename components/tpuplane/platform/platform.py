@@ -1,15 +1,14 @@
 """The one component that makes a whole platform from its description."""
 
 from collections.abc import Mapping
-from itertools import groupby
 from typing import TypedDict
 
 import pulumi
 
-from tpuplane.gke import Cluster, Network, SystemNodePool, TpuNodePool
-from tpuplane.plan import plan
-from tpuplane.plan.model import ClusterPlan
+from tpuplane.gke import AnyCluster, Network, TpuNodePool
+from tpuplane.plan import PlatformPlan, plan
 from tpuplane.platform.args import PlatformArgs
+from tpuplane.platform.clusters import make_cluster, make_node_pools
 from tpuplane.platform.namespaces import make_namespace
 from tpuplane.spec import PlatformSpec
 
@@ -67,25 +66,15 @@ class Platform(pulumi.ComponentResource):
         """
         platform = plan(PlatformSpec.parse(args))
         super().__init__("tpuplane:index:Platform", name, {}, opts)
-        network = Network(
-            name, {"project": platform.project, "plan": platform.network}, pulumi.ResourceOptions(parent=self)
-        )
-        clusters = {
-            it.key: Cluster(
-                f"{name}-{it.key}",
-                {
-                    "project": platform.project,
-                    "network": network.network.id,
-                    "subnetwork": network.subnets[it.subnet.name].id,
-                    "plan": it,
-                    "stands_on": [network.network, network.subnets[it.subnet.name]],
-                },
-                # Nodes pull images through the NAT, from their first minute to their last.
-                pulumi.ResourceOptions(parent=self, depends_on=[network]),
-            )
+        network = self._network(name, platform)
+        clusters: dict[str, AnyCluster] = {
+            it.key: make_cluster(f"{name}-{it.key}", it, platform.project, network, parent=self)
             for it in platform.clusters
         }
-        pools = {it.key: _node_pools(f"{name}-{it.key}", it, clusters[it.key]) for it in platform.clusters}
+        pools = {
+            it.key: make_node_pools(f"{name}-{it.key}", it, platform.project, clusters[it.key])
+            for it in platform.clusters
+        }
         for it in platform.clusters:
             for namespace in it.namespaces:
                 make_namespace(f"{name}-{it.key}-{namespace}", namespace, clusters[it.key])
@@ -99,20 +88,13 @@ class Platform(pulumi.ComponentResource):
             {"clusters": self.clusters, "nodePools": self.node_pools, "kubeconfigs": self.kubeconfigs}
         )
 
-
-def _node_pools(name: str, platform_cluster: ClusterPlan, cluster: Cluster) -> dict[str, TpuNodePool]:
-    """Make the pools of one cluster. Returns the TPU pools by their name in the description."""
-    # A node that starts before its account has its roles reports neither logs nor metrics, and pulls no image.
-    after_roles = pulumi.ResourceOptions(parent=cluster, depends_on=[cluster.node_identity])
-    SystemNodePool(f"{name}-system", {"cluster": cluster.ref, "plan": platform_cluster.system_pool}, after_roles)
-    return {
-        key: TpuNodePool(
-            f"{name}-{key}",
-            {"cluster": cluster.ref, "plans": list(plans)},
-            after_roles,
+    def _network(self, name: str, platform: PlatformPlan) -> Network | None:
+        """Make the platform's VPC; none where every cluster is somebody else's."""
+        if not platform.network.subnets:
+            return None
+        return Network(
+            name, {"project": platform.project, "plan": platform.network}, pulumi.ResourceOptions(parent=self)
         )
-        for key, plans in groupby(platform_cluster.tpu_pools, key=lambda it: it.pool)
-    }
 
 
 def _summary(pool: TpuNodePool) -> NodePoolSummary:

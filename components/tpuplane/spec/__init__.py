@@ -12,6 +12,7 @@ from tpuplane.spec.clusters import (
     ClusterNetworkSpec,
     ClusterSpec,
     ControlPlaneSpec,
+    ExistingClusterSpec,
     SystemPoolSpec,
 )
 from tpuplane.spec.errors import Mistake, SpecError
@@ -28,6 +29,7 @@ __all__ = [
     "ClusterNetworkSpec",
     "ClusterSpec",
     "ControlPlaneSpec",
+    "ExistingClusterSpec",
     "ExtraNetworkSpec",
     "FlexStartSpec",
     "MaintenanceExclusionSpec",

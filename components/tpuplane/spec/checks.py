@@ -8,6 +8,7 @@ from ipaddress import IPv4Network
 
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
+from tpuplane.spec.existing import check_existing
 from tpuplane.spec.locations import is_zone, known_zones, locations, region_of, tpu_regions
 from tpuplane.spec.maintenance_checks import check_maintenance
 from tpuplane.spec.names import check_names
@@ -35,6 +36,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)
+        yield from check_existing(at, cluster)
         yield from _check_location(at, cluster)
         yield from _check_version(at, cluster)
         yield from _check_control_plane(at, cluster)

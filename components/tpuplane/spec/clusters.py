@@ -6,7 +6,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tpuplane.spec.fields import AuthorizedCidr, Cidr, GkeVersion, Labels, Name, Namespace, Spec
+from tpuplane.spec.fields import (
+    AuthorizedCidr,
+    Cidr,
+    GkeVersion,
+    Labels,
+    Name,
+    Namespace,
+    ServiceAccountEmail,
+    Spec,
+)
 from tpuplane.spec.maintenance import MaintenanceSpec
 from tpuplane.spec.pools import PoolSpec
 
@@ -67,6 +76,17 @@ class SystemPoolSpec(Spec):
     """Boot disk size in GB (pd-balanced). Default 100. A change rolls the nodes."""
 
 
+class ExistingClusterSpec(Spec):
+    """A cluster that is there already, in the platform's project and at the cluster's `location`. Pools and objects are
+    added to it; it is never created, changed or deleted."""
+
+    name: Name
+    """Name of the cluster in Google Cloud. A change replaces everything that was added."""
+
+    dns_endpoint: bool = False
+    """Reach its control plane by the DNS endpoint instead of the IP address. Default false. Changed in place."""
+
+
 class ClusterSpec(Spec):
     """One GKE cluster: where it is, who reaches it, and its pools of TPU slices."""
 
@@ -81,6 +101,16 @@ class ClusterSpec(Spec):
     version: GkeVersion | None = None
     """Lowest version of the control plane, such as "1.34" (in quotes). Default: what the channel offers.
     Changed in place."""
+
+    existing: ExistingClusterSpec | None = None
+    """Add to a cluster that somebody else made, instead of making one. `releaseChannel`, `version` and `rayOperator`
+    then say what that cluster is; what would shape it is refused. Default: the cluster is made. A change between the
+    two replaces everything in it."""
+
+    node_service_account: ServiceAccountEmail | None = None
+    """E-mail address of a service account that exists already, for the nodes to run as; it needs at least
+    roles/container.defaultNodeServiceAccount, and roles/artifactregistry.reader to pull images. Default: one is made
+    for the cluster, with these two roles. A change replaces the pools."""
 
     network: ClusterNetworkSpec = ClusterNetworkSpec()
     """Address ranges."""

@@ -61,6 +61,8 @@ _RESOURCE = r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _RESOURCE_RULE = "a Compute Engine name: 1 to 63 lower-case letters, digits and hyphens, starting with a letter"
 _ZONE = r"[a-z]+-[a-z]+[0-9]+-[a-z][a-z0-9]*"
 _ZONE_RULE = "a zone, such as us-central1-b"
+_ACCOUNT = r"[a-z0-9][a-z0-9.-]{0,62}@[a-z0-9.-]+\.gserviceaccount\.com"
+_ACCOUNT_RULE = "a service account's e-mail address, such as nodes@my-project.iam.gserviceaccount.com"
 _VERSION = r"\d+\.\d+(?:\.\d+(?:-gke\.\d+)?)?"
 _VERSION_RULE = "a GKE version such as 1.34, 1.34.1 or 1.34.1-gke.2201000"
 _LABEL_KEY = r"[a-z][a-z0-9_-]{0,62}"
@@ -95,6 +97,15 @@ def _namespace(name: str) -> str:
     return name
 
 
+def _own_account(email: str) -> str:
+    if email.endswith("-compute@developer.gserviceaccount.com"):
+        raise refuse(
+            f"{shown(email)} is the project's default account, which may do far more than a node needs "
+            "(CIS GKE 5.2.1); name an account of its own"
+        )
+    return email
+
+
 def _cidr(value: str) -> str:
     try:
         network = IPv4Network(value, strict=False)
@@ -118,6 +129,7 @@ ProjectId = Annotated[str, *_text(_PROJECT, _PROJECT_RULE)]
 Namespace = Annotated[str, *_text(_NAMESPACE, _NAMESPACE_RULE), AfterValidator(_namespace)]
 ResourceName = Annotated[str, *_text(_RESOURCE, _RESOURCE_RULE)]
 Zone = Annotated[str, *_text(_ZONE, _ZONE_RULE)]
+ServiceAccountEmail = Annotated[str, *_text(_ACCOUNT, _ACCOUNT_RULE), AfterValidator(_own_account)]
 GkeVersion = Annotated[str, *_text(_VERSION, _VERSION_RULE)]
 Cidr = Annotated[str, AfterValidator(_cidr)]
 AuthorizedCidr = Annotated[str, AfterValidator(_cidr), AfterValidator(_authorized)]

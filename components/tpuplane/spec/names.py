@@ -39,17 +39,18 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
     """Refuse names that are too long or used twice."""
     at: Path = ("clusters", key)
     name = cluster_name(platform, key)
-    if len(name) > MAX_NAME:
+    if cluster.existing is None and len(name) > MAX_NAME:
         yield Mistake(
             at, f"its GKE name '{name}' has {len(name)} characters; allowed: {MAX_NAME}; shorten this key or the name"
         )
-    elif len(name) not in _ACCOUNT_ID:
+    elif cluster.node_service_account is None and len(name) not in _ACCOUNT_ID:
         yield Mistake(
             at,
             f"its service account '{name}' has {len(name)} characters; allowed: {_ACCOUNT_ID.start} to "
             f"{_ACCOUNT_ID.stop - 1}; change this key or the platform's name",
         )
-    owners = {SYSTEM_POOL: "systemPool"}
+    owners = {} if cluster.existing else {SYSTEM_POOL: "systemPool"}
+    name = cluster.existing.name if cluster.existing else name
     for pool_key, pool in cluster.pools.items():
         try:
             names = node_pool_names(pool_key, pool)

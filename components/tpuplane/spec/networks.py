@@ -38,6 +38,8 @@ def _ranges(clusters: dict[str, ClusterSpec]) -> dict[Path, IPv4Network]:
     """Every address range of the platform's VPC, by its path in the file."""
     found: dict[Path, IPv4Network] = {}
     for key, cluster in clusters.items():
+        if cluster.existing is not None:
+            continue  # its ranges are somebody else's
         at: Path = ("clusters", key)
         found[(*at, "network", "nodesCidr")] = IPv4Network(cluster.network.nodes_cidr)
         found[(*at, "network", "podsCidr")] = IPv4Network(cluster.network.pods_cidr)
@@ -91,6 +93,8 @@ def next_free(prefix: int, taken: list[IPv4Network]) -> IPv4Network | None:
 
 def check_sizes(key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
     """Refuse ranges that cannot hold the cluster at full scale."""
+    if cluster.existing is not None:
+        return
     needs = address_needs(cluster)
     nodes, pods = needs.nodes, needs.pods
     at: Path = ("clusters", key, "network")
@@ -112,8 +116,7 @@ def check_sizes(key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 def address_needs(cluster: ClusterSpec) -> AddressNeeds:
     """How much of its ranges the cluster takes."""
-    zones = len(system_zones(cluster.location)) or USUAL_ZONES
-    nodes = cluster.system_pool.max_nodes * zones + 1
+    nodes = _system_nodes(cluster)
     pods = nodes * pod_block(_GKE_MAX_PODS)
     for pool in cluster.pools.values():
         try:
@@ -123,6 +126,14 @@ def address_needs(cluster: ClusterSpec) -> AddressNeeds:
         nodes += hosts
         pods += hosts * pod_block(pool.max_pods_per_node)
     return AddressNeeds(nodes, pods)
+
+
+def _system_nodes(cluster: ClusterSpec) -> int:
+    """Nodes of the system pool and the one that its upgrade adds; what an existing cluster has is not known."""
+    if cluster.existing is not None:
+        return 0
+    zones = len(system_zones(cluster.location)) or USUAL_ZONES
+    return cluster.system_pool.max_nodes * zones + 1
 
 
 def pod_block(max_pods: int) -> int:

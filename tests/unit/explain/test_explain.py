@@ -81,6 +81,7 @@ SPECS = {
         capacity="reservation",
         reservation={"name": "mine"},
     ),
+    "existing": spec_of(existing={"name": "shared"}, pools={"eval": {"generation": "v6e", "topology": "4x4"}}),
     "v3": pool_of("europe-west4-a", generation="v3", topology="4x4"),
     "unrestricted-disk": pool_of("us-central2-b", generation="v4", topology="2x2x2"),
     "two-disks": pool_of("us-east5", generation="v5p", topology="2x2x2", zone="us-east5-a"),

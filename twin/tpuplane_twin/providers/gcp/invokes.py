@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
+from tpuplane_twin.providers.gcp.get_cluster import get_cluster
 from tpuplane_twin.providers.gcp.session import Session
 from tpuplane_twin.providers.values import Secret
 
@@ -66,5 +67,6 @@ def _engine_versions(session: Session, args: Mapping[str, Any]) -> Properties:
 
 _FUNCTIONS: Final[dict[str, Callable[[Session, Mapping[str, Any]], Properties]]] = {
     "gcp:organizations/getClientConfig:getClientConfig": _client_config,
+    "gcp:container/getCluster:getCluster": get_cluster,
     "gcp:container/getEngineVersions:getEngineVersions": _engine_versions,
 }

@@ -1,4 +1,4 @@
-"""What a program passes for a pool of TPU slices: the fields of `tpuplane.spec`'s pools. See `args`."""
+"""What a program passes for a pool of TPU slices: the fields of `tpuplane.spec`'s pools. See `platform/args.py`."""
 
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
@@ -133,3 +133,28 @@ class PoolArgs(TypedDict):
 
     node_labels: NotRequired[Mapping[str, str]]
     """Kubernetes labels of the nodes, beside those that GKE and tpuplane set. Changed in place."""
+
+
+class ReservationArgs(TypedDict):
+    """A reservation that Google has granted: what `gcloud compute reservations describe` shows."""
+
+    generation: str
+    """TPU generation that is reserved, such as v6e."""
+
+    zone: str
+    """Zone of the reservation."""
+
+    chips: int
+    """Chips that are reserved: the number of VMs times their chips."""
+
+    project: NotRequired[str]
+    """Project that owns it and shares it with this one. Default: the platform's own. A change replaces the pools."""
+
+    machine_type: NotRequired[str]
+    """Machine type of the reserved VMs. Default: any of the generation."""
+
+    maintenance_interval: NotRequired[str]
+    """Host maintenance of the reserved VMs: AS_NEEDED or PERIODIC. Default: not compared with the pools."""
+
+    active: NotRequired[bool]
+    """Whether it can be used already. A reservation for the future is false until its first day. Default true."""

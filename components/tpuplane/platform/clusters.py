@@ -1,0 +1,72 @@
+"""One cluster of a platform: made or looked up, and its node pools."""
+
+from itertools import groupby
+
+import pulumi
+
+from tpuplane.gke import (
+    AnyCluster,
+    Cluster,
+    ExistingCluster,
+    Network,
+    SystemNodePool,
+    TpuNodePool,
+)
+from tpuplane.gke.node_pool import PlannedPoolArgs
+from tpuplane.gke.service_account import own_account
+from tpuplane.plan import ClusterPlan
+
+
+def make_cluster(
+    name: str, plan: ClusterPlan, project: str, network: Network | None, parent: pulumi.Resource
+) -> AnyCluster:
+    """Make the cluster of a plan, or look up the one that is there already."""
+    if plan.existing is not None:
+        return _existing(name, plan, project, parent)
+    if network is None or plan.subnet is None:
+        raise ValueError(f"{name}: the plan has no network for it")
+    subnet = network.subnets[plan.subnet.name]
+    return Cluster(
+        name,
+        {
+            "project": project,
+            "network": network.network.id,
+            "subnetwork": subnet.id,
+            "plan": plan,
+            "stands_on": [network.network, subnet],
+        },
+        # Nodes pull images through the NAT, from their first minute to their last.
+        pulumi.ResourceOptions(parent=parent, depends_on=[network]),
+    )
+
+
+def _existing(name: str, plan: ClusterPlan, project: str, parent: pulumi.Resource) -> ExistingCluster:
+    return ExistingCluster(
+        name,
+        {
+            "project": project,
+            "name": plan.name,
+            "location": plan.location,
+            "service_account": plan.node_account,
+            "dns_endpoint": plan.existing is not None and plan.existing.dns_endpoint,
+        },
+        pulumi.ResourceOptions(parent=parent),
+    )
+
+
+def make_node_pools(name: str, plan: ClusterPlan, project: str, cluster: AnyCluster) -> dict[str, TpuNodePool]:
+    """Make the pools of one cluster. Returns the TPU pools by their name in the description."""
+    ref = cluster.ref
+    waits = cluster.identity if isinstance(cluster, Cluster) else []
+    if isinstance(cluster, ExistingCluster) and (account := own_account(name, project, plan, cluster)):
+        ref = {**ref, "service_account": account.email}
+        waits = [account]
+    # A node that starts before its account has its roles reports neither logs nor metrics, and pulls no image.
+    after_roles = pulumi.ResourceOptions(parent=cluster, depends_on=waits)
+    if plan.system_pool is not None:
+        SystemNodePool(f"{name}-system", {"cluster": ref, "plan": plan.system_pool}, after_roles)
+    pools: dict[str, TpuNodePool] = {}
+    for key, plans in groupby(plan.tpu_pools, key=lambda it: it.pool):
+        args: PlannedPoolArgs = {"cluster": ref, "plans": list(plans)}
+        pools[key] = TpuNodePool(f"{name}-{key}", args, after_roles)
+    return pools

@@ -1,0 +1,123 @@
+"""A cluster that somebody else made: pools and objects are added to it, and it is no resource of the stack."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import pulumi
+import pytest
+from deployment import Deployment, Inputs, deploy, deploy_platform
+from tpuplane.gke import ClusterRef, ExistingCluster, TpuNodePool, TpuNodePoolArgs
+from tpuplane.gke.pool_args import PoolArgs
+from tpuplane.spec import SpecError
+
+pytestmark = pytest.mark.components
+
+ACCOUNT = "nodes@acme-ml.iam.gserviceaccount.com"
+REF: ClusterRef = {"project": "acme-ml", "name": "shared", "location": "us-central1", "service_account": ACCOUNT}
+
+
+def described(**cluster: Any) -> Inputs:
+    shared = {"location": "us-central1", "existing": {"name": "shared"}, **cluster}
+    return {"name": "acme", "project": "acme-ml", "clusters": {"central": shared}}
+
+
+@pytest.fixture(scope="module")
+def added() -> Deployment:
+    pools = {"trainer": {"generation": "v6e", "topology": "4x4", "slices": 2}}
+    return deploy_platform(described(namespaces=["research"], pools=pools))
+
+
+def test_only_pools_identity_and_objects_are_made(added: Deployment) -> None:
+    kinds = {it.type.rpartition(":")[2] for it in added.custom()}
+    assert kinds == {"Account", "IAMMember", "NodePool", "Namespace"}
+    assert {it.inputs["name"] for it in added.all(":NodePool")} == {"trainer-0", "trainer-1"}
+    assert {it.inputs["cluster"] for it in added.all(":NodePool")} == {"shared"}
+
+
+def test_added_nodes_run_as_an_account_of_their_own(added: Deployment) -> None:
+    for pool in added.all(":NodePool"):
+        assert pool.inputs["nodeConfig"]["serviceAccount"] == "acme-central@acme-ml.iam.gserviceaccount.com"
+
+
+def test_objects_are_deleted_before_their_cluster_which_stays(added: Deployment) -> None:
+    """With `deletedWith` the engine would forget them, and they would stay in a cluster that nobody deletes."""
+    namespace = added.one(":Namespace")
+    assert namespace.request.deletedWith == ""
+    assert namespace.request.provider
+
+
+def test_a_brought_account_is_used_and_not_made() -> None:
+    pools = {"eval": {"generation": "v6e", "topology": "2x2"}}
+    deployed = deploy_platform(described(nodeServiceAccount=ACCOUNT, pools=pools))
+    assert not deployed.all(":Account")
+    assert not deployed.all(":IAMMember")
+    assert deployed.one(":NodePool").inputs["nodeConfig"]["serviceAccount"] == ACCOUNT
+
+
+def test_the_dns_endpoint_has_a_certificate_that_every_system_trusts() -> None:
+    by_name = deploy_platform(described(existing={"name": "shared", "dnsEndpoint": True}))
+    by_address = deploy_platform(described())
+    for deployed, cluster in (
+        (by_name, {"server": "https://gke-shared.example.gke.goog"}),
+        (by_address, {"server": "https://shared.example", "certificate-authority-data": "Q0E="}),
+    ):
+        config = json.loads(deployed.one("pulumi:providers:kubernetes").inputs["kubeconfig"])
+        assert config["clusters"][0]["cluster"] == cluster
+
+
+def test_a_pool_needs_no_platform() -> None:
+    def program() -> None:
+        cluster = ExistingCluster(
+            "shared",
+            {"project": "acme-ml", "name": "shared", "location": "us-central1", "service_account": ACCOUNT},
+        )
+        pool: PoolArgs = {"generation": "v6e", "topology": "4x4", "slices": 2}
+        TpuNodePool("trainer", {"cluster": cluster.ref, "pool": pool, "labels": {"team": "research"}})
+
+    deployed = deploy(program)
+    pools = deployed.inputs(":NodePool")
+    assert set(pools) == {"trainer-0", "trainer-1"}
+    made = pools["trainer-1"]
+    assert made["name"] == "trainer-1"
+    assert made["cluster"] == "shared"
+    assert made["nodeConfig"]["serviceAccount"] == ACCOUNT
+    assert made["nodeConfig"]["resourceLabels"] == {"team": "research", "tpuplane-pool": "trainer"}
+
+
+def test_identities_of_an_added_pool_may_be_outputs() -> None:
+    def program() -> None:
+        ref: ClusterRef = {
+            "project": pulumi.Output.from_input("acme-ml"),
+            "name": pulumi.Output.from_input("shared"),
+            "location": "us-central1",
+            "service_account": pulumi.Output.from_input(ACCOUNT),
+        }
+        pool: PoolArgs = {"generation": "tpu7x", "topology": "2x2x2", "zone": "us-central1-c"}
+        TpuNodePool("trainer", {"cluster": ref, "pool": pool})
+
+    deployed = deploy(program)
+    assert deployed.one(":ResourcePolicy").inputs["name"] == "shared-trainer-2x2x2"
+    assert deployed.one(":NodePool").inputs["placementPolicy"]["policyName"] == "shared-trainer-2x2x2"
+
+
+@pytest.mark.parametrize(
+    ("args", "line"),
+    [
+        ({"pool": {"generation": "v6e", "topology": "4x5"}}, "pool.topology: '4x5' is not a v6e topology"),
+        ({}, "pool.generation: required"),
+        (
+            {"cluster": {**REF, "location": "mars"}, "pool": {"generation": "v6e", "topology": "4x4"}},
+            "cluster.location: 'mars' is not a Google Cloud region",
+        ),
+        (
+            {"cluster": {**REF, "version": "1.30"}, "pool": {"generation": "v6e", "topology": "4x4"}},
+            "pool.generation: 'v6e' needs GKE 1.31",
+        ),
+    ],
+)
+def test_a_wrong_pool_is_refused_in_the_words_of_its_own_arguments(args: Any, line: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        deploy(lambda: TpuNodePool("trainer", cast(TpuNodePoolArgs, {"cluster": REF, **args})))
+    assert line in str(refused.value)
