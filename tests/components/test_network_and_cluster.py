@@ -40,6 +40,39 @@ def test_the_vpc_has_no_automatic_subnetworks_and_reaches_google_privately(deplo
         assert subnet.inputs["logConfig"]
 
 
+def test_pools_that_gke_makes_are_as_closed_as_declared_ones() -> None:
+    limits = {"cpu": 4000, "memoryGb": 16000, "tpu": {"v6e": 64}}
+    deployed = deploy_platform(
+        {
+            "name": "lab",
+            "project": "tpuplane-lab",
+            "clusters": {
+                "main": {
+                    "location": "us-central1",
+                    "autoProvisioning": {"limits": limits},
+                    "pools": {"a": {"generation": "v6e", "topology": "4x4"}},
+                },
+            },
+        }
+    )
+    autoscaling = cluster(deployed, "platform-main")["clusterAutoscaling"]
+    defaults = autoscaling["autoProvisioningDefaults"]
+    pool = deployed.one(":NodePool", "platform-main-a-0").inputs
+    declared, upgrade = pool["nodeConfig"], pool["upgradeSettings"]
+    for field in ("serviceAccount", "oauthScopes", "imageType", "shieldedInstanceConfig"):
+        assert defaults[field] == declared[field]
+    assert defaults["management"] == pool["management"]
+    assert {name: defaults["upgradeSettings"][name] for name in upgrade} == upgrade
+    assert autoscaling["autoProvisioningLocations"] == ["us-central1-b"]
+    asked = {limit["resourceType"]: limit["maximum"] for limit in autoscaling["resourceLimits"]}
+    assert asked == {"cpu": 4000, "memory": 16000, "tpu-v6e-slice": 64}
+
+
+def test_without_auto_provisioning_no_limits_are_sent(deployed: Deployment) -> None:
+    """The provider remembers limits that are not mentioned, and GKE refuses them when auto-provisioning is off."""
+    assert cluster(deployed, CENTRAL1)["clusterAutoscaling"] == {"enabled": False, "resourceLimits": []}
+
+
 def test_each_region_has_one_nat_and_clusters_wait_for_it(deployed: Deployment) -> None:
     nats = deployed.all(":RouterNat")
     assert sorted(it.inputs["region"] for it in nats) == ["us-central1", "us-central2"]

@@ -54,7 +54,33 @@ def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:
             "maxNodes": high,
         },
         "pools": [_pool(pool) for pool in costs.pools if pool.cluster == cluster.name],
+        "autoProvisioning": _auto_provisioning(cluster, costs),
         "cost": _sum(costs.of_cluster(cluster.name)),
+    }
+
+
+def _auto_provisioning(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any] | None:
+    """What GKE may make by itself, and what that costs at the most; null where it makes nothing."""
+    plan = cluster.auto_provisioning
+    if plan is None:
+        return None
+    return {
+        "zones": list(plan.zones),
+        "autoscalingProfile": plan.autoscaling_profile,
+        "cpu": plan.cpu,
+        "memoryGb": plan.memory_gb,
+        "tpu": [
+            {
+                "resourceType": it.limit.resource_type,
+                "generation": it.limit.generation,
+                "maximum": it.limit.maximum,
+                "upTo": it.limit.up_to,
+                "price": _rate(it.rate),
+                "costUpTo": _amount(it.up_to),
+            }
+            for it in costs.provisioned
+            if it.cluster == cluster.name
+        ],
     }
 
 

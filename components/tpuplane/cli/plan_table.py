@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tpuplane.cli.console import console
-from tpuplane.cost import Amount, PlatformCost, PoolCost, Sum, charging
+from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.summary import PoolSummary, RangeUse, counted, spread, system_nodes
 from tpuplane.tpu import catalogue
@@ -47,6 +47,10 @@ def _platform(platform: PlatformPlan) -> Table:
             hosts = spread(pool.shape.hosts * pool.min_slices, pool.hosts)
             counts = (str(len(pool.node_pools)), pool.slices, hosts, spread(pool.min_chips, pool.chips))
             table.add_row(f"  {pool.name}", *where, *counts)
+        if cluster.auto_provisioning is not None:
+            for limit in cluster.auto_provisioning.tpu:
+                where = (limit.generation, "", ", ".join(cluster.auto_provisioning.zones), "as pods ask")
+                table.add_row("  auto-provisioned", *where, "", "", "", f"up to {limit.up_to}")
         system = cluster.system_pool
         if system is None:
             continue
@@ -97,20 +101,26 @@ def _costs(platform: PlatformPlan, costs: PlatformCost) -> Table:
         table.add_row(f"[bold]{cluster.name}[/bold]", "", "", *_amounts(costs.of_cluster(cluster.name)))
         for pool in costs.pools:
             if pool.cluster == cluster.name:
-                table.add_row(f"  {pool.pool.name}", *_price(pool), *_amounts(pool.sum))
+                table.add_row(f"  {pool.pool.name}", *_price(pool.rate), *_amounts(pool.sum))
     table.add_row("[bold]by capacity[/bold]")
     for capacity, amount in costs.by_capacity.items():
         table.add_row(f"  {capacity}", "", "", *_amounts(amount))
     table.add_row("[bold]in all[/bold]", "", "", *_amounts(costs.total))
+    if costs.provisioned:
+        table.add_row("[bold]auto-provisioned beside it, up to[/bold]")
+    for provisioned in costs.provisioned:
+        most = provisioned.up_to
+        at = (_marked(most, f"{most.usd_per_hour:,.2f}"), "", _marked(most, f"{most.usd_per_month:,.0f}"))
+        table.add_row(f"  {provisioned.cluster} {provisioned.limit.generation}", *_price(provisioned.rate), "", *at)
     return table
 
 
-def _price(pool: PoolCost) -> tuple[str, str]:
-    price = pool.rate.price
+def _price(rate: Rate) -> tuple[str, str]:
+    price = rate.price
     if price is None:
         return "not on record", "?"
-    mark = _ESTIMATED if pool.rate.stand_in else ""
-    where = f" in {price.region}" if pool.rate.stand_in else ""
+    mark = _ESTIMATED if rate.stand_in else ""
+    where = f" in {price.region}" if rate.stand_in else ""
     return f"{price.as_of or 'undated'}{where}", f"{mark}{price.usd_per_chip_hour:.4f}"
 
 

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from tpuplane.cost.charging import Charging, charging
-from tpuplane.cost.estimate import Amount, PlatformCost, PoolCost, Sum, cost
+from tpuplane.cost.estimate import Amount, PlatformCost, PoolCost, ProvisionedCost, Sum, cost
 from tpuplane.cost.rates import Rate, rate
 
-__all__ = ["Amount", "Charging", "PlatformCost", "PoolCost", "Rate", "Sum", "charging", "cost", "rate"]
+__all__ = [
+    "Amount",
+    "Charging",
+    "PlatformCost",
+    "PoolCost",
+    "ProvisionedCost",
+    "Rate",
+    "Sum",
+    "charging",
+    "cost",
+    "rate",
+]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tpuplane.cost.charging import charging
 from tpuplane.cost.rates import Rate, rate
-from tpuplane.plan import PlatformPlan
+from tpuplane.plan import PlatformPlan, TpuLimitPlan
 from tpuplane.plan.summary import PoolSummary
 from tpuplane.tpu import Price
 
@@ -83,10 +83,31 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
+class ProvisionedCost:
+    """What the chips of one TPU type would cost if node auto-provisioning made all that its limit allows."""
+
+    cluster: str
+    """GKE name of the cluster."""
+    limit: TpuLimitPlan
+    rate: Rate
+
+    @property
+    def up_to(self) -> Amount:
+        """At the most, beside the declared pools at full scale: at the on-demand price, the highest."""
+        path, price = f"{self.cluster} auto-provisioned {self.limit.generation}", self.rate.price
+        if price is None:
+            return Amount(0, missing=(path,) if self.limit.up_to else ())
+        estimated = (path,) if self.rate.stand_in and self.limit.up_to else ()
+        return Amount(self.limit.up_to * price.usd_per_chip_hour, estimated)
+
+
+@dataclass(frozen=True, slots=True)
 class PlatformCost:
     """What the chips of a platform cost. What else costs money: `charging().not_included`."""
 
     pools: tuple[PoolCost, ...]
+    provisioned: tuple[ProvisionedCost, ...] = ()
+    """In none of the sums: nobody knows how much of it there will be."""
 
     @property
     def total(self) -> Sum:
@@ -106,7 +127,7 @@ class PlatformCost:
     @property
     def prices(self) -> tuple[Price, ...]:
         """Every price that was used, once."""
-        used = (pool.rate.price for pool in self.pools)
+        used = [*(pool.rate.price for pool in self.pools), *(it.rate.price for it in self.provisioned)]
         return tuple(dict.fromkeys(price for price in used if price is not None))
 
     @property
@@ -137,5 +158,11 @@ def cost(platform: PlatformPlan, *, estimate: bool = False) -> PlatformCost:
             )
             for cluster in platform.clusters
             for pool in PoolSummary.of(cluster.tpu_pools)
-        )
+        ),
+        tuple(
+            ProvisionedCost(cluster.name, limit, rate(limit.generation, cluster.region, "on-demand", estimate=estimate))
+            for cluster in platform.clusters
+            if cluster.auto_provisioning is not None
+            for limit in cluster.auto_provisioning.tpu
+        ),
     )

@@ -7,6 +7,7 @@ import pulumi
 import pulumi_gcp as gcp
 import pulumi_kubernetes as kubernetes
 
+from tpuplane.gke.cluster_autoscaling import cluster_autoscaling
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.gke.kubernetes_access import cluster_id, cluster_kubeconfig, kubernetes_provider
 from tpuplane.gke.node_config import CLOUD_PLATFORM_SCOPE
@@ -135,6 +136,7 @@ class Cluster(pulumi.ComponentResource):
             release_channel={"channel": plan.release_channel},
             min_master_version=plan.min_master_version,
             maintenance_policy=_maintenance(plan.maintenance),
+            cluster_autoscaling=cluster_autoscaling(plan.auto_provisioning, self._service_account),
             deletion_protection=plan.deletion_protection,
             resource_labels=plan.resource_labels,
             # Pools are resources of their own. GKE insists on a first one, which lives for some minutes. It gets

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tpuplane.plan.added import added_pools
+from tpuplane.plan.auto_provisioning import AutoProvisioningPlan, TpuLimitPlan
 from tpuplane.plan.model import (
     AuthorizedNetworkPlan,
     AutoscalingPlan,
@@ -27,6 +28,7 @@ from tpuplane.spec.capacity import Capacity
 
 __all__ = [
     "AuthorizedNetworkPlan",
+    "AutoProvisioningPlan",
     "AutoscalingPlan",
     "Capacity",
     "ClusterPlan",
@@ -43,6 +45,7 @@ __all__ = [
     "SecondaryBootDiskPlan",
     "ServiceAccountPlan",
     "SubnetPlan",
+    "TpuLimitPlan",
     "UpgradePlan",
     "added_pools",
     "plan",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tpuplane.plan.auto_provisioning import AutoProvisioningPlan
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.spec.capacity import Capacity, MaintenanceInterval
 from tpuplane.spec.maintenance import ExclusionScope
@@ -214,6 +215,7 @@ class ClusterPlan:
     maintenance: MaintenancePlan | None = None  # None: whenever GKE sees fit
     queues: QueuesPlan | None = None  # None: no team has anything here
     existing: ExistingClusterPlan | None = None  # None: the cluster is made
+    auto_provisioning: AutoProvisioningPlan | None = None  # None: GKE makes no pools of its own
 
     @property
     def node_account(self) -> str:

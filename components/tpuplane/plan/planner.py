@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tpuplane.plan.auto_provisioning import auto_provisioning_plan
 from tpuplane.plan.maintenance import maintenance_plan
 from tpuplane.plan.model import (
     AuthorizedNetworkPlan,
@@ -90,6 +91,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         maintenance=maintenance_plan(cluster.maintenance),
         queues=queues,
         existing=ExistingClusterPlan(cluster.existing.dns_endpoint) if cluster.existing else None,
+        auto_provisioning=auto_provisioning_plan(cluster),
     )
 
 

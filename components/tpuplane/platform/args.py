@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 from tpuplane.gke.pool_args import PoolArgs, ReservationArgs
+from tpuplane.platform.auto_provisioning_args import AutoProvisioningArgs
 from tpuplane.platform.team_args import QueuesArgs, TeamArgs
 
 
@@ -158,6 +159,9 @@ class PlatformClusterArgs(TypedDict):
 
     maintenance: NotRequired[MaintenanceArgs]
     """When GKE may upgrade the cluster and its nodes. Default: whenever it sees fit. Changed in place."""
+
+    auto_provisioning: NotRequired[AutoProvisioningArgs]
+    """Node pools that GKE makes for pods that fit nowhere, within limits. Default: none. Changed in place."""
 
     deletion_protection: NotRequired[bool]
     """Refuse to delete the cluster until this is set to false. Default true. Changed in place."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from tpuplane.spec.auto_provisioning_checks import check_auto_provisioning
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.existing import check_existing
@@ -41,6 +42,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from _check_version(at, cluster)
         yield from _check_control_plane(at, cluster)
         yield from check_maintenance(at, cluster)
+        yield from check_auto_provisioning(at, cluster)
         yield from _check_system_pool(at, cluster)
         yield from _check_namespaces(at, cluster)
         yield from check_sizes(key, cluster)

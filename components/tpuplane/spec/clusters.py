@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tpuplane.spec.auto_provisioning import AutoProvisioningSpec
 from tpuplane.spec.fields import (
     AuthorizedCidr,
     Cidr,
@@ -127,6 +128,9 @@ class ClusterSpec(Spec):
 
     maintenance: MaintenanceSpec | None = None
     """When GKE may upgrade the cluster and its nodes. Default: whenever it sees fit. Changed in place."""
+
+    auto_provisioning: AutoProvisioningSpec | None = None
+    """Node pools that GKE makes for pods that fit nowhere, within limits. Default: none. Changed in place."""
 
     deletion_protection: bool = True
     """Refuse to delete the cluster until this is set to false. Default true. Changed in place."""

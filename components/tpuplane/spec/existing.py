@@ -9,7 +9,9 @@ from pydantic.alias_generators import to_camel
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path
 
-SHAPES_THE_CLUSTER = frozenset({"network", "control_plane", "system_pool", "maintenance", "deletion_protection"})
+SHAPES_THE_CLUSTER = frozenset(
+    {"network", "control_plane", "system_pool", "maintenance", "auto_provisioning", "deletion_protection"}
+)
 """Fields of a cluster that say how it is made. They have no place beside `existing`."""
 
 

@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_snake
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, dotted
 from tpuplane.spec.locations import system_zones
+from tpuplane.spec.provisioned import tpu_rooms
 from tpuplane.tpu import SliceError
 
 # Every primary range loses four addresses: network, gateway, last but one, broadcast
@@ -125,6 +126,9 @@ def address_needs(cluster: ClusterSpec) -> AddressNeeds:
             continue  # reported where it stands
         nodes += hosts
         pods += hosts * pod_block(pool.max_pods_per_node)
+    for room in tpu_rooms(cluster):
+        nodes += room.hosts
+        pods += room.hosts * pod_block(_GKE_MAX_PODS)
     return AddressNeeds(nodes, pods)
 
 

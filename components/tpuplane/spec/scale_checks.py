@@ -10,6 +10,7 @@ from tpuplane.spec.errors import Mistake, Path, dotted, shown
 from tpuplane.spec.locations import is_zone, known_zones, locations, pool_zone, region_of
 from tpuplane.spec.networks import address_needs
 from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.provisioned import provisioning_zones, tpu_rooms
 from tpuplane.spec.rules import broken
 from tpuplane.tpu import SliceError, catalogue
 
@@ -22,10 +23,10 @@ _MAX_CLUSTER_NODES = 15000
 
 
 class _Use(NamedTuple):
-    """The chips of a pool at full scale."""
+    """The chips of a pool at full scale, or of what auto-provisioning may add to the pools."""
 
     path: str
-    zone: str
+    zones: tuple[str, ...]
     generation: str
     capacity: Capacity
     chips: int
@@ -53,7 +54,7 @@ def check_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
                     for use in uses
                     if use.generation == generation.name
                     and use.capacity in _COUNTS[field]
-                    and location in (use.zone, region_of(use.zone))
+                    and location in (*use.zones, *map(region_of, use.zones))
                 ]
                 needed = sum(use.chips for use in counted)
                 if granted is not None and needed > granted:
@@ -87,4 +88,9 @@ def _uses(spec: PlatformSpec) -> Iterator[_Use]:
                 continue  # reported where it stands
             zone, path = pool_zone(cluster, pool), dotted(("clusters", key, "pools", pool_key))
             if zone is not None and pool.max_slices:
-                yield _Use(path, zone, shape.generation.name, pool.capacity, pool.max_slices * shape.chips)
+                yield _Use(path, (zone,), shape.generation.name, pool.capacity, pool.max_slices * shape.chips)
+        for room in tpu_rooms(cluster):
+            if room.chips:
+                # Pods that say nothing else get on-demand hosts.
+                path, zones = dotted(("clusters", key, "autoProvisioning")), provisioning_zones(cluster)
+                yield _Use(path, zones, room.generation.name, "on-demand", room.chips)

@@ -43,6 +43,19 @@ def test_chips_times_price_at_the_minimum_and_at_full_scale() -> None:
     assert costs.total.max.usd_per_month == pytest.approx((86.40 + 216.00) * 730)
 
 
+def test_what_auto_provisioning_may_add_stands_beside_the_sums() -> None:
+    """64 chips in all, 16 of them declared: 48 at 2.70."""
+    pool = {"generation": "v6e", "topology": "4x4", "zone": "us-east5-b"}
+    nap = {"limits": {"cpu": 4000, "memoryGb": 16000, "tpu": {"v6e": 64}}}
+    cluster = {"location": "us-east5", "autoProvisioning": nap, "pools": {"fixed": pool}}
+    description = {"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}}
+    costs = cost(plan(PlatformSpec.parse(description)))
+    (provisioned,) = costs.provisioned
+    assert provisioned.limit.up_to == 48
+    assert provisioned.up_to.usd_per_hour == pytest.approx(48 * 2.7)
+    assert costs.total.max.usd_per_hour == pytest.approx(16 * 2.7)
+
+
 def test_each_capacity_has_its_own_price() -> None:
     pool = {"generation": "v6e", "topology": "2x2", "zone": "us-east5-b", "autoscaling": {"maxSlices": 1}}
     costs = costs_of(

@@ -52,6 +52,7 @@ SPECS = {
             "authorizedNetworks": [{"cidr": "10.0.0.0/8", "name": "vpn"}],
         },
         systemPool={"machineType": "n2-standard-8", "diskSizeGb": 50},
+        autoProvisioning={"limits": {"cpu": 8000, "memoryGb": 32000, "tpu": {"v5e": 64}}},
         pools={
             "chosen": {
                 "generation": "v6e",

@@ -6,6 +6,7 @@ import hashlib
 import uuid
 from typing import Any
 
+from tpuplane_twin.gcp.container.cluster_autoscaling import complete_autoscaling
 from tpuplane_twin.gcp.container.merge import overlay
 from tpuplane_twin.gcp.locations import default_zones
 from tpuplane_twin.gcp.operations import now
@@ -24,7 +25,6 @@ _DEFAULTS: Json = {
     "anonymousAuthenticationConfig": {"mode": "ENABLED"},
     "authenticatorGroupsConfig": {},
     "autopilot": {},
-    "autoscaling": {"autoscalingProfile": "BALANCED"},
     "databaseEncryption": {"state": "DECRYPTED", "currentState": "CURRENT_STATE_DECRYPTED"},
     "defaultMaxPodsConstraint": {"maxPodsPerNode": "110"},
     "enterpriseConfig": {"clusterTier": "STANDARD"},
@@ -81,6 +81,7 @@ def complete_cluster(asked: Json, project: str, location: str, network: Json) ->
     asked = {key: value for key, value in asked.items() if key not in ("nodePools", "nodeConfig", "etag")}
     cluster = overlay(overlay(_DEFAULTS, asked), network)
     cluster["locations"] = list(asked.get("locations") or default_zones(location))
+    cluster["autoscaling"] = complete_autoscaling(cluster, asked.get("autoscaling", {}))
     channel = cluster["releaseChannel"].get("channel")
     version = master_version(asked.get("initialClusterVersion"), channel)
     cluster["initialClusterVersion"] = cluster["currentMasterVersion"] = version

@@ -8,6 +8,7 @@ from tpuplane.tpu import GkeVersion
 
 from tpuplane_twin.gcp.call import Call
 from tpuplane_twin.gcp.container import reconcile
+from tpuplane_twin.gcp.container.cluster_autoscaling import check_autoscaling, complete_autoscaling
 from tpuplane_twin.gcp.container.cluster_defaults import mirror_control_plane_access
 from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
 from tpuplane_twin.gcp.container.merge import overlay, put_at
@@ -97,6 +98,7 @@ class ClusterUpdates:
                 kind = "UPGRADE_MASTER"
             else:
                 _change(cluster, field, value)
+        check_autoscaling(self._store, call.params["projectsId"], cluster)
         return self._begin(kind, key, cluster)
 
     def update_master(self, call: Call) -> Json:
@@ -167,6 +169,8 @@ def _change(cluster: Json, field: str, value: object) -> None:
             raise invalid(f'Release channel "{channel}" is not supported; allowed: {", ".join(channels())}.')
     if field == "desiredLocations" and isinstance(value, list):
         check_zones(value, cluster["location"])
+    if field == "desiredClusterAutoscaling" and isinstance(value, dict):
+        value = complete_autoscaling(cluster, value)
     if field in _REPLACED:
         path = _REPLACED[field]
         put_at(cluster, path, value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tpuplane_twin.gcp.call import Call
 from tpuplane_twin.gcp.container import pool_rules, reconcile
 from tpuplane_twin.gcp.container.accounts import check_service_account
+from tpuplane_twin.gcp.container.cluster_autoscaling import check_autoscaling
 from tpuplane_twin.gcp.container.cluster_defaults import complete_cluster
 from tpuplane_twin.gcp.container.cluster_network import place
 from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
@@ -44,6 +45,7 @@ class Clusters:
         check_maintenance(asked.get("maintenancePolicy", {}))
         check_zones(asked.get("locations", []), location)
         cluster = complete_cluster(asked, project, location, place(self._store, project, location, asked))
+        check_autoscaling(self._store, project, cluster)
         pools = [complete_pool(pool, cluster, location) for pool in _asked_pools(asked)]
         for pool in pools:
             check_service_account(self._store, project, pool)

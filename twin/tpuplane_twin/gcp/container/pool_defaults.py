@@ -8,7 +8,7 @@ from tpuplane_twin.gcp.locations import default_zones, is_zone, machine_in, mach
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.versions import node_version
 
-_SCOPES = [
+SCOPES = [
     "https://www.googleapis.com/auth/devstorage.read_only",
     "https://www.googleapis.com/auth/logging.write",
     "https://www.googleapis.com/auth/monitoring",
@@ -40,7 +40,7 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
     config["diskType"] = config["diskType"] or ("hyperdisk-balanced" if hyperdisk else "pd-balanced")
     config["diskSizeGb"] = int(boot.get("sizeGb") or config["diskSizeGb"])
     config["bootDisk"] = {**boot, "diskType": config["diskType"], "sizeGb": str(config["diskSizeGb"])}
-    config.setdefault("oauthScopes", list(_SCOPES))
+    config.setdefault("oauthScopes", list(SCOPES))
     if "workloadMetadataConfig" not in config and cluster.get("workloadIdentityConfig", {}).get("workloadPool"):
         config["workloadMetadataConfig"] = {"mode": "GKE_METADATA"}
     on_channel = cluster.get("releaseChannel", {}).get("channel", "UNSPECIFIED") != "UNSPECIFIED"

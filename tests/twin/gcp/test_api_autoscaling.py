@@ -1,0 +1,79 @@
+"""A cluster's autoscaling: auto-provisioning is completed, changed, switched off, and refused where GKE refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from twin_api import CLUSTERS, Api, cluster_body
+
+pytestmark = pytest.mark.twin
+
+
+def limits(**more: int) -> list[dict[str, str]]:
+    found = {"cpu": 1000, "memory": 4000, **more}
+    return [{"resourceType": name.replace("_", "-"), "maximum": str(high)} for name, high in found.items()]
+
+
+def nap(**fields: Any) -> dict[str, Any]:
+    return {"enableNodeAutoprovisioning": True, "resourceLimits": limits(tpu_v6e_slice=64), **fields}
+
+
+async def test_what_is_left_out_is_filled_in(project: Api) -> None:
+    made = (await project.add_cluster(autoscaling=nap()))["autoscaling"]
+    assert made["autoscalingProfile"] == "BALANCED"
+    assert made["autoprovisioningLocations"] == ["us-central1-a", "us-central1-b", "us-central1-c"]
+    defaults = made["autoprovisioningNodePoolDefaults"]
+    assert defaults["imageType"] == "COS_CONTAINERD"
+    assert defaults["upgradeSettings"] == {"strategy": "SURGE", "maxSurge": 1}
+    assert "https://www.googleapis.com/auth/logging.write" in defaults["oauthScopes"]
+
+
+async def test_it_is_switched_on_and_off(cluster: Api) -> None:
+    for update, expected in (
+        (nap(autoscalingProfile="OPTIMIZE_UTILIZATION"), "OPTIMIZE_UTILIZATION"),
+        ({"enableNodeAutoprovisioning": False}, "BALANCED"),
+    ):
+        await cluster.done("PUT", f"{CLUSTERS}/c1", {"update": {"desiredClusterAutoscaling": update}})
+        found = (await cluster.call("GET", f"{CLUSTERS}/c1"))["autoscaling"]
+        assert found["autoscalingProfile"] == expected
+        assert ("resourceLimits" in found) == update["enableNodeAutoprovisioning"]
+
+
+REFUSED = [
+    (
+        {"enableNodeAutoprovisioning": True},
+        "Resource limits for cpu, memory must be specified when enabling node autoprovisioning.",
+    ),
+    ({"resourceLimits": limits()}, "Resource limits are supported only with node autoprovisioning."),
+    (nap(resourceLimits=limits(accelerator=4)), "Invalid resource: accelerator."),
+    (nap(resourceLimits=limits(tpu_v6e_slice=0)), "Invalid limits of resource tpu-v6e-slice: minimum 0, maximum 0."),
+    (
+        nap(resourceLimits=[*limits(), {"resourceType": "tpu7x", "minimum": "8", "maximum": "4"}]),
+        "Invalid limits of resource tpu7x: minimum 8, maximum 4.",
+    ),
+    (
+        nap(autoprovisioningLocations=["us-east5-a"]),
+        'Invalid node location "us-east5-a": not a zone of region us-central1.',
+    ),
+    (
+        nap(autoprovisioningNodePoolDefaults={"upgradeSettings": {}}),
+        "Max surge and max unavailable cannot both be 0.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("autoscaling", "message"), REFUSED)
+async def test_refused_when_made_and_when_changed(project: Api, autoscaling: dict[str, Any], message: str) -> None:
+    body = {"cluster": cluster_body(autoscaling=autoscaling)}
+    assert await project.refused("POST", CLUSTERS, body, 400) == message
+    await project.add_cluster()
+    update = {"update": {"desiredClusterAutoscaling": autoscaling}}
+    assert await project.refused("PUT", f"{CLUSTERS}/c1", update, 400) == message
+    assert (await project.call("GET", f"{CLUSTERS}/c1"))["autoscaling"] == {"autoscalingProfile": "BALANCED"}
+
+
+async def test_nodes_run_as_an_account_that_is_there(project: Api) -> None:
+    nobody = nap(autoprovisioningNodePoolDefaults={"serviceAccount": "nobody@acme.iam.gserviceaccount.com"})
+    message = await project.refused("POST", CLUSTERS, {"cluster": cluster_body(autoscaling=nobody)}, 400)
+    assert message.startswith("The user does not have access to service account")
