@@ -211,7 +211,7 @@ class ClusterPlan:
     resource_labels: dict[str, str]
     system_pool: NodePoolPlan | None  # None in an existing cluster, which has pools of its own
     tpu_pools: tuple[NodePoolPlan, ...]
-    namespaces: tuple[str, ...]
+    namespaces: tuple[str, ...]  # those of no team
     maintenance: MaintenancePlan | None = None  # None: whenever GKE sees fit
     queues: QueuesPlan | None = None  # None: no team has anything here
     existing: ExistingClusterPlan | None = None  # None: the cluster is made

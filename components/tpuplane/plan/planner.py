@@ -106,6 +106,6 @@ def _subnet(name: str, cluster: ClusterSpec) -> SubnetPlan:
 
 
 def _namespaces(cluster: ClusterSpec, queues: QueuesPlan | None) -> tuple[str, ...]:
-    """The cluster's own and its teams'."""
+    """Those without a queue; the others come with their team."""
     teams = () if queues is None else (queue.namespace for of in queues.cluster_queues for queue in of.local_queues)
-    return tuple(dict.fromkeys((*cluster.namespaces, *teams)))
+    return tuple(it for it in cluster.namespaces if it not in set(teams))

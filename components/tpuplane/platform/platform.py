@@ -5,11 +5,12 @@ from typing import TypedDict
 
 import pulumi
 
+from tpuplane.addons import Queues
 from tpuplane.gke import AnyCluster, Network, TpuNodePool
+from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.platform.args import PlatformArgs
 from tpuplane.platform.clusters import make_cluster, make_node_pools
-from tpuplane.platform.namespaces import make_namespace
 from tpuplane.spec import PlatformSpec
 
 
@@ -78,6 +79,12 @@ class Platform(pulumi.ComponentResource):
         for it in platform.clusters:
             for namespace in it.namespaces:
                 make_namespace(f"{name}-{it.key}-{namespace}", namespace, clusters[it.key])
+            if it.queues is not None:
+                Queues(
+                    f"{name}-{it.key}-queues",
+                    {"cluster": clusters[it.key], "plan": it.queues},
+                    pulumi.ResourceOptions(parent=clusters[it.key]),
+                )
         self.clusters = {
             key: {"name": cluster.name, "location": cluster.location, "endpoint": cluster.endpoint}
             for key, cluster in clusters.items()

@@ -1,8 +1,11 @@
 """The namespaces that a platform keeps in each of its clusters."""
 
+from collections.abc import Sequence
+
+import pulumi
 import pulumi_kubernetes as kubernetes
 
-from tpuplane.gke import AnyCluster
+from tpuplane.gke.existing_cluster import AnyCluster
 
 POD_SECURITY = {
     # TPU pods need no privilege since GKE 1.28, so baseline holds them all; what falls short of restricted is told.
@@ -12,13 +15,15 @@ POD_SECURITY = {
 }
 
 
-def make_namespace(name: str, namespace: str, cluster: AnyCluster) -> kubernetes.core.v1.Namespace:
-    """Make one namespace with pod security labels. It is deleted with its cluster."""
+def make_namespace(
+    name: str, namespace: str, cluster: AnyCluster, after: Sequence[pulumi.Resource] = ()
+) -> kubernetes.core.v1.Namespace:
+    """Make one namespace with pod security labels. It is deleted with its cluster, and before what it comes after."""
     return kubernetes.core.v1.Namespace(
         name,
         metadata={
             "name": namespace,
             "labels": {"app.kubernetes.io/managed-by": "tpuplane", **POD_SECURITY},
         },
-        opts=cluster.in_cluster(),
+        opts=pulumi.ResourceOptions.merge(cluster.in_cluster(), pulumi.ResourceOptions(depends_on=list(after))),
     )

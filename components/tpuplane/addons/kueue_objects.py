@@ -1,0 +1,79 @@
+"""Kueue's objects as manifests, field by field from the plan."""
+
+from typing import Any
+
+from tpuplane.plan.queue_model import ClusterQueuePlan, FlavorPlan, FlavorQuotaPlan, QueuesPlan, ResourceQuotaPlan
+
+API_VERSION = "kueue.x-k8s.io/v1beta2"
+PROVISIONING_CHECK = "dws"
+"""The admission check of flavors whose nodes are asked for by ProvisioningRequest (Dynamic Workload Scheduler)."""
+
+Spec = dict[str, Any]
+
+
+def flavor_spec(flavor: FlavorPlan) -> Spec:
+    """`spec` of a ResourceFlavor."""
+    spec: Spec = {"nodeLabels": flavor.node_labels}
+    if flavor.tolerated_taints:
+        spec["tolerations"] = [
+            {"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in flavor.tolerated_taints
+        ]
+    if flavor.topology is not None:
+        spec["topologyName"] = flavor.topology
+    return spec
+
+
+def cohort_spec(queues: QueuesPlan) -> Spec:
+    """`spec` of the Cohort: what no team owns."""
+    return {"resourceGroups": _groups(queues, queues.shared)} if queues.shared else {}
+
+
+def cluster_queue_spec(queues: QueuesPlan, queue: ClusterQueuePlan) -> Spec:
+    """`spec` of a team's ClusterQueue. Preemption is always said: whose job ends for whom is nobody's default."""
+    spec: Spec = {
+        "cohortName": queues.cohort,
+        "queueingStrategy": queues.strategy,
+        "namespaceSelector": {
+            "matchExpressions": [
+                {
+                    "key": "kubernetes.io/metadata.name",
+                    "operator": "In",
+                    "values": [local.namespace for local in queue.local_queues],
+                }
+            ]
+        },
+        "preemption": {
+            "withinClusterQueue": queues.preemption.within_cluster_queue,
+            "reclaimWithinCohort": queues.preemption.reclaim_within_cohort,
+            "borrowWithinCohort": {"policy": queues.preemption.borrow_within_cohort},
+        },
+        "resourceGroups": _groups(queues, queue.flavors),
+    }
+    if queue.weight is not None:
+        spec["fairSharing"] = {"weight": f"{queue.weight:g}"}
+    if queue.provisioned_flavors:
+        check = {"name": PROVISIONING_CHECK, "onFlavors": list(queue.provisioned_flavors)}
+        spec["admissionChecksStrategy"] = {"admissionChecks": [check]}
+    return spec
+
+
+def _groups(queues: QueuesPlan, quotas: tuple[FlavorQuotaPlan, ...]) -> list[Spec]:
+    """One group: a pod set gets all of its resources from one flavor, so chips and CPUs are of the same hosts."""
+    return [
+        {
+            "coveredResources": list(queues.covered),
+            "flavors": [
+                {"name": quota.flavor, "resources": [_quota(resource) for resource in quota.resources]}
+                for quota in quotas
+            ],
+        }
+    ]
+
+
+def _quota(quota: ResourceQuotaPlan) -> Spec:
+    values: Spec = {"name": quota.resource, "nominalQuota": quota.nominal}
+    if quota.borrowing_limit is not None:
+        values["borrowingLimit"] = quota.borrowing_limit
+    if quota.lending_limit is not None:
+        values["lendingLimit"] = quota.lending_limit
+    return values

@@ -1,0 +1,141 @@
+"""Queues of a cluster: flavors and topology, a cohort, and for each team its queue, namespaces and access."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from tpuplane.addons.kueue_objects import (
+    API_VERSION,
+    PROVISIONING_CHECK,
+    cluster_queue_spec,
+    cohort_spec,
+    flavor_spec,
+)
+from tpuplane.addons.team_access import grant_access
+from tpuplane.gke.existing_cluster import AnyCluster
+from tpuplane.gke.namespace import make_namespace
+from tpuplane.plan.queue_model import ClusterQueuePlan, QueuesPlan
+
+
+class QueuesArgs(TypedDict):
+    """Arguments of `Queues`."""
+
+    cluster: AnyCluster
+    """The cluster that they are in. They go with it."""
+
+    plan: QueuesPlan
+    """What they are. Quotas, weights and preemption change in place; a new name is a new object."""
+
+    ready: NotRequired[Sequence[pulumi.Resource]]
+    """What must have come up before: the gate behind which Kueue's webhooks answer."""
+
+
+class Queues(pulumi.ComponentResource):
+    """Kueue's objects, each after what it refers to.
+
+    They are deleted in reverse: a team's namespaces with all their work, then its cluster queue, then flavors and
+    topology. Kueue keeps a flavor that a queue uses and a queue that work uses, so no other order ends.
+    """
+
+    cluster_queues: Mapping[str, kubernetes.apiextensions.CustomResource]
+    """Cluster queues by team."""
+
+    def __init__(self, name: str, args: QueuesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tpuplane:index:Queues", name, {}, opts)
+        self._name, self._cluster = name, args["cluster"]
+        plan, ready = args["plan"], args.get("ready", ())
+        topologies = [
+            self._object("Topology", it.name, {"levels": [{"nodeLabel": label} for label in it.levels]}, ready)
+            for it in plan.topologies
+        ]
+        flavors = [
+            self._object("ResourceFlavor", it.name, flavor_spec(it), [*ready, *topologies]) for it in plan.flavors
+        ]
+        for priority in plan.priorities:
+            self._priority(priority.name, priority.value, priority.description, ready)
+        checks = self._provisioning(ready) if any(it.queued for it in plan.flavors) else []
+        cohort = self._object("Cohort", plan.cohort, cohort_spec(plan), flavors or ready)
+        self.cluster_queues = {
+            it.name: self._object("ClusterQueue", it.name, cluster_queue_spec(plan, it), [cohort, *flavors, *checks])
+            for it in plan.cluster_queues
+        }
+        for team in plan.cluster_queues:
+            self._team(team)
+        self.register_outputs({})
+
+    def _team(self, team: ClusterQueuePlan) -> None:
+        queue = self.cluster_queues[team.name]
+        for local in team.local_queues:
+            namespace = make_namespace(f"{self._prefix}-{local.namespace}", local.namespace, self._cluster, [queue])
+            kubernetes.apiextensions.CustomResource(
+                f"{self._name}-{local.namespace}-{local.name}",
+                api_version=API_VERSION,
+                kind="LocalQueue",
+                metadata={"name": local.name, "namespace": local.namespace},
+                spec={"clusterQueue": team.name},
+                opts=self._after([namespace, queue]),
+            )
+            if team.members:
+                grant_access(f"{self._name}-{local.namespace}", local.namespace, team, self._after([namespace]))
+
+    @property
+    def _prefix(self) -> str:
+        """The cluster's own front of names: a namespace keeps its URN when a team takes it over."""
+        return self._name.removesuffix("-queues")
+
+    def _object(
+        self, kind: str, called: str, spec: Mapping[str, Any], after: Sequence[pulumi.Resource]
+    ) -> kubernetes.apiextensions.CustomResource:
+        return kubernetes.apiextensions.CustomResource(
+            f"{self._name}-{kind.lower()}-{called}",
+            api_version=API_VERSION,
+            kind=kind,
+            metadata={"name": called},
+            spec=spec,
+            opts=self._after(after),
+        )
+
+    def _priority(self, called: str, value: int, description: str, after: Sequence[pulumi.Resource]) -> None:
+        # It has no `spec`, and the SDK's CustomResource takes nothing else in Python.
+        pulumi.CustomResource(
+            f"kubernetes:{API_VERSION}:WorkloadPriorityClass",
+            f"{self._name}-priority-{called}",
+            {
+                "apiVersion": API_VERSION,
+                "kind": "WorkloadPriorityClass",
+                "metadata": {"name": called},
+                "value": value,
+                "description": description,
+            },
+            self._after(after),
+        )
+
+    def _provisioning(self, ready: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
+        """Flex-start hosts with queued provisioning come for a ProvisioningRequest, all of a job's at once."""
+        config = self._object(
+            "ProvisioningRequestConfig",
+            PROVISIONING_CHECK,
+            {"provisioningClassName": "queued-provisioning.gke.io", "managedResources": ["google.com/tpu"]},
+            ready,
+        )
+        check = self._object(
+            "AdmissionCheck",
+            PROVISIONING_CHECK,
+            {
+                "controllerName": "kueue.x-k8s.io/provisioning-request",
+                "parameters": {
+                    "apiGroup": "kueue.x-k8s.io",
+                    "kind": "ProvisioningRequestConfig",
+                    "name": PROVISIONING_CHECK,
+                },
+            },
+            [config],
+        )
+        return [check]
+
+    def _after(self, resources: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions.merge(
+            self._cluster.in_cluster(), pulumi.ResourceOptions(parent=self, depends_on=list(resources))
+        )
