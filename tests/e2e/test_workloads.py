@@ -87,11 +87,13 @@ def jobset(name: str, *, slices: int, hosts: int) -> dict[str, Any]:
     }
 
 
-def running(platform: PlatformUnderTest, context: str, selector: str, count: int) -> list[dict[str, Any]]:
+def running(
+    platform: PlatformUnderTest, context: str, selector: str, count: int, namespace: str = "default"
+) -> list[dict[str, Any]]:
     """The pods of a selector, once `count` of them run."""
     deadline = time.monotonic() + PATIENCE
     while True:
-        pods = platform.items(context, "pods", "-l", selector)
+        pods = platform.items(context, "pods", "-l", selector, "-n", namespace)
         if sum(pod["status"].get("phase") == "Running" for pod in pods) == count == len(pods):
             return pods
         if time.monotonic() > deadline:

@@ -1,0 +1,100 @@
+"""Kueue's objects as they are registered: each after what it refers to, and all of them bound to their cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from deployment import Deployment, Inputs, deploy_platform
+
+pytestmark = pytest.mark.components
+
+KUEUE = "kueue.x-k8s.io/v1beta2"
+
+
+@pytest.fixture
+def shared(lab: Inputs) -> Deployment:
+    """The lab, shared by two teams."""
+    lab["queues"] = {"preemption": {"withinClusterQueue": "LowerOrNewerEqualPriority"}}
+    lab["teams"] = {
+        "research": {
+            "members": ["group:research@example.com", "serviceAccount:ci@lab.iam.gserviceaccount.com"],
+            "clusters": {"central1": {"pools": {"trainer": {"slices": 1}, "notebooks": {"slices": 3}}}},
+        },
+        "product": {
+            "namespaces": ["product", "canary"],
+            "clusters": {"central1": {"pools": {"trainer": {"slices": 0, "borrowingLimit": 1}}}},
+        },
+    }
+    return deploy_platform(lab)
+
+
+def objects(deployment: Deployment, kind: str) -> dict[str, Any]:
+    """The registered objects of a Kueue kind, by name."""
+    found = (it for it in deployment.custom() if it.type == f"kubernetes:{KUEUE}:{kind}")
+    return {it.inputs["metadata"]["name"]: it for it in found}
+
+
+def test_everything_that_is_referred_to_exists_and_comes_first(shared: Deployment) -> None:
+    topologies, flavors = objects(shared, "Topology"), objects(shared, "ResourceFlavor")
+    (cohort,) = objects(shared, "Cohort").values()
+    queues = objects(shared, "ClusterQueue")
+    for flavor in flavors.values():
+        assert topologies[flavor.inputs["spec"]["topologyName"]].urn in flavor.request.dependencies
+    for queue in queues.values():
+        (group,) = queue.inputs["spec"]["resourceGroups"]
+        assert {it["name"] for it in group["flavors"]} <= flavors.keys()
+        assert {it.urn for it in flavors.values()} | {cohort.urn} <= set(queue.request.dependencies)
+        assert queue.inputs["spec"]["cohortName"] == cohort.inputs["metadata"]["name"]
+
+
+def test_a_team_has_a_queue_in_each_of_its_namespaces_and_only_it_may_use_it(shared: Deployment) -> None:
+    queues = objects(shared, "ClusterQueue")
+    locals_ = [it for it in shared.custom() if it.type == f"kubernetes:{KUEUE}:LocalQueue"]
+    places = {it.inputs["metadata"]["namespace"]: it.inputs["spec"]["clusterQueue"] for it in locals_}
+    assert places == {"research": "research", "product": "product", "canary": "product"}
+    (selector,) = queues["product"].inputs["spec"]["namespaceSelector"]["matchExpressions"]
+    assert selector["values"] == ["product", "canary"]
+    for local in locals_:
+        namespace = shared.one(":Namespace", f"platform-central1-{local.inputs['metadata']['namespace']}")
+        queue = queues[local.inputs["spec"]["clusterQueue"]]
+        # The namespace and all work in it goes before the queue, which Kueue keeps as long as there is work.
+        assert queue.urn in namespace.request.dependencies
+        assert {namespace.urn, queue.urn} <= set(local.request.dependencies)
+
+
+def test_a_namespace_keeps_its_urn_when_a_team_takes_it_over(lab: Inputs, shared: Deployment) -> None:
+    assert deploy_platform(lab | {"teams": {}}).one(":Namespace").urn == shared.one(
+        ":Namespace", "platform-central1-research"
+    ).urn  # fmt: skip
+
+
+def test_preemption_is_always_said_and_every_resource_covered(shared: Deployment) -> None:
+    for queue in objects(shared, "ClusterQueue").values():
+        assert queue.inputs["spec"]["preemption"] == {
+            "withinClusterQueue": "LowerOrNewerEqualPriority",
+            "reclaimWithinCohort": "Any",
+            "borrowWithinCohort": {"policy": "Never"},
+        }
+        (group,) = queue.inputs["spec"]["resourceGroups"]
+        assert group["coveredResources"] == ["google.com/tpu", "cpu", "memory", "ephemeral-storage"]
+        for flavor in group["flavors"]:
+            assert [it["name"] for it in flavor["resources"]] == group["coveredResources"]
+
+
+def test_members_work_in_their_namespaces_and_nowhere_else(shared: Deployment) -> None:
+    bindings = [it for it in shared.custom() if it.type.endswith(":RoleBinding")]
+    assert {it.inputs["metadata"]["namespace"] for it in bindings} == {"research"}
+    assert not [it for it in shared.custom() if it.type.endswith(":ClusterRoleBinding")]
+    for binding in bindings:
+        assert [(it["kind"], it["name"]) for it in binding.inputs["subjects"]] == [
+            ("Group", "research@example.com"),
+            ("User", "ci@lab.iam.gserviceaccount.com"),
+        ]
+
+
+def test_queues_go_and_come_with_their_cluster(shared: Deployment) -> None:
+    cluster = shared.one("container/cluster:Cluster").urn
+    found = [it for it in shared.custom() if it.type.startswith("kubernetes:kueue")]
+    assert found
+    assert {it.request.deletedWith for it in found} == {cluster}

@@ -1,0 +1,145 @@
+"""Two teams on the slices of one cluster, with the real Kueue: borrowing, reclaim, priorities, and plain refusals."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
+from tests.e2e.test_workloads import running
+
+pytestmark = pytest.mark.e2e
+
+PATIENCE = 120.0
+
+
+class Teams:
+    """Jobs of two teams on the platform's two v6e 4x4 slices."""
+
+    def __init__(self, platform: PlatformUnderTest, folder: Path) -> None:
+        self.platform, self.folder = platform, folder
+
+    def submit(self, team: str, name: str, *, slices: int, priority: str = "normal") -> None:
+        """Run a multislice JobSet, each of whose slices is kept whole by Kueue alone."""
+        path = self.folder / f"{name}.yaml"
+        path.write_text(yaml.safe_dump(_jobset(team, name, slices, priority)))
+        self.platform.kubectl(CENTRAL1, "apply", "-f", str(path))
+
+    def finish(self, team: str, *names: str) -> None:
+        """Take jobs away, whether they run or wait."""
+        self.platform.kubectl(CENTRAL1, "delete", "jobset", "-n", team, "--wait", *names)
+
+    def pools(self, team: str, name: str, slices: int) -> list[set[str]]:
+        """The node pools of each slice of a job, once all of its pods run."""
+        pods = running(self.platform, CENTRAL1, f"jobset.sigs.k8s.io/jobset-name={name}", 4 * slices, namespace=team)
+        found: dict[str, set[str]] = {}
+        for pod in pods:
+            job = pod["metadata"]["labels"]["jobset.sigs.k8s.io/job-index"]
+            found.setdefault(job, set()).add(self.platform.pool_of(CENTRAL1, pod))
+        return list(found.values())
+
+    def condition(self, team: str, name: str, kind: str, is_it: Callable[[dict[str, Any]], bool]) -> str:
+        """What Kueue says in a condition of the job's workload, once it is as wanted."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            workloads = self.platform.items(CENTRAL1, "workloads.kueue.x-k8s.io", "-n", team)
+            for workload in workloads:
+                if any(owner["name"] == name for owner in workload["metadata"].get("ownerReferences", ())):
+                    for condition in workload.get("status", {}).get("conditions", ()):
+                        if condition["type"] == kind and is_it(condition):
+                            return str(condition["message"])
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{team}/{name} has no such {kind}: {json.dumps(workloads, indent=1)}")
+            time.sleep(0.3)
+
+
+@pytest.fixture
+def teams(platform: PlatformUnderTest, tmp_path: Path) -> Iterator[Teams]:
+    platform.kubectl(CENTRAL1, "delete", "raycluster", "--all", "--wait")
+    platform.kubectl(CENTRAL1, "wait", "pod", "--for=delete", "-l", "ray.io/cluster", "--timeout=120s")
+    yield Teams(platform, tmp_path)
+    for team in ("research", "product"):
+        platform.kubectl(CENTRAL1, "delete", "jobset", "-n", team, "--all", "--wait")
+
+
+def test_what_is_idle_is_borrowed_and_given_back_whole(teams: Teams) -> None:
+    teams.submit("research", "borrower", slices=2)
+    borrowed = teams.pools("research", "borrower", 2)
+    assert [len(pools) for pools in borrowed] == [1, 1]
+    assert borrowed[0] != borrowed[1]
+
+    teams.submit("product", "owner", slices=1)
+    assert [len(pools) for pools in teams.pools("product", "owner", 1)] == [1]
+    why = teams.condition("research", "borrower", "Evicted", lambda it: it["status"] == "True")
+    assert "reclamation within the cohort" in why
+    assert (
+        teams.platform.items(CENTRAL1, "pods", "-n", "research", "-l", "jobset.sigs.k8s.io/jobset-name=borrower") == []
+    )
+
+    teams.finish("product", "owner")
+    assert len(teams.pools("research", "borrower", 2)) == 2
+
+
+def test_work_that_fills_idle_chips_ends_for_more_important_work_of_its_team(teams: Teams) -> None:
+    teams.submit("research", "filler", slices=2, priority="idle")
+    teams.pools("research", "filler", 2)
+    teams.submit("research", "urgent", slices=1, priority="high")
+    assert [len(pools) for pools in teams.pools("research", "urgent", 1)] == [1]
+    assert "prioritization in the ClusterQueue" in teams.condition(
+        "research", "filler", "Preempted", lambda it: it["status"] == "True"
+    )
+
+
+def test_a_job_larger_than_everything_is_told_so(teams: Teams) -> None:
+    teams.submit("product", "giant", slices=3)
+    said = teams.condition("product", "giant", "QuotaReserved", lambda it: it["status"] == "False")
+    assert "request (48) > maximum capacity (32)" in said
+
+
+def test_flavors_are_the_nodes_own_labels_and_taints(platform: PlatformUnderTest) -> None:
+    """Drift on either side leaves work pending for ever (cluster-toolkit pull 5965)."""
+    nodes = platform.items(CENTRAL1, "nodes")
+    flavors = platform.items(CENTRAL1, "resourceflavors")
+    topologies = {
+        it["metadata"]["name"]: {level["nodeLabel"] for level in it["spec"]["levels"]}
+        for it in platform.items(CENTRAL1, "topologies.kueue.x-k8s.io")
+    }
+    assert {flavor["metadata"]["name"] for flavor in flavors} == {"cpu", "v5e-4x4", "v6e-4x4", "v6e-2x2"}
+    for flavor in flavors:
+        wanted = flavor["spec"]["nodeLabels"].items()
+        own = [node for node in nodes if wanted <= node["metadata"]["labels"].items()]
+        assert own, flavor["metadata"]["name"]
+        tolerated = {it["key"] for it in flavor["spec"].get("tolerations", ())}
+        for node in own:
+            assert {taint["key"] for taint in node["spec"].get("taints", ())} == tolerated
+            assert topologies[flavor["spec"]["topologyName"]] <= node["metadata"]["labels"].keys()
+
+
+def _jobset(team: str, name: str, slices: int, priority: str) -> dict[str, Any]:
+    pool = "cloud.google.com/gke-nodepool"
+    placement = {
+        "kueue.x-k8s.io/podset-slice-required-topology": pool,
+        "kueue.x-k8s.io/podset-slice-size": "4",
+        "kueue.x-k8s.io/podset-preferred-topology": pool,
+    }
+    container = {
+        "name": "train",
+        "image": "python:3.11",
+        "resources": {"requests": {"cpu": 10, "memory": "10Gi"}, "limits": {"google.com/tpu": 4}},
+    }
+    selector = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
+    pod = {"restartPolicy": "Never", "nodeSelector": selector, "containers": [container]}
+    template = {"metadata": {"annotations": placement}, "spec": pod}
+    job = {"parallelism": 4, "completions": 4, "backoffLimit": 0, "template": template}
+    return {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": name, "namespace": team, "labels": {"kueue.x-k8s.io/priority-class": priority}},
+        "spec": {"replicatedJobs": [{"name": "slice", "replicas": slices, "template": {"spec": job}}]},
+    }

@@ -1,0 +1,119 @@
+"""Queues follow from the pools: flavors are the pools' own shapes, and quotas are whole slices of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tpuplane.plan import plan
+from tpuplane.plan.queue_model import TPU, FlavorQuotaPlan, QueuesPlan
+from tpuplane.spec import PlatformSpec
+
+pytestmark = pytest.mark.unit
+
+V6E = {"generation": "v6e", "topology": "4x4"}
+POOLS: dict[str, Any] = {
+    "trainer": {**V6E, "slices": 3},
+    "cheap": {**V6E, "slices": 2, "capacity": "spot"},
+    "more": {**V6E, "slices": 1},
+    "small": {"generation": "v6e", "topology": "2x4", "machineType": "ct6e-standard-8t", "slices": 2},
+}
+
+
+def queues_of(teams: dict[str, Any], pools: dict[str, Any] | None = None, **queues: Any) -> QueuesPlan:
+    """The queues of one cluster whose teams have these quotas by pool."""
+    spec = PlatformSpec.parse(
+        {
+            "name": "lab",
+            "project": "tpuplane-lab",
+            "queues": queues,
+            "teams": {name: {"clusters": {"main": {"pools": quotas}}} for name, quotas in teams.items()},
+            "clusters": {"main": {"location": "us-central1-b", "pools": pools or POOLS}},
+        }
+    )
+    found = plan(spec).clusters[0].queues
+    assert found is not None
+    return found
+
+
+def chips(quotas: tuple[FlavorQuotaPlan, ...]) -> dict[str, tuple[str, str | None, str | None]]:
+    """Chips by flavor: nominal quota, borrowing and lending limit."""
+    return {
+        quota.flavor: (it.nominal, it.borrowing_limit, it.lending_limit)
+        for quota in quotas
+        for it in quota.resources
+        if it.resource == TPU
+    }
+
+
+def test_pools_of_one_shape_and_capacity_are_one_flavor() -> None:
+    queues = queues_of({"a": {"trainer": {"slices": 2}, "more": {"chips": 16}, "small": {"slices": 1}}})
+    assert [(flavor.name, flavor.pools, flavor.slices) for flavor in queues.flavors] == [
+        ("cpu", ("system",), 0),
+        ("v6e-2x4-8t", ("small",), 2),
+        ("v6e-4x4", ("trainer", "more"), 4),
+    ]
+    assert chips(queues.cluster_queues[0].flavors) == {
+        "cpu": ("0", None, None),
+        "v6e-2x4-8t": ("8", None, None),
+        "v6e-4x4": ("48", None, None),
+    }
+
+
+def test_capacity_decides_which_flavor_is_tried_first() -> None:
+    teams = {"a": {"trainer": {"slices": 1}, "cheap": {"slices": 1}}}
+    assert [flavor.name for flavor in queues_of(teams).flavors] == ["cpu", "v6e-4x4", "v6e-4x4-spot"]
+    cheap_first = queues_of(teams, capacityOrder=["spot", "on-demand"])
+    assert [quota.flavor for quota in cheap_first.cluster_queues[0].flavors] == ["cpu", "v6e-4x4-spot", "v6e-4x4"]
+
+
+def test_limits_are_in_the_unit_of_the_quota() -> None:
+    queues = queues_of(
+        {
+            "a": {"trainer": {"slices": 2, "borrowingLimit": 1, "lendingLimit": 0}},
+            "b": {"trainer": {"chips": 16, "borrowingLimit": 32}},
+        }
+    )
+    assert chips(queues.cluster_queues[0].flavors)["v6e-4x4"] == ("32", "16", "0")
+    assert chips(queues.cluster_queues[1].flavors)["v6e-4x4"] == ("16", "32", None)
+
+
+def test_a_flavor_has_the_labels_of_its_pools_and_tolerates_their_taint() -> None:
+    queues = queues_of({"a": {"cheap": {"slices": 1}}})
+    (flavor,) = [it for it in queues.flavors if it.name != "cpu"]
+    assert flavor.node_labels == {
+        "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
+        "cloud.google.com/gke-tpu-topology": "4x4",
+        "cloud.google.com/gke-accelerator-count": "4",
+        "tpuplane-capacity": "spot",
+    }
+    assert flavor.tolerated_taints == ("google.com/tpu",)
+
+
+def test_slices_are_placed_by_topology_only_where_their_hosts_are_always_there() -> None:
+    assert {flavor.topology for flavor in queues_of({"a": {"trainer": {"slices": 1}}}).flavors} == {"slices"}
+    elastic = {"trainer": {**V6E, "autoscaling": {"maxSlices": 3}}}
+    queues = queues_of({"a": {"trainer": {"slices": 1}}}, elastic)
+    assert queues.topologies == ()
+    assert {flavor.topology for flavor in queues.flavors} == {None}
+
+
+def test_a_platform_without_teams_has_no_queues() -> None:
+    spec = PlatformSpec.parse(
+        {"name": "lab", "project": "tpuplane-lab", "clusters": {"main": {"location": "us-central1"}}}
+    )
+    assert plan(spec).clusters[0].queues is None
+
+
+@given(slices=st.integers(1, 6), parts=st.lists(st.integers(0, 6), min_size=1, max_size=4))
+def test_teams_and_the_cohort_together_have_every_slice_once(slices: int, parts: list[int]) -> None:
+    shares: list[int] = []
+    for part in parts:
+        shares.append(min(part, slices - sum(shares)))
+    teams = {f"team-{index}": {"trainer": {"slices": share}} for index, share in enumerate(shares)}
+    queues = queues_of(teams, {"trainer": {**V6E, "slices": slices}})
+    own = sum(int(chips(queue.flavors).get("v6e-4x4", ("0", None, None))[0]) for queue in queues.cluster_queues)
+    assert own == 16 * sum(shares)
+    assert own + int(chips(queues.shared).get("v6e-4x4", ("0", None, None))[0]) == 16 * slices
