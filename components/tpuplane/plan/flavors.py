@@ -30,7 +30,9 @@ def flavor_name(shape: Slice, capacity: Capacity, *, queued: bool = False) -> st
     return f"{name}-queued" if queued else name
 
 
-def flavors(pools: Sequence[NodePoolPlan], used: Iterable[str], order: Sequence[Capacity]) -> tuple[FlavorPlan, ...]:
+def flavors(
+    pools: Sequence[NodePoolPlan], used: Iterable[str], order: Sequence[Capacity], *, system_pool: bool
+) -> tuple[FlavorPlan, ...]:
     """The flavors of the pools that teams use (by key): first the CPUs, then slices in the order of capacities.
 
     CPUs go first because a pod that asks for no chips fits everywhere, and must not sit on a TPU host.
@@ -45,7 +47,7 @@ def flavors(pools: Sequence[NodePoolPlan], used: Iterable[str], order: Sequence[
     static = all(pool.autoscaling is None for _, pool in named)
     topology = SLICE_TOPOLOGY.name if static else None
     return (
-        _cpus(topology),
+        _cpus(topology, system_pool=system_pool),
         *(
             _flavor(name, [pool for _, pool in of], topology)
             for name, of in groupby(named, key=lambda item: item[0])
@@ -72,10 +74,11 @@ def _rank(capacity: Capacity, order: Sequence[Capacity]) -> int:
     return order.index(capacity) if capacity in order else len(order)
 
 
-def _cpus(topology: str | None) -> FlavorPlan:
+def _cpus(topology: str | None, *, system_pool: bool) -> FlavorPlan:
+    """The system pool; in a cluster of somebody else's, which has none of ours, every node that its pods fit."""
     return FlavorPlan(
         name=CPU_FLAVOR,
-        node_labels={POOL_LABEL: SYSTEM_POOL},
+        node_labels={POOL_LABEL: SYSTEM_POOL} if system_pool else {},
         tolerated_taints=(),
         topology=topology,
         capacity="on-demand",

@@ -59,7 +59,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         for pool_key, pool in cluster.pools.items()
         for node_pool in tpu_pools(pool_key, pool, cluster, name, labels, spec)
     )
-    queues = queues_plan(spec, key, pools)
+    queues = queues_plan(spec, key, pools, system_pool=cluster.existing is None)
     return ClusterPlan(
         key=key,
         name=name,
@@ -107,5 +107,7 @@ def _subnet(name: str, cluster: ClusterSpec) -> SubnetPlan:
 
 def _namespaces(cluster: ClusterSpec, queues: QueuesPlan | None) -> tuple[str, ...]:
     """Those without a queue; the others come with their team."""
-    teams = () if queues is None else (queue.namespace for of in queues.cluster_queues for queue in of.local_queues)
-    return tuple(it for it in cluster.namespaces if it not in set(teams))
+    with_queue = {
+        local.namespace for queue in (queues.cluster_queues if queues else ()) for local in queue.local_queues
+    }
+    return tuple(namespace for namespace in cluster.namespaces if namespace not in with_queue)

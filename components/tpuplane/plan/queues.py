@@ -27,13 +27,15 @@ COVERED = (TPU, "cpu", "memory", "ephemeral-storage")
 _UNITS = {TPU: "", "cpu": "", "memory": "Gi", "ephemeral-storage": "Gi"}
 
 
-def queues_plan(spec: PlatformSpec, key: str, pools: tuple[NodePoolPlan, ...]) -> QueuesPlan | None:
+def queues_plan(
+    spec: PlatformSpec, key: str, pools: tuple[NodePoolPlan, ...], *, system_pool: bool
+) -> QueuesPlan | None:
     """What Kueue gets in the cluster `key`; None where no team has anything in it."""
     teams = {name: team for name, team in spec.teams.items() if key in team.clusters}
     if not teams:
         return None
     used = dict.fromkeys(pool for team in teams.values() for pool in team.clusters[key].pools)
-    found = flavors(pools, used, spec.queues.capacity_order)
+    found = flavors(pools, used, spec.queues.capacity_order, system_pool=system_pool)
     shares = {name: _shares(team.clusters[key], pools) for name, team in teams.items()}
     queues = spec.queues
     return QueuesPlan(
