@@ -69,7 +69,7 @@ class Case:
         settings = self.written.get("config", {})
         for rule in (it for it in rules if it.id == self.rule):
             if "stack" in self.written:
-                stack = Stack(tuple(resource(it) for it in self.written["stack"]))
+                stack = Stack(tuple(resource(it) for it in self.written["stack"] for _ in range(it.get("count", 1))))
                 found += judge_stack(rule, stack, settings, ledger, TODAY)
             elif "plan" in self.written:
                 plan = Plan.parse(json.dumps({"steps": self.written["plan"]}))

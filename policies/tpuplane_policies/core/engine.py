@@ -11,7 +11,7 @@ from tpuplane_policies.core.judging import exempted, judge
 from tpuplane_policies.core.ledger import Ledger
 from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.registry import Rule
-from tpuplane_policies.core.resources import Resource, Stack, matches
+from tpuplane_policies.core.resources import Resource, Stack, inline_pools, matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,8 @@ class Violation:
     message: str
     resource: Resource | None
     line: int
+    like: tuple[str, ...] = ()
+    """Checks of checkov and trivy that find the same."""
 
 
 def judge_resource(
@@ -30,9 +32,10 @@ def judge_resource(
     """Hold a rule against one resource. `settings` are the rule's options and its `exemptions`."""
     return [
         violation
+        for it in (resource, *inline_pools(resource))
         for check in rule.checks
-        if matches(check.types, resource.type)
-        for violation in _judge(rule, check.function, resource, settings, ledger, today)
+        if matches(check.types, it.type)
+        for violation in _judge(rule, check.function, it, settings, ledger, today)
     ]
 
 
@@ -70,6 +73,7 @@ def _judge(
         covered, note = exempted(finding, settings.get("exemptions") or (), today)
         if not covered:
             where = f"{finding.resource.name}: " if finding.resource else ""
-            text = f"{rule.id} {where}{finding.text}. Remedy: {rule.remedy}" + (f" ({note})" if note else "")
-            violations.append(Violation(rule.id, text, finding.resource, finding.line))
+            also = f" [{', '.join(finding.like)}]" if finding.like else ""
+            text = f"{rule.id} {where}{finding.text}. Remedy: {rule.remedy}{also}" + (f" ({note})" if note else "")
+            violations.append(Violation(rule.id, text, finding.resource, finding.line, finding.like))
     return violations

@@ -24,6 +24,8 @@ class Demand:
     wrong: str
     resource: Resource | None = None
     """The resource at fault, for a rule that sees the whole stack; None: the stack itself."""
+    like: tuple[str, ...] = ()
+    """Checks of checkov and trivy that judge just this."""
 
 
 Demands = Iterable[Demand]
@@ -32,9 +34,9 @@ StackCheck = Callable[[Stack, Options], Demands]
 PlanCheck = Callable[[Plan, Options], Demands]
 
 
-def demand(truth: Truth | bool, at: Value, wrong: str, resource: Resource | None = None) -> Demand:
-    """Ask for something to be so."""
-    return Demand(truth if isinstance(truth, Truth) else Truth(truth), at, wrong, resource)
+def demand(truth: Truth | bool, at: Value, wrong: str, resource: Resource | None = None, like: str = "") -> Demand:
+    """Ask for something to be so. `like`: ids of checkov's and trivy's checks that ask for the same, by spaces."""
+    return Demand(truth if isinstance(truth, Truth) else Truth(truth), at, wrong, resource, tuple(like.split()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Finding:
     resource: Resource | None
     line: int
     """Line of the check that found it: tests hold every check to account."""
+    like: tuple[str, ...] = ()
+    """Checks of checkov and trivy that find it too."""
 
 
 @dataclass(slots=True)
@@ -70,7 +74,7 @@ def judge(check: Callable[..., Demands], subject: Resource | Stack | Plan, optio
                 continue
             judgement.decided += 1
             if not it.truth.holds:
-                judgement.findings.append(Finding(_text(it), it.resource or own, demands.gi_frame.f_lineno))
+                judgement.findings.append(Finding(_text(it), it.resource or own, demands.gi_frame.f_lineno, it.like))
     except UndecidedError as error:
         judgement.undecided.extend(error.paths)
     if not judgement.undecided and not judgement.decided:

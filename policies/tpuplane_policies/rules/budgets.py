@@ -10,9 +10,9 @@ from tpuplane.cost.rates import rate
 
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import stack_rule
-from tpuplane_policies.core.resources import Resource, Stack
+from tpuplane_policies.core.resources import POOL, Resource, Stack
 from tpuplane_policies.core.values import Value
-from tpuplane_policies.rules.kinds import COMPUTE_CLASS, POOL
+from tpuplane_policies.rules.kinds import COMPUTE_CLASS
 from tpuplane_policies.rules.pools import capacities, node_range, region_of, tpu_hosts, tpu_slice, zones
 
 TEAM_LABEL = "team"

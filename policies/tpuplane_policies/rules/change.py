@@ -9,9 +9,9 @@ from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.ledger import Ledger
 from tpuplane_policies.core.plans import Plan, Step
 from tpuplane_policies.core.registry import plan_rule, resource_rule, rules, stack_rule
-from tpuplane_policies.core.resources import Resource, Stack, matches
+from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack, matches
 from tpuplane_policies.core.values import Truth, Value
-from tpuplane_policies.rules.kinds import CLUSTER, CRD, K8S_PROVIDER, POOL
+from tpuplane_policies.rules.kinds import CRD, K8S_PROVIDER
 from tpuplane_policies.rules.pools import node_range, tpu_hosts
 
 REPLACING = ("replace", "create-replacement", "delete-replaced")
@@ -110,7 +110,9 @@ def _first(undecided: dict[str, None], count: int = 4) -> str:
 
 @resource_rule("REP007", *NAMED)
 def named_things_go_before_they_come(it: Resource, options: Options) -> Demands:
-    """Two things cannot have one name at once."""
+    """Two things cannot have one name at once. A pool inside a cluster goes with it."""
+    if it.path:
+        return
     at = it[NAME_FIELD.get(it.type, "name")]
     named = at.is_set & ~at.test(lambda name: _automatic(str(name), it.name))
     yield demand(

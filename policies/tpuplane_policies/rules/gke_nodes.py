@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule
-from tpuplane_policies.core.resources import Resource
+from tpuplane_policies.core.resources import CLUSTER, POOL, Resource
 from tpuplane_policies.core.values import Truth, Value
-from tpuplane_policies.rules.kinds import CLUSTER, IAM, POOL
+from tpuplane_policies.rules.kinds import IAM, INSTANCE
 from tpuplane_policies.rules.pools import node_range, zone_count
 
 BROAD = ("roles/editor", "roles/owner", "roles/container.admin", "roles/compute.admin", "roles/iam.serviceAccountUser")
+COS = ("COS", "COS_CONTAINERD")
+EXPOSING = ("UNSPECIFIED", "EXPOSE", "MODE_UNSPECIFIED", "GCE_METADATA")
 MAX_NODES_PER_ZONE = 1000  # google/gke-policy-automation, scalability/nodes_per_pool_zone.rego
 
 
@@ -28,25 +32,40 @@ def _own_account(account: Value) -> Truth:
 def nodes_hide_their_identity(pool: Resource, options: Options) -> Demands:
     """Pods ask GKE's metadata server, never the machine's."""
     at = pool["nodeConfig.workloadMetadataConfig.mode"]
-    yield demand(at.one_of("GKE_METADATA"), at, "pods could take the node's identity; allowed: GKE_METADATA")
+    hidden = hides_metadata(pool["nodeConfig.workloadMetadataConfig"])
+    like = "CKV_GCP_69 GCP-0057" if at.one_of(*EXPOSING).holds else "CKV_GCP_69"
+    yield demand(hidden, at, "pods could take the node's identity; allowed: GKE_METADATA", like=like)
+
+
+def hides_metadata(config: Value) -> Truth:
+    """Whether pods see GKE's metadata server; the second name is that of the API's earlier versions."""
+    return config["mode"].one_of("GKE_METADATA") | config["nodeMetadata"].one_of("GKE_METADATA_SERVER", "SECURE")
 
 
 @resource_rule("GKE005", POOL)
 def nodes_run_as_their_own_account(pool: Resource, options: Options) -> Demands:
     """Compute Engine's default account may edit the whole project."""
     at = pool["nodeConfig.serviceAccount"]
-    yield demand(_own_account(at), at, "nodes run as Compute Engine's default account")
+    yield demand(_own_account(at), at, "nodes run as Compute Engine's default account", like=_unset(at, "GCP-0050"))
 
 
 @resource_rule("GKE005", CLUSTER)
 def clusters_own_nodes_too(cluster: Resource, options: Options) -> Demands:
-    """The first pool and auto-provisioned pools have an account of their own as well."""
+    """The first pool, and what GKE makes by itself, have an account of their own as well."""
+    makes_its_own = cluster["clusterAutoscaling.enabled"].is_true | cluster["enableAutopilot"].is_true
     if _first_pool_stays(cluster):
         at = cluster["nodeConfig.serviceAccount"]
-        yield demand(_own_account(at), at, "nodes run as Compute Engine's default account")
-    if cluster["clusterAutoscaling.enabled"].is_true.holds:
+        text = "nodes run as Compute Engine's default account"
+        yield demand(_own_account(at), at, text, like="" if makes_its_own.holds else _unset(at, "GCP-0050"))
+    if makes_its_own.holds:
         at = cluster["clusterAutoscaling.autoProvisioningDefaults.serviceAccount"]
-        yield demand(_own_account(at), at, "auto-provisioned nodes run as Compute Engine's default account")
+        text = "auto-provisioned nodes run as Compute Engine's default account"
+        yield demand(_own_account(at), at, text, like=_unset(at, "GCP-0050"))
+
+
+def _unset(at: Value, like: str) -> str:
+    """The ids of checks that look only whether something is there."""
+    return "" if at.is_set.holds else like
 
 
 @resource_rule("GKE005", IAM)
@@ -63,31 +82,36 @@ def nodes_hold_narrow_roles(binding: Resource, options: Options) -> Demands:
 def nodes_are_shielded(cluster: Resource, options: Options) -> Demands:
     """GKE's default is on."""
     at = cluster["enableShieldedNodes"]
-    yield demand(~at.one_of(False), at, "nodes could be replaced by an attacker's")
+    yield demand(~at.one_of(False, "false"), at, "nodes could be replaced by an attacker's", like="CKV_GCP_71 GCP-0055")
 
 
-@resource_rule("GKE006", POOL)
-def nodes_check_what_they_boot(pool: Resource, options: Options) -> Demands:
+@resource_rule("GKE006", CLUSTER, POOL)
+def nodes_check_what_they_boot(it: Resource, options: Options) -> Demands:
     """Secure boot is off by default, integrity monitoring on."""
-    config = pool["nodeConfig.shieldedInstanceConfig"]
-    yield demand(config["enableSecureBoot"].is_true, config["enableSecureBoot"], "unsigned kernels could boot")
-    at = config["enableIntegrityMonitoring"]
-    yield demand(~at.one_of(False), at, "a changed boot would not be noticed")
+    for written in _node_configs(it):
+        config = written["shieldedInstanceConfig"]
+        at = config["enableSecureBoot"]
+        yield demand(at.is_true, at, "unsigned kernels could boot", like="CKV_GCP_68")
+        at = config["enableIntegrityMonitoring"]
+        yield demand(~at.one_of(False, "false"), at, "a changed boot would not be noticed", like="CKV_GCP_72")
 
 
-@resource_rule("GKE007", POOL)
-def nodes_run_cos(pool: Resource, options: Options) -> Demands:
-    """COS with containerd is GKE's default."""
-    at = pool["nodeConfig.imageType"]
-    cos = at.test(lambda it: it is None or str(it).upper() == "COS_CONTAINERD")
-    yield demand(cos, at, "not Container-Optimized OS; allowed: COS_CONTAINERD")
+@resource_rule("GKE007", CLUSTER, POOL)
+def nodes_run_cos(it: Resource, options: Options) -> Demands:
+    """COS with containerd is GKE's default; plain COS is what it was called before."""
+    for written in _node_configs(it):
+        at = written["imageType"]
+        cos = at.test(lambda image: not image or str(image).upper() in COS)
+        yield demand(cos, at, "not Container-Optimized OS; allowed: COS_CONTAINERD", like="CKV_GCP_22 GCP-0054")
 
 
-@resource_rule("GKE010", POOL)
-def legacy_metadata_is_off(pool: Resource, options: Options) -> Demands:
+@resource_rule("GKE010", CLUSTER, POOL)
+def legacy_metadata_is_off(it: Resource, options: Options) -> Demands:
     """GKE turns the old endpoints off by default; nobody may turn them on."""
-    at = pool["nodeConfig.metadata"].child("disable-legacy-endpoints")
-    yield demand(at.one_of(None, "true", True), at, "the old metadata endpoints answer without a header")
+    for written in _node_configs(it):
+        at = written["metadata"].child("disable-legacy-endpoints")
+        off = at.one_of(None, "true", True)
+        yield demand(off, at, "the old metadata endpoints answer without a header", like="GCP-0048")
 
 
 @resource_rule("GKE012", POOL)
@@ -95,26 +119,63 @@ def broken_nodes_are_repaired(pool: Resource, options: Options) -> Demands:
     """On, except for flex-start hosts, for which GKE refuses it."""
     at = pool["management.autoRepair"]
     flex = pool["nodeConfig.flexStart"].is_true
-    yield demand(flex | at.is_true, at, "a broken host stays, and with it the whole slice")
+    yield demand(flex | at.is_true, at, "a broken host stays, and with it the whole slice", like="CKV_GCP_9 GCP-0063")
 
 
 @resource_rule("GKE013", POOL)
 def nodes_are_upgraded(pool: Resource, options: Options) -> Demands:
     """A pool that is left behind ends outside the supported versions."""
     at = pool["management.autoUpgrade"]
-    yield demand(at.is_true, at, "nodes stay on a version with known holes")
+    yield demand(at.is_true, at, "nodes stay on a version with known holes", like="CKV_GCP_10 GCP-0058")
 
 
-@resource_rule("GKE018", POOL)
-def boot_disks_have_a_key(pool: Resource, options: Options) -> Demands:
+@resource_rule("GKE012", CLUSTER)
+def what_gke_makes_is_repaired(cluster: Resource, options: Options) -> Demands:
+    """Pools of node auto-provisioning: GKE's default is on."""
+    at = cluster["clusterAutoscaling.autoProvisioningDefaults.management.autoRepair"]
+    yield demand(~at.one_of(False), at, "auto-provisioned nodes stay broken")
+
+
+@resource_rule("GKE013", CLUSTER)
+def what_gke_makes_is_upgraded(cluster: Resource, options: Options) -> Demands:
+    """Pools of node auto-provisioning: GKE's default is on."""
+    at = cluster["clusterAutoscaling.autoProvisioningDefaults.management.autoUpgrade"]
+    yield demand(~at.one_of(False), at, "auto-provisioned nodes stay on a version with known holes")
+
+
+@resource_rule("GKE018", CLUSTER, POOL)
+def boot_disks_have_a_key(it: Resource, options: Options) -> Demands:
     """Google encrypts anyway; a key of one's own can be taken away."""
-    at = pool["nodeConfig.bootDiskKmsKey"]
-    yield demand(at.is_set, at, "the disk has no key of your own")
+    for written in _node_configs(it):
+        at = written["bootDiskKmsKey"]
+        yield demand(at.is_set, at, "the disk has no key of your own")
+
+
+@resource_rule("GKE018", INSTANCE)
+def machines_disks_have_a_key(machine: Resource, options: Options) -> Demands:
+    """Machines beside the cluster, such as a bastion."""
+    for disk in (machine["bootDisk"], *machine["attachedDisks"].each()):
+        if disk.raw is not None:
+            at = disk["kmsKeySelfLink"]
+            yield demand(at.is_set, at, "the disk has no key of your own", like="GCP-0033")
+
+
+def _node_configs(it: Resource) -> Iterator[Value]:
+    """Every description of nodes: a pool's own, the cluster's for its first pool, and that of auto-provisioning."""
+    if it.type == POOL:
+        yield it["nodeConfig"]
+        return
+    if it["nodeConfig"].is_set.holds and it["enableAutopilot"].is_true.holds is False:
+        yield it["nodeConfig"]
+    if it["clusterAutoscaling.enabled"].is_true.holds:
+        yield it["clusterAutoscaling.autoProvisioningDefaults"]
 
 
 @resource_rule("GKE021", CLUSTER)
 def clusters_say_whose_they_are(cluster: Resource, options: Options) -> Demands:
-    """The labels that `labels` names."""
+    """At least one, and those that `labels` names."""
+    at = cluster["resourceLabels"]
+    yield demand(at.is_set, at, "the bill does not say whose it is", like="CKV_GCP_21 GCP-0051")
     for key in options["labels"]:
         at = cluster["resourceLabels"].child(key)
         yield demand(at.is_set, at, f"the bill does not say whose it is; wanted: {', '.join(options['labels'])}")

@@ -17,6 +17,12 @@ def pod_specs(workload: Resource) -> Iterator[Value]:
     spec = workload["spec"]
     if kind == "Pod":
         yield spec
+    elif kind == "PodTemplate":
+        yield workload["template.spec"]
+    elif kind == "LeaderWorkerSet":
+        for template in ("leaderTemplate", "workerTemplate"):
+            if spec["leaderWorkerTemplate"][template].is_set.holds:
+                yield spec["leaderWorkerTemplate"][template]["spec"]
     elif kind == "CronJob":
         yield spec["jobTemplate.spec.template.spec"]
     elif kind == "JobSet":
@@ -31,14 +37,34 @@ def pod_specs(workload: Resource) -> Iterator[Value]:
         yield spec["template.spec"]
 
 
+def pod_count(workload: Resource) -> int:
+    """Pods that a workload asks for at once; of a DaemonSet, one.
+
+    Raises:
+        UndecidedError: if a count is not known yet.
+
+    """
+    kind, spec = workload.type.rpartition(":")[2], workload["spec"]
+    if kind == "JobSet":
+        jobs = spec["replicatedJobs"].each()
+        return sum(int(job["replicas"].get(1) * job["template.spec.parallelism"].get(1)) for job in jobs)
+    if kind.startswith("Ray"):
+        return 1 + sum(int(group["replicas"].get(1) * group["numOfHosts"].get(1)) for group in ray_workers(workload))
+    if kind == "LeaderWorkerSet":
+        return int(spec["replicas"].get(1) * spec["leaderWorkerTemplate.size"].get(1))
+    return int(spec["parallelism" if kind == "Job" else "replicas"].get(1))
+
+
 def containers(pod: Value) -> Iterator[Value]:
     """Every container of a pod, those that come first included."""
     return chain(pod["containers"].each(), pod["initContainers"].each())
 
 
 def all_containers(workload: Resource) -> Iterator[tuple[Value, Value]]:
-    """Each container of a workload with its pod."""
-    return ((pod, container) for pod in pod_specs(workload) for container in containers(pod))
+    """Each container of a workload with its pod, those included that somebody adds to look inside."""
+    for pod in pod_specs(workload):
+        for container in chain(containers(pod), pod["ephemeralContainers"].each()):
+            yield pod, container
 
 
 def ray_workers(ray: Resource) -> Iterator[Value]:

@@ -10,7 +10,7 @@ from tpuplane.tpu import Slice, SliceError
 
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule, stack_rule
-from tpuplane_policies.core.resources import Resource, Stack
+from tpuplane_policies.core.resources import POOL, Resource, Stack
 from tpuplane_policies.core.values import Value
 from tpuplane_policies.rules.kinds import (
     ADMISSION_CHECK,
@@ -21,7 +21,6 @@ from tpuplane_policies.rules.kinds import (
     KUEUE,
     LOCAL_QUEUE,
     NAMESPACE,
-    POOL,
     RAY,
     TOPOLOGY,
 )

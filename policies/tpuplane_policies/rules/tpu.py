@@ -7,8 +7,7 @@ from tpuplane.tpu import SliceError, catalogue
 
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule
-from tpuplane_policies.core.resources import Resource
-from tpuplane_policies.rules.kinds import POOL
+from tpuplane_policies.core.resources import POOL, Resource
 from tpuplane_policies.rules.pools import capacities, node_range, region_of, tpu_hosts, tpu_slice, zones
 
 LABEL_PREFIX = "cloud.google.com/gke-tpu-"

@@ -5,18 +5,25 @@ from __future__ import annotations
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule
 from tpuplane_policies.core.resources import Resource
-from tpuplane_policies.core.values import Truth, Value
-from tpuplane_policies.rules.kinds import WORKLOAD
+from tpuplane_policies.core.values import UNKNOWN, Value
+from tpuplane_policies.rules.kinds import NAMESPACED, WORKLOAD
 from tpuplane_policies.rules.pods import TPU, all_containers, containers, pod_specs
 
 HIGH_UID = 10_000  # below it, users of the node may have the same number (checkov CKV_K8S_40)
 ADDABLE = ("NET_BIND_SERVICE",)
+COUNTED = {
+    ("requests", "cpu"): "CKV_K8S_10 KSV-0015",
+    ("limits", "cpu"): "CKV_K8S_11 KSV-0011",
+    ("requests", "memory"): "CKV_K8S_12",
+    ("limits", "memory"): "CKV_K8S_13",
+}
+INHERITED = ("runAsGroup", "runAsNonRoot", "runAsUser", "seLinuxOptions", "seccompProfile", "windowsOptions")
 
 
-def _either(pod: Value, container: Value, field: str, *good: object) -> Truth:
-    """Whether a field of the container's security context, or else of its pod's, is good."""
-    own, inherited = container["securityContext"][field], pod["securityContext"][field]
-    return own.one_of(*good) | (own.one_of(None) & inherited.one_of(*good))
+def _effective(pod: Value, container: Value, field: str) -> Value:
+    """A field of the container's security context, or else of its pod's."""
+    own = container["securityContext"][field]
+    return pod["securityContext"][field] if own.raw is None else own
 
 
 @resource_rule("K8S001", *WORKLOAD)
@@ -24,7 +31,7 @@ def not_privileged(workload: Resource, options: Options) -> Demands:
     """TPU pods need no privilege since GKE 1.28."""
     for _, container in all_containers(workload):
         at = container["securityContext.privileged"]
-        yield demand(~at.is_true, at, "the container is root on its node")
+        yield demand(~at.is_true, at, "the container is root on its node", like="CKV_K8S_16")
 
 
 @resource_rule("K8S002", *WORKLOAD)
@@ -32,7 +39,7 @@ def no_more_rights_later(workload: Resource, options: Options) -> Demands:
     """No setuid program gives more rights than the container began with."""
     for _, container in all_containers(workload):
         at = container["securityContext.allowPrivilegeEscalation"]
-        yield demand(at.one_of(False), at, "a setuid program makes it root; allowed: false")
+        yield demand(at.one_of(False), at, "a setuid program makes it root; allowed: false", like="CKV_K8S_20 KSV-0001")
 
 
 @resource_rule("K8S003", *WORKLOAD)
@@ -40,22 +47,24 @@ def no_capabilities(workload: Resource, options: Options) -> Demands:
     """All are dropped, and none but the harmless are added again."""
     for _, container in all_containers(workload):
         at = container["securityContext.capabilities.drop"]
-        yield demand(at.contains("ALL"), at, "capabilities stay; wanted: [ALL]")
+        dropped = at.test(lambda it: any(str(name).upper() == "ALL" for name in it or ()))
+        raw = at.contains("NET_RAW").holds  # enough for one of checkov's checks
+        like = "CKV_K8S_37 KSV-0003 KSV-0106" + ("" if raw else " CKV_K8S_28")
+        yield demand(dropped, at, "capabilities stay; wanted: [ALL]", like=like)
         for added in container["securityContext.capabilities.add"].each():
-            yield demand(added.one_of(*ADDABLE), added, f"allowed: {', '.join(ADDABLE)}")
+            yield demand(added.one_of(*ADDABLE), added, f"allowed: {', '.join(ADDABLE)}", like="KSV-0106")
 
 
 @resource_rule("K8S004", *WORKLOAD)
 def requests_and_limits(workload: Resource, options: Options) -> Demands:
-    """CPU and memory are requested, memory is limited; what has TPUs has its host to itself."""
+    """CPU and memory are requested and limited; what has TPUs has its host to itself."""
     for pod in pod_specs(workload):
         for container in containers(pod):
             resources = container["resources"]
             has_tpu = resources["limits"].child(TPU).is_set
-            for kind, name in (("requests", "cpu"), ("requests", "memory"), ("limits", "memory")):
+            for (kind, name), like in COUNTED.items():
                 at = resources[kind][name]
-                limit = resources["limits"][name].is_set
-                yield demand(has_tpu | at.is_set | limit, at, "Kueue and the scheduler cannot count it")
+                yield demand(has_tpu | at.is_set, at, "Kueue and the scheduler cannot count it", like=like)
 
 
 @resource_rule("K8S005", *WORKLOAD)
@@ -63,14 +72,22 @@ def images_are_pinned(workload: Resource, options: Options) -> Demands:
     """By digest: a tag is whatever somebody pushed last."""
     for _, container in all_containers(workload):
         at = container["image"]
-        yield demand(at.test(lambda it: "@sha256:" in str(it)), at, "a tag can be moved; wanted: …@sha256:…")
+        moving = at.test(_is_latest).holds
+        like = "CKV_K8S_43 CKV_K8S_14" if moving else "CKV_K8S_43"
+        yield demand(at.test(lambda it: "@" in str(it)), at, "a tag can be moved; wanted: …@sha256:…", like=like)
 
 
-@resource_rule("K8S006", *WORKLOAD)
-def not_in_the_default_namespace(workload: Resource, options: Options) -> Demands:
-    """Quotas, queues and rights are given by namespace."""
-    at = workload["metadata.namespace"]
-    yield demand(~at.one_of(None, "default"), at, "nobody's quota counts it")
+def _is_latest(image: object) -> bool:
+    """Whether it is what was pushed last, said or unsaid. The registry's port is no tag."""
+    return str(image or "").rpartition("/")[2].partition(":")[2] in ("", "latest")
+
+
+@resource_rule("K8S006", *NAMESPACED)
+def not_in_the_default_namespace(it: Resource, options: Options) -> Demands:
+    """Quotas, queues and rights are given by namespace. What Kubernetes itself keeps there is not ours."""
+    at, kind = it["metadata.namespace"], it.type.rpartition(":")[2]
+    own = it["metadata.name"].one_of({"ServiceAccount": "default", "Service": "kubernetes"}.get(kind, UNKNOWN))
+    yield demand(own | ~at.one_of(None, "default"), at, "nobody's quota counts it", like="CKV_K8S_21")
 
 
 @resource_rule("K8S007", *WORKLOAD)
@@ -78,33 +95,41 @@ def file_systems_are_read_only(workload: Resource, options: Options) -> Demands:
     """What must be written has a volume."""
     for _, container in all_containers(workload):
         at = container["securityContext.readOnlyRootFilesystem"]
-        yield demand(at.is_true, at, "an intruder can leave programs behind")
+        yield demand(at.is_true, at, "an intruder can leave programs behind", like="CKV_K8S_22")
 
 
 @resource_rule("K8S008", *WORKLOAD)
 def not_root(workload: Resource, options: Options) -> Demands:
-    """A user that no node knows."""
+    """A user that no node knows, unless its numbers are not the node's."""
     for pod, container in all_containers(workload):
-        at = container["securityContext.runAsUser"]
-        inherited = pod["securityContext.runAsUser"]
-        high = at.test(_is_high) | (at.one_of(None) & inherited.test(_is_high))
-        yield demand(_either(pod, container, "runAsNonRoot", True) | high, at, "the container may run as root")
-        yield demand(at.one_of(None) | at.test(_is_high), at, f"a user of the node may be the same; from {HIGH_UID}")
+        at = _effective(pod, container, "runAsUser")
+        other = _effective(pod, container, "runAsNonRoot").is_true | at.test(lambda it: _from(1, it))
+        yield demand(other, at, "the container may run as root", like="CKV_K8S_23")
+        high = at.test(lambda it: _from(HIGH_UID, it)) | pod["hostUsers"].one_of(False)
+        yield demand(high, at, f"a user of the node may be the same; from {HIGH_UID}", like="CKV_K8S_40")
 
 
-def _is_high(user: object) -> bool:
-    return isinstance(user, int | float) and user >= HIGH_UID
+def _from(least: int, user: object) -> bool:
+    return isinstance(user, int | float) and user >= least
 
 
 @resource_rule("K8S009", *WORKLOAD)
 def system_calls_are_filtered(workload: Resource, options: Options) -> Demands:
-    """Seccomp, with the runtime's own profile or a local one."""
+    """Seccomp with the runtime's own profile; and nobody forgot the security context."""
+    for pod in pod_specs(workload):
+        at = pod["securityContext"]
+        yield demand(at.is_set, at, "the pod has every default", like="CKV_K8S_29 KSV-0118")
     for pod, container in all_containers(workload):
-        good = ("RuntimeDefault", "Localhost")
-        at = container["securityContext.seccompProfile.type"]
-        inherited = pod["securityContext.seccompProfile.type"]
-        filtered = at.one_of(*good) | (at.one_of(None) & inherited.one_of(*good))
-        yield demand(filtered, at, f"every system call is open; allowed: {', '.join(good)}")
+        own, inherited = container["securityContext"], pod["securityContext"]
+        like = "CKV_K8S_30" if _inherits(inherited) else "CKV_K8S_30 KSV-0118"
+        yield demand(own.is_set, own, "the container has every default", like=like)
+        at = _effective(pod, container, "seccompProfile")["type"]
+        yield demand(at.one_of("RuntimeDefault"), at, "calls stay open; allowed: RuntimeDefault", like="CKV_K8S_31")
+
+
+def _inherits(context: Value) -> bool:
+    """Whether a pod's security context says something of its containers."""
+    return any(context[field].raw is not None for field in INHERITED)
 
 
 @resource_rule("K8S010", *WORKLOAD)
@@ -112,15 +137,15 @@ def no_token_unasked(workload: Resource, options: Options) -> Demands:
     """Few pods talk to the API server."""
     for pod in pod_specs(workload):
         at = pod["automountServiceAccountToken"]
-        yield demand(at.one_of(False), at, "every intruder finds a token")
+        yield demand(at.one_of(False), at, "every intruder finds a token", like="CKV_K8S_38")
 
 
 @resource_rule("K8S011", *WORKLOAD)
 def secrets_are_files(workload: Resource, options: Options) -> Demands:
     """Environments are logged, inherited and shown."""
     for _, container in all_containers(workload):
-        for variable in container["env"].each():
-            at = variable["valueFrom.secretKeyRef"]
-            yield demand(~at.is_set, at, "a secret in the environment")
-        for source in container["envFrom"].each():
-            yield demand(~source["secretRef"].is_set, source["secretRef"], "a secret in the environment")
+        for at in (
+            *(variable["valueFrom.secretKeyRef"] for variable in container["env"].each()),
+            *(source["secretRef"] for source in container["envFrom"].each()),
+        ):
+            yield demand(~at.is_set, at, "a secret in the environment", like="CKV_K8S_35")
