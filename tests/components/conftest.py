@@ -44,7 +44,7 @@ def _two_clusters() -> Description:
     lab["clusters"]["central2"] = {
         "location": "us-central2-b",
         "deletionProtection": False,
-        "rayOperator": False,
+        "addons": {"ray": {"mode": "none"}},
         "namespaces": ["research"],
         "network": {"nodesCidr": "10.0.16.0/20", "podsCidr": "10.68.0.0/14", "servicesCidr": "10.32.16.0/20"},
         "controlPlane": {

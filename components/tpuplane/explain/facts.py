@@ -77,4 +77,6 @@ def cluster_facts(spec: ClusterSpec, cluster: ClusterPlan) -> Facts:
         "authorized": bool(cluster.control_plane.authorized_networks),
         "node_addresses": f"{cluster.node_addresses:,}",
         "pod_addresses": f"{cluster.pod_addresses:,}",
+        "ray_written": "ray" in spec.addons.model_fields_set,
+        "any_addon": bool(cluster.addons),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tpuplane.plan.added import added_pools
+from tpuplane.plan.addon_model import AddonPlan, ChartPlan, ProbePlan
 from tpuplane.plan.auto_provisioning import AutoProvisioningPlan, TpuLimitPlan
 from tpuplane.plan.model import (
     AuthorizedNetworkPlan,
@@ -27,10 +28,12 @@ from tpuplane.plan.planner import plan
 from tpuplane.spec.capacity import Capacity
 
 __all__ = [
+    "AddonPlan",
     "AuthorizedNetworkPlan",
     "AutoProvisioningPlan",
     "AutoscalingPlan",
     "Capacity",
+    "ChartPlan",
     "ClusterPlan",
     "ControlPlanePlan",
     "ExclusionPlan",
@@ -42,6 +45,7 @@ __all__ = [
     "NetworkPlan",
     "NodePoolPlan",
     "PlatformPlan",
+    "ProbePlan",
     "SecondaryBootDiskPlan",
     "ServiceAccountPlan",
     "SubnetPlan",

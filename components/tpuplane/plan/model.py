@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tpuplane.plan.addon_model import AddonPlan
 from tpuplane.plan.auto_provisioning import AutoProvisioningPlan
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.spec.capacity import Capacity, MaintenanceInterval
@@ -221,6 +222,17 @@ class ClusterPlan:
     def node_account(self) -> str:
         """Address of the nodes' account where it exists already; empty where it is made."""
         return self.node_service_account or ""
+
+    addons: tuple[AddonPlan, ...] = ()  # what the platform installs itself, in that order
+
+    def addon(self, key: str) -> AddonPlan | None:
+        """The add-on called `key` in the user's file; None where the platform does not install it."""
+        return next((addon for addon in self.addons if addon.key == key), None)
+
+    @property
+    def addon_names(self) -> tuple[str, ...]:
+        """The add-ons and their releases, in the order of their installation."""
+        return tuple(f"{addon.title} {addon.chart.version}" for addon in self.addons)
 
     @property
     def multi_networking(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tpuplane.plan.addons import addon_plans
 from tpuplane.plan.auto_provisioning import auto_provisioning_plan
 from tpuplane.plan.maintenance import maintenance_plan
 from tpuplane.plan.model import (
@@ -60,6 +61,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         for node_pool in tpu_pools(pool_key, pool, cluster, name, labels, spec)
     )
     queues = queues_plan(spec, key, pools, system_pool=cluster.existing is None)
+    system = None if cluster.existing else system_pool(cluster, labels)
     return ClusterPlan(
         key=key,
         name=name,
@@ -82,16 +84,17 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         if cluster.node_service_account
         else ServiceAccountPlan(account_id=own_name, display_name=f"Nodes of GKE cluster {name}", roles=NODE_ROLES),
         node_service_account=cluster.node_service_account,
-        ray_operator=cluster.ray_operator,
+        ray_operator=cluster.addons.ray.mode == "gke-addon",
         deletion_protection=cluster.deletion_protection,
         resource_labels=labels,
-        system_pool=None if cluster.existing else system_pool(cluster, labels),
+        system_pool=system,
         tpu_pools=pools,
         namespaces=_namespaces(cluster, queues),
         maintenance=maintenance_plan(cluster.maintenance),
         queues=queues,
         existing=ExistingClusterPlan(cluster.existing.dns_endpoint) if cluster.existing else None,
         auto_provisioning=auto_provisioning_plan(cluster),
+        addons=addon_plans(cluster, system, queues),
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 from tpuplane.gke.pool_args import PoolArgs, ReservationArgs
+from tpuplane.platform.addon_args import AddonsArgs
 from tpuplane.platform.auto_provisioning_args import AutoProvisioningArgs
 from tpuplane.platform.team_args import QueuesArgs, TeamArgs
 
@@ -153,9 +154,8 @@ class PlatformClusterArgs(TypedDict):
     system_pool: NotRequired[SystemPoolArgs]
     """The CPU pool."""
 
-    ray_operator: NotRequired[bool]
-    """GKE's Ray add-on: KubeRay and the webhook that tells pods their place in a slice. Default true. Changed in
-    place."""
+    addons: NotRequired[AddonsArgs]
+    """Operators: Kueue, JobSet, KubeRay. Default: GKE's Ray add-on alone."""
 
     maintenance: NotRequired[MaintenanceArgs]
     """When GKE may upgrade the cluster and its nodes. Default: whenever it sees fit. Changed in place."""

@@ -6,6 +6,16 @@ models and the same words in both. All mistakes of a description are reported in
 
 from __future__ import annotations
 
+from tpuplane.spec.addons import (
+    AddonsSpec,
+    ComputeSpec,
+    JobSetSpec,
+    KueueSpec,
+    OperatorResourcesSpec,
+    RaySpec,
+    RequeuingSpec,
+    WaitForPodsReadySpec,
+)
 from tpuplane.spec.capacity import FlexStartSpec, ReservationSpec, ReservationUseSpec
 from tpuplane.spec.clusters import (
     AuthorizedNetworkSpec,
@@ -25,26 +35,34 @@ from tpuplane.spec.stackfile import CONFIG_KEY, StackFileMissing, load_stack
 
 __all__ = [
     "CONFIG_KEY",
+    "AddonsSpec",
     "AuthorizedNetworkSpec",
     "ClusterNetworkSpec",
     "ClusterSpec",
+    "ComputeSpec",
     "ControlPlaneSpec",
     "ExistingClusterSpec",
     "ExtraNetworkSpec",
     "FlexStartSpec",
+    "JobSetSpec",
+    "KueueSpec",
     "MaintenanceExclusionSpec",
     "MaintenanceSpec",
     "MaintenanceWindowSpec",
     "Mistake",
+    "OperatorResourcesSpec",
     "PlatformSpec",
     "PoolAutoscalingSpec",
     "PoolSpec",
     "QuotaSpec",
+    "RaySpec",
+    "RequeuingSpec",
     "ReservationSpec",
     "ReservationUseSpec",
     "SecondaryBootDiskSpec",
     "SpecError",
     "StackFileMissing",
     "SystemPoolSpec",
+    "WaitForPodsReadySpec",
     "load_stack",
 ]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from tpuplane.spec.addon_checks import check_addons
 from tpuplane.spec.auto_provisioning_checks import check_auto_provisioning
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
@@ -19,7 +20,6 @@ from tpuplane.spec.pool_checks import check_extra_networks, check_pool
 from tpuplane.spec.reservation_checks import check_reservations
 from tpuplane.spec.scale_checks import check_limits, check_quotas
 from tpuplane.spec.team_checks import check_teams
-from tpuplane.tpu import GkeVersion, catalogue
 from tpuplane.tpu.nearest import nearest_names
 
 
@@ -39,7 +39,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from check_names(spec.name, key, cluster)
         yield from check_existing(at, cluster)
         yield from _check_location(at, cluster)
-        yield from _check_version(at, cluster)
+        yield from check_addons(at, cluster)
         yield from _check_control_plane(at, cluster)
         yield from check_maintenance(at, cluster)
         yield from check_auto_provisioning(at, cluster)
@@ -63,18 +63,6 @@ def _check_location(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         )
     elif is_zone(cluster.location) and region in locations().zones and cluster.location not in known_zones(region):
         yield Mistake((*at, "location"), choice(cluster.location, f"a zone of {region}", known_zones(region)))
-
-
-def _check_version(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    needed = catalogue().min_version("ray-operator-addon")
-    if not cluster.ray_operator or cluster.version is None:
-        return
-    if GkeVersion.parse(cluster.version) < needed:
-        yield Mistake(
-            (*at, "version"),
-            f"{shown(cluster.version)} is too old for GKE's Ray add-on; allowed: {needed} or newer, or rayOperator: "
-            "false",
-        )
 
 
 def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tpuplane.spec.addons import AddonsSpec
 from tpuplane.spec.auto_provisioning import AutoProvisioningSpec
 from tpuplane.spec.fields import (
     AuthorizedCidr,
@@ -122,9 +123,8 @@ class ClusterSpec(Spec):
     system_pool: SystemPoolSpec = SystemPoolSpec()
     """The CPU pool."""
 
-    ray_operator: bool = True
-    """GKE's Ray add-on: KubeRay and the webhook that tells pods their place in a slice. Default true. Changed in
-    place."""
+    addons: AddonsSpec = AddonsSpec()
+    """Operators: Kueue, JobSet, KubeRay. Default: GKE's Ray add-on alone."""
 
     maintenance: MaintenanceSpec | None = None
     """When GKE may upgrade the cluster and its nodes. Default: whenever it sees fit. Changed in place."""

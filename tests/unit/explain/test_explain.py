@@ -44,7 +44,7 @@ SPECS = {
     "acme": load_stack(HERE / "acme.yaml"),
     "chosen": spec_of(
         releaseChannel="UNSPECIFIED",
-        rayOperator=False,
+        addons={"kueue": {}, "jobset": {}, "ray": {"mode": "none"}},
         version="1.34",
         controlPlane={
             "publicEndpoint": True,

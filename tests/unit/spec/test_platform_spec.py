@@ -34,7 +34,7 @@ def test_defaults_are_the_safe_ones() -> None:
     assert not cluster.control_plane.public_endpoint
     assert cluster.control_plane.authorized_networks == ()
     assert cluster.release_channel == "REGULAR"
-    assert cluster.ray_operator
+    assert cluster.addons.ray.mode == "gke-addon"
     pool = cluster.pools["trainer"]
     assert (pool.max_slices, pool.min_slices, pool.capacity) == (1, 1, "on-demand")
     assert pool.auto_repair

@@ -1,0 +1,38 @@
+"""What a cluster's add-ons will be, as plain frozen values: see `model`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPlan:
+    """A Helm chart of exactly one release."""
+
+    name: str
+    version: str
+    repository: str  # "oci://…" prefix, or the address of a Helm repository
+    digest: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProbePlan:
+    """The object that is sent as a dry run until the API server accepts it: then CRDs and webhooks answer."""
+
+    path: str  # of the API: "/apis/kueue.x-k8s.io/v1beta2/resourceflavors"
+    manifest: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AddonPlan:
+    """An operator that the platform installs by its Helm chart."""
+
+    key: str  # key in the user's file: "kueue", "jobset", "ray"
+    title: str
+    chart: ChartPlan
+    namespace: str
+    values: Mapping[str, Any]  # the chart's values
+    after: tuple[str, ...]  # keys of those of this cluster that must be ready before
+    probe: ProbePlan

@@ -1,0 +1,187 @@
+"""Add-ons: from what the user wants to releases, namespaces and chart values."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from tpuplane.plan.addon_model import AddonPlan, ChartPlan, ProbePlan
+from tpuplane.plan.model import NodePoolPlan
+from tpuplane.plan.queue_model import QueuesPlan
+from tpuplane.spec import ClusterSpec, JobSetSpec, KueueSpec, OperatorResourcesSpec, RaySpec, WaitForPodsReadySpec
+from tpuplane.spec.addon_catalogue import Addon, addon_catalogue
+from tpuplane.spec.addon_checks import frameworks, installed
+
+PROBE_NAME = "tpuplane-probe"
+
+# GKE labels every node with its pool. The operators belong where no TPU is paid for.
+_NODE_POOL_LABEL = "cloud.google.com/gke-nodepool"
+
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What an add-on's values are made from, beside its own data."""
+
+    cluster: ClusterSpec
+    node_selector: Values
+    fair_sharing: bool
+
+
+def addon_plans(
+    cluster: ClusterSpec, system_pool: NodePoolPlan | None, queues: QueuesPlan | None
+) -> tuple[AddonPlan, ...]:
+    """The add-ons that the platform installs in a cluster, in their order.
+
+    They run on the nodes of `system_pool`; in a cluster of somebody else's, which has none of ours, anywhere.
+    """
+    addons = installed(cluster)
+    present = {addon.key for addon in addons}
+    place = {_NODE_POOL_LABEL: system_pool.name} if system_pool is not None else {}
+    context = _Context(cluster, place, fair_sharing=queues is not None and queues.fair_sharing)
+    return tuple(
+        AddonPlan(
+            key=addon.key,
+            title=addon.title,
+            chart=ChartPlan(addon.chart.name, addon.chart.version, addon.chart.repository, addon.chart.digest),
+            namespace=addon.namespace,
+            values=_VALUES[addon.key](addon, context),
+            after=tuple(key for key in addon.after if key in present),
+            probe=_probe(addon),
+        )
+        for addon in addons
+    )
+
+
+def _probe(addon: Addon) -> ProbePlan:
+    probe = addon.probe
+    metadata = {"name": PROBE_NAME, **({"namespace": addon.namespace} if probe.namespaced else {})}
+    within = f"/namespaces/{addon.namespace}" if probe.namespaced else ""
+    return ProbePlan(
+        path=f"/apis/{probe.api_version}{within}/{probe.plural}",
+        manifest={"apiVersion": probe.api_version, "kind": probe.kind, "metadata": metadata, "spec": probe.spec},
+    )
+
+
+def _resources(addon: Addon, wanted: OperatorResourcesSpec) -> Values:
+    return {
+        "requests": {**addon.requests, **wanted.requests.model_dump(exclude_none=True)},
+        "limits": {**addon.limits, **wanted.limits.model_dump(exclude_none=True)},
+    }
+
+
+def _image(addon: Addon) -> Values:
+    # A release never changes under its tag.
+    return {"repository": addon.image, "tag": addon.image_tag, "pullPolicy": "IfNotPresent"}
+
+
+def _budget(replicas: int) -> Values:
+    # One replica under a budget would hold up every drain of its node.
+    return {"enabled": replicas > 1, "minAvailable": 1}
+
+
+def _gates(wanted: Mapping[str, bool]) -> list[Values]:
+    return [{"name": name, "enabled": on} for name, on in wanted.items()]
+
+
+def _jobset(addon: Addon, context: _Context) -> Values:
+    spec = context.cluster.addons.jobset or JobSetSpec()
+    return {
+        "image": _image(addon),
+        "controller": {
+            "replicas": spec.replicas,
+            "resources": _resources(addon, spec.resources),
+            "nodeSelector": context.node_selector,
+            "podDisruptionBudget": _budget(spec.replicas),
+        },
+    }
+
+
+def _ray(addon: Addon, context: _Context) -> Values:
+    spec: RaySpec = context.cluster.addons.ray
+    values: Values = {
+        "image": _image(addon),
+        "replicas": spec.replicas,
+        "resources": _resources(addon, spec.resources),
+        "nodeSelector": context.node_selector,
+        # The chart takes the list as a whole.
+        "featureGates": _gates({**addon_catalogue().feature_gates["ray"], **spec.feature_gates}),
+    }
+    if spec.batch_scheduler is not None:
+        values["batchScheduler"] = {"name": spec.batch_scheduler}
+    if spec.watch_namespaces:
+        values["watchNamespace"] = list(spec.watch_namespaces)
+    return values
+
+
+def _kueue(addon: Addon, context: _Context) -> Values:
+    spec = context.cluster.addons.kueue or KueueSpec()
+    configuration = _kueue_configuration(spec, context)
+    return {
+        "enableCertManager": spec.certificates == "cert-manager",
+        "controllerManager": {
+            "replicas": spec.replicas,
+            "featureGates": _gates(spec.feature_gates),
+            "manager": {"image": _image(addon), "resources": _resources(addon, spec.resources)},
+            "nodeSelector": context.node_selector,
+            "podDisruptionBudget": _budget(spec.replicas),
+        },
+        # The chart wants it as text. Sorted, so that it is the same text from one run to the next.
+        "managerConfig": {"controllerManagerConfigYaml": yaml.safe_dump(configuration, sort_keys=True)},
+    }
+
+
+def _kueue_configuration(spec: KueueSpec, context: _Context) -> Values:
+    known = addon_catalogue()
+    found: Values = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        **copy.deepcopy(dict(known.kueue_configuration)),
+        "integrations": {"frameworks": list(spec.integrations or frameworks(context.cluster))},
+        "manageJobsWithoutQueueName": spec.manage_jobs_without_queue_name,
+        "managedJobsNamespaceSelector": {
+            "matchExpressions": [
+                {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": _system_namespaces()}
+            ]
+        },
+    }
+    found["metrics"]["enableClusterQueueResources"] = spec.metrics
+    if spec.certificates == "cert-manager":
+        found["internalCertManagement"] = {"enable": False}
+    if context.fair_sharing:
+        found["fairSharing"] = dict(known.kueue_fair_sharing)
+    if spec.wait_for_pods_ready is not None:
+        found["waitForPodsReady"] = _wait_for_pods_ready(spec.wait_for_pods_ready)
+    return found
+
+
+def _system_namespaces() -> list[str]:
+    """Namespaces that Kueue leaves alone: GKE's and the add-ons' own, whether this cluster has them or not."""
+    known = addon_catalogue()
+    return [*known.system_namespaces, *(addon.namespace for addon in known.addons.values())]
+
+
+def _wait_for_pods_ready(spec: WaitForPodsReadySpec) -> Values:
+    requeuing = spec.requeuing
+    return {
+        "timeout": spec.timeout,
+        "recoveryTimeout": spec.recovery_timeout or spec.timeout,
+        "blockAdmission": spec.block_admission,
+        "requeuingStrategy": {
+            "backoffLimitCount": requeuing.backoff_limit_count,
+            "backoffBaseSeconds": requeuing.backoff_base_seconds,
+            "backoffMaxSeconds": requeuing.backoff_max_seconds,
+        },
+    }
+
+
+_VALUES: Mapping[str, Callable[[Addon, _Context], Values]] = {
+    "jobset": _jobset,
+    "ray": _ray,
+    "kueue": _kueue,
+}

@@ -1,0 +1,134 @@
+"""What a program passes for a cluster's add-ons: the fields of `tpuplane.spec`'s add-ons. See `args`."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+
+class ComputeArgs(TypedDict):
+    """CPU and memory."""
+
+    cpu: NotRequired[str]
+    """CPUs, such as 500m or "2". Default: the add-on's own. Changed in place."""
+
+    memory: NotRequired[str]
+    """Memory, such as 512Mi. Default: the add-on's own. Changed in place."""
+
+
+class OperatorResourcesArgs(TypedDict):
+    """What one replica of an operator gets. What is left out is the add-on's default (docs/addons.md)."""
+
+    requests: NotRequired[ComputeArgs]
+    """What is set aside for it."""
+
+    limits: NotRequired[ComputeArgs]
+    """What it may use at most."""
+
+
+class RequeuingArgs(TypedDict):
+    """When a workload is tried again whose pods did not become ready."""
+
+    backoff_limit_count: NotRequired[int]
+    """How often it is tried again before it is deactivated. Default: without end. Changed in place."""
+
+    backoff_base_seconds: NotRequired[int]
+    """Seconds before the first new try; each further one waits twice as long. Default 60. Changed in place."""
+
+    backoff_max_seconds: NotRequired[int]
+    """Most seconds between two tries. Default 3600. Changed in place."""
+
+
+class WaitForPodsReadyArgs(TypedDict):
+    """All or nothing: an admitted workload whose pods do not all become ready in time gives its quota back."""
+
+    timeout: NotRequired[str]
+    """How long its pods may take to become ready. Default 15m: a slice's nodes have to come first. Changed in
+    place."""
+
+    recovery_timeout: NotRequired[str]
+    """How long a pod that was ready once may be missing. Default: as `timeout`. Changed in place."""
+
+    block_admission: NotRequired[bool]
+    """Admit nothing else meanwhile. Default false. Changed in place."""
+
+    requeuing: NotRequired[RequeuingArgs]
+    """When it is tried again."""
+
+
+class KueueArgs(TypedDict):
+    """Kueue: queues, quota and topology-aware admission of workloads."""
+
+    replicas: NotRequired[int]
+    """Replicas, of which one is the leader. From 2 on a disruption budget keeps one of them. Default 1. Changed in
+    place."""
+
+    resources: NotRequired[OperatorResourcesArgs]
+    """CPU and memory of a replica."""
+
+    feature_gates: NotRequired[Mapping[str, bool]]
+    """Feature gates of the release, on or off. Default: the release's own. Changed in place."""
+
+    integrations: NotRequired[Sequence[str]]
+    """Kinds that Kueue manages. Default: Kubernetes' own (batch/job, pod, deployment, statefulset) and those of the
+    cluster's add-ons. Changed in place."""
+
+    manage_jobs_without_queue_name: NotRequired[bool]
+    """Hold workloads too that name no queue: nobody gets around quota. Default false. Changed in place."""
+
+    wait_for_pods_ready: NotRequired[WaitForPodsReadyArgs]
+    """All-or-nothing start of a workload's pods. Default: off. Changed in place."""
+
+    metrics: NotRequired[bool]
+    """Metrics of quota and usage of each queue. Default true. Changed in place."""
+
+    certificates: NotRequired[str]
+    """Who makes the webhook's certificates: internal (Kueue itself) or cert-manager (which the cluster must have).
+    Default internal. Changed in place."""
+
+
+class JobSetArgs(TypedDict):
+    """JobSet: groups of jobs, one for each slice, that start and restart together."""
+
+    replicas: NotRequired[int]
+    """Replicas, of which one is the leader. From 2 on a disruption budget keeps one of them. Default 1. Changed in
+    place."""
+
+    resources: NotRequired[OperatorResourcesArgs]
+    """CPU and memory of a replica."""
+
+
+class RayArgs(TypedDict):
+    """KubeRay: RayCluster, RayJob and RayService."""
+
+    mode: NotRequired[str]
+    """Who runs it: gke-addon (Google, with the webhook that tells pods their place in a slice), operator (KubeRay's
+    own chart) or none. Default gke-addon. A change keeps no RayCluster."""
+
+    replicas: NotRequired[int]
+    """Replicas of the operator, of which one is the leader. Only with mode: operator. Default 1. Changed in place."""
+
+    resources: NotRequired[OperatorResourcesArgs]
+    """CPU and memory of a replica. Only with mode: operator."""
+
+    feature_gates: NotRequired[Mapping[str, bool]]
+    """Feature gates of the release, on or off. Only with mode: operator. Default: the release's own. Changed in
+    place."""
+
+    batch_scheduler: NotRequired[str]
+    """Scheduler that places Ray's pods as a gang: volcano, yunikorn, scheduler-plugins or kai-scheduler, which the
+    cluster must have. Only with mode: operator. Default: Kubernetes' own. Changed in place."""
+
+    watch_namespaces: NotRequired[Sequence[str]]
+    """Namespaces whose Ray clusters it runs. Only with mode: operator. Default: all. Changed in place."""
+
+
+class AddonsArgs(TypedDict):
+    """The operators of a cluster. Each is installed by its own release, in the order that they need."""
+
+    kueue: NotRequired[KueueArgs]
+    """Kueue, by its chart. Default: not installed. Removing it deletes the operator and keeps CRDs and objects."""
+
+    jobset: NotRequired[JobSetArgs]
+    """JobSet, by its chart. Default: not installed. Removing it deletes the operator and keeps CRDs and objects."""
+
+    ray: NotRequired[RayArgs]
+    """KubeRay. Default: GKE's Ray add-on."""

@@ -1,0 +1,146 @@
+"""What is known about the add-ons: releases, charts, order, conflicts and what was tested together, as data."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+import yaml
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A Helm chart: where it is published and which release is meant."""
+
+    name: str
+    version: str
+    repository: str
+    """An OCI prefix (`oci://…`), to which the name is added, or the address of a Helm repository."""
+    digest: str | None = None
+    """Digest of the OCI manifest, where it is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """What must not be in the same cluster, and why."""
+
+    with_: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """An object that is accepted, as a dry run, only once the add-on's CRDs and webhooks answer."""
+
+    api_version: str
+    kind: str
+    plural: str
+    namespaced: bool
+    spec: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Addon:
+    """One operator that a cluster may run."""
+
+    key: str
+    """Its name in the user's file, under `addons`."""
+    title: str
+    chart: Chart
+    image: str
+    image_tag: str
+    namespace: str
+    after: tuple[str, ...]
+    """Add-ons that are ready before this one is installed, where the cluster has them."""
+    conflicts: tuple[Conflict, ...]
+    kubernetes: str | None
+    """Lowest Kubernetes version of the control plane; None where the project names none."""
+    frameworks: tuple[str, ...]
+    """What Kueue manages of it."""
+    probe: Probe
+    requests: Mapping[str, str]
+    limits: Mapping[str, str]
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """Releases that ran together. `versions` is by the add-on's name, `kubernetes` the control plane's."""
+
+    versions: Mapping[str, str]
+    kubernetes: str
+    how: str
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AddonCatalogue:
+    """Everything in `data/addons.yaml`."""
+
+    addons: Mapping[str, Addon]
+    tested: tuple[Tested, ...]
+    feature_gates: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    """The gates of a release and their defaults, by add-on."""
+    base_frameworks: tuple[str, ...] = ()
+    """Kubernetes' own kinds that Kueue manages by default."""
+    other_frameworks: tuple[str, ...] = ()
+    """Kinds that Kueue knows and whose CRDs no add-on brings."""
+    system_namespaces: tuple[str, ...] = ()
+    kueue_configuration: Mapping[str, Any] = field(default_factory=dict)
+    kueue_fair_sharing: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def frameworks(self) -> tuple[str, ...]:
+        """Every kind that Kueue can be told to manage."""
+        of_addons = (name for addon in self.addons.values() for name in addon.frameworks)
+        return tuple(sorted({*self.base_frameworks, *of_addons, *self.other_frameworks}))
+
+    def bringing(self, framework: str) -> Addon | None:
+        """The add-on whose CRDs a kind needs; None where it needs none of them."""
+        return next((addon for addon in self.addons.values() if framework in addon.frameworks), None)
+
+
+@functools.cache
+def addon_catalogue() -> AddonCatalogue:
+    """The data, read once."""
+    text = resources.files("tpuplane.spec").joinpath("data/addons.yaml").read_text(encoding="utf-8")
+    data: dict[str, Any] = yaml.safe_load(text)
+    kueue = data["kueue"]
+    return AddonCatalogue(
+        addons={key: _addon(key, entry) for key, entry in data["addons"].items()},
+        tested=tuple(_tested(entry) for entry in data["tested"]),
+        feature_gates={"kueue": kueue["featureGates"], "ray": data["ray"]["featureGates"]},
+        base_frameworks=tuple(kueue["frameworks"]),
+        other_frameworks=tuple(kueue["otherFrameworks"]),
+        system_namespaces=tuple(kueue["systemNamespaces"]),
+        kueue_configuration=kueue["configuration"],
+        kueue_fair_sharing=kueue["fairSharing"],
+    )
+
+
+def _addon(key: str, entry: dict[str, Any]) -> Addon:
+    probe = entry["probe"]
+    return Addon(
+        key=key,
+        title=entry["title"],
+        chart=Chart(**entry["chart"]),
+        image=entry["image"]["repository"],
+        image_tag=entry["image"]["tag"],
+        namespace=entry["namespace"],
+        after=tuple(entry.get("after", ())),
+        conflicts=tuple(Conflict(item["with"], item["why"]) for item in entry.get("conflicts", ())),
+        kubernetes=entry["kubernetes"],
+        frameworks=tuple(entry["frameworks"]),
+        probe=Probe(probe["apiVersion"], probe["kind"], probe["plural"], probe["namespaced"], probe["spec"]),
+        requests=entry["requests"],
+        limits=entry["limits"],
+        sources=tuple(entry["sources"]),
+    )
+
+
+def _tested(entry: dict[str, Any]) -> Tested:
+    known = {key: value for key, value in entry.items() if key not in ("kubernetes", "how", "sources")}
+    return Tested(known, entry["kubernetes"], entry["how"], tuple(entry["sources"]))

@@ -1,0 +1,89 @@
+"""What must hold between a cluster's add-ons, and between them and the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tpuplane.spec.addon_catalogue import Addon, addon_catalogue
+from tpuplane.spec.addons import RaySpec
+from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.errors import Mistake, Path, shown
+from tpuplane.spec.rules import broken
+from tpuplane.tpu import GkeVersion, catalogue
+
+_OF_THE_OPERATOR = ("replicas", "resources", "feature_gates", "batch_scheduler", "watch_namespaces")
+
+
+def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
+    """The add-ons that the platform installs itself, each after those that it waits for."""
+    wanted = {
+        "kueue": cluster.addons.kueue is not None,
+        "jobset": cluster.addons.jobset is not None,
+        "ray": cluster.addons.ray.mode == "operator",
+    }
+    # The data file has them in an order that keeps every `after`; a test holds it to that.
+    return tuple(addon for key, addon in addon_catalogue().addons.items() if wanted[key])
+
+
+def frameworks(cluster: ClusterSpec) -> tuple[str, ...]:
+    """The kinds that Kueue manages where the user names none: Kubernetes' own, and those of the add-ons."""
+    known = addon_catalogue()
+    present = {addon.key for addon in installed(cluster)} | ({"ray"} if cluster.addons.ray.mode != "none" else set())
+    of_addons = (name for key, addon in known.addons.items() if key in present for name in addon.frameworks)
+    return (*known.base_frameworks, *of_addons)
+
+
+def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """Every mistake in a cluster's add-ons."""
+    at = (*at, "addons")
+    yield from _check_ray((*at, "ray"), cluster.addons.ray)
+    yield from _check_versions(at, cluster)
+    yield from _check_integrations((*at, "kueue", "integrations"), cluster)
+    for addon in installed(cluster):
+        if addon.namespace in cluster.namespaces:
+            index = cluster.namespaces.index(addon.namespace)
+            path = (*at[:-1], "namespaces", index)
+            yield broken("addon-namespace", path, value=shown(addon.namespace), addon=addon.title)
+
+
+def _check_ray(at: Path, ray: RaySpec) -> Iterator[Mistake]:
+    if ray.mode == "operator":
+        return
+    for name in _OF_THE_OPERATOR:
+        if name in ray.model_fields_set:
+            alias = RaySpec.model_fields[name].alias or name
+            yield broken("ray-operator-only", (*at, alias), beside=(*at, "mode"), mode=ray.mode)
+
+
+def _check_versions(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    if cluster.version is None:
+        return
+    version, path = GkeVersion.parse(cluster.version), (*at[:-1], "version")
+    ray_addon = catalogue().min_version("ray-operator-addon")
+    if cluster.addons.ray.mode == "gke-addon" and version < ray_addon:
+        yield broken("ray-addon-version", path, value=shown(cluster.version), needed=ray_addon)
+    for addon in installed(cluster):
+        if addon.kubernetes is not None and version < GkeVersion.minimum(addon.kubernetes):
+            yield broken(
+                "addon-version",
+                path,
+                value=shown(cluster.version),
+                addon=f"{addon.title} {addon.chart.version}",
+                needed=addon.kubernetes,
+                key=addon.key,
+            )
+
+
+def _check_integrations(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    kueue = cluster.addons.kueue
+    if kueue is None or kueue.integrations is None:
+        return
+    offered = frameworks(cluster)
+    if not kueue.integrations:
+        yield Mistake(at, f"is empty; allowed: {', '.join(addon_catalogue().frameworks)}; or remove it for the default")
+    for index, name in enumerate(kueue.integrations):
+        owner = addon_catalogue().bringing(name)
+        if name in kueue.integrations[:index]:
+            yield Mistake((*at, index), f"{shown(name)} stands in the list twice; remove one")
+        elif owner is not None and name not in offered:
+            yield broken("kueue-integration", (*at, index), value=shown(name), addon=owner.title, key=owner.key)

@@ -1,0 +1,185 @@
+"""The operators of a cluster, as the user writes them: Kueue, JobSet, KubeRay."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from tpuplane.spec.addon_catalogue import addon_catalogue
+from tpuplane.spec.errors import choice, shown
+from tpuplane.spec.fields import Namespace, Spec, refuse
+
+RayMode = Literal["gke-addon", "operator", "none"]
+BatchScheduler = Literal["volcano", "yunikorn", "scheduler-plugins", "kai-scheduler"]
+
+_QUANTITY = re.compile(r"([0-9]+(\.[0-9]+)?|\.[0-9]+)(m|k|M|G|T|Ki|Mi|Gi|Ti)?")
+_DURATION = re.compile(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
+
+
+def _quantity(value: str) -> str:
+    if not _QUANTITY.fullmatch(value):
+        raise refuse(f"{shown(value)} is not a Kubernetes quantity; allowed: such as 500m or 2 (CPUs), 512Mi or 2Gi")
+    return value
+
+
+def _duration(value: str) -> str:
+    if not _DURATION.fullmatch(value):
+        raise refuse(f"{shown(value)} is not a duration; allowed: such as 90s, 10m or 1h30m")
+    return value
+
+
+def _framework(value: str) -> str:
+    known = addon_catalogue().frameworks
+    if value not in known:
+        raise refuse(choice(value, "a kind that Kueue can manage", known))
+    return value
+
+
+def _gate_of(addon: str) -> AfterValidator:
+    def validate(value: str) -> str:
+        known = addon_catalogue()
+        if value not in known.feature_gates[addon]:
+            release = known.addons[addon].chart.version
+            raise refuse(choice(value, f"a feature gate of release {release}", sorted(known.feature_gates[addon])))
+        return value
+
+    return AfterValidator(validate)
+
+
+Quantity = Annotated[str, AfterValidator(_quantity)]
+Duration = Annotated[str, AfterValidator(_duration)]
+Framework = Annotated[str, AfterValidator(_framework)]
+KueueGates = dict[Annotated[str, _gate_of("kueue")], bool]
+RayGates = dict[Annotated[str, _gate_of("ray")], bool]
+
+
+class ComputeSpec(Spec):
+    """CPU and memory."""
+
+    cpu: Quantity | None = None
+    """CPUs, such as 500m or "2". Default: the add-on's own. Changed in place."""
+
+    memory: Quantity | None = None
+    """Memory, such as 512Mi. Default: the add-on's own. Changed in place."""
+
+
+class OperatorResourcesSpec(Spec):
+    """What one replica of an operator gets. What is left out is the add-on's default (docs/addons.md)."""
+
+    requests: ComputeSpec = ComputeSpec()
+    """What is set aside for it."""
+
+    limits: ComputeSpec = ComputeSpec()
+    """What it may use at most."""
+
+
+class RequeuingSpec(Spec):
+    """When a workload is tried again whose pods did not become ready."""
+
+    backoff_limit_count: Annotated[int, Field(ge=0)] | None = None
+    """How often it is tried again before it is deactivated. Default: without end. Changed in place."""
+
+    backoff_base_seconds: Annotated[int, Field(ge=1)] = 60
+    """Seconds before the first new try; each further one waits twice as long. Default 60. Changed in place."""
+
+    backoff_max_seconds: Annotated[int, Field(ge=1)] = 3600
+    """Most seconds between two tries. Default 3600. Changed in place."""
+
+
+class WaitForPodsReadySpec(Spec):
+    """All or nothing: an admitted workload whose pods do not all become ready in time gives its quota back."""
+
+    timeout: Duration = "15m"
+    """How long its pods may take to become ready. Default 15m: a slice's nodes have to come first. Changed in
+    place."""
+
+    recovery_timeout: Duration | None = None
+    """How long a pod that was ready once may be missing. Default: as `timeout`. Changed in place."""
+
+    block_admission: bool = False
+    """Admit nothing else meanwhile. Default false. Changed in place."""
+
+    requeuing: RequeuingSpec = RequeuingSpec()
+    """When it is tried again."""
+
+
+class KueueSpec(Spec):
+    """Kueue: queues, quota and topology-aware admission of workloads."""
+
+    replicas: Annotated[int, Field(ge=1, le=5)] = 1
+    """Replicas, of which one is the leader. From 2 on a disruption budget keeps one of them. Default 1. Changed in
+    place."""
+
+    resources: OperatorResourcesSpec = OperatorResourcesSpec()
+    """CPU and memory of a replica."""
+
+    feature_gates: KueueGates = Field(default_factory=dict)
+    """Feature gates of the release, on or off. Default: the release's own. Changed in place."""
+
+    integrations: tuple[Framework, ...] | None = None
+    """Kinds that Kueue manages. Default: Kubernetes' own (batch/job, pod, deployment, statefulset) and those of the
+    cluster's add-ons. Changed in place."""
+
+    manage_jobs_without_queue_name: bool = False
+    """Hold workloads too that name no queue: nobody gets around quota. Default false. Changed in place."""
+
+    wait_for_pods_ready: WaitForPodsReadySpec | None = None
+    """All-or-nothing start of a workload's pods. Default: off. Changed in place."""
+
+    metrics: bool = True
+    """Metrics of quota and usage of each queue. Default true. Changed in place."""
+
+    certificates: Literal["internal", "cert-manager"] = "internal"
+    """Who makes the webhook's certificates: internal (Kueue itself) or cert-manager (which the cluster must have).
+    Default internal. Changed in place."""
+
+
+class JobSetSpec(Spec):
+    """JobSet: groups of jobs, one for each slice, that start and restart together."""
+
+    replicas: Annotated[int, Field(ge=1, le=5)] = 1
+    """Replicas, of which one is the leader. From 2 on a disruption budget keeps one of them. Default 1. Changed in
+    place."""
+
+    resources: OperatorResourcesSpec = OperatorResourcesSpec()
+    """CPU and memory of a replica."""
+
+
+class RaySpec(Spec):
+    """KubeRay: RayCluster, RayJob and RayService."""
+
+    mode: RayMode = "gke-addon"
+    """Who runs it: gke-addon (Google, with the webhook that tells pods their place in a slice), operator (KubeRay's
+    own chart) or none. Default gke-addon. A change keeps no RayCluster."""
+
+    replicas: Annotated[int, Field(ge=1, le=5)] = 1
+    """Replicas of the operator, of which one is the leader. Only with mode: operator. Default 1. Changed in place."""
+
+    resources: OperatorResourcesSpec = OperatorResourcesSpec()
+    """CPU and memory of a replica. Only with mode: operator."""
+
+    feature_gates: RayGates = Field(default_factory=dict)
+    """Feature gates of the release, on or off. Only with mode: operator. Default: the release's own. Changed in
+    place."""
+
+    batch_scheduler: BatchScheduler | None = None
+    """Scheduler that places Ray's pods as a gang: volcano, yunikorn, scheduler-plugins or kai-scheduler, which the
+    cluster must have. Only with mode: operator. Default: Kubernetes' own. Changed in place."""
+
+    watch_namespaces: tuple[Namespace, ...] = ()
+    """Namespaces whose Ray clusters it runs. Only with mode: operator. Default: all. Changed in place."""
+
+
+class AddonsSpec(Spec):
+    """The operators of a cluster. Each is installed by its own release, in the order that they need."""
+
+    kueue: KueueSpec | None = None
+    """Kueue, by its chart. Default: not installed. Removing it deletes the operator and keeps CRDs and objects."""
+
+    jobset: JobSetSpec | None = None
+    """JobSet, by its chart. Default: not installed. Removing it deletes the operator and keeps CRDs and objects."""
+
+    ray: RaySpec = RaySpec()
+    """KubeRay. Default: GKE's Ray add-on."""

@@ -1,0 +1,187 @@
+"""Add-ons: what is installed, in what order, and what their charts are told."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import yaml
+from tpuplane.plan import AddonPlan, ClusterPlan, plan
+from tpuplane.spec import PlatformSpec, SpecError
+from tpuplane.spec.addon_catalogue import addon_catalogue
+
+pytestmark = pytest.mark.unit
+
+
+def cluster(**addons: Any) -> ClusterPlan:
+    description = {"location": "us-central1", "addons": addons}
+    return plan(
+        PlatformSpec.parse({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": description}})
+    ).clusters[0]
+
+
+def addon(key: str, **addons: Any) -> AddonPlan:
+    found = cluster(**addons).addon(key)
+    assert found is not None
+    return found
+
+
+def kueue_configuration(kueue: dict[str, Any], **others: Any) -> dict[str, Any]:
+    values = addon("kueue", kueue=kueue, **others).values
+    configuration: dict[str, Any] = yaml.safe_load(values["managerConfig"]["controllerManagerConfigYaml"])
+    return configuration
+
+
+class TestOrder:
+    def test_the_data_file_keeps_its_own_order(self) -> None:
+        seen: set[str] = set()
+        for key, entry in addon_catalogue().addons.items():
+            assert set(entry.after) <= seen, f"{key} stands before what it waits for"
+            seen.add(key)
+
+    def test_kueue_waits_for_those_that_the_cluster_has(self) -> None:
+        everything = cluster(kueue={}, jobset={}, ray={"mode": "operator"})
+        assert [it.key for it in everything.addons] == ["jobset", "ray", "kueue"]
+        assert [it.after for it in everything.addons] == [(), (), ("jobset", "ray")]
+        assert addon("kueue", kueue={}).after == ()
+
+    def test_nothing_is_installed_unasked(self) -> None:
+        assert cluster().addons == ()
+        assert cluster().ray_operator
+
+    @pytest.mark.parametrize(
+        ("mode", "google", "ours"), [("gke-addon", True, 0), ("operator", False, 1), ("none", False, 0)]
+    )
+    def test_kuberay_is_there_once(self, mode: str, google: bool, ours: int) -> None:
+        made = cluster(ray={"mode": mode})
+        assert (made.ray_operator, len(made.addons)) == (google, ours)
+
+
+class TestKueueConfiguration:
+    def test_it_manages_what_the_cluster_has(self) -> None:
+        def managed(**others: Any) -> set[str]:
+            return set(kueue_configuration({}, **others)["integrations"]["frameworks"])
+
+        base = {"batch/job", "pod", "deployment", "statefulset"}
+        ray = {"ray.io/rayjob", "ray.io/raycluster"}
+        assert managed() == base | ray
+        assert managed(ray={"mode": "operator"}) == base | ray
+        assert managed(ray={"mode": "none"}, jobset={}) == base | {"jobset.x-k8s.io/jobset"}
+
+    def test_it_leaves_the_operators_alone(self) -> None:
+        """Its webhooks would stand before the pods of the very operators that it waits for."""
+        (rule,) = kueue_configuration({})["managedJobsNamespaceSelector"]["matchExpressions"]
+        assert (rule["key"], rule["operator"]) == ("kubernetes.io/metadata.name", "NotIn")
+        own = {entry.namespace for entry in addon_catalogue().addons.values()}
+        assert own | {"kube-system", "gmp-system"} <= set(rule["values"])
+
+    def test_options_are_off_until_they_are_asked_for(self) -> None:
+        assert {"fairSharing", "waitForPodsReady", "internalCertManagement"}.isdisjoint(kueue_configuration({}))
+        found = kueue_configuration(
+            {
+                "waitForPodsReady": {"timeout": "20m", "requeuing": {"backoffLimitCount": 3}},
+                "manageJobsWithoutQueueName": True,
+                "metrics": False,
+            }
+        )
+        assert (found["waitForPodsReady"]["timeout"], found["waitForPodsReady"]["recoveryTimeout"]) == ("20m", "20m")
+        assert found["waitForPodsReady"]["requeuingStrategy"]["backoffLimitCount"] == 3
+        assert found["manageJobsWithoutQueueName"] is True
+        assert found["metrics"] == {"bindAddress": ":8443", "enableClusterQueueResources": False}
+
+    def test_queues_that_share_by_weight_are_told_to(self) -> None:
+        whole: dict[str, Any] = {
+            "name": "lab",
+            "project": "tpuplane-lab",
+            "clusters": {"main": {"location": "us-central1", "addons": {"kueue": {}}}},
+            "teams": {"research": {"clusters": {"main": {}}}},
+        }
+
+        def configured(fair: bool) -> dict[str, Any]:
+            made = plan(PlatformSpec.parse({**whole, "queues": {"fairSharing": fair}})).clusters[0].addon("kueue")
+            assert made is not None
+            text = made.values["managerConfig"]["controllerManagerConfigYaml"]
+            configuration: dict[str, Any] = yaml.safe_load(text)
+            return configuration
+
+        strategies = configured(True)["fairSharing"]["preemptionStrategies"]
+        assert strategies == ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
+        assert "fairSharing" not in configured(False)
+
+    def test_one_cluster_s_configuration_is_not_another_s(self) -> None:
+        assert kueue_configuration({"metrics": False}) != kueue_configuration({})
+        assert kueue_configuration({}) == kueue_configuration({})
+
+    def test_cert_manager_takes_over_from_kueue(self) -> None:
+        """Complaint 22: Kueue makes its own unless both chart and configuration say otherwise."""
+        kueue = {"certificates": "cert-manager"}
+        assert addon("kueue", kueue=kueue).values["enableCertManager"] is True
+        assert kueue_configuration(kueue)["internalCertManagement"] == {"enable": False}
+
+
+class TestValues:
+    def test_operators_run_on_the_system_pool(self) -> None:
+        made = cluster(kueue={}, jobset={}, ray={"mode": "operator"})
+        assert made.system_pool is not None
+        place = {"cloud.google.com/gke-nodepool": made.system_pool.name}
+        jobset, ray, kueue = (it.values for it in made.addons)
+        assert jobset["controller"]["nodeSelector"] == ray["nodeSelector"] == place
+        assert kueue["controllerManager"]["nodeSelector"] == place
+
+    def test_resources_are_laid_over_the_defaults(self) -> None:
+        wanted = {"limits": {"memory": "8Gi"}}
+        found = addon("kueue", kueue={"resources": wanted}).values["controllerManager"]["manager"]["resources"]
+        assert found["limits"] == {"cpu": "2", "memory": "8Gi"}
+        assert found["requests"] == addon_catalogue().addons["kueue"].requests
+
+    @pytest.mark.parametrize(("replicas", "budget"), [(1, False), (2, True)])
+    def test_a_single_replica_holds_up_no_drain(self, replicas: int, budget: bool) -> None:
+        for key in ("kueue", "jobset"):
+            values = addon(key, **{key: {"replicas": replicas}}).values
+            part = values["controllerManager" if key == "kueue" else "controller"]
+            assert (part["replicas"], part["podDisruptionBudget"]["enabled"]) == (replicas, budget)
+
+    def test_kuberay_s_chart_gets_all_gates(self) -> None:
+        gates = addon("ray", ray={"mode": "operator", "featureGates": {"RayCronJob": True}}).values["featureGates"]
+        assert {it["name"]: it["enabled"] for it in gates} == {
+            **addon_catalogue().feature_gates["ray"],
+            "RayCronJob": True,
+        }
+
+    def test_images_are_releases(self) -> None:
+        for entry in addon_catalogue().addons.values():
+            assert entry.image_tag == f"v{entry.chart.version}"
+
+    def test_the_pinned_set_is_the_one_that_was_tested(self) -> None:
+        newest = addon_catalogue().tested[0].versions
+        assert newest == {key: entry.chart.version for key, entry in addon_catalogue().addons.items()}
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("kueue", "line"),
+        [
+            (
+                {"featureGates": {"TopologyAwareSheduling": True}},
+                r"'TopologyAwareSheduling' is not a feature gate of release",
+            ),
+            (
+                {"integrations": ["jobset.x-k8s.io/jobsets"]},
+                r"'jobset.x-k8s.io/jobsets' is not a kind that Kueue can manage; allowed: .*; nearest: jobset\.x-k8s",
+            ),
+            ({"resources": {"limits": {"memory": "8 GB"}}}, r"limits\.memory: '8 GB' is not a Kubernetes quantity"),
+            (
+                {"waitForPodsReady": {"timeout": "ten minutes"}},
+                r"timeout: 'ten minutes' is not a duration; allowed: such as 90s",
+            ),
+            ({"integrations": []}, r"integrations: is empty; allowed: batch/job, .*; or remove it for the default"),
+            ({"integrations": ["pod", "pod"]}, r"integrations\[1\]: 'pod' stands in the list twice"),
+        ],
+    )
+    def test_in_one_line(self, kueue: dict[str, Any], line: str) -> None:
+        with pytest.raises(SpecError) as refused:
+            cluster(kueue=kueue)
+        (mistake,) = refused.value.mistakes
+        assert re.search(line, str(mistake))
+        assert str(mistake).startswith("clusters.main.addons.kueue.")
