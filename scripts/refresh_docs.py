@@ -1,7 +1,7 @@
 """Write the outputs of commands into the documentation again: `python scripts/refresh_docs.py [--check]`.
 
-In the pages below, a `console` block that starts with `$ tpuplane …` holds that command's output, and docs/pictures
-holds the picture of the platform of the unit tests. With --check nothing is written; exit code 1 says what is stale.
+In the pages below, a `console` block that starts with `$ tpuplane …` holds that command's output, docs/pictures holds
+the picture of the platform of the unit tests, and components/schema.json what the component plugin offers. With --check nothing is written; exit code 1 says what is stale.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from pathlib import Path
 from tpuplane.cli import app
 from tpuplane.picture import draw
 from tpuplane.plan import plan
+from tpuplane.plugin import PlatformProvider
 from tpuplane.spec import load_stack
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("docs/cli.md", "docs/stacks.md")
+PLUGIN_SCHEMA = "components/schema.json"
 PICTURES = {"docs/pictures/acme.svg": "tests/unit/acme.yaml"}
 
 _BLOCK = re.compile(r"^```console\n\$ tpuplane (?P<command>[^\n]+)\n.*?^```$", re.DOTALL | re.MULTILINE)
@@ -36,7 +38,8 @@ def refreshed() -> dict[Path, str]:
         ROOT / page: _BLOCK.sub(lambda block: _output(block["command"]), (ROOT / page).read_text(encoding="utf-8"))
         for page in PAGES
     }
-    return pages | {ROOT / picture: draw(plan(load_stack(ROOT / stack))) for picture, stack in PICTURES.items()}
+    pictures = {ROOT / picture: draw(plan(load_stack(ROOT / stack))) for picture, stack in PICTURES.items()}
+    return pages | pictures | {ROOT / PLUGIN_SCHEMA: PlatformProvider().schema_text}
 
 
 def stale() -> list[str]:

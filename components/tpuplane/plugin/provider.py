@@ -38,6 +38,11 @@ class PlatformProvider(ComponentProvider):
         ]
         self._written = {python: wire for mapping in mappings for wire, python in mapping.items()}
 
+    @property
+    def schema_text(self) -> str:
+        """The schema as it is checked in."""
+        return json.dumps(json.loads(self.schema or "{}"), indent=2, sort_keys=True) + "\n"
+
     def construct(
         self, name: str, resource_type: str, inputs: Any, options: pulumi.ResourceOptions | None = None
     ) -> ConstructResult:
