@@ -1,7 +1,8 @@
 """Write the outputs of commands into the documentation again: `python scripts/refresh_docs.py [--check]`.
 
 In the pages below, a `console` block that starts with `$ tpuplane …` holds that command's output, docs/pictures holds
-the picture of the platform of the unit tests, and components/schema.json what the component plugin offers. With --check nothing is written; exit code 1 says what is stale.
+the picture of the platform of the unit tests, and components/schema.json what the component plugin offers.
+With --check nothing is written; exit code 1 says what is stale.
 """
 
 from __future__ import annotations

@@ -10,12 +10,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tpuplane.gke import ClusterRef, ExistingCluster, ExistingClusterArgs
+    from tpuplane.parts import (
+        Cluster,
+        ClusterArgs,
+        Network,
+        NetworkArgs,
+        SubnetworkArgs,
+        SystemNodePool,
+        SystemNodePoolArgs,
+        TpuNodePool,
+        TpuNodePoolArgs,
+    )
     from tpuplane.plan import PlatformPlan
     from tpuplane.platform import Platform, PlatformArgs
     from tpuplane.spec import PlatformSpec, SpecError
     from tpuplane.tpu import Slice, SliceError
 
 __all__ = [
+    "Cluster",
+    "ClusterArgs",
+    "ClusterRef",
+    "ExistingCluster",
+    "ExistingClusterArgs",
+    "Network",
+    "NetworkArgs",
     "Platform",
     "PlatformArgs",
     "PlatformPlan",
@@ -23,9 +42,21 @@ __all__ = [
     "Slice",
     "SliceError",
     "SpecError",
+    "SubnetworkArgs",
+    "SystemNodePool",
+    "SystemNodePoolArgs",
+    "TpuNodePool",
+    "TpuNodePoolArgs",
 ]
 
 _HOMES = {
+    "Cluster": "tpuplane.parts",
+    "ClusterArgs": "tpuplane.parts",
+    "ClusterRef": "tpuplane.gke",
+    "ExistingCluster": "tpuplane.gke",
+    "ExistingClusterArgs": "tpuplane.gke",
+    "Network": "tpuplane.parts",
+    "NetworkArgs": "tpuplane.parts",
     "Platform": "tpuplane.platform",
     "PlatformArgs": "tpuplane.platform",
     "PlatformPlan": "tpuplane.plan",
@@ -33,6 +64,11 @@ _HOMES = {
     "Slice": "tpuplane.tpu",
     "SliceError": "tpuplane.tpu",
     "SpecError": "tpuplane.spec",
+    "SubnetworkArgs": "tpuplane.parts",
+    "SystemNodePool": "tpuplane.parts",
+    "SystemNodePoolArgs": "tpuplane.parts",
+    "TpuNodePool": "tpuplane.parts",
+    "TpuNodePoolArgs": "tpuplane.parts",
 }
 
 

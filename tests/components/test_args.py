@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import json
 import typing
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -10,6 +11,7 @@ import pytest
 from pulumi.provider.experimental.analyzer import Analyzer, PropertyType
 from pydantic import BaseModel
 from tpuplane import Platform, PlatformArgs, PlatformSpec
+from tpuplane.plugin import PlatformProvider
 
 pytestmark = pytest.mark.components
 
@@ -67,16 +69,14 @@ def test_every_part_of_the_spec_is_compared() -> None:
 
 
 def test_the_descriptions_are_those_of_the_spec() -> None:
-    analyzed = Analyzer("tpuplane").analyze([Platform])
-    platform = analyzed["component_definitions"]["Platform"]
-    described = {"PlatformArgs": (platform.inputs, platform.inputs_mapping)}
-    described |= {it.name: (it.properties, it.properties_mapping) for it in analyzed["type_definitions"].values()}
+    schema = json.loads(PlatformProvider().schema or "")
+    described = {name.rpartition(":")[2]: it.get("properties", {}) for name, it in schema["types"].items()}
+    described["PlatformArgs"] = schema["resources"]["tpuplane:index:Platform"]["inputProperties"]
     for spec, args in PAIRS.items():
-        properties, mapping = described[args.__name__]
-        for wire_name, definition in properties.items():
-            field = spec.model_fields[mapping[wire_name]]
-            assert field.alias == wire_name
-            assert (definition.description or "").split() == (field.description or "").split(), wire_name
+        fields = {field.alias: field for field in spec.model_fields.values()}
+        assert described[args.__name__].keys() == fields.keys()
+        for wire_name, definition in described[args.__name__].items():
+            assert definition["description"].split() == (fields[wire_name].description or "").split(), wire_name
 
 
 def test_the_platform_can_be_offered_to_other_languages() -> None:

@@ -8,9 +8,7 @@ from typing import Any, cast
 import pulumi
 import pytest
 from deployment import Deployment, Inputs, deploy, deploy_platform
-from tpuplane.gke import ClusterRef, ExistingCluster, TpuNodePool, TpuNodePoolArgs
-from tpuplane.gke.pool_args import PoolArgs
-from tpuplane.spec import SpecError
+from tpuplane import ClusterRef, ExistingCluster, SpecError, TpuNodePool, TpuNodePoolArgs
 
 pytestmark = pytest.mark.components
 
@@ -73,8 +71,16 @@ def test_a_pool_needs_no_platform() -> None:
             "shared",
             {"project": "acme-ml", "name": "shared", "location": "us-central1", "service_account": ACCOUNT},
         )
-        pool: PoolArgs = {"generation": "v6e", "topology": "4x4", "slices": 2}
-        TpuNodePool("trainer", {"cluster": cluster.ref, "pool": pool, "labels": {"team": "research"}})
+        TpuNodePool(
+            "trainer",
+            {
+                "cluster": cluster.ref,
+                "generation": "v6e",
+                "topology": "4x4",
+                "slices": 2,
+                "labels": {"team": "research"},
+            },
+        )
 
     deployed = deploy(program)
     pools = deployed.inputs(":NodePool")
@@ -94,8 +100,7 @@ def test_identities_of_an_added_pool_may_be_outputs() -> None:
             "location": "us-central1",
             "service_account": pulumi.Output.from_input(ACCOUNT),
         }
-        pool: PoolArgs = {"generation": "tpu7x", "topology": "2x2x2", "zone": "us-central1-c"}
-        TpuNodePool("trainer", {"cluster": ref, "pool": pool})
+        TpuNodePool("trainer", {"cluster": ref, "generation": "tpu7x", "topology": "2x2x2", "zone": "us-central1-c"})
 
     deployed = deploy(program)
     assert deployed.one(":ResourcePolicy").inputs["name"] == "shared-trainer-2x2x2"
@@ -105,15 +110,17 @@ def test_identities_of_an_added_pool_may_be_outputs() -> None:
 @pytest.mark.parametrize(
     ("args", "line"),
     [
-        ({"pool": {"generation": "v6e", "topology": "4x5"}}, "pool.topology: '4x5' is not a v6e topology"),
-        ({}, "pool.generation: required"),
+        ({"generation": "v6e", "topology": "4x5"}, "topology: '4x5' is not a v6e topology"),
+        ({"cluster": None}, "cluster: required"),
+        ({"generation": "v6e", "topologie": "4x4"}, "topologie: unknown field; did you mean 'topology'?"),
+        ({}, "generation: required"),
         (
-            {"cluster": {**REF, "location": "mars"}, "pool": {"generation": "v6e", "topology": "4x4"}},
+            {"cluster": {**REF, "location": "mars"}, "generation": "v6e", "topology": "4x4"},
             "cluster.location: 'mars' is not a Google Cloud region",
         ),
         (
-            {"cluster": {**REF, "version": "1.30"}, "pool": {"generation": "v6e", "topology": "4x4"}},
-            "pool.generation: 'v6e' needs GKE 1.31",
+            {"cluster": {**REF, "version": "1.30"}, "generation": "v6e", "topology": "4x4"},
+            "generation: 'v6e' needs GKE 1.31",
         ),
     ],
 )

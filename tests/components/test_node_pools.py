@@ -8,8 +8,7 @@ from typing import Any
 import pulumi
 import pytest
 from deployment import Deployment, Inputs, deploy, deploy_platform
-from tpuplane.gke import ClusterRef, TpuNodePool
-from tpuplane.gke.node_pool import PlannedPoolArgs
+from tpuplane.gke import ClusterRef, TpuNodePool, TpuNodePoolArgs
 from tpuplane.plan import AutoscalingPlan, ExtraNetworkPlan, FlexStartPlan, NodePoolPlan, SecondaryBootDiskPlan
 from tpuplane.tpu import Slice
 
@@ -134,7 +133,7 @@ def elsewhere() -> ClusterRef:
     }
 
 
-def planned(cluster: ClusterRef, *plans: NodePoolPlan) -> PlannedPoolArgs:
+def planned(cluster: ClusterRef, *plans: NodePoolPlan) -> TpuNodePoolArgs:
     return {"cluster": cluster, "plans": plans}
 
 

@@ -5,7 +5,6 @@ from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp as gcp
-import pulumi_kubernetes as kubernetes
 
 from tpuplane.gke.cluster_autoscaling import cluster_autoscaling
 from tpuplane.gke.cluster_ref import ClusterRef
@@ -56,26 +55,25 @@ class ClusterArgs(TypedDict):
 class Cluster(pulumi.ComponentResource):
     """A GKE cluster with the service account of its nodes and the Kubernetes provider that reaches it."""
 
-    identity: list[pulumi.Resource]
-    """What gives the nodes their identity: wait for it before you add nodes. Empty for an account that was brought."""
-
     name: pulumi.Output[str]
+    """Name in Google Cloud."""
     location: pulumi.Output[str]
+    """Region or zone of the control plane."""
     endpoint: pulumi.Output[str]
     """Address of the control plane, without a scheme: the private one where the public one is off."""
     kubeconfig: pulumi.Output[str]
     """Kubeconfig that calls Google's auth plugin; it holds no credential."""
-    resource: gcp.container.Cluster
-    provider: kubernetes.Provider
-    ref: ClusterRef
-    """What a node pool must know of this cluster."""
+    node_service_account: pulumi.Output[str]
+    """E-mail address of the account that the nodes run as."""
 
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpuplane:index:Cluster", name, {}, opts)
         plan = args["plan"]
         made = None if "service_account" in args else own_account(name, args["project"], plan, self)
-        self.identity = [] if made is None else [made]
+        # What gives the nodes their identity: wait for it before you add nodes. Empty for an account that was brought.
+        self.identity: list[pulumi.Resource] = [] if made is None else [made]
         self._service_account = made.email if made is not None else args.get("service_account", plan.node_account)
+        self.node_service_account = pulumi.Output.from_input(self._service_account)
         self.resource = self._cluster(name, args, opts)
         self.name = self.resource.name
         self.location = self.resource.location
@@ -90,7 +88,8 @@ class Cluster(pulumi.ComponentResource):
         )
         own_id = cluster_id(args["project"], plan.location, plan.name)
         self.provider = kubernetes_provider(name, own_id, self.kubeconfig, parent=self)
-        self.ref = {
+        # What a node pool must know of this cluster.
+        self.ref: ClusterRef = {
             "project": args["project"],
             "name": self.resource.name,
             "location": plan.location,
@@ -104,6 +103,7 @@ class Cluster(pulumi.ComponentResource):
                 "location": self.location,
                 "endpoint": self.endpoint,
                 "kubeconfig": self.kubeconfig,
+                "nodeServiceAccount": self.node_service_account,
             }
         )
 

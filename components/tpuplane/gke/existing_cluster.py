@@ -42,14 +42,13 @@ class ExistingCluster(pulumi.ComponentResource):
     """
 
     name: pulumi.Output[str]
+    """Name in Google Cloud."""
     location: pulumi.Output[str]
+    """Region or zone of the control plane."""
     endpoint: pulumi.Output[str]
     """Address of the control plane, without a scheme."""
     kubeconfig: pulumi.Output[str]
     """Kubeconfig that calls Google's auth plugin; it holds no credential."""
-    provider: kubernetes.Provider
-    ref: ClusterRef
-    """What a node pool must know of this cluster."""
 
     def __init__(self, name: str, args: ExistingClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpuplane:index:ExistingCluster", name, {}, opts)
@@ -67,8 +66,9 @@ class ExistingCluster(pulumi.ComponentResource):
         authority = None if by_name else pulumi.Output.unsecret(found.master_auths[0].cluster_ca_certificate)
         self.kubeconfig = cluster_kubeconfig(project, location, args["name"], self.endpoint, authority)
         own_id = cluster_id(project, location, args["name"])
-        self.provider = kubernetes_provider(name, own_id, self.kubeconfig, parent=self)
-        self.ref = {
+        self.provider: kubernetes.Provider = kubernetes_provider(name, own_id, self.kubeconfig, parent=self)
+        # What a node pool must know of this cluster.
+        self.ref: ClusterRef = {
             "project": project,
             "name": args["name"],
             "location": location,

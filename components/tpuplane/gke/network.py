@@ -1,5 +1,6 @@
 """The platform's VPC: subnetworks with ranges for pods and services, and NAT for private nodes."""
 
+from collections.abc import Mapping
 from typing import TypedDict
 
 import pulumi
@@ -21,9 +22,10 @@ class NetworkArgs(TypedDict):
 class Network(pulumi.ComponentResource):
     """A custom-mode VPC with one subnetwork per cluster and one Cloud NAT per region."""
 
-    network: gcp.compute.Network
-    subnets: dict[str, gcp.compute.Subnetwork]
-    """Subnetworks by name, as the plan names them."""
+    network_id: pulumi.Output[str]
+    """Id of the VPC."""
+    subnetwork_ids: Mapping[str, pulumi.Output[str]]
+    """Ids of the subnetworks, by their names in Google Cloud."""
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpuplane:index:Network", name, {}, opts)
@@ -36,10 +38,13 @@ class Network(pulumi.ComponentResource):
             routing_mode="REGIONAL",
             opts=self._child(),
         )
+        # By name, as the plan names them.
         self.subnets = {subnet.name: self._subnet(name, project, subnet) for subnet in plan.subnets}
         for nat in plan.nats:
             self._nat(name, project, nat)
-        self.register_outputs({"networkId": self.network.id})
+        self.network_id = self.network.id
+        self.subnetwork_ids = {name: subnet.id for name, subnet in self.subnets.items()}
+        self.register_outputs({"networkId": self.network_id, "subnetworkIds": self.subnetwork_ids})
 
     def _subnet(self, name: str, project: pulumi.Input[str], plan: SubnetPlan) -> gcp.compute.Subnetwork:
         return gcp.compute.Subnetwork(

@@ -1,7 +1,7 @@
 """Node pools: the system pool, and TPU pools of one or more slices of one shape."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict, cast
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp as gcp
@@ -9,8 +9,6 @@ import pulumi_gcp as gcp
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.gke.node_config import node_config
 from tpuplane.gke.options import waiting_like
-from tpuplane.gke.pool_args import PoolArgs, ReservationArgs
-from tpuplane.plan.added import added_pools
 from tpuplane.plan.model import NodePoolPlan
 from tpuplane.spec.locations import region_of
 
@@ -26,41 +24,31 @@ class SystemNodePoolArgs(TypedDict):
 
 
 class TpuNodePoolArgs(TypedDict):
-    """Arguments of `TpuNodePool`: a pool of slices in any cluster."""
+    """Arguments of `TpuNodePool`."""
 
     cluster: ClusterRef
     """Where the pools are made. A change replaces them."""
-
-    pool: NotRequired[PoolArgs]
-    """The slices, by the fields of a platform's `pools`. Required; only `Platform` plans its pools itself."""
-
-    pool_name: NotRequired[str]
-    """Front of the GKE node pools' names. Default: the component's own name. A change replaces the pools."""
-
-    labels: NotRequired[Mapping[str, str]]
-    """Google Cloud labels of the hosts. Changed in place."""
-
-    reservations: NotRequired[Mapping[str, ReservationArgs]]
-    """Reservations that the pool may draw on, by their names, as in a platform's `reservations`."""
-
-
-class PlannedPoolArgs(TpuNodePoolArgs):
-    """Arguments of `TpuNodePool` where the pool was planned together with others."""
 
     plans: Sequence[NodePoolPlan]
     """The GKE pools, all of the same slice: one for each slice that spans hosts, else one in all.
     An added or removed pool leaves the others as they are; a changed slice replaces every pool."""
 
+    policy_front: NotRequired[pulumi.Input[str]]
+    """What is put in front of the workload policies' names, which are the region's own: the name of the cluster, where
+    it was not known when the pools were planned. Default: nothing. A change replaces the pools."""
+
 
 class SystemNodePool(pulumi.ComponentResource):
     """The pool without accelerators, for what must run somewhere: DNS, operators, Ray heads, queues."""
 
-    pool: gcp.container.NodePool
+    pool_name: pulumi.Output[str]
+    """Name of the GKE node pool."""
 
     def __init__(self, name: str, args: SystemNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpuplane:index:SystemNodePool", name, {}, opts)
         self.pool = _node_pool(name, args["plan"], args["cluster"], {}, parent=self, opts=opts)
-        self.register_outputs({"poolName": self.pool.name})
+        self.pool_name = self.pool.name
+        self.register_outputs({"poolName": self.pool_name})
 
 
 class TpuNodePool(pulumi.ComponentResource):
@@ -70,10 +58,10 @@ class TpuNodePool(pulumi.ComponentResource):
     slices are the nodes of one pool.
     """
 
-    pools: list[gcp.container.NodePool]
     shape: str
     """Generation and topology of one slice, such as "v6e 4x4"."""
     pool_names: list[pulumi.Output[str]]
+    """GKE node pools: one for each multi-host slice, or one in all."""
     slices: int
     """Slices at full scale."""
     hosts: int
@@ -85,17 +73,16 @@ class TpuNodePool(pulumi.ComponentResource):
         """Make the pools.
 
         Raises:
-            SpecError: if the pool is wrong, before anything is registered. Its text has a line for each mistake.
             ValueError: if a plan has no slice, or the plans are of different slices.
 
         """
-        plans, cluster = _plans(name, args), args["cluster"]
+        plans, cluster = args["plans"], args["cluster"]
         shapes = {str(plan.slice): plan.slice for plan in plans}
         shape = next(iter(shapes.values()), None)
         if shape is None or len(shapes) > 1:
             raise ValueError(f"{name}: a TPU node pool has slices of one shape, not {sorted(shapes)}")
         super().__init__("tpuplane:index:TpuNodePool", name, {}, opts)
-        policies = self._workload_policies(name, plans, cluster, alone="plans" not in args)
+        policies = self._workload_policies(name, args)
         self.pools = [
             _node_pool(
                 f"{name}-{plan.index}" if shape.multi_host else name, plan, cluster, policies, parent=self, opts=opts
@@ -117,20 +104,18 @@ class TpuNodePool(pulumi.ComponentResource):
             }
         )
 
-    def _workload_policies(
-        self, name: str, plans: Sequence[NodePoolPlan], cluster: ClusterRef, *, alone: bool
-    ) -> dict[str, pulumi.Output[str]]:
+    def _workload_policies(self, name: str, args: TpuNodePoolArgs) -> dict[str, pulumi.Output[str]]:
         """Make the policies that the plans name, each once: how tpu7x hosts are brought together.
 
         A policy cannot be changed. Another topology has another policy, by the plan and by its logical name here.
         """
+        plans, cluster, front = args["plans"], args["cluster"], args.get("policy_front")
         topologies = {plan.workload_policy: plan.placement_topology for plan in plans if plan.workload_policy}
         region = region_of(cluster["location"])
         return {
             policy: gcp.compute.ResourcePolicy(
                 f"{name}-{topology}",
-                # A name is the region's own. A platform plans it with the cluster's name; alone, that may be an output.
-                name=pulumi.Output.concat(cluster["name"], "-", policy) if alone else policy,
+                name=policy if front is None else pulumi.Output.concat(front, "-", policy),
                 project=cluster["project"],
                 region=region,
                 workload_policy={"type": "HIGH_THROUGHPUT", "accelerator_topology": topology},
@@ -138,23 +123,6 @@ class TpuNodePool(pulumi.ComponentResource):
             ).name
             for policy, topology in topologies.items()
         }
-
-
-def _plans(name: str, args: TpuNodePoolArgs) -> Sequence[NodePoolPlan]:
-    """The plans that `Platform` made, else those of the pool in the arguments."""
-    if "plans" in args:
-        return cast(PlannedPoolArgs, args)["plans"]
-    cluster = args["cluster"]
-    project = cluster["project"]
-    return added_pools(
-        args.get("pool_name", name),
-        args.get("pool", {}),
-        location=cluster["location"],
-        version=cluster.get("version"),
-        project=project if isinstance(project, str) else None,
-        labels=args.get("labels"),
-        reservations=args.get("reservations"),
-    )
 
 
 def _node_pool(

@@ -29,7 +29,6 @@ def added_pools(
     location: str,
     version: str | None = None,
     project: str | None = None,
-    labels: Mapping[str, str] | None = None,
     reservations: Mapping[str, Any] | None = None,
 ) -> tuple[NodePoolPlan, ...]:
     """Plan the node pools of one pool of TPU slices. Pure, and by the same rules as a platform's pools.
@@ -40,11 +39,10 @@ def added_pools(
         location: Region or zone of the cluster.
         version: GKE version of the cluster; None leaves version rules out.
         project: Project of the cluster; None where it is not known yet.
-        labels: Google Cloud labels of the hosts.
         reservations: Reservations that the pool may draw on, as in a platform's `reservations`.
 
     Raises:
-        SpecError: with every mistake there is; paths begin with `pool`, `reservations` or `cluster`.
+        SpecError: with every mistake there is; paths begin with a field of the pool, `reservations` or `cluster`.
 
     """
     cluster: dict[str, Any] = {
@@ -58,7 +56,6 @@ def added_pools(
     description = {
         "name": _KEY,
         "project": project or _PROJECT,
-        "labels": dict(labels or {}),
         "reservations": dict(reservations or {}),
         "clusters": {_KEY: cluster},
     }
@@ -81,7 +78,7 @@ def added_pools(
 def _own(path: Path, name: str) -> Path:
     """The path as the arguments have it."""
     pool: Path = ("clusters", _KEY, "pools", name)
-    for theirs, ours in ((pool, ("pool",)), *_NOT_NAMED_HERE):
+    for theirs, ours in ((pool, ()), *_NOT_NAMED_HERE):
         if path[: len(theirs)] == theirs:
             return (*ours, *path[len(theirs) :])
     return path

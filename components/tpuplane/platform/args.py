@@ -109,7 +109,7 @@ class MaintenanceArgs(TypedDict):
     """Times in which GKE may not, by name; 20 at most. Changed in place."""
 
 
-class ExistingClusterArgs(TypedDict):
+class PlatformExistingClusterArgs(TypedDict):
     """A cluster that is there already, in the platform's project and at the cluster's `location`. Pools and objects are
     added to it; it is never created, changed or deleted."""
 
@@ -120,8 +120,8 @@ class ExistingClusterArgs(TypedDict):
     """Reach its control plane by the DNS endpoint instead of the IP address. Default false. Changed in place."""
 
 
-class PlatformClusterArgs(TypedDict):
-    """One GKE cluster: where it is, who reaches it, and its pools of TPU slices."""
+class ClusterSettings(TypedDict):
+    """How a GKE cluster is made: where it is, who reaches it, when it changes."""
 
     location: str
     """A region, such as us-central1 (its control plane survives the loss of a zone), or a zone. A change replaces
@@ -134,19 +134,6 @@ class PlatformClusterArgs(TypedDict):
     version: NotRequired[str]
     """Lowest version of the control plane, such as "1.34" (in quotes). Default: what the channel offers. Changed in
     place."""
-
-    existing: NotRequired[ExistingClusterArgs]
-    """Add to a cluster that somebody else made, instead of making one. `releaseChannel`, `version` and `rayOperator`
-    then say what that cluster is; what would shape it is refused. Default: the cluster is made. A change between the
-    two replaces everything in it."""
-
-    node_service_account: NotRequired[str]
-    """E-mail address of a service account that exists already, for the nodes to run as; it needs at least
-    roles/container.defaultNodeServiceAccount, and roles/artifactregistry.reader to pull images. Default: one is made
-    for the cluster, with these two roles. A change replaces the pools."""
-
-    network: NotRequired[ClusterNetworkArgs]
-    """Address ranges."""
 
     control_plane: NotRequired[ControlPlaneArgs]
     """Who reaches the control plane."""
@@ -168,6 +155,23 @@ class PlatformClusterArgs(TypedDict):
 
     labels: NotRequired[Mapping[str, str]]
     """Google Cloud labels, on top of the platform's. Changed in place."""
+
+
+class PlatformClusterArgs(ClusterSettings):
+    """One GKE cluster: where it is, who reaches it, and its pools of TPU slices."""
+
+    existing: NotRequired[PlatformExistingClusterArgs]
+    """Add to a cluster that somebody else made, instead of making one. `releaseChannel`, `version` and `rayOperator`
+    then say what that cluster is; what would shape it is refused. Default: the cluster is made. A change between the
+    two replaces everything in it."""
+
+    node_service_account: NotRequired[str]
+    """E-mail address of a service account that exists already, for the nodes to run as; it needs at least
+    roles/container.defaultNodeServiceAccount, and roles/artifactregistry.reader to pull images. Default: one is made
+    for the cluster, with these two roles. A change replaces the pools."""
+
+    network: NotRequired[ClusterNetworkArgs]
+    """Address ranges."""
 
     namespaces: NotRequired[Sequence[str]]
     """Kubernetes namespaces to create. Removing one deletes everything in it."""

@@ -12,7 +12,6 @@ from tpuplane.gke import (
     SystemNodePool,
     TpuNodePool,
 )
-from tpuplane.gke.node_pool import PlannedPoolArgs
 from tpuplane.gke.service_account import own_account
 from tpuplane.plan import ClusterPlan
 
@@ -67,6 +66,5 @@ def make_node_pools(name: str, plan: ClusterPlan, project: str, cluster: AnyClus
         SystemNodePool(f"{name}-system", {"cluster": ref, "plan": plan.system_pool}, after_roles)
     pools: dict[str, TpuNodePool] = {}
     for key, plans in groupby(plan.tpu_pools, key=lambda it: it.pool):
-        args: PlannedPoolArgs = {"cluster": ref, "plans": list(plans)}
-        pools[key] = TpuNodePool(f"{name}-{key}", args, after_roles)
+        pools[key] = TpuNodePool(f"{name}-{key}", {"cluster": ref, "plans": list(plans)}, after_roles)
     return pools

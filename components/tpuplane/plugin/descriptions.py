@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, is_typeddict
 
@@ -12,11 +15,17 @@ from pulumi.provider.experimental.util import camel_case
 
 
 def described(
-    schema: dict[str, Any], components: Iterable[type[pulumi.ComponentResource]], package: str
+    schema: dict[str, Any],
+    components: Iterable[type[pulumi.ComponentResource]],
+    types: Mapping[str, type],
+    package: str,
 ) -> dict[str, Any]:
-    """The schema with every description on one line, those of inherited fields included."""
-    for entry in schema.get("types", {}).values():
-        _flatten(entry, entry.get("properties", {}))
+    """The schema with every description on one line, those of inherited fields included. `types` are its types'."""
+    for name, kind in types.items():
+        entry = schema["types"][f"{package}:index:{name}"]
+        properties = entry.get("properties", {})
+        _fill(properties, _fields(kind))
+        _flatten(entry, properties)
     for component in components:
         entry = schema["resources"][f"{package}:index:{component.__name__}"]
         args = inspect.get_annotations(component.__init__)["args"]
@@ -30,7 +39,7 @@ def described(
 def _fill(properties: dict[str, Any], descriptions: Mapping[str, str]) -> None:
     for name, text in descriptions.items():
         if name in properties:
-            properties[name].setdefault("description", text)
+            properties[name]["description"] = properties[name].get("description") or text
 
 
 def _fields(args: type) -> dict[str, str]:
@@ -42,8 +51,11 @@ def _fields(args: type) -> dict[str, str]:
 
 
 def _bases(args: type) -> Iterator[type]:
-    # A TypedDict's MRO is only dict and object; what it was written with is kept here.
-    return filter(is_typeddict, getattr(args, "__orig_bases__", ()))
+    """The TypedDicts that `args` was written with: before Python 3.12 they are nowhere but in its source."""
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(args))).body
+    if isinstance(definition, ast.ClassDef):
+        names = [base.id for base in definition.bases if isinstance(base, ast.Name)]
+        yield from filter(is_typeddict, (getattr(sys.modules[args.__module__], name, None) for name in names))
 
 
 def _attributes(component: type) -> dict[str, str]:

@@ -31,7 +31,8 @@ class PlatformProvider(ComponentProvider):
     def __init__(self) -> None:
         served = components()
         super().__init__(served, NAME, version=version(NAME))
-        self.schema = json.dumps(described(json.loads(self.schema or "{}"), served, NAME))
+        types = {name: it.python_type for name, it in self._type_defs.items()}
+        self.schema = json.dumps(described(json.loads(self.schema or "{}"), served, types, NAME))
         mappings = [
             *(it.inputs_mapping for it in self._component_defs.values()),
             *(it.properties_mapping for it in self._type_defs.values()),

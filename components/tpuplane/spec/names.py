@@ -35,6 +35,16 @@ def workload_policy_name(cluster: str, key: str, shape: Slice) -> str | None:
     return f"{cluster}-{key}-{shape.topology}" if shape.placement == "workload-policy" else None
 
 
+def check_account_id(at: Path, name: str, remedy: str = "choose another name") -> Iterator[Mistake]:
+    """Refuse a cluster's name that its nodes' service account cannot have."""
+    if len(name) not in _ACCOUNT_ID:
+        yield Mistake(
+            at,
+            f"its service account '{name}' has {len(name)} characters; allowed: {_ACCOUNT_ID.start} to "
+            f"{_ACCOUNT_ID.stop - 1}; {remedy}",
+        )
+
+
 def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
     """Refuse names that are too long or used twice."""
     at: Path = ("clusters", key)
@@ -43,12 +53,8 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
         yield Mistake(
             at, f"its GKE name '{name}' has {len(name)} characters; allowed: {MAX_NAME}; shorten this key or the name"
         )
-    elif cluster.node_service_account is None and len(name) not in _ACCOUNT_ID:
-        yield Mistake(
-            at,
-            f"its service account '{name}' has {len(name)} characters; allowed: {_ACCOUNT_ID.start} to "
-            f"{_ACCOUNT_ID.stop - 1}; change this key or the platform's name",
-        )
+    elif cluster.node_service_account is None:
+        yield from check_account_id(at, name, "change this key or the platform's name")
     owners = {} if cluster.existing else {SYSTEM_POOL: "systemPool"}
     name = cluster.existing.name if cluster.existing else name
     for pool_key, pool in cluster.pools.items():

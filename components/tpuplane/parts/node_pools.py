@@ -1,0 +1,91 @@
+"""Node pools in any cluster, whoever made it."""
+
+from collections.abc import Mapping
+from typing import NotRequired
+
+import pulumi
+
+from tpuplane import gke
+from tpuplane.gke.cluster_ref import ClusterRef
+from tpuplane.gke.pool_args import PoolArgs, ReservationArgs
+from tpuplane.parts.arguments import others, require_cluster
+from tpuplane.plan.added import added_pools
+from tpuplane.plan.parts import system_pool_plan
+from tpuplane.platform.args import SystemPoolArgs
+
+
+class TpuNodePoolArgs(PoolArgs):
+    """Arguments of `TpuNodePool`: the fields of a platform's pool, and where it is."""
+
+    cluster: ClusterRef
+    """Where the pools are made: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of any other cluster. A change
+    of all but its version replaces them."""
+
+    pool_name: NotRequired[str]
+    """Name of the GKE node pool, and the front of it for slices that span hosts. Default: the component's own name. A
+    change replaces the pools."""
+
+    reservations: NotRequired[Mapping[str, ReservationArgs]]
+    """Reservations that the pool may draw on, by the name that Compute Engine knows them by."""
+
+
+class SystemNodePoolArgs(SystemPoolArgs):
+    """Arguments of `SystemNodePool`: the fields of a cluster's `systemPool`, and where it is."""
+
+    cluster: ClusterRef
+    """Where the pool is made: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of any other cluster. A change
+    of all but its version replaces it."""
+
+    pool_name: NotRequired[str]
+    """Name of the GKE node pool. Default: the component's own name. A change replaces the pool."""
+
+    labels: NotRequired[Mapping[str, str]]
+    """Google Cloud labels of the nodes. Changed in place."""
+
+
+class TpuNodePool(gke.TpuNodePool):
+    """N TPU slices of one shape, in any cluster.
+
+    A slice that spans hosts is a GKE node pool of its own, for GKE makes and repairs it as a whole: `NAME-0`, `NAME-1`
+    and so on, so that a changed count adds and removes the last ones only. Single-host slices are the nodes of one
+    pool.
+    """
+
+    def __init__(self, name: str, args: TpuNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Plan and make the pools.
+
+        Raises:
+            SpecError: if the description is wrong, before anything is registered: a line for each mistake.
+
+        """
+        cluster = require_cluster(args)
+        project = cluster["project"]
+        plans = added_pools(
+            args.get("pool_name", name),
+            others(args, "cluster", "pool_name", "reservations"),
+            location=cluster["location"],
+            version=cluster.get("version"),
+            project=project if isinstance(project, str) else None,
+            reservations=args.get("reservations"),
+        )
+        super().__init__(name, {"cluster": cluster, "plans": plans, "policy_front": cluster["name"]}, opts)
+
+
+class SystemNodePool(gke.SystemNodePool):
+    """A pool without accelerators, in any cluster, for what must run somewhere: DNS, operators, Ray heads, queues."""
+
+    def __init__(self, name: str, args: SystemNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Plan and make the pool.
+
+        Raises:
+            SpecError: if the description is wrong, before anything is registered: a line for each mistake.
+
+        """
+        cluster = require_cluster(args)
+        plan = system_pool_plan(
+            args.get("pool_name", name),
+            others(args, "cluster", "pool_name", "labels"),
+            location=cluster["location"],
+            labels=args.get("labels"),
+        )
+        super().__init__(name, {"cluster": cluster, "plan": plan}, opts)

@@ -1,0 +1,202 @@
+"""Each component on its own, in a program of somebody else's: options reach every child, mistakes name arguments."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pulumi
+import pulumi_gcp as gcp
+import pytest
+from deployment import Deployment, deploy, deploy_platform
+from tpuplane import Cluster, ClusterArgs, ClusterRef, Network, NetworkArgs, SpecError, SystemNodePool, TpuNodePool
+
+pytestmark = pytest.mark.components
+
+ACCOUNT = "nodes@acme-ml.iam.gserviceaccount.com"
+REF: ClusterRef = {"project": "acme-ml", "name": "theirs", "location": "us-central1", "service_account": ACCOUNT}
+RANGES = {"nodes_cidr": "10.8.0.0/20", "pods_cidr": "10.72.0.0/14", "services_cidr": "10.40.0.0/20"}
+
+
+def everything(opts: pulumi.ResourceOptions | None = None) -> None:
+    """Every part once, on top of each other."""
+    network = Network("shared", {"project": "acme-ml", "subnets": {"east": {"region": "us-east5"}}}, opts)
+    cluster = Cluster(
+        "trainers",
+        {
+            "project": "acme-ml",
+            "network": network.network_id,
+            "subnetwork": network.subnetwork_ids["shared-east"],
+            "location": "us-east5",
+            "release_channel": "RAPID",
+            "labels": {"team": "research"},
+        },
+        opts,
+    )
+    SystemNodePool("extra", {"cluster": cluster.ref, "min_nodes": 2, "labels": {"team": "research"}}, opts)
+    TpuNodePool("trainer", {"cluster": cluster.ref, "generation": "v6e", "topology": "4x4", "zone": "us-east5-b"}, opts)
+
+
+@pytest.fixture(scope="module")
+def parts() -> Deployment:
+    return deploy(everything)
+
+
+def test_what_is_made_is_what_a_platform_makes(parts: Deployment) -> None:
+    subnet = parts.one(":Subnetwork").inputs
+    assert (subnet["name"], subnet["region"], subnet["ipCidrRange"]) == ("shared-east", "us-east5", "10.0.0.0/20")
+    cluster = parts.one("container/cluster:Cluster").inputs
+    assert (cluster["name"], cluster["location"], cluster["network"]) == ("trainers", "us-east5", "shared-id")
+    assert cluster["ipAllocationPolicy"] == {
+        "clusterSecondaryRangeName": "pods",
+        "servicesSecondaryRangeName": "services",
+    }
+    assert cluster["resourceLabels"] == {"team": "research"}
+    assert parts.one("serviceaccount/account:Account").inputs["accountId"] == "trainers"
+    pools = {it.inputs["name"]: it.inputs for it in parts.all(":NodePool")}
+    assert pools.keys() == {"system", "extra", "trainer-0"}
+    assert {it["cluster"] for it in pools.values()} == {"trainers"}
+    assert pools["extra"]["autoscaling"]["minNodeCount"] == 2
+    assert pools["extra"]["nodeConfig"]["resourceLabels"] == {"team": "research", "tpuplane-pool": "extra"}
+    for pool in pools.values():
+        assert pool["nodeConfig"]["serviceAccount"] == "trainers@acme-ml.iam.gserviceaccount.com"
+
+
+def test_the_outputs_of_each_part(parts: Deployment) -> None:
+    outputs = {it.type.rpartition(":")[2]: parts.outputs(it) for it in parts.registrations.values() if not it.custom}
+    assert outputs["Network"] == {"networkId": "shared-id", "subnetworkIds": {"shared-east": "shared-shared-east-id"}}
+    assert outputs["Cluster"].keys() == {"name", "location", "endpoint", "kubeconfig", "nodeServiceAccount"}
+    assert outputs["TpuNodePool"] == {
+        "shape": "v6e 4x4",
+        "poolNames": ["trainer-0"],
+        "slices": 1,
+        "hosts": 4,
+        "chips": 16,
+    }
+
+
+def test_a_platform_by_parts_has_the_resources_of_the_platform(parts: Deployment) -> None:
+    pool = {"generation": "v6e", "topology": "4x4", "zone": "us-east5-b"}
+    whole = {
+        "name": "shared",
+        "project": "acme-ml",
+        "clusters": {"east": {"location": "us-east5", "pools": {"trainer": pool}}},
+    }
+    platform = deploy_platform(whole)
+    for kind, own in ((":NodePool", "trainer-0"), ("compute/subnetwork:Subnetwork", "shared-east")):
+        (alone,) = (it for it in parts.all(kind) if it.inputs["name"] == own)
+        (among,) = (it for it in platform.all(kind) if it.inputs["name"] == own)
+        differs = {key for key in alone.inputs | among.inputs if alone.inputs.get(key) != among.inputs.get(key)}
+        # Only what belongs to the other: the VPC's id, the cluster's name, the nodes' account and labels.
+        assert differs <= {"network", "cluster", "nodeConfig"}
+        assert alone.request.replaceOnChanges == among.request.replaceOnChanges
+        assert alone.request.deleteBeforeReplace == among.request.deleteBeforeReplace
+
+
+def test_an_explicit_provider_makes_every_google_resource() -> None:
+    def program() -> None:
+        google = gcp.Provider("theirs", project="acme-ml")
+        everything(pulumi.ResourceOptions(providers=[google]))
+
+    deployed = deploy(program)
+    made = [it for it in deployed.custom() if it.type.startswith("gcp:")]
+    assert len(made) > 9
+    assert [it.urn for it in made if "::theirs::" not in it.request.provider] == []
+
+
+def test_a_single_provider_option_does_the_same() -> None:
+    deployed = deploy(lambda: everything(pulumi.ResourceOptions(provider=gcp.Provider("theirs"))))
+    made = [it for it in deployed.custom() if it.type.startswith("gcp:")]
+    assert [it.urn for it in made if "::theirs::" not in it.request.provider] == []
+
+
+def test_the_parent_is_the_one_that_the_program_gives() -> None:
+    class Theirs(pulumi.ComponentResource):
+        def __init__(self) -> None:
+            super().__init__("acme:index:Theirs", "theirs")
+            everything(pulumi.ResourceOptions(parent=self))
+
+    deployed = deploy(Theirs)
+    components = [it for it in deployed.registrations.values() if it.type.startswith("tpuplane:")]
+    owned = {it.name for it in components if (parent := deployed.parent(it)) and parent.name == "theirs"}
+    assert owned == {"shared", "trainers", "extra", "trainer"}
+    for made in deployed.custom():
+        line = [made]
+        while parent := deployed.parent(line[-1]):
+            line.append(parent)
+        assert line[-1].type == "acme:index:Theirs"
+
+
+def network(**subnets: Any) -> NetworkArgs:
+    return {"project": "acme-ml", "subnets": subnets}
+
+
+CLUSTER: dict[str, Any] = {"project": "acme-ml", "network": "vpc", "subnetwork": "sub", "location": "us-east5"}
+
+
+@pytest.mark.parametrize(
+    ("args", "line"),
+    [
+        (network(east={"region": "mars"}), "subnets.east.region: 'mars' is not a Google Cloud region"),
+        (network(east={"region": "us-east5-a"}), "subnets.east.region: 'us-east5-a' is a zone; allowed: its region"),
+        (network(east={"region": "us-east5", "nodes_cidr": "10.0.0.0"}), "subnets.east.nodes_cidr: '10.0.0.0' has no"),
+        (network(a={"region": "us-east5"}, b={"region": "us-east5"}), "subnets.b.nodesCidr: '10.0.0.0/20' (the def"),
+        (network(east={}), "subnets.east.region: required"),
+        ({"project": "acme-ml"}, "subnets: required"),
+        ({**network(), "network_name": "Bad"}, "network_name: 'Bad' is not allowed"),
+        ({**network(), "subnet": {}}, "subnet: unknown field; allowed: project, network_name, subnets"),
+    ],
+)
+def test_a_wrong_network_is_refused_by_its_own_arguments(args: Any, line: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        deploy(lambda: Network("shared", args))
+    assert line in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "line"),
+    [
+        ("trainers", {"location": "us-east5-z"}, "location: 'us-east5-z' is not a zone of us-east5"),
+        ("trainers", {"control_plane": {"public_endpoint": True}}, "controlPlane.authorizedNetworks: required"),
+        ("trainers", {"pools": {}}, "pools: unknown field; allowed: "),
+        ("abc", {}, "cluster_name: its service account 'abc' has 3 characters; allowed: 6 to 30"),
+        ("Trainers", {}, "cluster_name: 'Trainers' is not allowed"),
+        ("trainers", {"labels": {"goog-x": "y"}}, "labels.goog-x: 'goog-x' is reserved"),
+    ],
+)
+def test_a_wrong_cluster_is_refused_by_its_own_arguments(name: str, change: Any, line: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        deploy(lambda: Cluster(name, cast(ClusterArgs, CLUSTER | change)))
+    assert line in str(refused.value)
+
+
+def test_a_clusters_own_network_is_not_measured() -> None:
+    """How large somebody else's ranges are is not known here, and no range of theirs overlaps ours."""
+    plane: Any = {"master_cidr": "10.0.0.0/28"}
+    args = CLUSTER | {"control_plane": plane, "system_pool": {"max_nodes": 1000}, "service_account": ACCOUNT}
+    deployed = deploy(lambda: Cluster("abc", cast(ClusterArgs, args)))
+    assert not deployed.all(":Account")
+    assert deployed.one(":NodePool").inputs["nodeConfig"]["serviceAccount"] == ACCOUNT
+
+
+def test_what_is_not_known_yet_cannot_shape_a_pool() -> None:
+    ref = {**REF, "location": pulumi.Output.from_input("us-central1")}
+    with pytest.raises(SpecError, match=r"^cluster.location: is known only while the engine runs"):
+        deploy(lambda: TpuNodePool("x", cast(Any, {"cluster": ref, "generation": "v6e", "topology": "4x4"})))
+
+
+def test_a_block_of_a_reservation_needs_a_project_by_name() -> None:
+    ref = {**REF, "project": pulumi.Output.from_input("acme-ml")}
+    pool: dict[str, Any] = {
+        "cluster": ref,
+        "generation": "v6e",
+        "topology": "4x4",
+        "zone": "us-central1-b",
+        "capacity": "reservation",
+        "reservation": {"name": "long", "block": "b1"},
+        "reservations": {"long": {"generation": "v6e", "zone": "us-central1-b", "chips": 64}},
+    }
+    with pytest.raises(SpecError, match=r"^reservations: project is required"):
+        deploy(lambda: TpuNodePool("x", cast(Any, pool)))
+    pool["reservations"]["long"]["project"] = "acme-ml"
+    with pytest.raises(SpecError):
+        deploy(lambda: TpuNodePool("x", cast(Any, {**pool, "reservation": {"name": "other"}})))
