@@ -31,6 +31,8 @@ CLUSTER: Object = {
     "location": "us-east5",
     "locations": ["us-east5-a", "us-east5-b"],
     "currentMasterVersion": VERSION,
+    "clusterIpv4Cidr": "10.64.0.0/14",
+    "servicesIpv4Cidr": "10.32.0.0/20",
     "selfLink": "https://container.googleapis.com/v1beta1/projects/acme/locations/us-east5/clusters/trainers",
     "addonsConfig": {"rayOperatorConfig": {"enabled": True}},
 }

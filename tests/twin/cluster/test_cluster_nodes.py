@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
-from pathlib import Path
 
 import pytest
 from cluster_objects import CLUSTER, VERSION, pool, slice_pool
 from hypothesis import given
 from hypothesis import strategies as st
-from tpuplane_twin.cluster.addresses import BLOCKS, Addresses, AddressesExhausted, claim_block, node_address
+from tpuplane_twin.cluster.addresses import Addresses, AddressesExhausted, node_address, pod_range, service_range
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.capacity import capacity_of
 from tpuplane_twin.cluster.machines import UnknownMachine, machine
@@ -19,7 +18,7 @@ pytestmark = pytest.mark.unit
 
 
 def nodes(item: Object) -> list[Object]:
-    found, addresses = Pool(item, CLUSTER), Addresses(1, [])
+    found, addresses = Pool(item, CLUSTER), Addresses("10.64.0.0/10", [])
     return [found.node(place, "1234abcd", addresses.take(found.pods)) for place in found.places]
 
 
@@ -160,34 +159,39 @@ def test_an_unknown_machine_type_is_named() -> None:
         machine("z9-standard-4")
 
 
-@given(st.sampled_from(BLOCKS), st.lists(st.integers(8, 256), min_size=1, max_size=60))
-def test_ranges_are_disjoint_big_enough_and_on_loopback(block: int, sizes: list[int]) -> None:
-    addresses = Addresses(block, [])
+@given(st.lists(st.integers(8, 256), min_size=1, max_size=60))
+def test_ranges_are_disjoint_and_hold_the_pods_and_the_node(sizes: list[int]) -> None:
+    addresses = Addresses("10.64.0.0/14", [])
     taken = [addresses.take(pods) for pods in sizes]
     for number, (pods, network) in enumerate(zip(sizes, taken, strict=True)):
-        assert network.is_loopback
-        assert ipaddress.ip_address("127.0.0.1") not in network
+        assert network.subnet_of(ipaddress.IPv4Network("10.64.0.0/14"))
         # kwok gives pods the second address and those after it.
         assert ipaddress.IPv4Address(node_address(network)) > network.network_address + pods
         assert not any(network.overlaps(other) for other in taken[:number])
-    again = Addresses(block, map(str, taken))
+    again = Addresses("10.64.0.0/14", map(str, taken))
     assert not any(again.take(8).overlaps(other) for other in taken)
 
 
-def test_freed_ranges_are_used_again_when_the_block_is_full() -> None:
-    network = ipaddress.IPv4Network("127.32.0.0/11")
-    halves = [str(half) for half in network.subnets(new_prefix=12)]
-    assert Addresses(1, [halves[1]]).take(110).subnet_of(ipaddress.IPv4Network(halves[0]))
-    with pytest.raises(AddressesExhausted, match="delete node pools"):
-        Addresses(1, halves).take(110)
+@pytest.mark.parametrize(
+    ("pods", "prefix"),
+    # https://cloud.google.com/kubernetes-engine/docs/how-to/flexible-pod-cidr#cidr_ranges_for_clusters
+    [(8, 28), (9, 27), (16, 27), (32, 26), (64, 25), (110, 24), (128, 24), (129, 23), (256, 23)],
+)
+def test_a_nodes_range_is_as_large_as_gke_makes_it(pods: int, prefix: int) -> None:
+    assert Addresses("10.64.0.0/14", []).take(pods).prefixlen == prefix
 
 
-def test_clusters_of_a_twin_have_different_blocks(tmp_path: Path) -> None:
-    folders = [tmp_path / f"cluster-{number}" for number in range(len(BLOCKS) + 1)]
-    for folder in folders:
-        folder.mkdir()
-    blocks = [claim_block(folder) for folder in folders[:-1]]
-    assert sorted(blocks) == list(BLOCKS)
-    assert [claim_block(folder) for folder in folders[:-1]] == blocks
-    with pytest.raises(AddressesExhausted, match="delete a cluster"):
-        claim_block(folders[-1])
+def test_freed_ranges_are_used_again_when_the_range_is_full() -> None:
+    halves = ["10.64.0.0/15", "10.66.0.0/15"]
+    assert Addresses("10.64.0.0/14", [halves[1]]).take(110).subnet_of(ipaddress.IPv4Network(halves[0]))
+    with pytest.raises(AddressesExhausted, match=r"10\.64\.0\.0/14 has no room for another node of 110 pods"):
+        Addresses("10.64.0.0/14", halves).take(110)
+    with pytest.raises(AddressesExhausted, match="a /24"):
+        Addresses("10.64.0.0/26", []).take(110)
+
+
+def test_addresses_come_from_the_clusters_ranges_and_the_pools_own() -> None:
+    cluster = {"clusterIpv4Cidr": "10.64.0.0/14", "servicesIpv4Cidr": "10.32.0.0/20"}
+    assert (pod_range(cluster), service_range(cluster)) == ("10.64.0.0/14", "10.32.0.0/20")
+    assert pod_range(cluster, {"networkConfig": {"podIpv4CidrBlock": "10.72.0.0/16"}}) == "10.72.0.0/16"
+    assert pod_range(cluster, {"networkConfig": {}}) == "10.64.0.0/14"

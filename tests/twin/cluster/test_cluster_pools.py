@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 
 import pytest
-from cluster_objects import Cluster, MakePools, empty, pool, running_pods, slice_pool
+from cluster_objects import CLUSTER, Cluster, MakePools, empty, eventually, pool, running_pods, slice_pool
 from tpuplane_twin.cluster import NodeSummary
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.nodes import POOL_LABEL
@@ -37,6 +37,14 @@ async def test_a_pool_is_ready_nodes_that_stay_as_they_are(cluster: Cluster, mak
     trainer = slice_pool("trainer", "ct6e-standard-4t", "4x4", 4)
     await make_pools(trainer)
     assert (await cluster.plane.nodes())["trainer"] == NodeSummary(nodes=4, ready=4, chips=16)
+
+    async def annotated() -> bool:
+        # By Kubernetes' own controller, in its own time.
+        return all(
+            "node.alpha.kubernetes.io/ttl" in node["metadata"]["annotations"] for node in await nodes_of(api, "trainer")
+        )
+
+    await eventually(annotated)
     before = {node["metadata"]["name"]: node["metadata"]["resourceVersion"] for node in await nodes_of(api, "trainer")}
     await make_pools(trainer)
     after = {node["metadata"]["name"]: node["metadata"]["resourceVersion"] for node in await nodes_of(api, "trainer")}
@@ -91,7 +99,7 @@ async def test_a_pool_of_the_same_name_is_another_pool(cluster: Cluster, make_po
     assert not names[0] & names[1]
 
 
-async def test_pods_are_on_loopback_and_go_with_their_pool(
+async def test_pods_are_in_the_clusters_range_and_go_with_their_pool(
     cluster: Cluster, make_pools: MakePools, api: Api, namespace: str
 ) -> None:
     for name in ("serving-a", "serving-b"):
@@ -101,7 +109,8 @@ async def test_pods_are_on_loopback_and_go_with_their_pool(
     pods = await running_pods(api, namespace, 6)
     addresses = {pod["status"]["podIP"] for pod in pods}
     assert len(addresses) == 6
-    assert all(ipaddress.ip_address(address).is_loopback for address in addresses)
+    range_ = ipaddress.ip_network(CLUSTER["clusterIpv4Cidr"])
+    assert all(ipaddress.ip_address(address) in range_ for address in addresses)
     assert not addresses & {pod["status"]["hostIP"] for pod in pods}
     await cluster.plane.delete_node_pool("serving-a")
     placed = [pod for pod in await api.list("Pod", namespace) if pod["spec"].get("nodeName")]

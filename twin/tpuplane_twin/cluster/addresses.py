@@ -1,78 +1,72 @@
-"""Pod ranges and node addresses inside 127.0.0.0/8: what dials a simulated pod never leaves this machine."""
+"""Where a cluster's addresses come from: pods and Services from the ranges that its GKE cluster has."""
 
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from tpuplane_twin.cluster.errors import ClusterError
-from tpuplane_twin.files import write_atomic
+from tpuplane_twin.gcp.backend import pod_cidr_size
 
-BLOCKS = range(1, 8)
-"""The blocks a twin can give to its clusters; block 0 holds 127.0.0.1 and is nobody's."""
-
-_BLOCK_BITS = 11
-_SMALLEST = 28
-_BLOCK_FILE = "address-block"
+# What GKE takes where nobody names a range.
+_PODS = "10.4.0.0/14"
+_SERVICES = "34.118.224.0/20"
 
 
 class AddressesExhausted(ClusterError):
-    """A cluster has more nodes than its block has addresses."""
+    """A pod range has no room for another node."""
 
 
 class Addresses:
-    """The address block of one cluster: a /11, room for 16,384 nodes of 110 pods."""
+    """The pod range of one or several node pools, from which every node has its part."""
 
-    def __init__(self, block: int, used: Iterable[str]) -> None:
-        """Block number `block` (see `BLOCKS`), in which the ranges `used` are taken."""
-        self._network = ipaddress.IPv4Network(f"127.{block << 5}.0.0/{_BLOCK_BITS}")
+    def __init__(self, range_: str, used: Iterable[str]) -> None:
+        """The range `range_` (a CIDR block), in which the ranges `used` are taken; others do not matter."""
+        self._network = ipaddress.IPv4Network(range_)
         taken = [ipaddress.IPv4Network(network) for network in used]
-        self._taken = {range_ for range_ in taken if range_.subnet_of(self._network)}
+        self._taken = {network for network in taken if network.subnet_of(self._network)}
         self._next = max(
-            (int(range_.broadcast_address) + 1 for range_ in self._taken),
+            (int(network.broadcast_address) + 1 for network in self._taken),
             default=int(self._network.network_address),
         )
 
     def take(self, pods: int) -> ipaddress.IPv4Network:
-        """A free range for a node of `pods` pods and the node itself. Raises `AddressesExhausted`."""
-        # kwok starts at the second address; the last but one is the node's.
-        prefix = min(_SMALLEST, 32 - (pods + 3 - 1).bit_length())
+        """A free range for a node of `pods` pods. Raises `AddressesExhausted`."""
+        prefix = pod_cidr_size(pods)
         size = 1 << (32 - prefix)
         start = -(-self._next // size) * size
-        found = ipaddress.IPv4Network((start, prefix)) if start <= int(self._network.broadcast_address) else None
-        if found is None or not found.subnet_of(self._network):
-            found = self._first_gap(prefix)
-        else:
+        if start + size - 1 <= int(self._network.broadcast_address):
+            found = ipaddress.IPv4Network((start, prefix))
             self._next = start + size
+        else:
+            found = self._first_gap(prefix, pods)
         self._taken.add(found)
         return found
 
-    def _first_gap(self, prefix: int) -> ipaddress.IPv4Network:
-        for candidate in self._network.subnets(new_prefix=prefix):
-            if not any(candidate.overlaps(range_) for range_ in self._taken):
+    def _first_gap(self, prefix: int, pods: int) -> ipaddress.IPv4Network:
+        # A node's range that is larger than the whole is no subnet of it.
+        candidates = self._network.subnets(new_prefix=prefix) if prefix >= self._network.prefixlen else ()
+        for candidate in candidates:
+            if not any(candidate.overlaps(network) for network in self._taken):
                 return candidate
-        raise AddressesExhausted(f"{self._network} has no room for another node; delete node pools")
-
-
-def claim_block(folder: Path) -> int:
-    """The block of the cluster whose folder this is: the lowest that no folder beside it has, the same for ever.
-
-    Raises `AddressesExhausted`. Reads and writes without a pause, so two clusters that start at once differ.
-    """
-    mine = folder / _BLOCK_FILE
-    if mine.exists():
-        return int(mine.read_text())
-    taken = {int(file.read_text()) for file in folder.parent.glob(f"*/{_BLOCK_FILE}")}
-    free = next((block for block in BLOCKS if block not in taken), None)
-    if free is None:
         raise AddressesExhausted(
-            f"a twin has pod addresses for {len(BLOCKS)} clusters, and all are given out; delete a cluster"
+            f"IP_SPACE_EXHAUSTED: the pod range {self._network} has no room for another node of {pods} pods "
+            f"(a /{prefix}); delete node pools, or give the pool fewer pods per node or a larger range"
         )
-    write_atomic(mine, str(free))
-    return free
 
 
 def node_address(pods: ipaddress.IPv4Network) -> str:
-    """The address of the node whose pods are in `pods`."""
+    """The address of the node whose pods are in `pods`: behind those that pods get."""
     return str(pods.broadcast_address - 1)
+
+
+def pod_range(cluster: Mapping[str, Any], pool: Mapping[str, Any] | None = None) -> str:
+    """The range of the pods of a cluster, or of one of its pools, from Google's REST JSON."""
+    own = pool.get("networkConfig", {}).get("podIpv4CidrBlock") if pool is not None else None
+    return str(own or cluster.get("clusterIpv4Cidr") or _PODS)
+
+
+def service_range(cluster: Mapping[str, Any]) -> str:
+    """The range of a cluster's Services."""
+    return str(cluster.get("servicesIpv4Cidr") or _SERVICES)

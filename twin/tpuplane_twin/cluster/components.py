@@ -5,11 +5,13 @@ Tuned for a cluster of simulated nodes on one machine: no fsync, no client-side 
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 import yaml
 
+from tpuplane_twin.cluster import tunnel
 from tpuplane_twin.cluster.identities import Identity
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout, answers
 from tpuplane_twin.cluster.stages import stages
@@ -20,17 +22,16 @@ CONTROLLER_MANAGER = Identity("kube-controller-manager", "system:kube-controller
 SCHEDULER = Identity("kube-scheduler", "system:kube-scheduler")
 KWOK = Identity.service_account("kwok", "kube-system", "kwok-controller")
 IDENTITIES = (CONTROLLER_MANAGER, SCHEDULER, KWOK)
-PORTS = ("etcd", "etcd-peer", "apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+PORTS = ("etcd", "etcd-peer", "apiserver", "kube-controller-manager", "kube-scheduler", "kwok", tunnel.PORT)
 
-SERVICE_RANGE = "10.96.0.0/16"
 _QPS = 10_000
-# Kubernetes takes no loopback address as an endpoint, and there are no metrics to scale by: these would only fail.
-_NOTHING_TO_DO = (
-    "endpoints-controller",
-    "endpointslice-controller",
-    "endpointslice-mirroring-controller",
-    "horizontal-pod-autoscaler-controller",
-)
+# There are no metrics to scale by: it would only fail.
+_NOTHING_TO_DO = ("horizontal-pod-autoscaler-controller",)
+
+
+def kubernetes_address(services: str) -> str:
+    """The address of the Service `kubernetes`: the first of the range."""
+    return str(ipaddress.IPv4Network(services)[1])
 
 
 def etcd(layout: Layout) -> ProcessSpec:
@@ -66,9 +67,14 @@ def etcd(layout: Layout) -> ProcessSpec:
     return ProcessSpec(layout.process("etcd"), argv, layout.log("etcd"), layout.environment(memory_mib=512))
 
 
-def api_server(layout: Layout, token: str) -> ProcessSpec:
-    """The API server, with GKE's `ExtendedResourceToleration` and real RBAC; no anonymous requests."""
-    pair = layout.authority.issue("apiserver", hosts=(LOOPBACK, "localhost", "10.96.0.1", "kubernetes"))
+def api_server(layout: Layout, token: str, services: str) -> ProcessSpec:
+    """The API server, with GKE's `ExtendedResourceToleration` and real RBAC; no anonymous requests.
+
+    `services` is the range of the cluster's Services. What is in the cluster it dials through the tunnel.
+    """
+    inside = "kubernetes.default.svc"
+    names = ("kubernetes", "kubernetes.default", inside, f"{inside}.cluster.local")
+    pair = layout.authority.issue("apiserver", hosts=(LOOPBACK, "localhost", kubernetes_address(services), *names))
     store = layout.authority.issue("etcd-client")
     signer = layout.folder / "pki" / "service-accounts.key"
     argv = _flags(
@@ -82,7 +88,10 @@ def api_server(layout: Layout, token: str) -> ProcessSpec:
             "advertise-address": LOOPBACK,
             "secure-port": layout.port("apiserver"),
             "endpoint-reconciler-type": "none",
-            "service-cluster-ip-range": SERVICE_RANGE,
+            "service-cluster-ip-range": services,
+            "egress-selector-config-file": _config(layout, "egress", tunnel.egress(layout)),
+            # As on GKE: a webhook's Service is its ready pods, and one without any says so.
+            "enable-aggregator-routing": "true",
             "tls-cert-file": pair.certificate,
             "tls-private-key-file": pair.key,
             "client-ca-file": layout.authority.pair.certificate,
@@ -176,7 +185,7 @@ def kwok(layout: Layout) -> ProcessSpec:
     """kwok: keeps every node, and plays the kubelet for the pods bound to them."""
     options = {
         "manageAllNodes": True,
-        # Used for a node without a podCIDR only; no pod is ever outside 127.0.0.0/8.
+        # Used for a node without a podCIDR only, and there is none.
         "cidr": "127.0.1.0/24",
         "serverAddress": layout.address("kwok"),
         "enableDebuggingHandlers": False,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tpuplane_twin.cluster import components
-from tpuplane_twin.cluster.addresses import claim_block
+from tpuplane_twin.cluster.addresses import service_range
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.concurrency import together
 from tpuplane_twin.cluster.errors import ClusterError
@@ -24,6 +24,7 @@ from tpuplane_twin.cluster.pki import Authority, signing_key
 from tpuplane_twin.cluster.pools import NodePools
 from tpuplane_twin.cluster.tpu_webhook import TpuWebhook
 from tpuplane_twin.cluster.tpu_webhook.server import PORT as WEBHOOK_PORT
+from tpuplane_twin.cluster.tunnel import Simulated, Tunnel
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
 
@@ -82,6 +83,8 @@ class ControlPlane:
         self._api: Api | None = None
         self._pools: NodePools | None = None
         self._webhook: TpuWebhook | None = None
+        self._tunnel: Tunnel | None = None
+        self._services = service_range({})
 
     @property
     def endpoint(self) -> str:
@@ -123,8 +126,9 @@ class ControlPlane:
             fresh = not (self._folder / "etcd").exists()
             installation = Installation(layout, operators, fresh=fresh)
             try:
+                await self._open_tunnel(layout)
                 await self._processes.start(components.etcd(layout))
-                await self._processes.start(components.api_server(layout, self._token))
+                await self._processes.start(components.api_server(layout, self._token, self._services))
                 api = self._connect(layout)
                 progress("controllers and operators")
                 await together(
@@ -145,6 +149,9 @@ class ControlPlane:
                 await self._api.close()
                 self._api = self._pools = None
             await self._processes.stop_all(prefix=f"{self._key}/")
+            if self._tunnel is not None:
+                await self._tunnel.stop()
+                self._tunnel = None
 
     async def delete(self) -> None:
         """Stop, and forget the cluster: its folder and its ports."""
@@ -154,6 +161,7 @@ class ControlPlane:
 
     async def apply_cluster(self, cluster: Mapping[str, Any]) -> None:
         """Start and stop what the cluster's add-ons ask for: KubeRay with GKE's Ray operator add-on."""
+        self._services = service_range(cluster)
         addons = cluster.get("addonsConfig", {})
         wanted = ALWAYS | ({"kuberay"} if addons.get("rayOperatorConfig", {}).get("enabled") else set())
         if wanted == self._operators:
@@ -216,8 +224,14 @@ class ControlPlane:
     def _connect(self, layout: Layout) -> Api:
         if self._api is None:
             self._api = Api(layout.server, tls=layout.tls(), token=self._token)
-            self._pools = NodePools(self._api, claim_block(self._folder))
+            self._pools = NodePools(self._api)
         return self._api
+
+    async def _open_tunnel(self, layout: Layout) -> None:
+        if self._tunnel is None:
+            tunnel = Tunnel(layout, Simulated(lambda: self._api))
+            await tunnel.start()
+            self._tunnel = tunnel
 
     async def _start_operators(
         self, layout: Layout, api: Api, installation: Installation, operators: list[Operator]

@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Any
 
-from tpuplane_twin.cluster.addresses import Addresses
+from tpuplane_twin.cluster.addresses import Addresses, pod_range
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.concurrency import each
 from tpuplane_twin.cluster.nodes import INCARNATION, ORDINAL, POOL_LABEL, SETTINGS, SHAPE, Place, Pool
@@ -28,10 +28,8 @@ class _Changes:
 class NodePools:
     """The node pools of one cluster. Idempotent: a second call with the same pool does nothing."""
 
-    def __init__(self, api: Api, block: int) -> None:
-        """`block` is the cluster's block of pod addresses."""
+    def __init__(self, api: Api) -> None:
         self._api = api
-        self._block = block
         # Addresses are given out from what the nodes use; two pools at once would be given the same.
         self._lock = asyncio.Lock()
 
@@ -39,8 +37,8 @@ class NodePools:
         """Make the pool's nodes exactly what the pool says; returns when all are Ready.
 
         Labels and taints change in place. Another machine type, topology, disk or version replaces the nodes,
-        one after the other, or all at once where they are one slice. Raises `UnknownMachine`, and `ApiError`
-        where Kubernetes refuses a label or taint.
+        one after the other, or all at once where they are one slice. Raises `UnknownMachine`,
+        `AddressesExhausted`, and `ApiError` where Kubernetes refuses a label or taint.
         """
         pool = Pool(pool_json, cluster_json)
         async with self._lock:
@@ -48,7 +46,7 @@ class NodePools:
             mine = [node for node in nodes if node["metadata"]["labels"].get(POOL_LABEL) == pool.name]
             incarnation = _incarnation(mine)
             used = [network for node in nodes if (network := node["spec"].get("podCIDR"))]
-            addresses = Addresses(self._block, used)
+            addresses = Addresses(pod_range(cluster_json, pool_json), used)
             changes = _changes(pool, mine)
 
             async def create(place: Place) -> None:

@@ -90,3 +90,8 @@ def sized(numbers: Sequence[int], count: int) -> list[int]:
     free = (number for number in itertools.count() if number not in taken)
     more = itertools.islice(free, max(0, count - len(numbers)))
     return sorted([*sorted(numbers)[:count], *more])
+
+
+def pod_cidr_size(pods_per_node: int) -> int:
+    """The prefix of a node's pod range: GKE takes the smallest that holds twice the pods."""
+    return 32 - (2 * pods_per_node - 1).bit_length()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tpuplane_twin.gcp.backend import pod_cidr_size
 from tpuplane_twin.gcp.container.merge import overlay
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import default_zones, is_zone, machine_in, machines, region_of
@@ -63,7 +64,7 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
         "version": node_version(asked.get("version"), cluster["currentMasterVersion"]),
         "status": "PROVISIONING",
     }
-    pool["podIpv4CidrSize"] = _pod_cidr_size(int(pool["maxPodsConstraint"].get("maxPodsPerNode", _PODS_PER_NODE)))
+    pool["podIpv4CidrSize"] = pod_cidr_size(int(pool["maxPodsConstraint"].get("maxPodsPerNode", _PODS_PER_NODE)))
     if placement:
         pool["placementPolicy"] = placement
     check_machine(pool)
@@ -97,8 +98,3 @@ def _network(cluster: Json) -> Json:
     if cluster.get("networkConfig", {}).get("defaultEnablePrivateNodes"):
         network["enablePrivateNodes"] = True
     return network
-
-
-def _pod_cidr_size(pods_per_node: int) -> int:
-    """Prefix of a node's pod range: GKE takes the smallest that holds twice the pods."""
-    return 32 - (2 * pods_per_node - 1).bit_length()

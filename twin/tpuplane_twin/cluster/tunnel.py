@@ -1,0 +1,152 @@
+"""The way from the API server to pods: an HTTP CONNECT proxy, as GKE has konnectivity.
+
+The API server dials everything that is in the cluster (webhook and conversion Services, aggregated APIs, the proxy
+of pods and Services, kubelets) through its `cluster` egress, and that is this. Pod addresses exist nowhere on the
+machine, so what the tunnel does not know is refused, and nothing leaves the machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from tpuplane_twin.cluster.api import Api
+from tpuplane_twin.cluster.layout import LOOPBACK, Layout
+
+logger = logging.getLogger(__name__)
+
+PORT = "tunnel"
+_LONGEST_REQUEST = 4096  # bytes; a CONNECT names an address, a port and a host
+_CHUNK = 64 * 1024
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Unreachable(Exception):
+    """Nothing answers at an address of the cluster; the message says why, and reaches whoever asked."""
+
+
+class Dialler(Protocol):
+    """Knows what is behind the addresses of a cluster."""
+
+    async def dial(self, host: str, port: int) -> Streams:
+        """A connection to that address of a pod. Raises `Unreachable`."""
+
+
+class Simulated:
+    """What is behind the addresses of simulated pods and nodes: nothing, and it says whose address it is."""
+
+    def __init__(self, api: Callable[[], Api | None]) -> None:
+        """`api` gives the client of the cluster, where it runs."""
+        self._api = api
+
+    async def dial(self, host: str, port: int) -> Streams:
+        """Always raises `Unreachable`."""
+        del port
+        api = self._api()
+        pods = await api.list("Pod", fieldSelector=f"status.podIP={host}") if api is not None else []
+        if not pods:
+            raise Unreachable("no pod has this address")
+        name = f"{pods[0]['metadata']['namespace']}/{pods[0]['metadata']['name']}"
+        raise Unreachable(f"the pod {name} is simulated and nothing runs in it")
+
+
+class Tunnel:
+    """Serves CONNECT over mutual TLS on 127.0.0.1."""
+
+    def __init__(self, layout: Layout, dialler: Dialler) -> None:
+        self._layout = layout
+        self._dialler = dialler
+        self._server: asyncio.Server | None = None
+        self._relays: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Listen. Raises `OSError` where the port is taken."""
+        pair = self._layout.authority.issue(PORT)
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(self._layout.authority.pair.certificate))
+        tls.load_cert_chain(pair.certificate, pair.key)
+        # Whoever is on this machine but not this user reaches no pod.
+        tls.verify_mode = ssl.CERT_REQUIRED
+        self._server = await asyncio.start_server(
+            self._serve, LOOPBACK, self._layout.port(PORT), ssl=tls, limit=_LONGEST_REQUEST
+        )
+
+    async def stop(self) -> None:
+        """Stop listening, and end what runs through the tunnel."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        for relay in self._relays:
+            relay.cancel()
+        await asyncio.gather(*self._relays, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if (task := asyncio.current_task()) is not None:
+            self._relays.add(task)
+            task.add_done_callback(self._relays.discard)
+        try:
+            with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+                await self._connect(reader, writer)
+        finally:
+            writer.close()
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = await reader.readuntil(b"\r\n\r\n")
+        method, _, target = request.partition(b"\r\n")[0].decode("latin-1").partition(" ")
+        host, _, port = target.partition(" ")[0].rpartition(":")
+        if method != "CONNECT" or not port.isdecimal():
+            writer.write(b"HTTP/1.1 405 only CONNECT address:port\r\n\r\n")
+            return
+        try:
+            far_reader, far_writer = await self._dialler.dial(host.strip("[]"), int(port))
+        except Unreachable as error:
+            logger.info("%s: %s:%s: %s", self._layout.key, host, port, error)
+            writer.write(f"HTTP/1.1 502 {error}\r\n\r\n".encode("latin-1", errors="replace"))
+            return
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        await relay((reader, writer), (far_reader, far_writer))
+
+
+async def relay(near: Streams, far: Streams) -> None:
+    """Pass on what both sides say until one of them ends; then the other is closed, too."""
+    ways = [asyncio.create_task(_pass(near[0], far[1])), asyncio.create_task(_pass(far[0], near[1]))]
+    try:
+        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for way in ways:
+            way.cancel()
+        await asyncio.gather(*ways, return_exceptions=True)
+        for writer in (near[1], far[1]):
+            writer.close()
+
+
+async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError):
+        while chunk := await reader.read(_CHUNK):
+            writer.write(chunk)
+            await writer.drain()
+
+
+def egress(layout: Layout) -> dict[str, Any]:
+    """The API server's egress configuration: what is in the cluster is dialled through the tunnel."""
+    pair = layout.authority.issue("tunnel-client")
+    files: dict[str, Path] = {
+        "caBundle": layout.authority.pair.certificate,
+        "clientCert": pair.certificate,
+        "clientKey": pair.key,
+    }
+    tls = {key: str(path) for key, path in files.items()}
+    connection = {
+        "proxyProtocol": "HTTPConnect",
+        "transport": {"tcp": {"url": f"https://{layout.address(PORT)}", "tlsConfig": tls}},
+    }
+    return {
+        "apiVersion": "apiserver.k8s.io/v1beta1",
+        "kind": "EgressSelectorConfiguration",
+        "egressSelections": [{"name": "cluster", "connection": connection}],
+    }
