@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
+import yaml
+
 from tpuplane_policies.core.registry import GROUPS, Rule, rules
 
 PAGE = Path(__file__).parents[2] / "docs" / "policies.md"
@@ -29,7 +31,20 @@ def page() -> str:
         options = [line for rule in rules() if rule.group == group for line in _options(rule)]
         if options:
             lines += ["", "| option | what it is | default |", "|---|---|---|", *options]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_differences()]) + "\n"
+
+
+def _differences() -> Iterator[str]:
+    yield "\n## Where the pack judges otherwise than checkov and trivy\n"
+    yield "Each finding names their checks that find the same. Their test cases, retold, are ours too. On purpose, we"
+    yield "differ here:\n"
+    yield "| their checks | what | they | we, and why |"
+    yield "|---|---|---|---|"
+    text = files("tpuplane_policies").joinpath("data/differences.yaml").read_text(encoding="utf-8")
+    for it in yaml.safe_load(text):
+        theirs, ours = ("pass it", "a finding") if it["theirs"] == "pass" else ("a finding", "pass it")
+        example = yaml.safe_dump(it["example"], default_flow_style=True, width=1000, sort_keys=False).strip()
+        yield f"| {', '.join(it['ids'])} | `{_cell(example)}` | {theirs} | {ours}: {_cell(it['why'])} |"
 
 
 def _row(rule: Rule) -> str:

@@ -83,7 +83,8 @@ def warm_on_demand(platform: Description) -> None:
 
 
 def more_than_a_laboratory(platform: Description) -> None:
-    platform["clusters"]["lab"]["pools"]["overnight"]["autoscaling"]["maxSlices"] = 4
+    platform["clusters"]["lab"]["pools"]["overnight"]["autoscaling"]["maxSlices"] = 3
+    platform["clusters"]["lab"]["autoProvisioning"]["limits"]["tpu"]["v6e"] = 68
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def more_than_a_laboratory(platform: Description) -> None:
         ("prod", many_more, {"TPU012", "TPU013"}, "chips; the stack's budget is 4096"),
         ("prod", no_repair, {"GKE012"}, "platform-central-pretrain-0: management.autoRepair is false"),
         ("dev", warm_on_demand, {"TPU014"}, "autoscaling.minNodeCount is 4: on-demand chips"),
-        ("dev", more_than_a_laboratory, {"TPU012", "TPU013"}, "chips; the stack's budget is 64"),
+        ("dev", more_than_a_laboratory, {"TPU012"}, "chips; the stack's budget is 96"),
     ],
     ids=lambda it: it.__name__ if callable(it) else None,
 )

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from tpuplane.cost.charging import charging
 from tpuplane.cost.rates import rate
+from tpuplane.tpu import Generation, catalogue
 
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import stack_rule
-from tpuplane_policies.core.resources import POOL, Resource, Stack
+from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
 from tpuplane_policies.core.values import Value
 from tpuplane_policies.rules.kinds import COMPUTE_CLASS
 from tpuplane_policies.rules.pools import capacities, node_range, region_of, tpu_hosts, tpu_slice, zones
@@ -25,6 +26,23 @@ def _pools(stack: Stack) -> Iterator[tuple[Resource, int, int]]:
         if hosts is not None:
             smallest, largest = node_range(pool)
             yield pool, smallest * hosts.machine.chips, largest * hosts.machine.chips
+
+
+def _provisioned(stack: Stack) -> Iterator[tuple[Resource, Generation, int]]:
+    """Chips that node auto-provisioning may add in each cluster: up to its limit, in which GKE counts all pools."""
+    declared: dict[tuple[str, str], int] = defaultdict(int)
+    for pool, _, largest in _pools(stack):
+        hosts = tpu_hosts(pool)
+        if hosts is not None:
+            declared[str(pool["cluster"].raw), hosts.generation.name] += largest
+    generations = {generation.label: generation for generation in catalogue().generations}
+    for cluster in stack.of(CLUSTER):
+        if cluster["clusterAutoscaling.enabled"].get(False):
+            for limit in cluster["clusterAutoscaling.resourceLimits"].each():
+                generation = generations.get(limit["resourceType"].get(""))
+                if generation is not None:
+                    there = declared[str(cluster["name"].raw), generation.name]
+                    yield cluster, generation, max(0, int(limit["maximum"].get(0)) - there)
 
 
 @stack_rule("TPU007")
@@ -48,7 +66,8 @@ def chips_within_budget(stack: Stack, options: Options) -> Demands:
     total = 0
     for pool, _, largest in _pools(stack):
         total += largest
-        teams[str(pool["nodeConfig.resourceLabels"].child(TEAM_LABEL).get(""))] += largest
+        teams[_team(pool)] += largest
+    total += sum(chips for *_, chips in _provisioned(stack))
     if options["chips"] is not None:
         text = f"the pools grow to {total} chips; the stack's budget is {options['chips']:g}"
         yield demand(total <= options["chips"], Value(None), text)
@@ -60,17 +79,34 @@ def chips_within_budget(stack: Stack, options: Options) -> Demands:
 @stack_rule("TPU013")
 def cost_within_budget(stack: Stack, options: Options) -> Demands:
     """List prices of all chips at full scale, for a month; a price that is not on record is estimated high."""
-    if options["usdPerMonth"] is None:
+    if options["usdPerMonth"] is None and not options["teams"]:
         return
-    total = 0.0
+    total, teams = 0.0, defaultdict[str, float](float)
     for pool, _, largest in _pools(stack):
         hosts, where = tpu_hosts(pool), zones(pool).get([])
         zone = where if isinstance(where, str) else next(iter(where), "")
         capacity = next(iter(capacities(pool)), "on-demand").replace("preemptible", "spot")
-        price = rate(hosts.generation.name, region_of(zone), capacity, estimate=True).price if hosts else None
-        total += largest * price.usd_per_chip_hour * charging().hours_per_month if price else 0
-    text = f"the chips cost {total:,.0f} USD a month at full scale; the budget is {options['usdPerMonth']:,.0f} USD"
-    yield demand(total <= options["usdPerMonth"], Value(None), text)
+        usd = _per_month(hosts.generation.name, zone, capacity, largest) if hosts else 0
+        total += usd
+        teams[_team(pool)] += usd
+    for cluster, generation, chips in _provisioned(stack):
+        total += _per_month(generation.name, str(cluster["location"].get("")), "on-demand", chips)
+    budget = options["usdPerMonth"]
+    if budget is not None:
+        text = f"the chips cost {total:,.0f} USD a month at full scale; the budget is {budget:,.0f} USD"
+        yield demand(total <= budget, Value(None), text)
+    for team, budget in options["teams"].items():
+        text = f"team {team}'s chips cost {teams[team]:,.0f} USD a month at full scale; its budget is {budget:,.0f} USD"
+        yield demand(teams[team] <= budget, Value(None), text)
+
+
+def _team(pool: Resource) -> str:
+    return str(pool["nodeConfig.resourceLabels"].child(TEAM_LABEL).get(""))
+
+
+def _per_month(generation: str, location: str, capacity: str, chips: int) -> float:
+    price = rate(generation, region_of(location), capacity, estimate=True).price
+    return chips * price.usd_per_chip_hour * charging().hours_per_month if price else 0
 
 
 @stack_rule("TPU015")

@@ -13,7 +13,7 @@ from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule, stack_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
 from tpuplane_policies.core.values import Truth, Value
-from tpuplane_policies.rules.gke_nodes import EXPOSING, hides_metadata
+from tpuplane_policies.rules.gke_nodes import exposes_metadata, hides_metadata
 from tpuplane_policies.rules.kinds import PROXIES, SERVICE, SUBNETWORK, WORKLOAD
 from tpuplane_policies.rules.pods import pod_count
 from tpuplane_policies.rules.pools import node_range
@@ -86,8 +86,8 @@ def workloads_have_identities(cluster: Resource, options: Options) -> Demands:
     at, mode = cluster["workloadIdentityConfig.workloadPool"], cluster["nodeConfig.workloadMetadataConfig"]
     on = at.is_set | cluster["enableAutopilot"].is_true | hides_metadata(mode)
     yield demand(on, at, "pods share the identity of their node", like="CKV_GCP_69")
-    exposed = mode["mode"].one_of(*EXPOSING) | mode["nodeMetadata"].one_of(*EXPOSING)
-    yield demand(~exposed, mode["mode"], "pods could take the node's identity", like="CKV_GCP_69 GCP-0057")
+    hidden = ~exposes_metadata(mode)
+    yield demand(hidden, mode["mode"], "pods could take the node's identity", like="CKV_GCP_69 GCP-0057")
 
 
 @resource_rule("GKE008", CLUSTER)

@@ -31,10 +31,15 @@ def _own_account(account: Value) -> Truth:
 @resource_rule("GKE004", POOL)
 def nodes_hide_their_identity(pool: Resource, options: Options) -> Demands:
     """Pods ask GKE's metadata server, never the machine's."""
-    at = pool["nodeConfig.workloadMetadataConfig.mode"]
-    hidden = hides_metadata(pool["nodeConfig.workloadMetadataConfig"])
-    like = "CKV_GCP_69 GCP-0057" if at.one_of(*EXPOSING).holds else "CKV_GCP_69"
-    yield demand(hidden, at, "pods could take the node's identity; allowed: GKE_METADATA", like=like)
+    config = pool["nodeConfig.workloadMetadataConfig"]
+    at = config["mode"]
+    like = "CKV_GCP_69 GCP-0057" if exposes_metadata(config).holds else "CKV_GCP_69"
+    yield demand(hides_metadata(config), at, "pods could take the node's identity; allowed: GKE_METADATA", like=like)
+
+
+def exposes_metadata(config: Value) -> Truth:
+    """Whether it is said that pods see the machine's own metadata."""
+    return config["mode"].one_of(*EXPOSING) | config["nodeMetadata"].one_of(*EXPOSING)
 
 
 def hides_metadata(config: Value) -> Truth:
@@ -46,7 +51,7 @@ def hides_metadata(config: Value) -> Truth:
 def nodes_run_as_their_own_account(pool: Resource, options: Options) -> Demands:
     """Compute Engine's default account may edit the whole project."""
     at = pool["nodeConfig.serviceAccount"]
-    yield demand(_own_account(at), at, "nodes run as Compute Engine's default account", like=_unset(at, "GCP-0050"))
+    yield demand(_own_account(at), at, "nodes run as Compute Engine's default account", like=_like(at))
 
 
 @resource_rule("GKE005", CLUSTER)
@@ -56,16 +61,16 @@ def clusters_own_nodes_too(cluster: Resource, options: Options) -> Demands:
     if _first_pool_stays(cluster):
         at = cluster["nodeConfig.serviceAccount"]
         text = "nodes run as Compute Engine's default account"
-        yield demand(_own_account(at), at, text, like="" if makes_its_own.holds else _unset(at, "GCP-0050"))
+        yield demand(_own_account(at), at, text, like="" if makes_its_own.holds else _like(at))
     if makes_its_own.holds:
         at = cluster["clusterAutoscaling.autoProvisioningDefaults.serviceAccount"]
         text = "auto-provisioned nodes run as Compute Engine's default account"
-        yield demand(_own_account(at), at, text, like=_unset(at, "GCP-0050"))
+        yield demand(_own_account(at), at, text, like=_like(at))
 
 
-def _unset(at: Value, like: str) -> str:
-    """The ids of checks that look only whether something is there."""
-    return "" if at.is_set.holds else like
+def _like(account: Value) -> str:
+    """Which check finds it: one looks whether an account is named, one whether the named one is the default."""
+    return "CKV2_GCP_1" if account.is_set.holds else "GCP-0050"
 
 
 @resource_rule("GKE005", IAM)
