@@ -100,6 +100,11 @@ def test_a_job_larger_than_everything_is_told_so(teams: Teams) -> None:
     teams.submit("product", "giant", slices=3)
     said = teams.condition("product", "giant", "QuotaReserved", lambda it: it["status"] == "False")
     assert "request (48) > maximum capacity (32)" in said
+    (cluster,) = [it for it in teams.platform.status()["clusters"] if it["context"] == CENTRAL1]
+    (queue,) = [it for it in cluster["queues"] if it["name"] == "product"]
+    (job,) = queue["workloads"]
+    assert (job["job"], job["state"], job["chips"]) == ("giant", "waiting", 48)
+    assert "asks for 48 chips of v6e-4x4, and its queue never gets more than 32" in job["why"]
 
 
 def test_flavors_are_the_nodes_own_labels_and_taints(platform: PlatformUnderTest) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import yaml
 
@@ -16,6 +17,7 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.paths import TwinPaths
 from tpuplane_twin.ports import NoPortFree, PortBook, PortTaken
 from tpuplane_twin.processes import ProcessFailed, ProcessManager
+from tpuplane_twin.queues import read_queues
 from tpuplane_twin.tools import Tools
 
 _EXPECTED = (ClusterError, DiskFull, NoPortFree, OSError, PortTaken, ProcessFailed)
@@ -103,6 +105,11 @@ class Fleet:
         with contextlib.suppress(ClusterError, OSError, TimeoutError):
             return await plane.nodes()
         return {}
+
+    async def queues(self, context: str) -> list[dict[str, Any]]:
+        """Kueue's queues with who holds and who waits; none while the cluster does not serve."""
+        plane = self._planes.get(context)
+        return await read_queues(plane.api) if plane is not None and plane.api is not None else []
 
     async def close(self) -> None:
         """Stop every control plane; their data stays."""

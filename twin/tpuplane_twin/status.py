@@ -60,6 +60,7 @@ async def _cluster(store: Store, fleet: Fleet, cluster: ClusterStatus) -> dict[s
             _pool(pool, store.get(POOL, f"{key}/nodePools/{pool.name}") or {}, nodes.get(pool.name, NodeSummary()))
             for pool in cluster.pools
         ],
+        "queues": await fleet.queues(context),
     }
 
 

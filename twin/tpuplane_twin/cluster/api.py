@@ -24,8 +24,10 @@ _PATIENCE = 30.0  # seconds for which a server that was killed may be away
 _KINDS = {
     "ClusterRole": ("apis/rbac.authorization.k8s.io/v1", "clusterroles", False),
     "ClusterRoleBinding": ("apis/rbac.authorization.k8s.io/v1", "clusterrolebindings", False),
+    "ClusterQueue": ("apis/kueue.x-k8s.io/v1beta2", "clusterqueues", False),
     "ComputeClass": ("apis/cloud.google.com/v1", "computeclasses", False),
     "CustomResourceDefinition": ("apis/apiextensions.k8s.io/v1", "customresourcedefinitions", False),
+    "LocalQueue": ("apis/kueue.x-k8s.io/v1beta2", "localqueues", True),
     "MutatingWebhookConfiguration": (
         "apis/admissionregistration.k8s.io/v1",
         "mutatingwebhookconfigurations",
@@ -44,6 +46,7 @@ _KINDS = {
         "validatingwebhookconfigurations",
         False,
     ),
+    "Workload": ("apis/kueue.x-k8s.io/v1beta2", "workloads", True),
 }
 KINDS = frozenset(_KINDS)
 
