@@ -9,9 +9,9 @@ import psutil
 from tpuplane.tpu import Slice, SliceError, catalogue
 
 from tpuplane_twin.cluster import NodeSummary
-from tpuplane_twin.cluster.capacity import capacity_of
 from tpuplane_twin.fleet import Fleet
 from tpuplane_twin.gcp import Store, snapshot
+from tpuplane_twin.gcp.backend import capacity_of
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.status import ClusterStatus, PoolStatus
 from tpuplane_twin.processes import ProcessManager

@@ -17,10 +17,10 @@ import psutil
 from aiohttp import web
 
 from tpuplane_twin.client import TwinError
-from tpuplane_twin.elasticity import Elasticity, InvalidSetting, scale_down_after
+from tpuplane_twin.elasticity import Actions, Elasticity, InvalidSetting, scale_down_after
 from tpuplane_twin.files import DiskFull, write_atomic
 from tpuplane_twin.fleet import Fleet
-from tpuplane_twin.gcp import BackendError, Store, StoreError, create_app, resize, resume
+from tpuplane_twin.gcp import BackendError, Store, StoreError, create_app, create_pool, delete_pool, resize, resume
 from tpuplane_twin.paths import TwinPaths, all_twins
 from tpuplane_twin.ports import NoPortFree, PortBook, PortTaken
 from tpuplane_twin.processes import ProcessManager
@@ -46,9 +46,8 @@ class Supervisor:
         self.fleet = Fleet(paths, self.processes, self.ports, ensure(), token, self._report)
         self.store = Store(paths.gcp / "state.db")
         self.app = create_app(self.store, self.fleet, token)
-        self.elasticity = Elasticity(
-            self.store, self.fleet.client, partial(resize, self.app), scale_down_after=scale_down_after()
-        )
+        actions = Actions(partial(resize, self.app), partial(create_pool, self.app), partial(delete_pool, self.app))
+        self.elasticity = Elasticity(self.store, self.fleet.client, actions, scale_down_after=scale_down_after())
         self.app.router.add_get("/twin/status", self._status)
         self.api = f"http://127.0.0.1:{self.ports.check(_API_PORT)}"
 

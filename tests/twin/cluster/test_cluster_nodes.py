@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tpuplane_twin.cluster.addresses import Addresses, AddressesExhausted, node_address, pod_range, service_range
 from tpuplane_twin.cluster.api import Object
-from tpuplane_twin.cluster.capacity import capacity_of
 from tpuplane_twin.cluster.machines import UnknownMachine, machine
 from tpuplane_twin.cluster.nodes import Pool
+from tpuplane_twin.gcp.backend import capacity_of
 
 pytestmark = pytest.mark.unit
 

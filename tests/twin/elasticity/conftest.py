@@ -13,8 +13,8 @@ import pytest_asyncio
 from aiohttp import web
 from elastic_twin import CLUSTER, TOKEN, Clock, ElasticTwin, ScarceFleet, add_cluster
 from tpuplane_twin import tools as twin_tools
-from tpuplane_twin.elasticity import Elasticity
-from tpuplane_twin.gcp import Store, create_app, resize
+from tpuplane_twin.elasticity import Actions, Elasticity
+from tpuplane_twin.gcp import Store, create_app, create_pool, delete_pool, resize
 from tpuplane_twin.paths import TwinPaths
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
@@ -36,7 +36,8 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
     store = Store(paths.gcp / "state.db")
     fleet = ScarceFleet(paths, processes, ports, tools, TOKEN, lambda _: None)
     app = create_app(store, fleet, TOKEN)
-    elasticity = Elasticity(store, fleet.client, partial(resize, app), scale_down_after=60, now=clock)
+    actions = Actions(partial(resize, app), partial(create_pool, app), partial(delete_pool, app))
+    elasticity = Elasticity(store, fleet.client, actions, scale_down_after=60, now=clock)
     runner = web.AppRunner(app)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

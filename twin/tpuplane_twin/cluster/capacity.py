@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tpuplane_twin.gcp.backend import capacity_of
+
 _PATH = re.compile(
     r"(?:projects/(?P<project>[^/]+)/reservations/)?(?P<name>[^/]+)"
     r"(?:/reservationBlocks/(?P<block>[^/]+))?(?:/reservationSubBlocks/(?P<subblock>[^/]+))?"
@@ -16,16 +18,6 @@ _LABELS = {
     "subblock": "cloud.google.com/reservation-subblocks",
 }
 QUEUED = "cloud.google.com/gke-queued"
-
-
-def capacity_of(config: dict[str, Any]) -> str:
-    """How a pool with this node config is bought: on-demand, spot, flex-start or reservation."""
-    if config.get("spot"):
-        return "spot"
-    if config.get("flexStart"):
-        return "flex-start"
-    reserved = config.get("reservationAffinity", {}).get("consumeReservationType") == "SPECIFIC_RESERVATION"
-    return "reservation" if reserved else "on-demand"
 
 
 def capacity_labels(pool: dict[str, Any]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tpuplane_twin.elasticity.autoscaler import Actions
 from tpuplane_twin.elasticity.elasticity import Elasticity, InvalidSetting, scale_down_after
 
-__all__ = ["Elasticity", "InvalidSetting", "scale_down_after"]
+__all__ = ["Actions", "Elasticity", "InvalidSetting", "scale_down_after"]

@@ -7,17 +7,22 @@ import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tpuplane_twin.cluster.api import Api
+from tpuplane_twin.cluster.api import Api, ApiError
+from tpuplane_twin.elasticity.classes import ComputeClass
 from tpuplane_twin.elasticity.decision import View, decide
+from tpuplane_twin.elasticity.demand import Provisioning, asked
 from tpuplane_twin.elasticity.events import Recorder
+from tpuplane_twin.elasticity.failures import Failures
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.mirror import Mirror
 from tpuplane_twin.elasticity.objects import Node, Pod
+from tpuplane_twin.elasticity.offers import CLASS
 from tpuplane_twin.elasticity.scale_down import Budget, Shrinkage
 from tpuplane_twin.elasticity.scale_up import Growth, ScaleUp, reasons_message
 from tpuplane_twin.gcp import BackendError, Numbers
+from tpuplane_twin.gcp.schema import Json
 
 log = logging.getLogger(__name__)
 
@@ -28,28 +33,34 @@ _SETTLE_SECONDS = 0.5  # pods of one job come one after the other
 _REST = 4  # times as long as it worked
 _AGAIN_SECONDS = 5.0  # after a failure that nobody foresaw
 _WAITING_SECONDS = 60.0  # how often those who wait are looked at although nothing has changed
-_BACKOFF_SECONDS = (300.0, 1800.0)  # GKE's: after a failed scale-up, doubled each time up to the second
 _BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
 
 
-@dataclass(slots=True)
-class _Failures:
-    """When a pool may be grown again, and for how long it is left alone next time."""
+@dataclass(frozen=True)
+class Actions:
+    """What an autoscaler can do to node pools. Each raises BackendError where it cannot be done."""
 
-    until: float
-    pause: float
+    resize: Resize
+    create: Callable[[str, Json], Awaitable[None]]
+    """Make the NodePool in the cluster of that resource name."""
+    delete: Callable[[str], Awaitable[None]]
+    """Delete the pool of that resource name."""
+
+
+Provided = tuple[list[Group], Provisioning]
+"""The pools that can be resized, and what may be made besides."""
 
 
 class ClusterAutoscaler:
     """Runs until cancelled. Between changes it sleeps: it holds two watches and asks for nothing."""
 
     def __init__(
-        self, api: Api, groups: Callable[[], list[Group]], resize: Resize, *, scale_down_after: float, now: Clock
+        self, api: Api, read: Callable[[], Provided], actions: Actions, *, scale_down_after: float, now: Clock
     ) -> None:
-        """`groups` reads the pools as they are now. `scale_down_after` is in seconds of the clock `now`."""
+        """`read` reads the pools as they are now. `scale_down_after` is in seconds of the clock `now`."""
         self.api = api
-        self._groups = groups
-        self._resize = resize
+        self._read = read
+        self._actions = actions
         self._delay = scale_down_after
         self._now = now
         self._changed = asyncio.Event()
@@ -57,7 +68,8 @@ class ClusterAutoscaler:
         self._nodes = Mirror(api, "Node", Node.parse, self._changed)
         self._recorder = Recorder(api, now)
         self._since: dict[str, float] = {}
-        self._failures: dict[str, _Failures] = {}
+        self._failures = Failures()
+        self._born: dict[str, float] = {}
 
     def poke(self) -> None:
         """Look again: the pools, or the clock, have changed."""
@@ -92,7 +104,7 @@ class ClusterAutoscaler:
         """One look, and what follows from it. Answers the seconds until the next is due if nothing changes."""
         now = self._now()
         view = await self._view(now)
-        if view.settled:
+        if view.settled or not (view.groups or view.where.enabled or view.where.classes):
             self._since = {}
             self._recorder.forget(set())
             return None
@@ -101,32 +113,51 @@ class ClusterAutoscaler:
         self._recorder.forget({pod.uid for pod in view.pods if pod.unschedulable})
         self._say(decision.up)
         await self._recorder.flush()
-        for growth in decision.up.growths:
-            await self._grow(growth)
-        for shrinkage in decision.down:
+        growths = [*decision.up.growths, *decision.moves.growths]
+        for growth in growths:
+            await self._grow(growth, view.where)
+        going = [*decision.ended, *decision.moves.emptied, *decision.down]
+        for shrinkage in going:
             await self._shrink(shrinkage)
+        for group in decision.deleted:
+            await self._delete(group)
         await self._recorder.flush()
-        if decision.up.growths or decision.down:
+        if growths or going or decision.deleted:
             return 0.0
-        dues = [start + self._delay - now for start in self._since.values() if start + self._delay > now]
-        dues += [failure.until - now for failure in self._failures.values() if failure.until > now]
-        if view.pending:
+        dues = [due - now for due in (*view.dues(self._since, self._delay), *self._failures.dues()) if due > now]
+        if view.pending or view.where.classes:
             dues.append(_WAITING_SECONDS)
         return min(dues, default=None)
 
     async def _view(self, now: float) -> View:
-        groups = self._groups()
+        groups, where = self._read()
+        nodes = sorted(self._nodes.items.values(), key=lambda node: node.name)
+        self._born = {node.name: self._born.get(node.name, now) for node in nodes}
+        pods = list(self._pods.items.values())
+        if any(group.compute_class for group in groups) or any(it.unschedulable and asked(it, CLASS) for it in pods):
+            where = replace(where, classes=await self._classes())
         view = View(
-            nodes=sorted(self._nodes.items.values(), key=lambda node: node.name),
-            pods=list(self._pods.items.values()),
+            nodes=nodes,
+            pods=pods,
             groups=groups,
-            backoff=frozenset(key for key, failure in self._failures.items() if failure.until > now),
+            backoff=self._failures.backoff(now),
+            awaited=self._failures.awaited(now),
+            where=where,
+            born=dict(self._born),
         )
         if view.settled or not any(group.can_shrink for group in groups):
             return view
         answer = await self.api.request("GET", _BUDGETS)
-        budgets = [Budget.parse(item) for item in answer["items"]]
-        return View(view.nodes, view.pods, view.groups, budgets, view.backoff)
+        return replace(view, budgets=[Budget.parse(item) for item in answer["items"]])
+
+    async def _classes(self) -> dict[str, ComputeClass]:
+        try:
+            found = await self.api.list("ComputeClass")
+        except ApiError as error:
+            if error.status != 404:  # a cluster without the definition has no classes
+                raise
+            return {}
+        return {item["metadata"]["name"]: ComputeClass.parse(item) for item in found}
 
     def _say(self, plan: ScaleUp) -> None:
         for growth in plan.growths:
@@ -135,15 +166,16 @@ class ClusterAutoscaler:
         for pod, reasons in plan.refusals:
             self._recorder.pod(pod, "NotTriggerScaleUp", reasons_message(reasons))
 
-    async def _grow(self, growth: Growth) -> None:
+    async def _grow(self, growth: Growth, where: Provisioning) -> None:
         group = growth.before
         log.info("%s grows for %d pods: %s", group.key, len(growth.pods), growth.info)
         try:
-            await self._resize(group.key, group.numbers, growth.after.numbers)
+            if group.offer is not None:
+                defaults = where.cluster.get("autoscaling", {}).get("autoprovisioningNodePoolDefaults", {})
+                await self._actions.create(where.key, group.offer.body(group.name, defaults))
+            await self._actions.resize(group.key, group.numbers, growth.after.numbers)
         except BackendError as error:
-            last = self._failures.get(group.key)
-            pause = min(2 * last.pause, _BACKOFF_SECONDS[1]) if last else _BACKOFF_SECONDS[0]
-            self._failures[group.key] = _Failures(self._now() + pause, pause)
+            self._failures.failed(group, self._now())
             zones = ", ".join(zone for zone in group.zones if group.numbers[zone] != growth.after.numbers[zone])
             for pod in growth.pods:
                 text = (
@@ -153,17 +185,24 @@ class ClusterAutoscaler:
                 self._recorder.pod(pod, "FailedScaleUp", text, warning=True)
             log.warning("%s could not grow: %s", group.key, error)
         else:
-            self._failures.pop(group.key, None)
+            self._failures.succeeded(group)
 
     async def _shrink(self, shrinkage: Shrinkage) -> None:
         group = shrinkage.before
         names = ", ".join(node.name for node in shrinkage.nodes)
         log.info("%s shrinks by %d nodes: %s", group.key, len(shrinkage.nodes), names)
         try:
-            done = await self._resize(group.key, group.numbers, shrinkage.after.numbers)
+            done = await self._actions.resize(group.key, group.numbers, shrinkage.after.numbers)
         except BackendError as error:
             log.warning("%s could not shrink: %s", group.key, error)
             return
         if done:
             for node in shrinkage.nodes:
                 self._recorder.node(node, "ScaleDown", "node removed by cluster autoscaler")
+
+    async def _delete(self, group: Group) -> None:
+        log.info("%s is empty and goes", group.key)
+        try:
+            await self._actions.delete(group.key)
+        except BackendError as error:
+            log.warning("%s could not be deleted: %s", group.key, error)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tpuplane_twin.elasticity.classes import ComputeClass
+from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.groups import Group
+from tpuplane_twin.elasticity.moves import Moves, ended, lifetime, plan_moves
 from tpuplane_twin.elasticity.objects import Node, Pod
 from tpuplane_twin.elasticity.scale_down import Budget, Shrinkage, Unneeded, plan_scale_down, unneeded
 from tpuplane_twin.elasticity.scale_up import ScaleUp, plan_scale_up
@@ -24,6 +27,12 @@ class View:
     groups: Sequence[Group]
     budgets: Sequence[Budget] = ()
     backoff: frozenset[str] = frozenset()
+    """Keys and signatures of pools that are left alone after a failure."""
+    awaited: frozenset[str] = frozenset()
+    """Signatures of pools whose capacity is waited for."""
+    where: Provisioning = field(default_factory=Provisioning)
+    born: Mapping[str, float] = field(default_factory=dict)
+    """When each node was first seen, in seconds of the caller's clock."""
 
     @property
     def pending(self) -> list[Pod]:
@@ -32,8 +41,24 @@ class View:
 
     @property
     def settled(self) -> bool:
-        """Whether there is nothing to decide: nobody waits, and no pool is above its minimum."""
-        return not any(pod.unschedulable for pod in self.pods) and not any(group.can_shrink for group in self.groups)
+        """Whether there is nothing to decide: nobody waits, and no pool is above its minimum or to be deleted."""
+        return not any(pod.unschedulable for pod in self.pods) and not any(
+            group.can_shrink or group.autoprovisioned for group in self.groups
+        )
+
+    def dues(self, since: Since, delay: float) -> Iterator[float]:
+        """When a node will have been unneeded for long enough, and when its time is over or it is to be replaced."""
+        groups = {group.name: group for group in self.groups}
+        for node in self.nodes:
+            group = groups.get(node.pool)
+            if group is None:
+                continue
+            if node.name in since:
+                yield since[node.name] + idle_seconds(self.where.classes.get(group.compute_class), delay)
+            life = lifetime(group)
+            if life is not None and node.name in self.born:
+                yield self.born[node.name] + life
+                yield self.born[node.name] + life - (group.recycle_lead_seconds or 0)
 
 
 @dataclass(slots=True)
@@ -42,6 +67,11 @@ class Decision:
 
     up: ScaleUp = field(default_factory=ScaleUp)
     down: list[Shrinkage] = field(default_factory=list)
+    moves: Moves = field(default_factory=Moves)
+    ended: list[Shrinkage] = field(default_factory=list)
+    """Nodes whose time is over."""
+    deleted: list[Group] = field(default_factory=list)
+    """Empty pools that the autoscaler made."""
     since: dict[str, float] = field(default_factory=dict)
 
 
@@ -51,16 +81,38 @@ def decide(view: View, since: Since, now: float, delay: float) -> Decision:
         return Decision()
     nodes = _expected(view)
     simulation = Simulation(nodes, view.pods)
-    decision = Decision(plan_scale_up(simulation, view.pending, view.groups, view.backoff))
+    up = plan_scale_up(simulation, view.pending, view.groups, view.backoff, view.where, view.awaited)
+    decision = Decision(up, ended=ended(view.nodes, view.groups, view.born, now))
     found = Unneeded()
+    running = [pod for pod in view.pods if pod.node]
+    classes = {group.name: view.where.classes.get(group.compute_class) for group in view.groups}
     if any(group.can_shrink for group in view.groups):
-        running = [pod for pod in view.pods if pod.node]
-        found = unneeded(simulation, running, view.groups, view.budgets)
+        shares = {name: it.threshold for name, it in classes.items() if it is not None and it.threshold is not None}
+        found = unneeded(simulation, running, view.groups, view.budgets, shares)
     decision.since = {name: since.get(name, now) for name in sorted(found.names)}
-    if not decision.up.growths:
-        ripe = frozenset(name for name, start in decision.since.items() if now - start >= delay)
+    grown = {growth.after.key for growth in up.growths}
+    if not grown and not decision.ended:
+        pools = {node.name: node.pool for node in nodes}
+        ripe = frozenset(
+            name
+            for name, start in decision.since.items()
+            if now - start >= idle_seconds(classes.get(pools[name]), delay)
+        )
         decision.down = plan_scale_down(nodes, view.groups, found, ripe)
+        if not view.pending and not decision.down:
+            decision.moves = plan_moves(nodes, running, view.groups, view.where, view.backoff, view.born, now)
+            grown = {growth.after.key for growth in decision.moves.growths}
+    decision.deleted = [
+        group
+        for group in view.groups
+        if group.autoprovisioned and not group.size and group.key not in grown and group.signature not in view.awaited
+    ]
     return decision
+
+
+def idle_seconds(found: ComputeClass | None, usual: float) -> float:
+    """For how long a node of the class must be unneeded before it goes."""
+    return usual if found is None or found.idle_seconds is None else found.idle_seconds
 
 
 def _expected(view: View) -> list[Node]:

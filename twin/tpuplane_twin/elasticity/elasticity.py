@@ -12,8 +12,11 @@ from functools import partial
 
 from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.cluster.errors import ClusterError
-from tpuplane_twin.elasticity.autoscaler import Clock, ClusterAutoscaler, Resize
-from tpuplane_twin.elasticity.groups import Group
+from tpuplane_twin.elasticity.autoscaler import Actions, Clock, ClusterAutoscaler
+from tpuplane_twin.elasticity.demand import Provisioning
+from tpuplane_twin.elasticity.groups import Costs, Group, costs
+from tpuplane_twin.elasticity.limits import Limits
+from tpuplane_twin.gcp.backend import node_counts
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.container.reconcile import SCALABLE
 from tpuplane_twin.gcp.container.views import cluster_view, pool_view
@@ -54,7 +57,7 @@ class Elasticity:
         self,
         store: Store,
         client: Callable[[Json], Api | None],
-        resize: Resize,
+        actions: Actions,
         *,
         scale_down_after: float,
         now: Clock = time.monotonic,
@@ -62,7 +65,7 @@ class Elasticity:
         """`client` answers the client of a cluster's control plane while that runs. Times are in seconds of `now`."""
         self._store = store
         self._client = client
-        self._resize = resize
+        self._actions = actions
         self._delay = scale_down_after
         self._now = now
         self._running: dict[str, tuple[ClusterAutoscaler, asyncio.Task[None]]] = {}
@@ -89,7 +92,7 @@ class Elasticity:
         complete = True
         wanted: dict[str, Api] = {}
         for key, cluster in self._store.items(CLUSTER):
-            if cluster["status"] not in _RUNNING or not any(map(_autoscaled, self._pools(key).values())):
+            if cluster["status"] not in _RUNNING:
                 continue
             client = self._client(cluster_view(self._store, key, cluster))
             if client is None:
@@ -102,7 +105,7 @@ class Elasticity:
                 self._running[key][0].poke()
             else:
                 autoscaler = ClusterAutoscaler(
-                    client, partial(self._groups, key), self._resize, scale_down_after=self._delay, now=self._now
+                    client, partial(self._read, key), self._actions, scale_down_after=self._delay, now=self._now
                 )
                 self._running[key] = autoscaler, asyncio.create_task(autoscaler.run())
         return complete
@@ -110,20 +113,23 @@ class Elasticity:
     def _pools(self, cluster: str) -> dict[str, Json]:
         return dict(self._store.items(POOL, f"{cluster}/nodePools"))
 
-    def _groups(self, cluster: str) -> list[Group]:
+    def _read(self, cluster: str) -> tuple[list[Group], Provisioning]:
         stored = self._store.get(CLUSTER, cluster)
         if stored is None:
-            return []
+            return [], Provisioning()
         view = cluster_view(self._store, cluster, stored)
+        pools = self._pools(cluster)
         groups: list[Group] = []
-        for key, pool in self._pools(cluster).items():
-            if not _autoscaled(pool) or pool["status"] not in SCALABLE:
-                continue
+        used: list[tuple[Costs, int]] = []
+        for key, pool in pools.items():
             try:
-                groups.append(Group.parse(key, pool_view(key, pool), view))
+                used.append((costs(pool, view), sum(node_counts(pool).values())))
+                if _autoscaled(pool) and pool["status"] in SCALABLE:
+                    groups.append(Group.parse(key, pool_view(key, pool), view))
             except ClusterError as error:
                 log.warning("%s is not autoscaled: %s", key, error)
-        return groups
+        names = frozenset(key.rpartition("/")[2] for key in pools)
+        return groups, Provisioning(cluster, view, {}, Limits.of(view, used), names)
 
     async def _stop(self, keys: list[str]) -> None:
         for key in keys:

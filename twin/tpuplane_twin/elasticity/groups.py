@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tpuplane_twin.cluster.nodes import Place, Pool
 from tpuplane_twin.elasticity.objects import Node
-from tpuplane_twin.gcp.backend import Numbers, node_numbers, sized
+from tpuplane_twin.elasticity.offers import CAPACITY_WAIT, CLASS, RECYCLE_LEAD, Offer, signature_of
+from tpuplane_twin.gcp.backend import Numbers, capacity_of, node_numbers, sized
+from tpuplane_twin.gcp.container.names import group_urls
 
 _HOSTNAME = "kubernetes.io/hostname"
+_GIB = 1024**3
+
+Costs = Mapping[str, int]
+"""What a node counts for against the limits of the cluster: cpu, memory in GB, chips by accelerator label."""
 # What a template says of addresses is looked at by nobody.
 _NO_NETWORK = ipaddress.IPv4Network("127.0.0.0/24")
 
@@ -36,6 +42,21 @@ class Group:
     queued: bool
     templates: Mapping[str, Node]
     links: Mapping[str, str]
+    costs: Costs
+    machine: str
+    capacity: str
+    reservation: str
+    signature: str
+    """The same for pools that are had or not had together."""
+    labels: Mapping[str, str]
+    """The labels that the pool itself gives its nodes."""
+    autoprovisioned: bool = False
+    """Whether the cluster autoscaler made it, and deletes it when it is empty."""
+    max_run_seconds: int | None = None
+    offer: Offer | None = None
+    """What it would be, where it is not there yet."""
+    headroom: int | None = None
+    """Nodes that the limits of the cluster still allow; None: any number."""
 
     @classmethod
     def parse(cls, key: str, pool: dict[str, Any], cluster: dict[str, Any]) -> Group:
@@ -58,6 +79,14 @@ class Group:
             hosts=high if shape.is_slice else 1,
             balanced=limits.get("locationPolicy") == "BALANCED",
             spot=bool(shape.config.get("spot")),
+            costs=costs(pool, cluster),
+            machine=shape.machine.name,
+            capacity=capacity_of(shape.config),
+            reservation=(shape.config.get("reservationAffinity", {}).get("values") or [""])[0],
+            signature=signature_of(pool, shape.topology),
+            labels=shape.config.get("labels", {}),
+            autoprovisioned=bool(limits.get("autoprovisioned")),
+            max_run_seconds=int(run.removesuffix("s")) if (run := shape.config.get("maxRunDuration")) else None,
             queued=bool(pool.get("queuedProvisioning", {}).get("enabled")),
             templates={zone: Node.parse(shape.node(Place(zone, 0), "", _NO_NETWORK)) for zone in zones},
             links={
@@ -65,6 +94,43 @@ class Group:
                 for zone, link in zip(zones, pool["instanceGroupUrls"], strict=True)
             },
         )
+
+    @classmethod
+    def offered(cls, offer: Offer, cluster_key: str, cluster: dict[str, Any], taken: Collection[str]) -> Group:
+        """The group of a pool that could be made, empty; `taken` are names that it cannot have."""
+        name = offer.name(taken)
+        key = f"{cluster_key}/nodePools/{name}"
+        defaults = cluster.get("autoscaling", {}).get("autoprovisioningNodePoolDefaults", {})
+        pool = offer.body(name, defaults)
+        pool["instanceGroupUrls"] = group_urls(key, pool["locations"])
+        return replace(cls.parse(key, pool, cluster), offer=offer)
+
+    @property
+    def compute_class(self) -> str:
+        """The compute class that its nodes are for, empty where there is none."""
+        return self.labels.get(CLASS, "")
+
+    @property
+    def wait_seconds(self) -> int:
+        """For how long capacity is waited for before the next priority's turn."""
+        return int(self.labels.get(CAPACITY_WAIT, 0))
+
+    @property
+    def recycle_lead_seconds(self) -> int | None:
+        """How long before their end its nodes are replaced; None: not at all."""
+        lead = self.labels.get(RECYCLE_LEAD)
+        return None if lead is None else int(lead)
+
+    @property
+    def tpu(self) -> tuple[str, int, str]:
+        """Accelerator label, chips per node and topology; empty and 0 without TPUs."""
+        labels = next(iter(self.templates.values())).labels
+        label = labels.get("cloud.google.com/gke-tpu-accelerator", "")
+        return label, self.costs.get(label, 0), labels.get("cloud.google.com/gke-tpu-topology", "")
+
+    def capped(self, nodes: int | None) -> Group:
+        """With no more room than that."""
+        return self if nodes == self.headroom else replace(self, headroom=nodes)
 
     @property
     def zones(self) -> tuple[str, ...]:
@@ -83,10 +149,11 @@ class Group:
 
     def room(self, zone: str) -> int:
         """How many nodes may come in that zone."""
-        have = len(self.numbers[zone])
+        have, allowed = len(self.numbers[zone]), self.maximum if self.headroom is None else self.headroom
         if self.is_slice:
-            return self.hosts if have == 0 else 0
-        return max(0, self.totals[1] - self.size if self.totals else self.maximum - have)
+            return self.hosts if have == 0 and allowed >= self.hosts else 0
+        room = self.totals[1] - self.size if self.totals else self.maximum - have
+        return max(0, room if self.headroom is None else min(room, allowed))
 
     def spare(self, zone: str) -> int:
         """How many nodes may go from that zone."""
@@ -102,7 +169,8 @@ class Group:
 
     def grown(self, zone: str, nodes: int) -> Group:
         """With so many more nodes in that zone."""
-        return self.with_numbers(zone, sized(self.numbers[zone], len(self.numbers[zone]) + nodes))
+        grown = self.with_numbers(zone, sized(self.numbers[zone], len(self.numbers[zone]) + nodes))
+        return grown.capped(None if self.headroom is None else self.headroom - nodes)
 
     def without(self, place: str) -> Group:
         """Without the node at that place ("zone/number")."""
@@ -129,3 +197,10 @@ class Group:
         name = f"{self.name}/{zone}/{number}"
         labels = {**template.labels, _HOSTNAME: name, "metadata.name": name}
         return replace(template, name=name, labels=labels, place=f"{zone}/{number}")
+
+
+def costs(pool: dict[str, Any], cluster: dict[str, Any]) -> Costs:
+    """What a node of a pool counts for against the limits. Raises `UnknownMachine`."""
+    machine = Pool(pool, cluster).machine
+    tpu = {machine.tpu.label: machine.tpu.chips} if machine.tpu is not None else {}
+    return {"cpu": machine.vcpus, "memory": machine.memory // _GIB, **tpu}

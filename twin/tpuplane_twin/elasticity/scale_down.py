@@ -52,12 +52,17 @@ class Unneeded:
 
 
 def unneeded(
-    simulation: Simulation, pods: Sequence[Pod], groups: Sequence[Group], budgets: Sequence[Budget]
+    simulation: Simulation,
+    pods: Sequence[Pod],
+    groups: Sequence[Group],
+    budgets: Sequence[Budget],
+    thresholds: Mapping[str, float] | None = None,
 ) -> Unneeded:
     """The nodes of pools above their minimum that nobody needs now.
 
     `pods` are those that run; those that `simulation` has placed on a node need it. A host of a slice is named with
-    all others of its slice or not at all.
+    all others of its slice or not at all. `thresholds` are the shares below which nodes of a pool are emptied, by the
+    pool's name, where they are not GKE's own.
     """
     busy: dict[str, list[Pod]] = {}
     for pod in pods:
@@ -73,7 +78,13 @@ def unneeded(
             idle |= set(free)
         if not group.is_slice:
             emptied += [node for node in own if node.removable and node.name in busy and node.name not in expected]
-    movable = {node.name for node in emptied if _can_move(simulation, node, busy[node.name], frozenset(idle), budgets)}
+    shares = thresholds or {}
+    movable = {
+        node.name
+        for node in emptied
+        if _little_used(node, busy[node.name], shares.get(node.pool, _UTILIZATION))
+        and _can_move(simulation, node, busy[node.name], frozenset(idle), budgets)
+    }
     return Unneeded(frozenset(idle), frozenset(movable))
 
 
@@ -115,6 +126,17 @@ def _shrunk(group: Group, nodes: Sequence[Node], names: frozenset[str], most: in
     return Shrinkage(group, after, tuple(going)) if going else None
 
 
+def shrunk_by(group: Group, nodes: Sequence[Node]) -> Shrinkage | None:
+    """The pool without these nodes, whatever runs there; None where none is its own. A slice goes whole."""
+    own = [node for node in nodes if group.has(node)]
+    if not own:
+        return None
+    after = group
+    for node in own:
+        after = after.with_numbers(_zone(node), []) if group.is_slice else after.without(node.place)
+    return Shrinkage(group, after, tuple(own))
+
+
 def _zone(node: Node) -> str:
     return node.place.rpartition("/")[0]
 
@@ -124,18 +146,20 @@ def _last_first(node: Node) -> tuple[str, int]:
     return zone, -int(number)
 
 
+def _little_used(node: Node, pods: Sequence[Pod], share: float) -> bool:
+    """Whether the pods ask for less than that share of the node: of its chips, where it has any."""
+    resources = (_CHIPS,) if node.allocatable.get(_CHIPS) else ("cpu", "memory")
+    asked = {resource: sum(pod.requests.get(resource, 0) for pod in pods) for resource in resources}
+    return all(amount < share * node.allocatable.get(resource, 0) for resource, amount in asked.items())
+
+
 def _can_move(
     simulation: Simulation, node: Node, pods: Sequence[Pod], idle: frozenset[str], budgets: Sequence[Budget]
 ) -> bool:
-    """Whether the node is little used, and every pod of it may be evicted and has room on a node that stays."""
-    resources = (_CHIPS,) if node.allocatable.get(_CHIPS) else ("cpu", "memory")
-    for resource in resources:
-        asked = sum(pod.requests.get(resource, 0) for pod in pods)
-        if asked >= _UTILIZATION * node.allocatable.get(resource, 0):
-            return False
+    """Whether every pod of the node may be evicted and has room on a node that stays."""
     for pod in pods:
         guards = [budget for budget in budgets if budget.covers(pod)]
-        if not _evictable(pod, guarded=bool(guards)):
+        if not evictable(pod, guarded=bool(guards)):
             return False
         if any(sum(map(guard.covers, pods)) > guard.allowed for guard in guards):
             return False
@@ -146,7 +170,7 @@ def _can_move(
     return fits
 
 
-def _evictable(pod: Pod, *, guarded: bool) -> bool:
+def evictable(pod: Pod, *, guarded: bool) -> bool:
     """As the cluster autoscaler has it: somebody must make the pod anew, and system pods need a budget."""
     if pod.safe_to_evict:
         return pod.safe_to_evict == "true"

@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tpuplane_twin.cluster.nodes import POOL_LABEL
+from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Pod
+from tpuplane_twin.elasticity.options import BACKOFF, Pools
 from tpuplane_twin.elasticity.simulation import Simulation
 
 Gang = tuple[Pod, ...]
 
+PROVISIONING = "node auto-provisioning"
 MAX_SIZE = "max node group size reached"
-BACKOFF = "in backoff after failed scale-up"
 QUEUED = "nodes come for ProvisioningRequests only"
 _CHIPS = "google.com/tpu"
 
@@ -47,44 +49,48 @@ class ScaleUp:
 
 
 def plan_scale_up(
-    simulation: Simulation, pending: Sequence[Pod], groups: Sequence[Group], backoff: frozenset[str] = frozenset()
+    simulation: Simulation,
+    pending: Sequence[Pod],
+    groups: Sequence[Group],
+    backoff: frozenset[str] = frozenset(),
+    where: Provisioning | None = None,
+    awaited: frozenset[str] = frozenset(),
+    *,
+    below: int | None = None,
 ) -> ScaleUp:
-    """What to do for the `pending` pods. Pools whose key is in `backoff` are left alone.
+    """What to do for the `pending` pods. Pools whose key or signature is in `backoff` are left alone.
 
     `simulation` holds the nodes that are there or about to be; pods that fit on those are left to the scheduler and
-    stay placed in it, as do those for which a pool grows.
+    stay placed in it, as do those for which a pool grows. `where` says what pools may be made besides `groups`.
+    While a signature is `awaited`, the priorities below it of its compute class wait too. With `below`, only pools of
+    a higher priority than that may grow.
     """
     waiting = [gang for gang in gangs(pending) if not _fits_now(simulation, gang)]
-    current = {group.key: group for group in sorted(groups, key=lambda group: group.key)}
+    pools = Pools(groups, waiting, backoff, where or Provisioning(), awaited, below)
     grown: dict[str, list[Pod]] = {}
     while waiting:
         options = [
-            (score, key)
-            for key, group in current.items()
-            if key not in backoff and not group.queued and (score := _score(simulation, group, waiting)) is not None
+            (pools.order(group), score, group.key)
+            for group in pools.candidates()
+            if (score := _score(simulation, group, waiting)) is not None
         ]
         if not options:
             break
-        _, best = min(options)
-        current[best], helped = _grow(simulation, current[best], waiting)
+        best = min(options)[-1]
+        after, helped = _grow(simulation, pools.get(best), waiting)
+        pools.put(after)
         grown.setdefault(best, []).extend(pod for gang in helped for pod in gang)
         done = {gang[0].key for gang in helped}
         waiting = [gang for gang in waiting if gang[0].key not in done]
-    plan = ScaleUp()
-    before = {group.key: group for group in groups}
-    for key, pods in sorted(grown.items()):
-        plan.growths.append(Growth(before[key], current[key], tuple(pods)))
+    plan = ScaleUp([Growth(pools.before[key], pools.get(key), tuple(pods)) for key, pods in sorted(grown.items())])
     mark = simulation.mark()
-    more = {
-        key: [simulation.add(group.future(zone, -1)) for zone in group.zones]
-        for key, group in (current.items() if waiting else ())
-    }
+    current = pools.existing if waiting else []
+    more = {group.key: [simulation.add(group.future(zone, -1)) for zone in group.zones] for group in current}
     for gang in waiting:
         for pod in gang:
-            reasons = {
-                group.name: _why_not(simulation, group, pod, more[key], backoff) for key, group in current.items()
-            }
-            plan.refusals.append((pod, reasons))
+            reasons = {group.name: _why_not(simulation, group, pod, more[group.key], pools) for group in current}
+            nothing = pools.why_nothing_is_made(pod)
+            plan.refusals.append((pod, reasons | ({PROVISIONING: nothing} if nothing else {})))
     simulation.rewind(mark)
     return plan
 
@@ -180,7 +186,7 @@ def _with_node_for(simulation: Simulation, group: Group, pod: Pod, own: list[int
     return None
 
 
-def _why_not(simulation: Simulation, group: Group, pod: Pod, nodes: list[int], backoff: frozenset[str]) -> str:
+def _why_not(simulation: Simulation, group: Group, pod: Pod, nodes: list[int], pools: Pools) -> str:
     """The reason why one more node of this pool, such as `nodes`, would not help, or cannot come."""
     mismatches = [simulation.mismatch(pod, at) for at in nodes]
     obstacles = [simulation.obstacle(pod, at) for at in nodes]
@@ -188,10 +194,10 @@ def _why_not(simulation: Simulation, group: Group, pod: Pod, nodes: list[int], b
         return str(mismatches[0])
     if group.queued:
         return QUEUED
-    if group.key in backoff:
+    if pools.blocked(group):
         return BACKOFF
     if not group.growing_zones():
-        return MAX_SIZE
+        return pools.limit_reached(group) if group.capped(None).growing_zones() else MAX_SIZE
     if all(obstacles):
         return next(str(it) for it, mismatch in zip(obstacles, mismatches, strict=True) if not mismatch)
     return "not all pods that must share one node pool fit"

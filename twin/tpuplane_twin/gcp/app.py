@@ -12,19 +12,18 @@ from typing import Any
 
 from aiohttp import web
 
-from tpuplane_twin.gcp.backend import ClusterBackend, Numbers
+from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Numbers
 from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.compute.service import compute_handlers
 from tpuplane_twin.gcp.container.names import CLUSTER, parent_cluster
+from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.reconcile import Reconciler
 from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.discovery import Document, Method, document
 from tpuplane_twin.gcp.errors import ApiError, ErrorStyle, invalid, not_found, unimplemented
 from tpuplane_twin.gcp.identity import identity_handlers
-from tpuplane_twin.gcp.kms import kms_handlers
 from tpuplane_twin.gcp.operations import Operations
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.service_usage import service_usage_handlers
 from tpuplane_twin.gcp.store import Store, StoreError
 
 _MAX_BODY = 8 * 2**20
@@ -122,8 +121,6 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
         **container_handlers(store, operations),
         **compute_handlers(store),
         **identity_handlers(store),
-        **kms_handlers(store),
-        **service_usage_handlers(),
     }
     app = web.Application(middlewares=[_authenticated(token)], client_max_size=_MAX_BODY)
     app[_OPERATIONS] = operations
@@ -136,8 +133,6 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
         "/compute/v1/": Service("compute", "v1", handlers, "compute"),
         "/iam/v1/": Service("iam", "v1", handlers),
         "/crm/v1/": Service("cloudresourcemanager", "v1", handlers),
-        "/kms/v1/": Service("cloudkms", "v1", handlers),
-        "/serviceusage/v1beta1/": Service("serviceusage", "v1beta1", handlers),
     }.items():
         app.router.add_route("*", base + "{path:.*}", _route(store, service, base))
     app.cleanup_ctx.append(_work)
@@ -160,6 +155,34 @@ async def resize(app: web.Application, pool: str, seen: Numbers, wanted: Numbers
     """
     async with app[_OPERATIONS].lock(parent_cluster(pool)):
         return await app[_RECONCILER].resize(pool, seen, wanted)
+
+
+async def create_pool(app: web.Application, cluster: str, pool: Json) -> None:
+    """Make a node pool as a request would, and wait until it is there. BackendError says why it is not."""
+    await _pool_change(app, lambda pools: pools.create(Call(_names(cluster), {}, {"nodePool": pool})))
+
+
+async def delete_pool(app: web.Application, pool: str) -> None:
+    """Delete a node pool as a request would, and wait until it is gone. BackendError says why it is not."""
+    names = {**_names(parent_cluster(pool)), "nodePoolsId": pool.rpartition("/")[2]}
+    await _pool_change(app, lambda pools: pools.delete(Call(names, {}, {})))
+
+
+async def _pool_change(app: web.Application, change: Callable[[NodePools], Json]) -> None:
+    store, operations = app[_STORE], app[_OPERATIONS]
+    try:
+        with store.transaction():
+            operation = change(NodePools(store, operations))
+    except (ApiError, StoreError) as error:
+        raise BackendError(str(error)) from error
+    failure = await operations.ended(operation)
+    if failure:
+        raise BackendError(failure)
+
+
+def _names(cluster: str) -> dict[str, str]:
+    parts = cluster.split("/")
+    return {"projectsId": parts[1], "locationsId": parts[3], "clustersId": parts[5]}
 
 
 async def _work(app: web.Application) -> AsyncIterator[None]:

@@ -61,6 +61,7 @@ class Operations:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._restoring: list[asyncio.Task[str | None]] = []
+        self._ends: dict[str, asyncio.Future[str]] = {}
 
     def begin(self, kind: str, cluster: str, target: str, action: str) -> Json:
         """Record an operation on `target` (a cluster or a pool of it) and do `action` in the background.
@@ -83,8 +84,16 @@ class Operations:
         }
         self._store.put(OPERATION, key, operation)
         self._store.put(_WORK, key, {"cluster": cluster, "target": target, "action": action})
-        asyncio.get_running_loop().call_soon(self._launch, key)
+        loop = asyncio.get_running_loop()
+        self._ends[key] = loop.create_future()
+        loop.call_soon(self._launch, key)
         return operation
+
+    async def ended(self, operation: Json) -> str:
+        """Wait until an operation that this process has begun is DONE; why it failed, or nothing."""
+        key = operation["selfLink"].partition("/v1beta1/")[2]
+        future = self._ends.get(key)
+        return await asyncio.shield(future) if future is not None else ""
 
     def recover(self, clusters: Iterable[str]) -> None:
         """After a start: bring every stored cluster back, then go on with the work that was under way."""
@@ -176,5 +185,7 @@ class Operations:
 
     def _end(self, key: str, fields: Json) -> None:
         self._update(key, {**fields, "status": "DONE", "endTime": now()})
+        if key in self._ends:
+            self._ends.pop(key).set_result(str(fields.get("statusMessage", "")))
         self._store.delete(_WORK, key)
         self._store.trim(OPERATION, _KEPT_OPERATIONS)

@@ -8,6 +8,7 @@ import contextlib
 from tpuplane_twin.gcp.backend import NODES, BackendError, ClusterBackend, Numbers, node_numbers
 from tpuplane_twin.gcp.container import pool_rules
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL, parent_cluster
+from tpuplane_twin.gcp.container.shortages import shortage
 from tpuplane_twin.gcp.container.views import cluster_view, pool_view
 from tpuplane_twin.gcp.operations import Commit
 from tpuplane_twin.gcp.schema import Json
@@ -58,7 +59,8 @@ class Reconciler:
         if action == DELETE_POOL:
             await self._backend.delete_node_pool(self._view(work["cluster"], cluster), pool_view(target, pool))
             return lambda: self._store.delete(POOL, target)
-        await self._apply_pool(work["cluster"], cluster, target, pool)
+        comes = node_numbers(pool) if action == CREATE_POOL else {}
+        await self._apply_pool(work["cluster"], cluster, target, pool, comes)
         return lambda: self._settle(POOL, target)
 
     def fail(self, work: Json, message: str) -> None:
@@ -116,13 +118,14 @@ class Reconciler:
             return False
         self._store.put(POOL, key, {**pool, NODES: wanted})
         try:
-            await self._apply_pool(name, cluster, key, {**pool, NODES: wanted})
+            comes = {zone: [it for it in numbers if it not in seen.get(zone, [])] for zone, numbers in wanted.items()}
+            await self._apply_pool(name, cluster, key, {**pool, NODES: wanted}, comes)
         except BackendError:
             latest = self._store.get(POOL, key)
             if latest is not None and latest.get(NODES) == wanted:
                 self._store.put(POOL, key, {**latest, NODES: seen})
                 with contextlib.suppress(BackendError):
-                    await self._apply_pool(name, cluster, key, {**latest, NODES: seen})
+                    await self._apply_pool(name, cluster, key, {**latest, NODES: seen}, {})
             raise
         return True
 
@@ -132,7 +135,7 @@ class Reconciler:
         try:
             started = await self._start(key, cluster)
             for name, pool in pools:
-                await self._apply_pool(key, started, name, pool)
+                await self._apply_pool(key, started, name, pool, node_numbers(pool))
         except BackendError:
             with contextlib.suppress(BackendError):
                 await self._backend.delete_cluster(self._view(key, cluster))
@@ -177,8 +180,10 @@ class Reconciler:
             "controlPlaneEndpointsConfig": {**control, "ipEndpointsConfig": ip},
         }
 
-    async def _apply_pool(self, cluster_key: str, cluster: Json, key: str, pool: Json) -> None:
+    async def _apply_pool(self, cluster_key: str, cluster: Json, key: str, pool: Json, comes: Numbers) -> None:
+        """Bring the pool about; `comes` are the nodes for which Compute Engine must have machines."""
         refusal = pool_rules.refused_by_compute_engine(self._store, parent_cluster(key), pool)
+        refusal = refusal or shortage(self._store, key, pool, comes)
         if refusal is not None:
             raise BackendError(refusal)
         await self._backend.apply_node_pool(self._view(cluster_key, cluster), pool_view(key, pool))

@@ -1,0 +1,159 @@
+"""Compute classes as the autoscaler sees them: priorities, and what is to be done when none can be had. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tpuplane_twin.elasticity.groups import Group
+from tpuplane_twin.elasticity.offers import Offer, generation_called, machine_for
+
+Json = Mapping[str, Any]
+
+_EFFECTS = {
+    "NoSchedule": "NO_SCHEDULE",
+    "PreferNoSchedule": "PREFER_NO_SCHEDULE",
+    "NoExecute": "NO_EXECUTE",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Priority:
+    """One priority of a compute class, as far as it speaks of TPUs and node pools. `rank` 0 is wanted most."""
+
+    rank: int
+    spec: Json
+
+    @property
+    def capacity(self) -> str:
+        """How its nodes are bought."""
+        if self.spec.get("spot"):
+            return "spot"
+        if self.spec.get("flexStart", {}).get("enabled"):
+            return "flex-start"
+        return "reservation" if self._reservations else "on-demand"
+
+    @property
+    def _reservations(self) -> list[Json]:
+        found: list[Json] = self.spec.get("reservations", {}).get("specific") or []
+        return found
+
+    def matches(self, group: Group) -> bool:
+        """Whether an existing node pool is what this priority asks for."""
+        spec = self.spec
+        if "nodepools" in spec:
+            return group.name in spec["nodepools"]
+        tpu, machine, family = (spec.get(name) for name in ("tpu", "machineType", "machineFamily"))
+        if not (tpu or machine or family) or self.capacity != group.capacity:
+            return False
+        zones = spec.get("location", {}).get("zones")
+        return (
+            (tpu is None or (tpu["type"], int(tpu["count"]), tpu["topology"]) == group.tpu)
+            and machine in (None, group.machine)
+            and family in (None, group.machine.partition("-")[0])
+            and (not self._reservations or group.reservation in {_path(it) for it in self._reservations})
+            and (zones is None or set(group.zones) <= set(zones))
+        )
+
+    def offers(self, name: str, zones: tuple[str, ...]) -> list[Offer]:
+        """The TPU pools that this priority would have made for the class `name`, the first zone first."""
+        tpu = self.spec.get("tpu")
+        generation = generation_called(tpu["type"]) if tpu else None
+        machine = machine_for(generation, tpu["topology"], int(tpu["count"])) if tpu and generation else None
+        if tpu is None or generation is None or machine is None:
+            return []
+        flex = self.spec.get("flexStart", {})
+        run, lead = self.spec.get("maxRunDurationSeconds"), flex.get("nodeRecycling", {}).get("leadTimeSeconds")
+        places = [
+            (zone, reservation)
+            for reservation in (self._reservations or [{}])
+            for zone in reservation.get("zones") or self.spec.get("location", {}).get("zones") or zones
+        ]
+        return [
+            Offer(
+                machine=machine,
+                generation=generation,
+                topology=tpu["topology"],
+                zone=zone,
+                capacity=self.capacity,
+                reservation=_path(reservation) if reservation else "",
+                max_run_seconds=None if run is None else int(run),
+                recycle_lead_seconds=None if lead is None else int(lead),
+                wait_seconds=int(self.spec.get("capacityCheckWaitTimeSeconds", 0)),
+                compute_class=name,
+                rank=self.rank,
+                labels=tuple(sorted((self.spec.get("nodeLabels") or {}).items())),
+                taints=tuple(
+                    (taint["key"], taint.get("value", ""), _EFFECTS[taint["effect"]])
+                    for taint in self.spec.get("taints") or []
+                ),
+            )
+            for zone, reservation in places
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeClass:
+    """A compute class."""
+
+    name: str
+    priorities: tuple[Priority, ...] = ()
+    creates: bool = False
+    """Whether node pools are made for it."""
+    anyway: bool = False
+    """Whether pods get other nodes when no priority can be had."""
+    migrates: bool = False
+    """Whether pods move to a higher priority when that can be had again."""
+    idle_seconds: float | None = None
+    """After how long unneeded nodes go; None: as everywhere."""
+    threshold: float | None = None
+    """The share of a node's resources below which it is emptied; None: as everywhere."""
+    last: int = field(default=0)
+    """The rank of what is there besides the priorities."""
+
+    @classmethod
+    def parse(cls, item: Json) -> ComputeClass:
+        """Read the API server's JSON. Priorities with the same score have the same rank."""
+        spec: Json = item.get("spec", {})
+        given: list[Json] = spec.get("priorities") or []
+        scores = [int(it.get("priorityScore", 0)) for it in given]
+        if any(scores):
+            steps = sorted(set(scores), reverse=True)
+            ranks = [steps.index(score) for score in scores]
+        else:
+            ranks = list(range(len(given)))
+        defaults = spec.get("priorityDefaults") or {}
+        priorities = sorted(
+            (Priority(rank, {**defaults, **it}) for rank, it in zip(ranks, given, strict=True)),
+            key=lambda priority: priority.rank,
+        )
+        policy = spec.get("autoscalingPolicy") or {}
+        delay, threshold = policy.get("consolidationDelayMinutes"), policy.get("consolidationThreshold")
+        return cls(
+            name=item["metadata"]["name"],
+            priorities=tuple(priorities),
+            creates=bool((spec.get("nodePoolAutoCreation") or {}).get("enabled")),
+            anyway=spec.get("whenUnsatisfiable") == "ScaleUpAnyway",
+            migrates=bool((spec.get("activeMigration") or {}).get("optimizeRulePriority")),
+            idle_seconds=None if delay is None else 60.0 * delay,
+            threshold=None if threshold is None else threshold / 100,
+            last=max(ranks, default=-1) + 1,
+        )
+
+    def rank(self, group: Group) -> int:
+        """The rank of an existing node pool: that of the first priority that it matches, else `last`."""
+        return next((it.rank for it in self.priorities if it.matches(group)), self.last)
+
+
+def _path(reservation: Json) -> str:
+    """A reservation as a node pool names it."""
+    name, block = reservation["name"], reservation.get("reservationBlock")
+    if block is None and not reservation.get("project"):
+        return str(name)
+    path = f"projects/{reservation['project']}/reservations/{name}" if reservation.get("project") else str(name)
+    if block is None:
+        return path
+    path += f"/reservationBlocks/{block['name']}"
+    part = block.get("reservationSubBlock")
+    return f"{path}/reservationSubBlocks/{part['name']}" if part else path

@@ -1,0 +1,187 @@
+"""Which node pools would be made for pods that fit nowhere: by node auto-provisioning, and by compute classes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tpuplane.tpu import Generation, catalogue
+
+from tpuplane_twin.elasticity.classes import ComputeClass
+from tpuplane_twin.elasticity.groups import Group
+from tpuplane_twin.elasticity.limits import Limits
+from tpuplane_twin.elasticity.objects import Pod
+from tpuplane_twin.elasticity.offers import CLASS, Offer, generation_called, machine_for
+
+_PREFIX = "cloud.google.com"
+_ACCELERATOR = f"{_PREFIX}/gke-tpu-accelerator"
+_TOPOLOGY = f"{_PREFIX}/gke-tpu-topology"
+_PROVISIONING = f"{_PREFIX}/gke-provisioning"
+_ZONE = "topology.kubernetes.io/zone"
+_CHIPS = "google.com/tpu"
+
+
+class _NotMade(Exception):
+    """Nothing is made for the pod; the message says why, in the cluster autoscaler's words."""
+
+
+@dataclass(frozen=True)
+class Provisioning:
+    """What pools may be made in a cluster, and for whom. `key` is the cluster's resource name."""
+
+    key: str = ""
+    cluster: Mapping[str, Any] = field(default_factory=dict)
+    classes: Mapping[str, ComputeClass] = field(default_factory=dict)
+    limits: Limits = field(default_factory=lambda: Limits({}))
+    names: frozenset[str] = frozenset()
+    """Names of the cluster's node pools, of whatever kind."""
+
+    @property
+    def enabled(self) -> bool:
+        """Whether node auto-provisioning is on."""
+        return bool(self.cluster.get("autoscaling", {}).get("enableNodeAutoprovisioning"))
+
+    @property
+    def zones(self) -> tuple[str, ...]:
+        """Where pools may be made."""
+        given = self.cluster.get("autoscaling", {}).get("autoprovisioningLocations")
+        return tuple(given or self.cluster.get("locations", ()))
+
+    def rank(self, group: Group) -> int:
+        """How much a pool is wanted by the pods that it is for: 0 most, and always where no compute class says."""
+        if group.offer is not None:
+            return group.offer.rank
+        found = self.classes.get(group.compute_class)
+        return found.rank(group) if found is not None else 0
+
+    def wanted(self, group: Group) -> bool:
+        """Whether a pool may grow at all: one that no priority of its class names grows where the class says so."""
+        found = self.classes.get(group.compute_class)
+        return found is None or found.anyway or self.rank(group) < found.last
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """The pools that would be made, and for which pods none would, with the reason."""
+
+    offers: tuple[Offer, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+
+def demand(pods: Sequence[Pod], where: Provisioning) -> Demand:
+    """What `pods`, which fit nowhere, ask for."""
+    offers: dict[str, Offer] = {}
+    reasons: dict[str, str] = {}
+    seen: dict[object, str] = {}
+    for pod in pods:
+        kind = pod.shape()
+        if kind not in seen:
+            try:
+                found = list(_offers(pod, where))
+            except _NotMade as error:
+                seen[kind] = str(error)
+            else:
+                seen[kind] = ""
+                for offer in found:
+                    offers.setdefault(offer.signature, offer)
+        if seen[kind]:
+            reasons[pod.key] = seen[kind]
+    return Demand(tuple(offers.values()), reasons)
+
+
+def asked(pod: Pod, key: str) -> str | None:
+    """The one value of a label that the pod's selectors allow; None where they say nothing, or several."""
+    requirements = list(pod.selector)
+    if pod.node_terms is not None and len(pod.node_terms) == 1:
+        requirements += pod.node_terms[0]
+    values = (it.values for it in requirements if it.key == key and it.operator == "In" and len(it.values) == 1)
+    return next((value for (value,) in values), None)
+
+
+def _offers(pod: Pod, where: Provisioning) -> Iterator[Offer]:
+    name = asked(pod, CLASS)
+    if name is None:
+        if where.enabled:
+            yield from _by_selectors(pod, where)
+        return
+    found = where.classes.get(name)
+    if found is None:
+        raise _NotMade(f"ComputeClass {name} of type {CLASS} not found")
+    if not found.creates and not found.anyway:
+        raise _NotMade(f"NAP disabled for ComputeClass {name} of type {CLASS}")
+    if found.creates:
+        for priority in found.priorities:
+            yield from filter(_can_be_made, priority.offers(name, where.zones))
+    if found.anyway and where.enabled:
+        for offer in _by_selectors(pod, where):
+            yield replace(offer, compute_class=name, rank=found.last)
+
+
+def _by_selectors(pod: Pod, where: Provisioning) -> Iterator[Offer]:
+    """Node auto-provisioning: the pod's own selectors say everything."""
+    label, topology = asked(pod, _ACCELERATOR), asked(pod, _TOPOLOGY)
+    chips = pod.requests.get(_CHIPS, 0) // 1000
+    if label is None or topology is None or not chips:
+        return
+    generation = generation_called(label)
+    if generation is None or generation.nap_min_version is None:
+        raise _NotMade(f'TPU type "{label}" not supported')
+    if label not in where.limits.tpu_types:
+        raise _NotMade(f'TPU type "{label}" doesn\'t have a limit defined')
+    machine = machine_for(generation, topology, chips)
+    if machine is None:
+        raise _NotMade(f"Accelerator count {chips} is not supported for TPU type {label} with topology {topology}")
+    capacity, reservation = _capacity(pod)
+    run = asked(pod, f"{_PREFIX}/gke-max-run-duration-seconds")
+    found = [
+        Offer(
+            machine=machine,
+            generation=generation,
+            topology=topology,
+            zone=zone,
+            capacity=capacity,
+            reservation=reservation,
+            max_run_seconds=int(run) if run and run.isdigit() else None,
+        )
+        for zone in where.zones
+        if asked(pod, _ZONE) in (None, zone)
+    ]
+    makeable = [offer for offer in found if _can_be_made(offer)]
+    if not makeable:
+        raise _NotMade(_nowhere(generation, topology, capacity, where.zones))
+    yield from makeable
+
+
+def _capacity(pod: Pod) -> tuple[str, str]:
+    """How the pod wants its nodes to be bought, and from which reservation."""
+    spot = asked(pod, f"{_PREFIX}/gke-spot") == "true" or asked(pod, _PROVISIONING) == "spot"
+    flex = asked(pod, f"{_PREFIX}/gke-flex-start") == "true" or asked(pod, _PROVISIONING) == "flex-start"
+    name = asked(pod, f"{_PREFIX}/reservation-name")
+    if flex and spot:
+        raise _NotMade("pod has misconfigured Flex Start node selectors: Flex Start is incompatible with Spot")
+    if name is None:
+        return ("spot" if spot else "flex-start" if flex else "on-demand"), ""
+    if spot or flex:
+        raise _NotMade("a reservation is incompatible with Spot and Flex Start node selectors")
+    project = asked(pod, f"{_PREFIX}/reservation-project")
+    path = f"projects/{project}/reservations/{name}" if project else name
+    for part, of in (("reservationBlocks", "blocks"), ("reservationSubBlocks", "subblocks")):
+        value = asked(pod, f"{_PREFIX}/reservation-{of}")
+        path += f"/{part}/{value}" if value else ""
+    return "reservation", path
+
+
+def _can_be_made(offer: Offer) -> bool:
+    """Whether the zone offers the machine in that way, and the twin can place the slice."""
+    if offer.hosts > 1 and offer.generation.placement == "workload-policy":
+        return False
+    if offer.capacity == "flex-start":
+        return offer.zone in catalogue().zones(offer.generation.name, flex_start=True)
+    return catalogue().zone_offers(offer.zone, offer.generation.name) is not None
+
+
+def _nowhere(generation: Generation, topology: str, capacity: str, zones: tuple[str, ...]) -> str:
+    if generation.placement == "workload-policy":
+        return f"multi-host slices of {generation.label} need a workload policy, which the twin does not make by itself"
+    return f"no autoprovisioning location ({', '.join(zones)}) offers {generation.label} {topology} as {capacity}"

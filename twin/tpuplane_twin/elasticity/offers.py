@@ -1,0 +1,173 @@
+"""Node pools that could be made for pods that fit nowhere: what they would be like, and their names. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tpuplane.tpu import Generation, MachineType, SliceError, catalogue
+
+from tpuplane_twin.gcp.backend import capacity_of
+
+Json = dict[str, Any]
+
+CLASS = "cloud.google.com/compute-class"
+RECYCLE_LEAD = "cloud.google.com/gke-node-recycle-lead-time-seconds"
+CAPACITY_WAIT = "cloud.google.com/gke-capacity-check-wait-time-seconds"
+RESERVATION_KEY = "compute.googleapis.com/reservation-name"
+# GKE's own: nodes of an auto-provisioned pool in a zone, and the part of a machine type that fits into a pool's name.
+_MAX_NODES = 1000
+_MAX_MACHINE = 14
+_LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A TPU node pool that could be made in one zone. A multi-host slice is a pool of its own."""
+
+    machine: MachineType
+    generation: Generation
+    topology: str
+    zone: str
+    capacity: str = "on-demand"
+    reservation: str = ""
+    max_run_seconds: int | None = None
+    recycle_lead_seconds: int | None = None
+    wait_seconds: int = 0
+    compute_class: str = ""
+    rank: int = 0
+    """Its place among the priorities of the compute class: 0 is wanted most."""
+    labels: tuple[tuple[str, str], ...] = ()
+    taints: tuple[tuple[str, str, str], ...] = ()
+    """Key, value and effect as Google's API has it."""
+
+    @property
+    def hosts(self) -> int:
+        """Hosts of one slice."""
+        return self.machine.hosts(self.topology) or 1
+
+    @property
+    def signature(self) -> str:
+        """The same for all pools that are had or not had together."""
+        return signature(
+            self.machine.name, self.topology, self.zone, self.capacity, self.reservation, self.compute_class
+        )
+
+    def name(self, taken: Collection[str]) -> str:
+        """A free name as GKE gives them: `nap-ct6e-standa-4t-spot-k3v9x0qa`. The same pools, the same name."""
+        stem = f"nap-{_cropped(self.machine.name)}-{'spot-' if self.capacity == 'spot' else ''}"
+        number = 0
+        while (name := stem + _digits(f"{self.signature}#{number}")) in taken:
+            number += 1
+        return name
+
+    def body(self, name: str, defaults: Mapping[str, Any]) -> Json:
+        """The NodePool that a create request carries; `defaults` are the cluster's for auto-provisioned pools."""
+        flex = self.capacity == "flex-start"
+        management = {"autoRepair": True, "autoUpgrade": True, **defaults.get("management", {})}
+        pool: Json = {
+            "name": name,
+            "locations": [self.zone],
+            "config": self._config(defaults),
+            "autoscaling": {
+                "enabled": True,
+                "autoprovisioned": True,
+                "minNodeCount": 0,
+                "maxNodeCount": self.hosts if self.hosts > 1 else _MAX_NODES,
+                "locationPolicy": "ANY",
+            },
+            "management": {**management, "autoRepair": management["autoRepair"] and not flex},
+            "upgradeSettings": defaults.get("upgradeSettings", {"strategy": "SURGE", "maxUnavailable": 1}),
+        }
+        if self.hosts > 1:
+            pool["placementPolicy"] = {"type": "COMPACT", "tpuTopology": self.topology}
+        return pool
+
+    def _config(self, defaults: Mapping[str, Any]) -> Json:
+        kept = ("serviceAccount", "oauthScopes", "imageType", "shieldedInstanceConfig", "bootDiskKmsKey", "diskSizeGb")
+        disks, disk = self.generation.boot_disk_types, defaults.get("diskType", "pd-balanced")
+        config: Json = {
+            **{field: defaults[field] for field in kept if field in defaults},
+            "machineType": self.machine.name,
+            "diskType": disks[0] if disks and disk not in disks else disk,
+            "labels": self._node_labels(),
+        }
+        if self.capacity == "spot":
+            config["spot"] = True
+        if self.capacity == "flex-start":
+            config["flexStart"] = True
+            config["reservationAffinity"] = {"consumeReservationType": "NO_RESERVATION"}
+        if self.max_run_seconds is not None:
+            config["maxRunDuration"] = f"{self.max_run_seconds}s"
+        if self.reservation:
+            config["reservationAffinity"] = {
+                "consumeReservationType": "SPECIFIC_RESERVATION",
+                "key": RESERVATION_KEY,
+                "values": [self.reservation],
+            }
+        taints = self.taints + (((CLASS, self.compute_class, "NO_SCHEDULE"),) if self.compute_class else ())
+        if taints:
+            config["taints"] = [{"key": key, "value": value, "effect": effect} for key, value, effect in taints]
+        return config
+
+    def _node_labels(self) -> dict[str, str]:
+        labels = dict(self.labels)
+        if self.compute_class:
+            labels[CLASS] = self.compute_class
+        if self.recycle_lead_seconds is not None:
+            labels[RECYCLE_LEAD] = str(self.recycle_lead_seconds)
+        if self.wait_seconds:
+            labels[CAPACITY_WAIT] = str(self.wait_seconds)
+        return labels
+
+
+def signature(machine: str, topology: str, zone: str, capacity: str, reservation: str, compute_class: str) -> str:
+    """What pools have in common that are had or not had together."""
+    return "/".join((machine, topology, zone, capacity, reservation, compute_class))
+
+
+def signature_of(pool: Mapping[str, Any], topology: str | None) -> str:
+    """The signature of a pool that is there."""
+    config = pool["config"]
+    values = config.get("reservationAffinity", {}).get("values") or [""]
+    capacity = capacity_of(config)
+    reservation = values[0] if capacity == "reservation" else ""
+    named = config.get("labels", {}).get(CLASS, "")
+    return signature(config["machineType"], topology or "", pool["locations"][0], capacity, reservation, named)
+
+
+def machine_for(generation: Generation, topology: str, chips: int) -> MachineType | None:
+    """The machine with so many chips that makes slices of the topology; None where there is none."""
+    if not generation.accepts(topology):
+        return None
+    fitting = (it for it in generation.machines if it.chips == chips and it.hosts(topology) is not None)
+    return next(fitting, None)
+
+
+def generation_called(label: str) -> Generation | None:
+    """The generation with that accelerator label."""
+    try:
+        found = catalogue().generation(label)
+    except SliceError:
+        return None
+    return found if found.label == label else None
+
+
+def _cropped(machine: str) -> str:
+    """The machine type in 14 characters, as GKE crops it: the middle part loses its end."""
+    excess, parts = len(machine) - _MAX_MACHINE, machine.split("-")
+    if excess <= 0:
+        return machine
+    if len(parts) == 3 and len(parts[1]) > excess:
+        return f"{parts[0]}-{parts[1][:-excess]}-{parts[2]}"
+    return machine[excess:]
+
+
+def _digits(text: str) -> str:
+    number, digits = int(hashlib.sha256(text.encode()).hexdigest(), 16), ""
+    for _ in range(8):
+        number, rest = divmod(number, len(_LETTERS))
+        digits += _LETTERS[rest]
+    return digits

@@ -1,0 +1,108 @@
+"""The pools that may grow for pods that wait: those that are there and those that could be made. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tpuplane_twin.elasticity.demand import Demand, Provisioning, asked, demand
+from tpuplane_twin.elasticity.groups import Group
+from tpuplane_twin.elasticity.objects import Pod
+from tpuplane_twin.elasticity.offers import CLASS, Offer
+
+BACKOFF = "in backoff after failed scale-up"
+
+
+class Pools:
+    """The pools while a plan is made: what has grown, what the limits leave, what may be made next."""
+
+    def __init__(
+        self,
+        groups: Sequence[Group],
+        waiting: Sequence[Sequence[Pod]],
+        backoff: frozenset[str],
+        where: Provisioning,
+        awaited: frozenset[str],
+        below: int | None,
+    ) -> None:
+        self._below = below
+        self._where = where
+        self._limits = where.limits
+        self._backoff = backoff
+        self._demand: Demand = demand([pod for gang in waiting for pod in gang], where)
+        self._groups = {group.key: self._limits.cap(group) for group in sorted(groups, key=lambda group: group.key)}
+        self.before = {group.key: group for group in groups}
+        self._fresh: dict[str, Group] = {}
+        for offer in self._demand.offers:
+            self._offer(offer)
+        self._held: dict[str, int] = {}
+        for group in (*self._groups.values(), *self._fresh.values()):
+            if group.signature in awaited and group.compute_class:
+                held = self._held.get(group.compute_class, where.rank(group))
+                self._held[group.compute_class] = min(held, where.rank(group))
+
+    @property
+    def existing(self) -> list[Group]:
+        """The pools that are there, as they will be, and those that the plan makes."""
+        return list(self._groups.values())
+
+    def candidates(self) -> Iterator[Group]:
+        """The pools that may grow now."""
+        for group in (*self._groups.values(), *self._fresh.values()):
+            held = self._held.get(group.compute_class)
+            rank = self._where.rank(group)
+            late = (held is not None and rank > held) or (self._below is not None and rank >= self._below)
+            if not late and not group.queued and not self.blocked(group) and self._where.wanted(group):
+                yield group
+
+    def order(self, group: Group) -> tuple[int, bool]:
+        """What comes first whatever else is said for it: a higher priority, then what is there already."""
+        return self._where.rank(group), group.offer is not None
+
+    def get(self, key: str) -> Group:
+        """The pool as it is now."""
+        found = self._groups.get(key)
+        return found if found is not None else next(it for it in self._fresh.values() if it.key == key)
+
+    def put(self, group: Group) -> None:
+        """The pool has grown; the limits leave less for all."""
+        before = self.get(group.key)
+        self._limits = self._limits.without(group.costs, group.size - before.size)
+        self._groups[group.key] = group
+        self._groups = {key: self._limits.cap(it) for key, it in self._groups.items()}
+        fresh, self._fresh = self._fresh, {}
+        for offer in (it.offer for it in fresh.values()):
+            if offer is not None:
+                self._offer(offer)
+
+    def blocked(self, group: Group) -> bool:
+        """Whether it is left alone after a failure: the pool, or all pools like it where pools are made at need."""
+        alike = group.autoprovisioned or bool(group.compute_class)
+        return group.key in self._backoff or (alike and group.signature in self._backoff)
+
+    def limit_reached(self, group: Group) -> str:
+        """The cluster autoscaler's words for a limit that leaves no room."""
+        names = self._limits.exceeded(group.costs, group.hosts)
+        return f"max cluster {', '.join(names)} limit reached"
+
+    def why_nothing_is_made(self, pod: Pod) -> str:
+        """Why no pool is made for the pod; empty where it never would be."""
+        if pod.key in self._demand.reasons:
+            return self._demand.reasons[pod.key]
+        name = asked(pod, CLASS) or ""
+        mine = [it for it in self._fresh.values() if it.compute_class == name and _takes(pod, it)]
+        if not mine:
+            return ""
+        if all(map(self.blocked, mine)):
+            return BACKOFF
+        full = [it for it in mine if not it.growing_zones()]
+        return self.limit_reached(full[0]) if full else "not all pods that must share one node pool fit"
+
+    def _offer(self, offer: Offer) -> None:
+        taken = {*self._where.names, *(group.name for group in self._groups.values())}
+        made = Group.offered(offer, self._where.key, dict(self._where.cluster), taken)
+        self.before.setdefault(made.key, made)
+        self._fresh[offer.signature] = self._limits.cap(made)
+
+
+def _takes(pod: Pod, group: Group) -> bool:
+    return any(pod.wants(node) and pod.repelled_by(node) is None for node in group.templates.values())

@@ -1,0 +1,51 @@
+"""Capacity that is not to be had: injected by hand, kept in the state, met by whatever wants new nodes."""
+
+from __future__ import annotations
+
+from tpuplane_twin.gcp.backend import Numbers, capacity_of
+from tpuplane_twin.gcp.container.names import group_name
+from tpuplane_twin.gcp.locations import machines
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+STOCKOUT = "stockout"
+ANY = "any"
+CAPACITIES = ("on-demand", "spot", "flex-start", "reservation")
+
+
+def stockout_key(zone: str, generation: str, capacity: str) -> str:
+    """The key of a stockout in the store; `capacity` is one of `CAPACITIES` or `ANY`: all but reservations."""
+    return f"{zone}/{generation}/{capacity}"
+
+
+def shortage(store: Store, key: str, pool: Json, wanted: Numbers) -> str | None:
+    """Why the nodes `wanted` of the pool `key` are not to be had, in GKE's words; None if they are.
+
+    Reserved machines are there whatever others get: only a stockout of reservations (they are full) meets them.
+    """
+    machine = machines().get(pool["config"]["machineType"])
+    if machine is None or machine.tpu is None:
+        return None
+    capacity, generation = capacity_of(pool["config"]), machine.tpu[0].name
+    kinds = (capacity,) if capacity == "reservation" else (capacity, ANY)
+    for zone, numbers in wanted.items():
+        if not numbers or not any(store.get(STOCKOUT, stockout_key(zone, generation, kind)) for kind in kinds):
+            continue
+        if capacity == "reservation":
+            names = ", ".join(pool["config"]["reservationAffinity"]["values"])
+            detail = f"Specified reservations [{names}] do not have available resources for the request."
+            return f"Google Compute Engine: {detail}"
+        return _stockout(key, zone, len(numbers))
+    return None
+
+
+def _stockout(key: str, zone: str, nodes: int) -> str:
+    """GKE's words: hashicorp/terraform-provider-google#10121, tranquilitybase-io/tb-gcp#589."""
+    _, project, _, _, _, cluster, _, pool = key.split("/")
+    instance = f"{group_name(cluster, pool, zone).removesuffix('-grp')}-0000"
+    return (
+        f"Google Compute Engine: Not all instances running in IGM after 35.191006793s. Expected {nodes}, running 0, "
+        f"transitioning {nodes}. Current errors: [GCE_STOCKOUT]: Instance '{instance}' creation failed: The zone "
+        f"'projects/{project}/zones/{zone}' does not have enough resources available to fulfill the request.  "
+        "'(resource type:compute)'."
+    )
