@@ -15,6 +15,8 @@ _ENDPOINTS = {
     "GOOGLE_COMPUTE_CUSTOM_ENDPOINT": "/compute/beta/",
     "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT": "/iam/v1/",
     "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT": "/crm/v1/",
+    "GOOGLE_KMS_CUSTOM_ENDPOINT": "/kms/v1/",
+    "GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT": "/serviceusage/v1beta1/",
 }
 
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "grpc_proxy")

@@ -7,26 +7,14 @@ import pulumi
 import pulumi_gcp as gcp
 
 from tpuplane.gke.cluster_autoscaling import cluster_autoscaling
+from tpuplane.gke.cluster_options import addons, endpoint_options, maintenance, observation_options, security_options
 from tpuplane.gke.cluster_ref import ClusterRef
+from tpuplane.gke.keys import ClusterKeys, key_id
 from tpuplane.gke.kubernetes_access import cluster_id, cluster_kubeconfig, kubernetes_provider
 from tpuplane.gke.node_config import CLOUD_PLATFORM_SCOPE
 from tpuplane.gke.options import waiting_like
 from tpuplane.gke.service_account import own_account
-from tpuplane.plan.model import ClusterPlan, MaintenancePlan
-
-LOGGED_COMPONENTS = ("SYSTEM_COMPONENTS", "WORKLOADS")
-MONITORED_COMPONENTS = (
-    "SYSTEM_COMPONENTS",
-    "STORAGE",
-    "POD",
-    "DEPLOYMENT",
-    "STATEFULSET",
-    "DAEMONSET",
-    "HPA",
-    "CADVISOR",
-    "KUBELET",
-    "JOBSET",
-)
+from tpuplane.plan.model import ClusterPlan
 
 
 class ClusterArgs(TypedDict):
@@ -60,7 +48,8 @@ class Cluster(pulumi.ComponentResource):
     location: pulumi.Output[str]
     """Region or zone of the control plane."""
     endpoint: pulumi.Output[str]
-    """Address of the control plane, without a scheme: the private one where the public one is off."""
+    """Address of the control plane, without a scheme: the DNS name where users may use it, else the private address
+    where the public one is off."""
     kubeconfig: pulumi.Output[str]
     """Kubeconfig that calls Google's auth plugin; it holds no credential."""
     node_service_account: pulumi.Output[str]
@@ -74,18 +63,15 @@ class Cluster(pulumi.ComponentResource):
         self.identity: list[pulumi.Resource] = [] if made is None else [made]
         self._service_account = made.email if made is not None else args.get("service_account", plan.node_account)
         self.node_service_account = pulumi.Output.from_input(self._service_account)
+        keys = self._keys(name, args)
+        self._secrets_key = key_id(plan.security.secrets_key, keys)
+        self._boot_disk_key = key_id(plan.security.boot_disk_key, keys)
+        self._waits = [*self.identity, *([] if keys is None else [keys])]
         self.resource = self._cluster(name, args, opts)
         self.name = self.resource.name
         self.location = self.resource.location
-        self.endpoint = self.resource.endpoint
-        self.kubeconfig = cluster_kubeconfig(
-            self.resource.project,
-            self.location,
-            self.name,
-            self.endpoint,
-            # master_auth is secret as a whole because it can hold a client key. The CA certificate is public.
-            pulumi.Output.unsecret(self.resource.master_auth.cluster_ca_certificate),
-        )
+        self.endpoint, authority = self._reached(plan.control_plane.dns_endpoint)
+        self.kubeconfig = cluster_kubeconfig(self.resource.project, self.location, self.name, self.endpoint, authority)
         own_id = cluster_id(args["project"], plan.location, plan.name)
         self.provider = kubernetes_provider(name, own_id, self.kubeconfig, parent=self)
         # What a node pool must know of this cluster.
@@ -95,6 +81,8 @@ class Cluster(pulumi.ComponentResource):
             "location": plan.location,
             "service_account": self._service_account,
         }
+        if self._boot_disk_key is not None:
+            self.ref["boot_disk_key"] = self._boot_disk_key
         accounts = [] if made is None else [made.account]
         self._foundations = [*args.get("stands_on", ()), *accounts, self.resource]
         self.register_outputs(
@@ -106,6 +94,23 @@ class Cluster(pulumi.ComponentResource):
                 "nodeServiceAccount": self.node_service_account,
             }
         )
+
+    def _keys(self, name: str, args: ClusterArgs) -> ClusterKeys | None:
+        names = args["plan"].security.made_keys
+        if not names:
+            return None
+        return ClusterKeys(
+            f"{name}-keys",
+            {"project": args["project"], "region": args["plan"].region, "names": names},
+            pulumi.ResourceOptions(parent=self),
+        )
+
+    def _reached(self, by_name: bool) -> tuple[pulumi.Output[str], pulumi.Output[str] | None]:
+        """Address and CA certificate of the control plane. A DNS name has a certificate that every system trusts."""
+        if by_name:
+            return self.resource.control_plane_endpoints_config.dns_endpoint_config.endpoint, None
+        # master_auth is secret as a whole because it can hold a client key. The CA certificate is public.
+        return self.resource.endpoint, pulumi.Output.unsecret(self.resource.master_auth.cluster_ca_certificate)
 
     def in_cluster(self) -> pulumi.ResourceOptions:
         """Return the options of every object that lives inside this cluster.
@@ -123,7 +128,6 @@ class Cluster(pulumi.ComponentResource):
 
     def _cluster(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None) -> gcp.container.Cluster:
         plan = args["plan"]
-        endpoints = plan.control_plane
         if plan.subnet is None or plan.system_pool is None:
             raise ValueError(f"{name}: the plan is of a cluster that exists already; use ExistingCluster")
         return gcp.container.Cluster(
@@ -135,8 +139,8 @@ class Cluster(pulumi.ComponentResource):
             node_locations=[zone for zone in plan.node_zones if zone != plan.location] or None,
             release_channel={"channel": plan.release_channel},
             min_master_version=plan.min_master_version,
-            maintenance_policy=_maintenance(plan.maintenance),
             cluster_autoscaling=cluster_autoscaling(plan.auto_provisioning, self._service_account),
+            maintenance_policy=maintenance(plan.maintenance),
             deletion_protection=plan.deletion_protection,
             resource_labels=plan.resource_labels,
             # Pools are resources of their own. GKE insists on a first one, which lives for some minutes. It gets
@@ -147,6 +151,7 @@ class Cluster(pulumi.ComponentResource):
             node_config={
                 "machine_type": plan.system_pool.machine_type,
                 "disk_type": plan.system_pool.disk_type,
+                "boot_disk_kms_key": self._boot_disk_key,
                 "service_account": self._service_account,
                 "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
                 "workload_metadata_config": {"mode": "GKE_METADATA"},
@@ -162,19 +167,6 @@ class Cluster(pulumi.ComponentResource):
             datapath_provider="ADVANCED_DATAPATH",
             enable_intranode_visibility=True,
             enable_multi_networking=plan.multi_networking or None,
-            private_cluster_config={
-                "enable_private_nodes": True,
-                "enable_private_endpoint": not endpoints.public_endpoint,
-                "master_ipv4_cidr_block": endpoints.master_cidr,
-            },
-            # Present even when empty: without the block the endpoint is open to everyone.
-            master_authorized_networks_config={
-                "gcp_public_cidrs_access_enabled": False,
-                "cidr_blocks": [
-                    {"cidr_block": allowed.cidr, "display_name": allowed.name}
-                    for allowed in endpoints.authorized_networks
-                ],
-            },
             master_auth={"client_certificate_config": {"issue_client_certificate": False}},
             enable_legacy_abac=False,
             rbac_binding_config={
@@ -185,21 +177,10 @@ class Cluster(pulumi.ComponentResource):
                 "workload_pool": pulumi.Output.concat(args["project"], ".svc.id.goog"),
             },
             enable_shielded_nodes=True,
-            logging_config={"enable_components": list(LOGGED_COMPONENTS)},
-            monitoring_config={
-                "enable_components": list(MONITORED_COMPONENTS),
-                "managed_prometheus": {"enabled": True},
-            },
-            # Said even when off: the provider leaves an add-on alone that is no longer mentioned.
-            addons_config={
-                "ray_operator_configs": [
-                    {
-                        "enabled": plan.ray_operator,
-                        "ray_cluster_logging_config": {"enabled": plan.ray_operator},
-                        "ray_cluster_monitoring_config": {"enabled": plan.ray_operator},
-                    }
-                ]
-            },
+            addons_config=addons(plan),
+            **endpoint_options(plan.control_plane),
+            **security_options(plan.security, self._secrets_key),
+            **observation_options(plan.monitoring, cost_allocation=plan.cost_allocation),
             opts=waiting_like(
                 opts,
                 pulumi.ResourceOptions(
@@ -210,29 +191,8 @@ class Cluster(pulumi.ComponentResource):
                     # It described the pool that is gone. GKE then reports another pool's, and a difference would
                     # replace the cluster.
                     ignore_changes=["node_config"],
-                    depends_on=self.identity,
+                    depends_on=self._waits,
                     custom_timeouts=pulumi.CustomTimeouts(create="60m", update="90m", delete="60m"),
                 ),
             ),
         )
-
-
-def _maintenance(plan: MaintenancePlan | None) -> gcp.container.ClusterMaintenancePolicyArgsDict | None:
-    if plan is None:
-        return None
-    exclusions: list[gcp.container.ClusterMaintenancePolicyMaintenanceExclusionArgsDict] = []
-    for exclusion in plan.exclusions:
-        item: gcp.container.ClusterMaintenancePolicyMaintenanceExclusionArgsDict = {
-            "exclusion_name": exclusion.name,
-            "start_time": exclusion.start,
-            "exclusion_options": {"scope": exclusion.scope},
-        }
-        if exclusion.end is None:
-            item["exclusion_options"] = {"scope": exclusion.scope, "end_time_behavior": "UNTIL_END_OF_SUPPORT"}
-        else:
-            item["end_time"] = exclusion.end
-        exclusions.append(item)
-    return {
-        "recurring_window": {"start_time": plan.start, "end_time": plan.end, "recurrence": plan.recurrence},
-        "maintenance_exclusions": exclusions,
-    }

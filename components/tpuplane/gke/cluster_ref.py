@@ -20,6 +20,9 @@ class ClusterRef(TypedDict):
     service_account: pulumi.Input[str]
     """E-mail address of the account that the nodes run as. It must not be the project's default account."""
 
+    boot_disk_key: NotRequired[pulumi.Input[str]]
+    """Cloud KMS key of the nodes' boot disks, its full resource name. Default: Google's own keys."""
+
     version: NotRequired[str]
     """GKE version of the cluster, such as "1.34" (in quotes): pools that need a newer one are refused. Default: not
     compared."""

@@ -1,16 +1,16 @@
 """The hosts of a node pool: machine, disks, identity, and how they are bought."""
 
-import pulumi
 import pulumi_gcp as gcp
 
+from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.plan.model import NodePoolPlan
 
 CLOUD_PLATFORM_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 """Access is decided by the roles of the nodes' own service account, as Google advises, not by scopes."""
 
 
-def node_config(plan: NodePoolPlan, service_account: pulumi.Input[str]) -> gcp.container.NodePoolNodeConfigArgsDict:
-    """The node config of one plan."""
+def node_config(plan: NodePoolPlan, cluster: ClusterRef) -> gcp.container.NodePoolNodeConfigArgsDict:
+    """The node config of one plan in its cluster."""
     # GKE itself taints TPU nodes with google.com/tpu and labels them with accelerator and topology. The provider
     # reports no drift on taints that are not declared, so they are not declared.
     return {
@@ -21,7 +21,8 @@ def node_config(plan: NodePoolPlan, service_account: pulumi.Input[str]) -> gcp.c
         "spot": plan.capacity == "spot",
         **_capacity(plan),
         **_images(plan),
-        "service_account": service_account,
+        **_key(cluster),
+        "service_account": cluster["service_account"],
         "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
         "workload_metadata_config": {"mode": "GKE_METADATA"},
         "shielded_instance_config": {"enable_secure_boot": True, "enable_integrity_monitoring": True},
@@ -48,6 +49,11 @@ def _capacity(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
     if plan.host_maintenance is not None:
         config["host_maintenance_policy"] = {"maintenance_interval": plan.host_maintenance}
     return config
+
+
+def _key(cluster: ClusterRef) -> gcp.container.NodePoolNodeConfigArgsDict:
+    """The key of the boot disks, where it is not Google's own."""
+    return {"boot_disk_kms_key": cluster["boot_disk_key"]} if "boot_disk_key" in cluster else {}
 
 
 def _images(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:

@@ -164,7 +164,7 @@ def _node_pool(
         },
         queued_provisioning={"enabled": True} if plan.flex_start and plan.flex_start.queued else None,
         network_config=_network(plan),
-        node_config=node_config(plan, cluster["service_account"]),
+        node_config=node_config(plan, cluster),
         opts=waiting_like(
             opts,
             pulumi.ResourceOptions(

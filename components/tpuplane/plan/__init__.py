@@ -5,16 +5,22 @@ from __future__ import annotations
 from tpuplane.plan.added import added_pools
 from tpuplane.plan.addon_model import AddonPlan, ChartPlan, ProbePlan
 from tpuplane.plan.auto_provisioning import AutoProvisioningPlan, TpuLimitPlan
-from tpuplane.plan.model import (
+from tpuplane.plan.cluster_model import (
     AuthorizedNetworkPlan,
-    AutoscalingPlan,
-    ClusterPlan,
     ControlPlanePlan,
     ExclusionPlan,
+    KeyPlan,
+    MaintenancePlan,
+    MonitoringPlan,
+    SecurityPlan,
+    StoragePlan,
+)
+from tpuplane.plan.model import (
+    AutoscalingPlan,
+    ClusterPlan,
     ExistingClusterPlan,
     ExtraNetworkPlan,
     FlexStartPlan,
-    MaintenancePlan,
     NatPlan,
     NetworkPlan,
     NodePoolPlan,
@@ -40,14 +46,18 @@ __all__ = [
     "ExistingClusterPlan",
     "ExtraNetworkPlan",
     "FlexStartPlan",
+    "KeyPlan",
     "MaintenancePlan",
+    "MonitoringPlan",
     "NatPlan",
     "NetworkPlan",
     "NodePoolPlan",
     "PlatformPlan",
     "ProbePlan",
     "SecondaryBootDiskPlan",
+    "SecurityPlan",
     "ServiceAccountPlan",
+    "StoragePlan",
     "SubnetPlan",
     "TpuLimitPlan",
     "UpgradePlan",

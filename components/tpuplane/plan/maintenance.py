@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from tpuplane.plan.model import ExclusionPlan, MaintenancePlan
+from tpuplane.plan.cluster_model import ExclusionPlan, MaintenancePlan
 from tpuplane.spec import MaintenanceSpec
 from tpuplane.spec.maintenance import WEEKDAYS
 

@@ -10,9 +10,9 @@ from typing import Literal
 
 from tpuplane.plan.addon_model import AddonPlan
 from tpuplane.plan.auto_provisioning import AutoProvisioningPlan
+from tpuplane.plan.cluster_model import ControlPlanePlan, MaintenancePlan, MonitoringPlan, SecurityPlan, StoragePlan
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.spec.capacity import Capacity, MaintenanceInterval
-from tpuplane.spec.maintenance import ExclusionScope
 from tpuplane.tpu import Slice
 
 
@@ -154,43 +154,6 @@ class NodePoolPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class AuthorizedNetworkPlan:
-    """A CIDR block that may reach the control plane, and the name it is shown under."""
-
-    cidr: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class ControlPlanePlan:
-    """Who reaches the control plane. `public_endpoint=False` means the private endpoint only."""
-
-    public_endpoint: bool
-    master_cidr: str | None
-    authorized_networks: tuple[AuthorizedNetworkPlan, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ExclusionPlan:
-    """A time without upgrades. `end` is None where it lasts until the end of the version's support."""
-
-    name: str
-    start: str  # RFC 3339, UTC
-    end: str | None
-    scope: ExclusionScope
-
-
-@dataclass(frozen=True, slots=True)
-class MaintenancePlan:
-    """When GKE may maintain a cluster: a first window, how it repeats (RFC 5545), and times in which it may not."""
-
-    start: str  # RFC 3339, UTC
-    end: str
-    recurrence: str
-    exclusions: tuple[ExclusionPlan, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class ClusterPlan:
     """One GKE cluster with its pools and the objects created inside it."""
 
@@ -205,6 +168,10 @@ class ClusterPlan:
     node_addresses: int  # taken of the subnet's primary range at full scale, one for each node
     pod_addresses: int  # taken of its pods' range at full scale, a block for each node
     control_plane: ControlPlanePlan
+    security: SecurityPlan
+    storage: StoragePlan
+    monitoring: MonitoringPlan
+    cost_allocation: bool
     service_account: ServiceAccountPlan | None  # exactly without node_service_account
     node_service_account: str | None  # address of an account that exists already
     ray_operator: bool  # GKE's Ray add-on: KubeRay and the TPU webhook

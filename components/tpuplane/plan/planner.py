@@ -6,9 +6,7 @@ from tpuplane.plan.addons import addon_plans
 from tpuplane.plan.auto_provisioning import auto_provisioning_plan
 from tpuplane.plan.maintenance import maintenance_plan
 from tpuplane.plan.model import (
-    AuthorizedNetworkPlan,
     ClusterPlan,
-    ControlPlanePlan,
     ExistingClusterPlan,
     NatPlan,
     NetworkPlan,
@@ -16,6 +14,7 @@ from tpuplane.plan.model import (
     ServiceAccountPlan,
     SubnetPlan,
 )
+from tpuplane.plan.options import control_plane_plan, monitoring_plan, security_plan, storage_plan
 from tpuplane.plan.pools import PLATFORM_LABEL, system_pool, tpu_pools
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.plan.queues import queues_plan
@@ -53,7 +52,6 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
     own_name = cluster_name(spec.name, key)
     name = cluster.existing.name if cluster.existing else own_name
     labels = {**spec.labels, **cluster.labels, PLATFORM_LABEL: spec.name}
-    control_plane = cluster.control_plane
     needs = address_needs(cluster)
     pools = tuple(
         node_pool
@@ -73,13 +71,11 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         subnet=None if cluster.existing else _subnet(name, cluster),
         node_addresses=needs.nodes,
         pod_addresses=needs.pods,
-        control_plane=ControlPlanePlan(
-            public_endpoint=control_plane.public_endpoint,
-            master_cidr=control_plane.master_cidr,
-            authorized_networks=tuple(
-                AuthorizedNetworkPlan(network.cidr, network.name) for network in control_plane.authorized_networks
-            ),
-        ),
+        control_plane=control_plane_plan(cluster),
+        security=security_plan(cluster),
+        storage=storage_plan(cluster),
+        monitoring=monitoring_plan(cluster),
+        cost_allocation=cluster.cost_allocation,
         service_account=None
         if cluster.node_service_account
         else ServiceAccountPlan(account_id=own_name, display_name=f"Nodes of GKE cluster {name}", roles=NODE_ROLES),

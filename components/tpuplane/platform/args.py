@@ -11,6 +11,7 @@ from typing import NotRequired, TypedDict
 from tpuplane.gke.pool_args import PoolArgs, ReservationArgs
 from tpuplane.platform.addon_args import AddonsArgs
 from tpuplane.platform.auto_provisioning_args import AutoProvisioningArgs
+from tpuplane.platform.option_args import MonitoringArgs, SecurityArgs, StorageArgs
 from tpuplane.platform.team_args import QueuesArgs, TeamArgs
 
 
@@ -40,6 +41,14 @@ class AuthorizedNetworkArgs(TypedDict):
 
 class ControlPlaneArgs(TypedDict):
     """Who reaches the control plane. Default: only the VPC, through the private endpoint."""
+
+    dns_endpoint: NotRequired[bool]
+    """Let the control plane be reached by its DNS name too: from anywhere, guarded by IAM instead of by networks. The
+    kubeconfig then uses it. Default false. Changed in place."""
+
+    ip_endpoint: NotRequired[bool]
+    """Let the control plane be reached by IP address. Default true; false leaves the DNS endpoint alone. Changed in
+    place."""
 
     public_endpoint: NotRequired[bool]
     """Give the control plane a public address too; it then needs `authorizedNetworks`. Default false."""
@@ -143,6 +152,18 @@ class ClusterSettings(TypedDict):
 
     addons: NotRequired[AddonsArgs]
     """Operators: Kueue, JobSet, KubeRay. Default: GKE's Ray add-on alone."""
+
+    security: NotRequired[SecurityArgs]
+    """How the cluster is guarded."""
+
+    storage: NotRequired[StorageArgs]
+    """Drivers for volumes."""
+
+    monitoring: NotRequired[MonitoringArgs]
+    """What is measured and logged."""
+
+    cost_allocation: NotRequired[bool]
+    """Break the cluster's cost down by namespace and label in the billing export. Default true. Changed in place."""
 
     maintenance: NotRequired[MaintenanceArgs]
     """When GKE may upgrade the cluster and its nodes. Default: whenever it sees fit. Changed in place."""

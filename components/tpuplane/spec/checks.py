@@ -15,6 +15,7 @@ from tpuplane.spec.locations import is_zone, known_zones, locations, region_of, 
 from tpuplane.spec.maintenance_checks import check_maintenance
 from tpuplane.spec.names import check_names
 from tpuplane.spec.networks import check_overlaps, check_sizes
+from tpuplane.spec.option_checks import check_options
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pool_checks import check_extra_networks, check_pool
 from tpuplane.spec.reservation_checks import check_reservations
@@ -38,6 +39,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)
         yield from check_existing(at, cluster)
+        yield from check_options(at, cluster)
         yield from _check_location(at, cluster)
         yield from check_addons(at, cluster)
         yield from _check_control_plane(at, cluster)

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from tpuplane.spec.addons import AddonsSpec
 from tpuplane.spec.auto_provisioning import AutoProvisioningSpec
+from tpuplane.spec.cluster_options import MonitoringSpec, SecuritySpec, StorageSpec
 from tpuplane.spec.fields import (
     AuthorizedCidr,
     Cidr,
@@ -50,6 +51,14 @@ class AuthorizedNetworkSpec(Spec):
 
 class ControlPlaneSpec(Spec):
     """Who reaches the control plane. Default: only the VPC, through the private endpoint."""
+
+    dns_endpoint: bool = False
+    """Let the control plane be reached by its DNS name too: from anywhere, guarded by IAM instead of by networks. The
+    kubeconfig then uses it. Default false. Changed in place."""
+
+    ip_endpoint: bool = True
+    """Let the control plane be reached by IP address. Default true; false leaves the DNS endpoint alone. Changed in
+    place."""
 
     public_endpoint: bool = False
     """Give the control plane a public address too; it then needs `authorizedNetworks`. Default false."""
@@ -125,6 +134,18 @@ class ClusterSpec(Spec):
 
     addons: AddonsSpec = AddonsSpec()
     """Operators: Kueue, JobSet, KubeRay. Default: GKE's Ray add-on alone."""
+
+    security: SecuritySpec = SecuritySpec()
+    """How the cluster is guarded."""
+
+    storage: StorageSpec = StorageSpec()
+    """Drivers for volumes."""
+
+    monitoring: MonitoringSpec = MonitoringSpec()
+    """What is measured and logged."""
+
+    cost_allocation: bool = True
+    """Break the cluster's cost down by namespace and label in the billing export. Default true. Changed in place."""
 
     maintenance: MaintenanceSpec | None = None
     """When GKE may upgrade the cluster and its nodes. Default: whenever it sees fit. Changed in place."""

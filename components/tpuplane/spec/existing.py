@@ -10,7 +10,18 @@ from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path
 
 SHAPES_THE_CLUSTER = frozenset(
-    {"network", "control_plane", "system_pool", "maintenance", "auto_provisioning", "deletion_protection"}
+    {
+        "network",
+        "control_plane",
+        "system_pool",
+        "security",
+        "storage",
+        "monitoring",
+        "cost_allocation",
+        "maintenance",
+        "auto_provisioning",
+        "deletion_protection",
+    }
 )
 """Fields of a cluster that say how it is made. They have no place beside `existing`."""
 

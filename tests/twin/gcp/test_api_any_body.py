@@ -28,6 +28,7 @@ WORDS = [
     "COMPACT",
     "REGULAR",
 ]
+KEY_RINGS = f"/kms/v1/projects/acme/locations/{LOCATION}/keyRings"
 REQUESTS = [
     ("container", "v1beta1", "CreateClusterRequest", "POST", CLUSTERS),
     ("container", "v1beta1", "UpdateClusterRequest", "PUT", f"{CLUSTERS}/c1"),
@@ -43,6 +44,8 @@ REQUESTS = [
     ("compute", "beta", "ResourcePolicy", "POST", f"{COMPUTE}/regions/{LOCATION}/resourcePolicies"),
     ("iam", "v1", "CreateServiceAccountRequest", "POST", "/iam/v1/projects/acme/serviceAccounts"),
     ("cloudresourcemanager", "v1", "SetIamPolicyRequest", "POST", "/crm/v1/projects/acme:setIamPolicy"),
+    ("cloudkms", "v1", "KeyRing", "POST", f"{KEY_RINGS}?keyRingId=other"),
+    ("cloudkms", "v1", "CryptoKey", "POST", f"{KEY_RINGS}/ring/cryptoKeys?cryptoKeyId=key"),
 ]
 
 
@@ -80,6 +83,7 @@ async def test_never_an_internal_error(
     cluster: Api, service: str, version: str, ref: str, method: str, path: str
 ) -> None:
     await cluster.done("POST", f"{CLUSTERS}/c1/nodePools", {"nodePool": slice_pool()})
+    await cluster.call("POST", f"{KEY_RINGS}?keyRingId=ring", {})
     schemas = json.loads(get_static_doc(service, version))["schemas"]
     for seed in range(BODIES):
         body = any_value(schemas, {"$ref": ref}, Random(seed))

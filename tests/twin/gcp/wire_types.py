@@ -16,6 +16,8 @@ _APIS = {
     "/compute/v1/": ("compute", "v1"),
     "/iam/v1/": ("iam", "v1"),
     "/crm/v1/": ("cloudresourcemanager", "v1"),
+    "/kms/v1/": ("cloudkms", "v1"),
+    "/serviceusage/v1beta1/": ("serviceusage", "v1beta1"),
 }
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,

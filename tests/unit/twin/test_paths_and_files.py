@@ -98,6 +98,8 @@ def test_every_endpoint_ends_in_its_version() -> None:
         "http://127.0.0.1:20000/compute/beta/",
         "http://127.0.0.1:20000/iam/v1/",
         "http://127.0.0.1:20000/crm/v1/",
+        "http://127.0.0.1:20000/kms/v1/",
+        "http://127.0.0.1:20000/serviceusage/v1beta1/",
     }
     assert "export GOOGLE_OAUTH_ACCESS_TOKEN='secret token'" in render(variables, "sh")
     assert "set -gx GOOGLE_OAUTH_ACCESS_TOKEN 'secret token';" in render(variables, "fish")

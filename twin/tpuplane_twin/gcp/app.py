@@ -22,8 +22,10 @@ from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.discovery import Document, Method, document
 from tpuplane_twin.gcp.errors import ApiError, ErrorStyle, invalid, not_found, unimplemented
 from tpuplane_twin.gcp.identity import identity_handlers
+from tpuplane_twin.gcp.kms import kms_handlers
 from tpuplane_twin.gcp.operations import Operations
 from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.service_usage import service_usage_handlers
 from tpuplane_twin.gcp.store import Store, StoreError
 
 _MAX_BODY = 8 * 2**20
@@ -121,6 +123,8 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
         **container_handlers(store, operations),
         **compute_handlers(store),
         **identity_handlers(store),
+        **kms_handlers(store),
+        **service_usage_handlers(),
     }
     app = web.Application(middlewares=[_authenticated(token)], client_max_size=_MAX_BODY)
     app[_OPERATIONS] = operations
@@ -133,6 +137,8 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
         "/compute/v1/": Service("compute", "v1", handlers, "compute"),
         "/iam/v1/": Service("iam", "v1", handlers),
         "/crm/v1/": Service("cloudresourcemanager", "v1", handlers),
+        "/kms/v1/": Service("cloudkms", "v1", handlers),
+        "/serviceusage/v1beta1/": Service("serviceusage", "v1beta1", handlers),
     }.items():
         app.router.add_route("*", base + "{path:.*}", _route(store, service, base))
     app.cleanup_ctx.append(_work)

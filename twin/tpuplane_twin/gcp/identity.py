@@ -9,14 +9,13 @@ import re
 
 from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.container.accounts import SERVICE_ACCOUNT
-from tpuplane_twin.gcp.container.cluster_defaults import project_number
 from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.paging import page
+from tpuplane_twin.gcp.projects import IAM_POLICY, project_number
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
-_POLICY = "iamPolicy"
 _ACCOUNT_ID = re.compile(r"[a-z](?:[-a-z0-9]{4,28}[a-z0-9])")
 _MEMBER_KINDS = (
     "user",
@@ -112,7 +111,7 @@ class ServiceAccounts:
         """Delete an account and its own policy."""
         key = self.existing(call)
         self._store.delete(SERVICE_ACCOUNT, key)
-        self._store.delete(_POLICY, key)
+        self._store.delete(IAM_POLICY, key)
         return {}
 
     def existing(self, call: Call) -> str:
@@ -138,7 +137,7 @@ class Policies:
 
     def get(self, resource: str) -> Json:
         """The policy; an empty one where none was set."""
-        policy = self._store.get(_POLICY, resource) or {"version": 1, "bindings": []}
+        policy = self._store.get(IAM_POLICY, resource) or {"version": 1, "bindings": []}
         return {**policy, "etag": _etag([resource, policy])}
 
     def set(self, resource: str, body: Json) -> Json:
@@ -157,7 +156,7 @@ class Policies:
         policy["bindings"] = [binding for binding in policy.get("bindings", []) if binding.get("members")]
         for binding in policy["bindings"]:
             self._check(resource.split("/")[1], binding)
-        self._store.put(_POLICY, resource, policy)
+        self._store.put(IAM_POLICY, resource, policy)
         return self.get(resource)
 
     def _check(self, project: str, binding: Json) -> None:

@@ -79,6 +79,8 @@ class GoogleApi:
             "computeCustomEndpoint": f"{self.url}/compute/beta/",
             "iamBetaCustomEndpoint": f"{self.url}/iam/v1/",
             "resourceManagerCustomEndpoint": f"{self.url}/crm/v1/",
+            "kmsCustomEndpoint": f"{self.url}/kms/v1/",
+            "serviceUsageCustomEndpoint": f"{self.url}/serviceusage/v1beta1/",
         }
 
     def taken(self) -> list[str]:

@@ -42,6 +42,8 @@ def offline() -> Driver:
             "computeCustomEndpoint": f"{nowhere}/compute/beta/",
             "iamBetaCustomEndpoint": f"{nowhere}/iam/v1/",
             "resourceManagerCustomEndpoint": f"{nowhere}/crm/v1/",
+            "kmsCustomEndpoint": f"{nowhere}/kms/v1/",
+            "serviceUsageCustomEndpoint": f"{nowhere}/serviceusage/v1beta1/",
         }
     )
     return Driver(provider)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from typing import Any
 
@@ -10,6 +9,7 @@ from tpuplane_twin.gcp.container.cluster_autoscaling import complete_autoscaling
 from tpuplane_twin.gcp.container.merge import overlay
 from tpuplane_twin.gcp.locations import default_zones
 from tpuplane_twin.gcp.operations import now
+from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.versions import master_version
 
@@ -127,11 +127,6 @@ def mirror_control_plane_access(cluster: Json, asked: Json) -> None:
     ip.setdefault("enablePublicEndpoint", True)
     ip.setdefault("globalAccess", bool(_at(private, "masterGlobalAccessConfig").get("enabled", False)))
     ip.setdefault("authorizedNetworksConfig", cluster.get("masterAuthorizedNetworksConfig", {}))
-
-
-def project_number(project: str) -> str:
-    """A project's number: twelve digits, always the same ones for a project."""
-    return str(10**11 + int(hashlib.sha256(project.encode()).hexdigest(), 16) % (9 * 10**11))
 
 
 def _at(value: Json, *path: str) -> Json:

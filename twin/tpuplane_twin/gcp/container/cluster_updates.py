@@ -10,6 +10,7 @@ from tpuplane_twin.gcp.call import Call
 from tpuplane_twin.gcp.container import reconcile
 from tpuplane_twin.gcp.container.cluster_autoscaling import check_autoscaling, complete_autoscaling
 from tpuplane_twin.gcp.container.cluster_defaults import mirror_control_plane_access
+from tpuplane_twin.gcp.container.cluster_rules import check_cluster
 from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
 from tpuplane_twin.gcp.container.merge import overlay, put_at
 from tpuplane_twin.gcp.container.names import CLUSTER, cluster_key, find_cluster
@@ -149,6 +150,7 @@ class ClusterUpdates:
             raise ApiError("ABORTED", f"The etag of {key} has changed; read the cluster again.")
 
     def _begin(self, kind: str, key: str, cluster: Json) -> Json:
+        check_cluster(self._store, key.split("/")[1], cluster)
         # A cluster that is still being created stays PROVISIONING: the change is part of what is made.
         status = cluster["status"] if cluster["status"] == "PROVISIONING" else "RECONCILING"
         self._store.put(CLUSTER, key, {**cluster, "status": status})

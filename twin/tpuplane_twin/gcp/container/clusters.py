@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tpuplane_twin.gcp.call import Call
 from tpuplane_twin.gcp.container import pool_rules, reconcile
-from tpuplane_twin.gcp.container.accounts import check_service_account
+from tpuplane_twin.gcp.container.accounts import check_boot_disk_key, check_service_account
 from tpuplane_twin.gcp.container.cluster_autoscaling import check_autoscaling
 from tpuplane_twin.gcp.container.cluster_defaults import complete_cluster
 from tpuplane_twin.gcp.container.cluster_network import place
+from tpuplane_twin.gcp.container.cluster_rules import check_cluster
 from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
 from tpuplane_twin.gcp.container.merge import overlay
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL, check_name, cluster_key, find_cluster
@@ -46,9 +47,11 @@ class Clusters:
         check_zones(asked.get("locations", []), location)
         cluster = complete_cluster(asked, project, location, place(self._store, project, location, asked))
         check_autoscaling(self._store, project, cluster)
+        check_cluster(self._store, project, cluster)
         pools = [complete_pool(pool, cluster, location) for pool in _asked_pools(asked)]
         for pool in pools:
             check_service_account(self._store, project, pool)
+            check_boot_disk_key(self._store, project, location, pool)
             pool_rules.check(PoolContext.within(self._store, key, cluster, pool))
         self._store.put(CLUSTER, key, cluster)
         for pool in pools:

@@ -29,6 +29,10 @@ def cluster_view(store: Store, key: str, cluster: Json) -> Json:
         "labelFingerprint": fingerprint(sorted(cluster.get("resourceLabels", {}).items())),
         "nodePools": [pool["etag"] for pool in pools],
     }
+    encryption = cluster.get("databaseEncryption", {})
+    if encryption.get("state"):
+        # Nothing is written anew here, so that what is desired is what is.
+        view["databaseEncryption"] = {**encryption, "currentState": f"CURRENT_STATE_{encryption['state']}"}
     if pools:
         # Deprecated mirrors of the first pool, which clients still read.
         view["nodeConfig"] = pools[0]["config"]

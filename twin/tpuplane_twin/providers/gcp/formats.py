@@ -111,6 +111,13 @@ def _iam_member(path: str, value: str) -> Iterator[str]:
         )
 
 
+def _rotation_period(path: str, value: str) -> Iterator[str]:
+    if value and not re.fullmatch(r"[0-9.]*\d", value.removesuffix("s")):
+        yield f'"{path}" must end with a unit of s (seconds), such as 86401s'
+    elif value and (not value.endswith("s") or float(value.removesuffix("s")) < 86400):
+        yield "rotation period must be at least one day"
+
+
 _FORMATS: Final[dict[str, Callable[[str, str], Iterator[str]]]] = {
     "gceName": _gce_name,
     "clusterName": _cluster_name,
@@ -123,4 +130,5 @@ _FORMATS: Final[dict[str, Callable[[str, str], Iterator[str]]]] = {
     "privateAsn": _private_asn,
     "goDuration": _go_duration,
     "iamMember": _iam_member,
+    "rotationPeriod": _rotation_period,
 }

@@ -28,10 +28,12 @@ from tpuplane_twin.providers.gcp.invokes import invoke
 from tpuplane_twin.providers.gcp.resources.account import Account
 from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Resource
 from tpuplane_twin.providers.gcp.resources.cluster import Cluster
-from tpuplane_twin.providers.gcp.resources.iam_member import IamMember
+from tpuplane_twin.providers.gcp.resources.iam_member import CryptoKeyIamMember, IamMember
+from tpuplane_twin.providers.gcp.resources.kms import CryptoKey, KeyRing
 from tpuplane_twin.providers.gcp.resources.networking import Firewall, Network, ResourcePolicy, Router, Subnetwork
 from tpuplane_twin.providers.gcp.resources.node_pool import NodePool
 from tpuplane_twin.providers.gcp.resources.router_nat import RouterNat
+from tpuplane_twin.providers.gcp.resources.service_identity import ServiceIdentity
 from tpuplane_twin.providers.gcp.session import Session, start_session, unknown_keys
 from tpuplane_twin.providers.gcp.tables import Table
 
@@ -42,13 +44,17 @@ _DEFAULT_MINUTES: Final = 20
 _TYPES: Final[tuple[type[Resource], ...]] = (
     Account,
     Cluster,
+    CryptoKey,
+    CryptoKeyIamMember,
     Firewall,
     IamMember,
+    KeyRing,
     Network,
     NodePool,
     ResourcePolicy,
     Router,
     RouterNat,
+    ServiceIdentity,
     Subnetwork,
 )
 

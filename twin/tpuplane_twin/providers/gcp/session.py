@@ -28,12 +28,16 @@ _ENVIRONMENT: Final[Mapping[str, Sequence[str]]] = {
     "computeCustomEndpoint": ("GOOGLE_COMPUTE_CUSTOM_ENDPOINT",),
     "iamBetaCustomEndpoint": ("GOOGLE_IAM_BETA_CUSTOM_ENDPOINT",),
     "resourceManagerCustomEndpoint": ("GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT",),
+    "kmsCustomEndpoint": ("GOOGLE_KMS_CUSTOM_ENDPOINT",),
+    "serviceUsageCustomEndpoint": ("GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT",),
 }
 _ENDPOINTS: Final = (
     "containerCustomEndpoint",
     "computeCustomEndpoint",
     "iamBetaCustomEndpoint",
     "resourceManagerCustomEndpoint",
+    "kmsCustomEndpoint",
+    "serviceUsageCustomEndpoint",
 )
 _NO_CREDENTIALS: Final = (
     "failed to load application credentials.\n"
@@ -53,6 +57,8 @@ class Session:
     compute: str
     iam: str
     resource_manager: str
+    kms: str
+    service_usage: str
     project: str
     region: str
     zone: str
@@ -100,6 +106,8 @@ def start_session(config: Mapping[str, Any]) -> Session:
         compute=_base(settings["computeCustomEndpoint"]),
         iam=_base(settings["iamBetaCustomEndpoint"]),
         resource_manager=_base(settings["resourceManagerCustomEndpoint"]),
+        kms=_base(settings["kmsCustomEndpoint"]),
+        service_usage=_base(settings["serviceUsageCustomEndpoint"]),
         project=settings["project"],
         region=settings["region"].rpartition("/")[2],
         zone=settings["zone"].rpartition("/")[2],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline, Interrupted, OperationError
@@ -11,9 +11,7 @@ from tpuplane_twin.providers.gcp.resources.base import CreatedInError, known
 from tpuplane_twin.providers.gcp.resources.cluster_bodies import create_body, state_of
 from tpuplane_twin.providers.gcp.resources.cluster_updates import calls, current_maintenance
 from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource
-from tpuplane_twin.providers.values import UNKNOWN
-
-_ATTRIBUTION: Final = {"goog-pulumi-provisioned": "true"}
+from tpuplane_twin.providers.gcp.resources.labels import planned_labels
 
 
 class Cluster(GkeResource):
@@ -39,20 +37,7 @@ class Cluster(GkeResource):
     def plan(self, inputs: Mapping[str, Any], prior: Properties | None) -> Properties:
         """Adds the labels the resource will have: the user's, the provider's defaults, and the attribution."""
         planned = super().plan(inputs, prior)
-        given = inputs.get("resourceLabels") or {}
-        if given is UNKNOWN or UNKNOWN in given.values():
-            planned["pulumiLabels"] = planned["effectiveLabels"] = UNKNOWN
-            return planned
-        before = dict((prior or {}).get("effectiveLabels") or {})
-        managed = (prior or {}).get("pulumiLabels") or {}
-        labels = dict(self.session.default_labels)
-        strategy = self.session.attribution
-        if strategy and (prior is None or strategy == "PROACTIVE" or before.keys() & _ATTRIBUTION.keys()):
-            labels |= _ATTRIBUTION
-        labels |= given
-        planned["pulumiLabels"] = labels
-        planned["effectiveLabels"] = {k: v for k, v in before.items() if k not in managed or k in labels} | labels
-        return planned
+        return {**planned, **planned_labels(self.session, inputs.get("resourceLabels"), prior)}
 
     def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:  # noqa: D102
         place = f"projects/{self.need_project(planned)}/locations/{self.location(planned)}"

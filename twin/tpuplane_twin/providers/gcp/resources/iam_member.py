@@ -28,6 +28,9 @@ _LOOK_AGAIN_SECONDS: Final = 0.2
 class IamMember(Resource):
     """A (role, member, condition) of a project; its id is `project/role/member`."""
 
+    target_name = "project"
+    """What the policy is of, as messages say it."""
+
     table_name = "iam_member"
     import_formats = (r"(?P<project>\S+) (?P<role>\S+) (?P<member>\S+)",)
 
@@ -36,12 +39,12 @@ class IamMember(Resource):
         self._waiting: dict[str, list[tuple[Modify, Future[None]]]] = {}
 
     def canonical_id(self, resource_id: str, properties: Properties) -> str:  # noqa: D102
-        return f"{properties['project']}/{properties['role']}/{properties['member']}"
+        return f"{self._target(properties)}/{properties['role']}/{properties['member']}"
 
     def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:  # noqa: D102
-        project = self.need_project(planned)
-        self._modify(project, lambda policy: _add(policy, planned))
-        resource_id = f"{project}/{planned['role']}/{planned['member']}"
+        target = self._target(planned)
+        self._modify(target, lambda policy: _add(policy, planned))
+        resource_id = f"{target}/{planned['role']}/{planned['member']}"
         if condition := planned.get("condition"):
             resource_id += f"/{condition['title']}"
         state = self.read(resource_id, known(planned))
@@ -51,7 +54,7 @@ class IamMember(Resource):
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
         try:
-            policy = self._policy(self.need_project(prior))
+            policy = self._policy(self._target(prior))
         except ApiError as error:
             if error.not_found:
                 return None
@@ -78,33 +81,38 @@ class IamMember(Resource):
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
         try:
-            self._modify(self.need_project(state), lambda policy: _remove(policy, state))
+            self._modify(self._target(state), lambda policy: _remove(policy, state))
         except ApiError as error:
             if not error.not_found:
                 raise
         self.read(resource_id, state)
 
-    def _url(self, project: str, verb: str) -> str:
-        return f"{self.session.resource_manager}projects/{project}:{verb}"
+    def _target(self, properties: Mapping[str, Any]) -> str:
+        """The resource whose policy it is."""
+        return self.need_project(properties)
 
-    def _policy(self, project: str) -> Policy:
+    def _policy(self, target: str) -> Policy:
         body = {"options": {"requestedPolicyVersion": _POLICY_VERSION}}
-        return dict(self.api.call("POST", self._url(project, "getIamPolicy"), body))
+        return dict(self.api.call("POST", f"{self.session.resource_manager}projects/{target}:getIamPolicy", body))
 
-    def _modify(self, project: str, modify: Modify) -> None:
+    def _set_policy(self, target: str, policy: Policy) -> None:
+        body = {"policy": policy, "updateMask": "bindings,etag,auditConfigs"}
+        self.api.call("POST", f"{self.session.resource_manager}projects/{target}:setIamPolicy", body)
+
+    def _modify(self, target: str, modify: Modify) -> None:
         """Have `modify` applied: by this thread for all who wait with it, or by the one that came first."""
         done: Future[None] = Future()
         with self.session.lock("iam-queue"):
-            queue = self._waiting.setdefault(project, [])
+            queue = self._waiting.setdefault(target, [])
             queue.append((modify, done))
             leads = len(queue) == 1
         if leads:
             self.api.pause(_GATHER_SECONDS)
-            with self.session.lock(f"iam/{project}"):
+            with self.session.lock(f"iam/{target}"):
                 with self.session.lock("iam-queue"):
-                    batch = self._waiting.pop(project)
+                    batch = self._waiting.pop(target)
                 try:
-                    self._write(project, [change for change, _ in batch])
+                    self._write(target, [change for change, _ in batch])
                 except Exception as error:
                     for _, future in batch:
                         future.set_exception(error)
@@ -113,29 +121,47 @@ class IamMember(Resource):
                         future.set_result(None)
         done.result()
 
-    def _write(self, project: str, changes: list[Modify]) -> None:
+    def _write(self, target: str, changes: list[Modify]) -> None:
         for attempt in range(_MOST_CONFLICTS):
-            policy = self._policy(project)
+            policy = self._policy(target)
             for change in changes:
                 change(policy)
-            body = {"policy": policy, "updateMask": "bindings,etag,auditConfigs"}
             try:
-                self.api.call("POST", self._url(project, "setIamPolicy"), body)
+                self._set_policy(target, policy)
                 break
             except ApiError as error:
                 if error.status != 409:
-                    text = f'project "{project}"'
+                    text = f'{self.target_name} "{target}"'
                     raise ProviderError(
                         f"Error applying IAM policy for {text}: Error setting IAM policy for {text}: {error}"
                     ) from error
                 if attempt == _MOST_CONFLICTS - 1:
                     raise ProviderError(
-                        f'Error applying IAM policy to project "{project}": Too many conflicts.  Latest error: {error}'
+                        f'Error applying IAM policy to {self.target_name} "{target}": Too many conflicts.  '
+                        f"Latest error: {error}"
                     ) from error
             self.api.pause(2**attempt * _LOOK_AGAIN_SECONDS)
         for _ in range(_CONFIRMATIONS):
             self.api.pause(_LOOK_AGAIN_SECONDS)
-            self._policy(project)
+            self._policy(target)
+
+
+class CryptoKeyIamMember(IamMember):
+    """A (role, member, condition) of a Cloud KMS key; its id is `key/role/member`."""
+
+    table_name = "crypto_key_iam_member"
+    target_name = "KMS CryptoKey"
+    import_formats = (r"(?P<cryptoKeyId>\S+) (?P<role>\S+) (?P<member>\S+)",)
+
+    def _target(self, properties: Mapping[str, Any]) -> str:
+        return str(properties["cryptoKeyId"])
+
+    def _policy(self, target: str) -> Policy:
+        query = {"options.requestedPolicyVersion": str(_POLICY_VERSION)}
+        return dict(self.api.call("GET", f"{self.session.kms}{target}:getIamPolicy", query=query))
+
+    def _set_policy(self, target: str, policy: Policy) -> None:
+        self.api.call("POST", f"{self.session.kms}{target}:setIamPolicy", {"policy": policy})
 
 
 def _binding(policy: Policy, member: Mapping[str, Any]) -> Policy | None:

@@ -1,0 +1,67 @@
+"""What GKE asks of a cluster's options, when it is made and whenever they change. The words are the twin's own."""
+
+from __future__ import annotations
+
+from tpuplane.tpu import GkeVersion, catalogue
+
+from tpuplane_twin.gcp.container.keys import check_key
+from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.locations import region_of
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+# Add-on → the feature of the catalogue whose version it needs, and its name in messages.
+_ADDONS = {
+    "gcsFuseCsiDriverConfig": ("gcs-fuse-csi", "Cloud Storage FUSE CSI driver"),
+    "gcpFilestoreCsiDriverConfig": ("filestore-csi", "Filestore CSI driver"),
+    "lustreCsiDriverConfig": ("lustre-csi", "Managed Lustre CSI driver"),
+    "rayOperatorConfig": ("ray-operator-addon", "Ray operator add-on"),
+}
+_COMPONENTS = {"JOBSET": "jobset-metrics", "KUBELET": "kubelet-metrics", "CADVISOR": "kubelet-metrics"}
+_ENCRYPTED = ("ENCRYPTED", "ALL_OBJECTS_ENCRYPTION_ENABLED")
+
+
+def check_cluster(store: Store, project: str, cluster: Json) -> None:
+    """Refuse options that GKE does not take together, or not at the cluster's version."""
+    _check_endpoints(cluster)
+    _check_secrets(store, project, cluster)
+    version = GkeVersion.parse(cluster["currentMasterVersion"])
+    for addon, (feature, name) in _ADDONS.items():
+        if cluster.get("addonsConfig", {}).get(addon, {}).get("enabled"):
+            _needs(version, feature, name)
+    if cluster.get("addonsConfig", {}).get("parallelstoreCsiDriverConfig", {}).get("enabled"):
+        raise invalid("The Parallelstore CSI driver is no longer supported.")
+    for kind, config in (("Monitoring", "monitoringConfig"), ("Logging", "loggingConfig")):
+        _check_components(kind, cluster.get(config, {}).get("componentConfig", {}).get("enableComponents", []), version)
+
+
+def _needs(version: GkeVersion, feature: str, name: str) -> None:
+    needed = catalogue().min_version(feature)
+    if version < needed:
+        raise invalid(f"{name} requires GKE version {needed} or later; the cluster runs {version}.")
+
+
+def _check_endpoints(cluster: Json) -> None:
+    endpoints: Json = cluster.get("controlPlaneEndpointsConfig", {})
+    by_name = endpoints.get("dnsEndpointConfig", {}).get("allowExternalTraffic", False)
+    if not endpoints.get("ipEndpointsConfig", {}).get("enabled", True) and not by_name:
+        raise invalid("At least one of the DNS endpoint and the IP endpoints must be enabled.")
+
+
+def _check_secrets(store: Store, project: str, cluster: Json) -> None:
+    encryption: Json = cluster.get("databaseEncryption", {})
+    key = encryption.get("keyName")
+    if encryption.get("state") in _ENCRYPTED:
+        if not key:
+            raise invalid("Database encryption needs database_encryption.key_name.")
+        check_key(store, project, str(key), region_of(cluster["location"]), "container-engine-robot")
+    elif key:
+        raise invalid("database_encryption.key_name must be empty while secrets are DECRYPTED.")
+
+
+def _check_components(kind: str, components: list[str], version: GkeVersion) -> None:
+    if components and "SYSTEM_COMPONENTS" not in components:
+        raise invalid(f"{kind} components need SYSTEM_COMPONENTS among them; got {', '.join(components)}.")
+    for component in components:
+        if kind == "Monitoring" and component in _COMPONENTS:
+            _needs(version, _COMPONENTS[component], f"{kind} component {component}")
