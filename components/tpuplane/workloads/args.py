@@ -1,0 +1,183 @@
+"""What a program passes to `RayCluster`, `RayJob`, `RayService` and `Multislice`: the fields of their specs."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+
+class HeadArgs(TypedDict):
+    """The Ray head: on the system pool, without chips."""
+
+    image: NotRequired[str]
+    """Default: that of the first worker group."""
+
+    cpu: NotRequired[int]
+    """CPUs. Default 4."""
+
+    memory_gb: NotRequired[int]
+    """Memory in GB of 2^30 bytes. Default 16."""
+
+
+class WorkerGroupArgs(TypedDict):
+    """A Ray worker group: slices of one shape, each a replica that comes and goes as a whole."""
+
+    generation: str
+    """TPU generation, such as v6e."""
+
+    topology: str
+    """Chips of one slice along each axis, such as 4x4."""
+
+    machine_type: NotRequired[str]
+    """Machine type of the hosts. Default: as for a pool."""
+
+    image: str
+    """Container image."""
+
+    capacity: NotRequired[str]
+    """Run on slices bought in this way only. Default: on any. `reservation` needs the reservation's name."""
+
+    reservation: NotRequired[str]
+    """Run on hosts of this reservation only. Only with capacity: reservation."""
+
+    compute_class: NotRequired[str]
+    """Run where this compute class puts it. Default: on pools with the slice's labels. Not together with
+    `capacity`."""
+
+    cpu: NotRequired[int]
+    """CPUs of each pod. Default: four fifths of the host's."""
+
+    memory_gb: NotRequired[int]
+    """Memory of each pod, in GB of 2^30 bytes. Default: four fifths of the host's."""
+
+    env: NotRequired[Mapping[str, str]]
+    """Environment of the container. What places a pod in its slice (TPU_WORKER_ID and the like) comes from GKE."""
+
+    slices: NotRequired[int]
+    """Slices at the start. Default 1."""
+
+    min_slices: NotRequired[int]
+    """Fewest slices. Default: as many as `slices`."""
+
+    max_slices: NotRequired[int]
+    """Most slices; more than the fewest needs `autoscaling`. Default: as many as `slices`."""
+
+
+class RayClusterArgs(TypedDict):
+    """A Ray cluster on slices."""
+
+    namespace: str
+    """Namespace that it runs in. A change replaces it."""
+
+    ray_version: NotRequired[str]
+    """Ray's version, where the image's tag does not say. Default: not said."""
+
+    queue: NotRequired[str]
+    """Local queue that admits it, head and slices together. Default: the namespace's own."""
+
+    priority_class: NotRequired[str]
+    """Workload priority class. Default: none."""
+
+    head: NotRequired[HeadArgs]
+    """The head."""
+
+    workers: Mapping[str, WorkerGroupArgs]
+    """Worker groups, by name."""
+
+    autoscaling: NotRequired[bool]
+    """Let Ray add and remove slices between each group's `minSlices` and `maxSlices` (autoscaler v2). Default
+    false."""
+
+
+class RayJobArgs(TypedDict):
+    """A program on a Ray cluster of its own, which comes with it and goes after it."""
+
+    cluster: RayClusterArgs
+    """The cluster."""
+
+    entrypoint: str
+    """Command that runs on the head, such as `python train.py`."""
+
+    runtime_env: NotRequired[str]
+    """Ray's runtime environment, as YAML. Default: none."""
+
+    deadline_seconds: NotRequired[int]
+    """End it after this time. Default: never."""
+
+    retries: NotRequired[int]
+    """Runs after the first, each on a new cluster. Default 0."""
+
+    keep_seconds: NotRequired[int]
+    """How long the cluster stays after the end, for its logs. Default 60: chips that nobody uses cost as much."""
+
+
+class RayServiceArgs(TypedDict):
+    """A Ray Serve application that is always there, and is upgraded without a gap."""
+
+    cluster: RayClusterArgs
+    """The cluster. A change that KubeRay cannot make in place brings up a second one before the first goes."""
+
+    serve_config: str
+    """Ray Serve's configuration (`applications: …`), as YAML. Changed in place."""
+
+
+class MultisliceArgs(TypedDict):
+    """A program on one or more slices of one shape."""
+
+    generation: str
+    """TPU generation, such as v6e."""
+
+    topology: str
+    """Chips of one slice along each axis, such as 4x4."""
+
+    machine_type: NotRequired[str]
+    """Machine type of the hosts. Default: as for a pool."""
+
+    image: str
+    """Container image."""
+
+    capacity: NotRequired[str]
+    """Run on slices bought in this way only. Default: on any. `reservation` needs the reservation's name."""
+
+    reservation: NotRequired[str]
+    """Run on hosts of this reservation only. Only with capacity: reservation."""
+
+    compute_class: NotRequired[str]
+    """Run where this compute class puts it. Default: on pools with the slice's labels. Not together with
+    `capacity`."""
+
+    cpu: NotRequired[int]
+    """CPUs of each pod. Default: four fifths of the host's."""
+
+    memory_gb: NotRequired[int]
+    """Memory of each pod, in GB of 2^30 bytes. Default: four fifths of the host's."""
+
+    env: NotRequired[Mapping[str, str]]
+    """Environment of the container. What places a pod in its slice (TPU_WORKER_ID and the like) comes from GKE."""
+
+    namespace: str
+    """Namespace that it runs in. A change replaces it."""
+
+    slices: NotRequired[int]
+    """Slices. More than one are joined over the data-centre network. Default 1. A change replaces it."""
+
+    command: Sequence[str]
+    """What every host runs. A change replaces it."""
+
+    queue: NotRequired[str]
+    """Local queue that admits it. Default: the namespace's own. A change replaces it."""
+
+    priority_class: NotRequired[str]
+    """Workload priority class. Default: none."""
+
+    placement: NotRequired[str]
+    """Who keeps each slice's pods on one node pool: Kueue, by topology, or JobSet, by affinity (`exclusive`), where
+    the queue's flavors have no topology or there is no queue. Default topology. A change replaces it."""
+
+    max_restarts: NotRequired[int]
+    """How often all slices start again after a failure. Default 3; what host maintenance ends does not count. A
+    change replaces it."""
+
+    keep_seconds: NotRequired[int]
+    """How long it stays after its end. Default: until it is deleted."""
+
+    set_megascale: NotRequired[bool]
+    """Set the multislice environment (MEGASCALE_*, TPU_WORKER_*) here. Default false: GKE does."""
