@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tpuplane.platform import Platform, PlatformArgs
     from tpuplane.spec import PlatformSpec, SpecError
     from tpuplane.tpu import Slice, SliceError
+    from tpuplane.workloads.args import MultisliceArgs, RayClusterArgs, RayJobArgs, RayServiceArgs
+    from tpuplane.workloads.resources import Multislice, RayCluster, RayJob, RayService
 
 __all__ = [
     "Cluster",
@@ -33,12 +35,20 @@ __all__ = [
     "ClusterRef",
     "ExistingCluster",
     "ExistingClusterArgs",
+    "Multislice",
+    "MultisliceArgs",
     "Network",
     "NetworkArgs",
     "Platform",
     "PlatformArgs",
     "PlatformPlan",
     "PlatformSpec",
+    "RayCluster",
+    "RayClusterArgs",
+    "RayJob",
+    "RayJobArgs",
+    "RayService",
+    "RayServiceArgs",
     "Slice",
     "SliceError",
     "SpecError",
@@ -55,12 +65,20 @@ _HOMES = {
     "ClusterRef": "tpuplane.gke",
     "ExistingCluster": "tpuplane.gke",
     "ExistingClusterArgs": "tpuplane.gke",
+    "Multislice": "tpuplane.workloads.resources",
+    "MultisliceArgs": "tpuplane.workloads.args",
     "Network": "tpuplane.parts",
     "NetworkArgs": "tpuplane.parts",
     "Platform": "tpuplane.platform",
     "PlatformArgs": "tpuplane.platform",
     "PlatformPlan": "tpuplane.plan",
     "PlatformSpec": "tpuplane.spec",
+    "RayCluster": "tpuplane.workloads.resources",
+    "RayClusterArgs": "tpuplane.workloads.args",
+    "RayJob": "tpuplane.workloads.resources",
+    "RayJobArgs": "tpuplane.workloads.args",
+    "RayService": "tpuplane.workloads.resources",
+    "RayServiceArgs": "tpuplane.workloads.args",
     "Slice": "tpuplane.tpu",
     "SliceError": "tpuplane.tpu",
     "SpecError": "tpuplane.spec",

@@ -29,12 +29,10 @@ class RayCluster(pulumi.ComponentResource):
     Raises `SpecError` if the description is wrong, before anything is registered.
     """
 
-    object: kubernetes.apiextensions.CustomResource
-
     def __init__(self, name: str, args: RayClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         manifest = ray_cluster_manifest(name, _read(RayClusterSpec, args))
         super().__init__("tpuplane:index:RayCluster", name, {}, opts)
-        self.object = _make(self, name, manifest, opts)
+        self.resource = _make(self, name, manifest, opts)
         self.register_outputs({})
 
 
@@ -44,13 +42,11 @@ class RayJob(pulumi.ComponentResource):
     Raises `SpecError` if the description is wrong, before anything is registered.
     """
 
-    object: kubernetes.apiextensions.CustomResource
-
     def __init__(self, name: str, args: RayJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         manifest = ray_job_manifest(name, _read(RayJobSpec, args))
         super().__init__("tpuplane:index:RayJob", name, {}, opts)
         # KubeRay runs a RayJob once, and takes no change of what runs.
-        self.object = _make(self, name, manifest, opts, replace_on=["spec"])
+        self.resource = _make(self, name, manifest, opts, replace_on=["spec"])
         self.register_outputs({})
 
 
@@ -60,12 +56,10 @@ class RayService(pulumi.ComponentResource):
     Raises `SpecError` if the description is wrong, before anything is registered.
     """
 
-    object: kubernetes.apiextensions.CustomResource
-
     def __init__(self, name: str, args: RayServiceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         manifest = ray_service_manifest(name, _read(RayServiceSpec, args))
         super().__init__("tpuplane:index:RayService", name, {}, opts)
-        self.object = _make(self, name, manifest, opts)
+        self.resource = _make(self, name, manifest, opts)
         self.register_outputs({})
 
 
@@ -75,13 +69,11 @@ class Multislice(pulumi.ComponentResource):
     Raises `SpecError` if the description is wrong, before anything is registered.
     """
 
-    object: kubernetes.apiextensions.CustomResource
-
     def __init__(self, name: str, args: MultisliceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         manifest = multislice_manifest(name, _read(MultisliceSpec, args))
         super().__init__("tpuplane:index:Multislice", name, {}, opts)
         # JobSet refuses to change its jobs.
-        self.object = _make(self, name, manifest, opts, replace_on=["spec"])
+        self.resource = _make(self, name, manifest, opts, replace_on=["spec"])
         self.register_outputs({})
 
 

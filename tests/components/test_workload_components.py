@@ -1,0 +1,115 @@
+"""Workloads as components: the manifest is registered as it is, in the cluster that the options name."""
+
+from __future__ import annotations
+
+import typing
+from typing import Any, cast
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+import pytest
+from deployment import deploy
+from test_args import boundary_type, pairs
+from tpuplane import (
+    Multislice,
+    MultisliceArgs,
+    RayCluster,
+    RayClusterArgs,
+    RayJob,
+    RayJobArgs,
+    RayService,
+    RayServiceArgs,
+    SpecError,
+)
+from tpuplane.workloads import (
+    MultisliceSpec,
+    RayClusterSpec,
+    RayJobSpec,
+    RayServiceSpec,
+    multislice_manifest,
+    ray_cluster_manifest,
+    ray_job_manifest,
+    ray_service_manifest,
+)
+
+pytestmark = pytest.mark.components
+
+V6E = {"generation": "v6e", "topology": "4x4", "image": "rayproject/ray:2.52.0"}
+CLUSTER: Any = {"namespace": "research", "workers": {"tpu": V6E}}
+KINDS: dict[type[pulumi.ComponentResource], tuple[Any, Any, Any, Any]] = {
+    RayCluster: (RayClusterSpec, RayClusterArgs, ray_cluster_manifest, CLUSTER),
+    RayJob: (RayJobSpec, RayJobArgs, ray_job_manifest, {"cluster": CLUSTER, "entrypoint": "python train.py"}),
+    RayService: (RayServiceSpec, RayServiceArgs, ray_service_manifest, {"cluster": CLUSTER, "serve_config": "a: []"}),
+    Multislice: (
+        MultisliceSpec,
+        MultisliceArgs,
+        multislice_manifest,
+        {**V6E, "namespace": "research", "slices": 2, "command": ["python", "train.py"]},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_the_manifest_is_registered_as_it_is(kind: Any) -> None:
+    spec, _, manifest, args = KINDS[kind]
+    wanted = manifest("train", spec.model_validate(args))
+    deployed = deploy(lambda: kind("train", args))
+    made = deployed.one(f"kubernetes:{wanted['apiVersion']}:{wanted['kind']}")
+    assert {key: made.inputs[key] for key in wanted} == wanted
+    parent = deployed.parent(made)
+    assert parent is not None
+    assert parent.type == f"tpuplane:index:{kind.__name__}"
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_what_the_options_say_of_the_cluster_reaches_the_object(kind: Any) -> None:
+    args = KINDS[kind][3]
+
+    def program() -> None:
+        provider = kubernetes.Provider("central", cluster_identifier="central")
+        home = kubernetes.core.v1.Namespace("home", opts=pulumi.ResourceOptions(provider=provider))
+        opts = pulumi.ResourceOptions(provider=provider, deleted_with=home, depends_on=[home])
+        kind("train", args, opts)
+
+    deployed = deploy(program)
+    made, home = deployed.one(made_kind(kind)), deployed.one(":Namespace")
+    assert made.request.deletedWith == home.urn
+    assert home.urn in made.request.dependencies
+    assert made.request.provider.startswith(deployed.one("providers:kubernetes").urn)
+
+
+def made_kind(kind: type) -> str:
+    """The kind of the object that a component makes, apart from the component's own type."""
+    return (
+        "kubernetes:jobset.x-k8s.io/v1alpha2:JobSet" if kind is Multislice else f"kubernetes:ray.io/v1:{kind.__name__}"
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_wrong_slice_is_refused_before_anything_is_registered(kind: Any) -> None:
+    spec, _, _, args = KINDS[kind]
+    wrong = {**V6E, "topology": "4x5"}
+    cluster = {**CLUSTER, "workers": {"tpu": wrong}}
+    broken = (
+        {**args, "cluster": cluster} if "cluster" in args else {**args, **(cluster if "workers" in args else wrong)}
+    )
+    assert spec.model_validate(args)
+
+    def program() -> None:
+        with pytest.raises(SpecError, match="'4x5' is not a v6e topology"):
+            kind("train", broken)
+
+    assert not list(deploy(program).registrations)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_the_args_are_the_fields_of_the_spec(kind: Any) -> None:
+    spec, args, _, _ = KINDS[kind]
+    for model, typed in pairs(spec, args, {}).items():
+        assert typing.get_type_hints(typed).keys() == set(model.model_fields)
+        required = {name for name, field in model.model_fields.items() if field.is_required()}
+        assert cast(Any, typed).__required_keys__ == required
+        for name, field in model.model_fields.items():
+            plain = boundary_type(field.annotation)
+            if plain in (str, int, bool):
+                assert typing.get_type_hints(typed)[name] is plain

@@ -1,0 +1,173 @@
+"""Workloads follow from their slices, are what their CRDs accept in shape, and refuse what no slice can run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from tpuplane.tpu import Slice, catalogue
+from tpuplane.workloads import (
+    MultisliceSpec,
+    RayClusterSpec,
+    RayJobSpec,
+    RayServiceSpec,
+    SliceGroupSpec,
+    multislice_manifest,
+    ray_cluster_manifest,
+    ray_job_manifest,
+    ray_service_manifest,
+    slice_pod,
+)
+
+pytestmark = pytest.mark.unit
+
+V6E = {"generation": "v6e", "topology": "4x4", "image": "rayproject/ray:2.52.0"}
+SHAPES = [
+    (generation.name, topology)
+    for generation in catalogue().generations
+    for topology in generation.topologies
+    if generation.machines_for(topology)
+]
+
+
+def cluster(**changes: Any) -> dict[str, Any]:
+    """A Ray cluster on one v6e 4x4 slice."""
+    return {"namespace": "research", "workers": {"tpu": V6E}} | changes
+
+
+def multislice(**changes: Any) -> MultisliceSpec:
+    """A program on two v6e 4x4 slices."""
+    return MultisliceSpec.model_validate(
+        {**V6E, "namespace": "research", "slices": 2, "command": ["python", "train.py"]} | changes
+    )
+
+
+@given(shape=st.sampled_from(SHAPES))
+def test_a_pod_asks_for_all_chips_of_a_host_and_leaves_room_for_gkes_own(shape: tuple[str, str]) -> None:
+    group = SliceGroupSpec(generation=shape[0], topology=shape[1], image="i")
+    of = Slice.of(*shape)
+    pod = slice_pod(group, "main")
+    (container,) = pod["containers"]
+    asked = container["resources"]["requests"]
+    assert container["resources"]["limits"] == asked
+    assert int(asked["google.com/tpu"]) == of.machine.chips
+    assert 0 < int(asked["cpu"]) < of.machine.vcpus
+    assert 0 < int(asked["memory"].removesuffix("Gi")) < of.machine.memory_gb
+    assert (
+        pod["nodeSelector"]["cloud.google.com/gke-tpu-topology"] == of.node_labels["cloud.google.com/gke-tpu-topology"]
+    )
+
+
+def test_a_worker_group_is_a_slice() -> None:
+    spec = RayClusterSpec.model_validate(cluster(queue="default", priorityClass="high"))
+    manifest = ray_cluster_manifest("train", spec)
+    assert manifest["metadata"] == {
+        "name": "train",
+        "namespace": "research",
+        "labels": {"kueue.x-k8s.io/queue-name": "default", "kueue.x-k8s.io/priority-class": "high"},
+    }
+    (group,) = manifest["spec"]["workerGroupSpecs"]
+    assert (group["groupName"], group["replicas"], group["numOfHosts"]) == ("tpu", 1, 4)
+    assert group["template"]["spec"]["nodeSelector"] == {
+        "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
+        "cloud.google.com/gke-tpu-topology": "4x4",
+    }
+    head = manifest["spec"]["headGroupSpec"]["template"]["spec"]
+    assert "nodeSelector" not in head
+    assert "google.com/tpu" not in head["containers"][0]["resources"]["limits"]
+
+
+def test_ray_scales_whole_slices_with_its_second_autoscaler() -> None:
+    spec = RayClusterSpec.model_validate(
+        cluster(autoscaling=True, workers={"tpu": {**V6E, "slices": 1, "minSlices": 0, "maxSlices": 4}})
+    )
+    body = ray_cluster_manifest("train", spec)["spec"]
+    assert body["enableInTreeAutoscaling"] is True
+    assert body["autoscalerOptions"]["version"] == "v2"
+    (group,) = body["workerGroupSpecs"]
+    assert (group["minReplicas"], group["replicas"], group["maxReplicas"]) == (0, 1, 4)
+
+
+def test_a_job_takes_its_cluster_away_and_a_service_keeps_it() -> None:
+    job = ray_job_manifest("train", RayJobSpec.model_validate({"cluster": cluster(), "entrypoint": "python train.py"}))
+    assert job["spec"]["shutdownAfterJobFinishes"] is True
+    assert job["spec"]["rayClusterSpec"] == ray_cluster_manifest("x", RayClusterSpec.model_validate(cluster()))["spec"]
+    service = ray_service_manifest(
+        "chat", RayServiceSpec.model_validate({"cluster": cluster(), "serveConfig": "applications: []"})
+    )
+    assert service["spec"]["rayClusterConfig"] == job["spec"]["rayClusterSpec"]
+
+
+def test_each_job_of_a_multislice_program_is_a_slice() -> None:
+    manifest = multislice_manifest("pretrain", multislice())
+    (jobs,) = manifest["spec"]["replicatedJobs"]
+    assert jobs["replicas"] == 2
+    job = jobs["template"]["spec"]
+    assert (job["parallelism"], job["completions"], job["backoffLimit"]) == (4, 4, 0)
+    assert job["template"]["metadata"]["annotations"]["kueue.x-k8s.io/podset-slice-size"] == "4"
+    assert "annotations" not in manifest["metadata"]
+
+
+def test_without_a_topology_jobset_keeps_a_slice_together() -> None:
+    manifest = multislice_manifest("pretrain", multislice(placement="exclusive"))
+    assert manifest["metadata"]["annotations"] == {
+        "alpha.jobset.sigs.k8s.io/exclusive-topology": "cloud.google.com/gke-nodepool"
+    }
+    (jobs,) = manifest["spec"]["replicatedJobs"]
+    assert "annotations" not in jobs["template"]["spec"]["template"]["metadata"]
+
+
+def test_host_maintenance_counts_as_no_failure() -> None:
+    body = multislice_manifest("pretrain", multislice(maxRestarts=1))["spec"]
+    (rule,) = body["failurePolicy"]["rules"]
+    assert rule["action"] == "RestartJobSetAndIgnoreMaxRestarts"
+    (on,) = body["replicatedJobs"][0]["template"]["spec"]["podFailurePolicy"]["rules"]
+    assert (on["action"], on["onPodConditions"][0]["type"]) == ("FailJob", "DisruptionTarget")
+
+
+def test_the_multislice_environment_is_each_pods_own_place() -> None:
+    (jobs,) = multislice_manifest("pretrain", multislice(setMegascale=True))["spec"]["replicatedJobs"]
+    (container,) = jobs["template"]["spec"]["template"]["spec"]["containers"]
+    names = [entry["name"] for entry in container["env"]]
+    environment = {entry["name"]: entry.get("value") for entry in container["env"]}
+    # Kubernetes puts a variable into another only where it stands before it.
+    assert names.index("MEGASCALE_SLICE_ID") < names.index("TPU_WORKER_HOSTNAMES")
+    assert environment["MEGASCALE_NUM_SLICES"] == "2"
+    assert environment["TPU_WORKER_HOSTNAMES"].split(",")[3] == "pretrain-slice-$(MEGASCALE_SLICE_ID)-3.pretrain"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"topology": "4x5"}, "'4x5' is not a v6e topology"),
+        ({"topology": "2x2"}, "2 slices of v6e 2x2 cannot be joined"),
+        ({"cpu": 180}, "180 leaves nothing for GKE's own pods; allowed: less than the 180 of ct6e-standard-4t"),
+        ({"capacity": "reservation"}, "goes with capacity: reservation"),
+        ({"capacity": "spot", "computeClass": "cheap"}, "stands beside computeClass"),
+    ],
+)
+def test_what_no_slice_can_run_is_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        multislice(**changes)
+
+
+def test_slices_that_come_and_go_need_rays_autoscaler() -> None:
+    with pytest.raises(ValidationError, match="set autoscaling: true"):
+        RayClusterSpec.model_validate(cluster(workers={"tpu": {**V6E, "minSlices": 0}}))
+
+
+def test_a_class_or_a_capacity_is_a_selector_and_nothing_else_changes() -> None:
+    plain = multislice_manifest("p", multislice())["spec"]["replicatedJobs"][0]["template"]["spec"]
+    for changes, label in (
+        ({"computeClass": "cheap"}, {"cloud.google.com/compute-class": "cheap"}),
+        ({"capacity": "spot"}, {"cloud.google.com/gke-spot": "true"}),
+        ({"capacity": "reservation", "reservation": "r"}, {"cloud.google.com/reservation-name": "r"}),
+    ):
+        moved = multislice_manifest("p", multislice(**changes))["spec"]["replicatedJobs"][0]["template"]["spec"]
+        selector = moved["template"]["spec"].pop("nodeSelector")
+        before = plain["template"]["spec"]["nodeSelector"]
+        assert selector == before | label
+        assert moved["template"]["spec"] == {k: v for k, v in plain["template"]["spec"].items() if k != "nodeSelector"}
