@@ -126,6 +126,14 @@ def test_the_parent_is_the_one_that_the_program_gives() -> None:
         assert line[-1].type == "acme:index:Theirs"
 
 
+def test_protection_that_the_program_wants_holds_for_the_cluster() -> None:
+    """Without deletion protection of its own, the cluster follows the component."""
+    args = cast(ClusterArgs, CLUSTER | {"deletion_protection": False})
+    for protect in (True, False):
+        deployed = deploy(lambda on=protect: Cluster("trainers", args, pulumi.ResourceOptions(protect=on)))
+        assert deployed.one("container/cluster:Cluster").request.protect is protect
+
+
 def network(**subnets: Any) -> NetworkArgs:
     return {"project": "acme-ml", "subnets": subnets}
 

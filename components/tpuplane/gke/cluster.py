@@ -186,7 +186,7 @@ class Cluster(pulumi.ComponentResource):
                 pulumi.ResourceOptions(
                     parent=self,
                     # The same switch twice: Google refuses the deletion, and Pulumi refuses it already in the preview.
-                    protect=plan.deletion_protection,
+                    protect=plan.deletion_protection or None,  # else what the program says of the component
                     delete_before_replace=True,
                     # It described the pool that is gone. GKE then reports another pool's, and a difference would
                     # replace the cluster.

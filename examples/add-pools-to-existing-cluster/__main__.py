@@ -1,0 +1,43 @@
+"""Somebody's program. Their cluster knows nothing of tpuplane; the last lines add TPU slices to it."""
+
+from __future__ import annotations
+
+import pulumi
+import pulumi_gcp as gcp
+from their_cluster import make_cluster
+from tpuplane import ClusterRef, SpecError, TpuNodePool
+
+project = pulumi.Config().require("project")
+# Their own provider: every Google resource of the components is made by it, too.
+google = gcp.Provider("google", project=project)
+theirs = make_cluster(project, "us-central1", pulumi.ResourceOptions(provider=google))
+
+cluster: ClusterRef = {
+    "project": project,
+    "name": theirs.cluster.name,
+    "location": "us-central1",
+    "service_account": theirs.nodes.email,
+    "version": "1.35",
+}
+options = pulumi.ResourceOptions(providers=[google], depends_on=theirs.roles)
+try:
+    trainer = TpuNodePool("trainer", {"cluster": cluster, "generation": "v6e", "topology": "4x4", "slices": 2}, options)
+    evals = TpuNodePool(
+        "evals",
+        {
+            "cluster": cluster,
+            "generation": "v5e",
+            "topology": "2x2",
+            "zone": "us-central1-a",
+            "capacity": "spot",
+            "autoscaling": {"max_slices": 4},
+            "node_labels": {"acme.example/team": "evals"},
+        },
+        options,
+    )
+except SpecError as error:
+    raise pulumi.RunError(str(error)) from None
+
+pulumi.export("cluster", theirs.cluster.name)
+pulumi.export("nodePools", [*trainer.pool_names, *evals.pool_names])
+pulumi.export("chips", trainer.chips + evals.chips)

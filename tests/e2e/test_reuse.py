@@ -1,0 +1,124 @@
+"""The components in other people's programs: from the wheel, from YAML, and beside a cluster of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.other_programs import BIN, REPOSITORY, Program, Twin, run
+
+pytestmark = pytest.mark.e2e
+
+EXAMPLES = REPOSITORY / "examples"
+
+
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
+    made = Twin(tmp_path_factory.mktemp("reuse"))
+    made.up()
+    try:
+        yield made
+    finally:
+        made.down()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    run(["uv", "build", "--wheel", "--package", "tpuplane", "--out-dir", folder], REPOSITORY, dict(os.environ))
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def consumer(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
+    """Somebody's program with an environment of its own: the wheel, and this repository's locked dependencies."""
+    folder = tmp_path_factory.mktemp("somebody") / "consumer"
+    shutil.copytree(Path(__file__).parent / "programs" / "consumer", folder)
+    locked = ["uv", "export", "--frozen", "--all-packages", "--no-emit-workspace", "--no-hashes", "--quiet"]
+    (folder / "constraints.txt").write_text(run(locked, REPOSITORY, dict(os.environ)).stdout)
+    variables = {**os.environ, "VIRTUAL_ENV": str(folder / "venv")}
+    run(["uv", "venv", "--quiet", "venv"], folder, variables)
+    run(["uv", "pip", "install", "--quiet", "-c", "constraints.txt", wheel, "mypy"], folder, variables)
+    return folder
+
+
+def test_a_program_is_typed_by_the_wheel(consumer: Path) -> None:
+    # Google's and Kubernetes' types would take minutes, and are not what is judged.
+    settings = "[mypy]\nstrict = True\n[mypy-pulumi_gcp.*,pulumi_kubernetes.*]\nfollow_imports = skip\n"
+    (consumer / "mypy.ini").write_text(settings)
+    mypy = [consumer / "venv" / "bin" / "python", "-m", "mypy", "--config-file", "mypy.ini"]
+    run([*mypy, "__main__.py"], consumer, dict(os.environ))
+    wrong = (consumer / "__main__.py").read_text().replace('"topology": shape.topology', '"topologie": 4')
+    (consumer / "wrong.py").write_text(wrong)
+    said = run([*mypy, "wrong.py"], consumer, dict(os.environ), check=False).stdout
+    assert 'Missing key "topology" for TypedDict "TpuNodePoolArgs"' in said
+    assert 'Extra key "topologie" for TypedDict "TpuNodePoolArgs"' in said
+
+
+def test_the_wheel_in_somebodys_program(twin: Twin, consumer: Path) -> None:
+    program = twin.program(consumer)
+    assert program.steps().keys() == {"create"}
+    assert program.up() == {"chips": 8, "cluster": "trainers", "pools": ["trainer"]}
+    assert not program.steps()
+
+    made = {it["urn"]: it for it in program.resources()}
+    google = [it for it in made.values() if it["type"].startswith("gcp:")]
+    assert len(google) > 9
+    assert [urn for urn, it in made.items() if it in google and "::theirs::" not in it["provider"]] == []
+    pools = [it for it in google if it["type"].endswith(":NodePool")]
+    assert len(pools) == 2
+    assert {it["inputs"]["nodeConfig"]["resourceLabels"]["cost-centre"] for it in pools} == {"42"}
+
+    program.pulumi("config", "set", "renamed", "true", "--stack", "dev")
+    assert not program.steps(), "an aliased rename changes nothing"
+    program.up()
+    assert {it["id"] for it in program.resources() if it["type"].startswith("gcp:")} == {it["id"] for it in google}
+    program.destroy()
+    assert not program.resources()
+
+
+def test_the_stack_in_yaml(twin: Twin) -> None:
+    program = twin.program(EXAMPLES / "yaml-stack")
+    outputs = program.up()
+    assert (outputs["cluster"], outputs["nodePools"], outputs["chips"]) == ("trainers", ["trainer-0", "trainer-1"], 32)
+    assert not program.steps()
+    made = [it for it in program.resources() if it["type"].endswith(":NodePool")]
+    assert {type(it["outputs"]["nodeCount"]) for it in made if it["inputs"]["name"].startswith("trainer")} == {int}
+    program.destroy()
+
+
+def test_a_mistake_in_yaml_names_the_property(twin: Twin, tmp_path: Path) -> None:
+    folder = tmp_path / "wrong"
+    shutil.copytree(EXAMPLES / "yaml-stack", folder)
+    text = (folder / "Pulumi.yaml").read_text()
+    text = text.replace("../../components", str(REPOSITORY / "components")).replace("name: yaml-stack", "name: wrong")
+    (folder / "Pulumi.yaml").write_text(text.replace("topology: 4x4", "topology: 4x5"))
+    (folder / "Pulumi.dev.yaml").write_text("config:\n  wrong:project: acme-lab\n")
+    said = twin.program(folder).pulumi("preview", "--stack", "dev", check=False)
+    assert said.returncode != 0
+    assert "property topology" in said.stdout
+    assert "'4x5' is not a v6e topology; allowed: " in said.stdout
+    assert "Traceback" not in said.stdout + said.stderr
+
+
+def test_pools_in_a_cluster_of_their_own(twin: Twin) -> None:
+    program = twin.program(EXAMPLES / "add-pools-to-existing-cluster")
+    assert program.up() == {"chips": 48, "cluster": "acme", "nodePools": ["trainer-0", "trainer-1", "evals"]}
+    assert not program.steps()
+    status = json.loads(run([BIN / "tpuplane-twin", "status", "--json"], program.folder, twin.variables).stdout)
+    (cluster,) = (it for it in status["clusters"] if it["name"] == "acme")
+    assert {it["name"] for it in cluster["nodePools"]} == {"default-pool", "trainer-0", "trainer-1", "evals"}
+    program.destroy()
+
+
+def test_the_schema_that_the_engine_gets_is_the_golden_one(twin: Twin) -> None:
+    golden = Program(twin, REPOSITORY).pulumi("package", "get-schema", "components/schema.json")
+    served = Program(twin, REPOSITORY).pulumi("package", "get-schema", "./components")
+    assert json.loads(served.stdout) == json.loads(golden.stdout)
+    assert json.loads(golden.stdout)["resources"]
