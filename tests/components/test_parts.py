@@ -166,6 +166,7 @@ def test_a_wrong_network_is_refused_by_its_own_arguments(args: Any, line: str) -
         ("trainers", {"location": "us-east5-z"}, "location: 'us-east5-z' is not a zone of us-east5"),
         ("trainers", {"control_plane": {"public_endpoint": True}}, "controlPlane.authorizedNetworks: required"),
         ("trainers", {"pools": {}}, "pools: unknown field; allowed: "),
+        ("trainers", {"addons": {"jobset": {}}}, "addons.jobset: is installed by a Platform"),
         ("abc", {}, "cluster_name: its service account 'abc' has 3 characters; allowed: 6 to 30"),
         ("Trainers", {}, "cluster_name: 'Trainers' is not allowed"),
         ("trainers", {"labels": {"goog-x": "y"}}, "labels.goog-x: 'goog-x' is reserved"),

@@ -89,6 +89,11 @@ def cluster_plan(
     (made,) = planned(_alone(cluster), [(("clusters", KEY), ())]).clusters
     if made.subnet is None or made.system_pool is None:
         raise ValueError(f"{name}: a cluster that exists already is no cluster to plan")
+    if made.addons:
+        raise SpecError(
+            Mistake(("addons", addon.key), "is installed by a Platform, not by a cluster alone; remove it here")
+            for addon in made.addons
+        )
     account = ServiceAccountPlan(account_id=name, display_name=f"Nodes of GKE cluster {name}", roles=NODE_ROLES)
     return replace(
         made,
