@@ -20,6 +20,7 @@ def main() -> None:
         raise pulumi.RunError(str(error)) from None
     pulumi.export("clusters", platform.clusters)
     pulumi.export("nodePools", platform.node_pools)
+    pulumi.export("gpuNodePools", platform.gpu_node_pools)
     pulumi.export("kubeconfigs", platform.kubeconfigs)
 
 

@@ -84,6 +84,6 @@ def test_the_platform_can_be_offered_to_other_languages() -> None:
     required = {"name", "project", "clusters"}
     assert platform.inputs.keys() == set(PlatformSpec.model_fields)
     assert {name for name, it in platform.inputs.items() if not it.optional} == required
-    assert platform.outputs.keys() == {"clusters", "nodePools", "kubeconfigs"}
+    assert platform.outputs.keys() == {"clusters", "nodePools", "gpuNodePools", "kubeconfigs"}
     assert platform.inputs["clusters"].type is PropertyType.OBJECT
     assert all(it.plain for it in platform.inputs.values()), "what shapes the plan is known before the engine starts"

@@ -50,7 +50,7 @@ def test_every_stack_of_the_project_deploys(stack: Path) -> None:
 
 
 def test_the_stack_exports_clusters_pools_and_kubeconfigs(lab: Inputs) -> None:
-    assert run(lab).exports.keys() == {"clusters", "nodePools", "kubeconfigs"}
+    assert run(lab).exports.keys() == {"clusters", "nodePools", "gpuNodePools", "kubeconfigs"}
 
 
 def test_a_mistake_is_refused_in_the_words_of_the_command_line(lab: Inputs, tmp_path: Path) -> None:

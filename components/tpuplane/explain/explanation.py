@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from tpuplane.explain.facts import cluster_facts, pool_facts, system_facts
+from tpuplane.explain.facts import cluster_facts, gpu_pool_facts, pool_facts, system_facts
 from tpuplane.explain.paths import Target, UnknownPath, resolve
 from tpuplane.explain.reasons import Entry, Facts, entries
 from tpuplane.plan import ClusterPlan, PlatformPlan
@@ -65,6 +65,9 @@ def _look(spec: PlatformSpec, cluster: ClusterPlan, target: Target) -> tuple[Seq
         return [cluster], cluster_facts(described, cluster)
     if target.kind == "systemPool":
         return [cluster.system_pool], system_facts(described, cluster)
+    if target.kind == "gpuPool":
+        (pool,) = (pool for pool in cluster.gpu_pools if pool.pool == target.pool)
+        return [pool], gpu_pool_facts(described.gpu_pools[target.pool], cluster, pool)
     members = [pool for pool in cluster.tpu_pools if pool.pool == target.pool]
     if not members:
         raise UnknownPath(f"{target.path} has no slices, so nothing of it is planned; give it slices: 1 to see")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tpuplane.explain.reasons import Facts, zone_offers
+from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import ClusterPlan, NodePoolPlan
 from tpuplane.plan.summary import PoolSummary, RangeUse
-from tpuplane.spec import ClusterSpec, PoolSpec
+from tpuplane.spec import ClusterSpec, GpuPoolSpec, PoolSpec
 from tpuplane.spec.locations import is_zone, locations
 from tpuplane.spec.networks import pod_block
 from tpuplane.tpu import catalogue
@@ -50,6 +51,34 @@ def pool_facts(spec: PoolSpec, cluster: ClusterPlan, members: Sequence[NodePoolP
         "@generation": generation.sources,
         "@machine": machine.sources,
         "@zone": catalogue().offer_sources(offer) if offer else (),
+    }
+
+
+def gpu_pool_facts(spec: GpuPoolSpec, cluster: ClusterPlan, pool: NodePoolPlan) -> Facts:
+    """Facts of a pool of GPU nodes."""
+    machine = spec.machine
+    alike = [
+        it.name for it in gpu_catalogue().machines if (it.accelerator, it.gpus) == (machine.accelerator, machine.gpus)
+    ]
+    return {
+        "written": spec.model_fields_set,
+        "autoscaled": pool.autoscaling is not None,
+        "capacity": pool.capacity,
+        "accelerator": machine.accelerator.name,
+        "gpus": machine.gpus,
+        "machine": machine.name,
+        "one_machine": len(alike) == 1,
+        "machine_choices": ", ".join(alike),
+        "max_clients": spec.sharing.max_clients if spec.sharing else 1,
+        "bundled_ssds": bool(machine.local_ssds),
+        "one_disk": len(machine.boot_disks) == 1,
+        "disk_types": ", ".join(machine.boot_disks),
+        "zonal": is_zone(cluster.location),
+        "region": cluster.region,
+        "pod_block": pod_block(spec.max_pods_per_node),
+        "release_channel": cluster.release_channel,
+        "in_channel": cluster.release_channel != "UNSPECIFIED",
+        "@machine": machine.sources,
     }
 
 

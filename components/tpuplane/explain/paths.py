@@ -28,8 +28,9 @@ class Target:
     @property
     def parts(self) -> tuple[str, ...]:
         """Its path in the user's file."""
-        within = {"pool": ("pools", self.pool), "systemPool": ("systemPool",), "cluster": ()}[self.kind]
-        return ("clusters", self.cluster, *within)
+        pool = self.pool
+        within = {"pool": ("pools", pool), "gpuPool": ("gpuPools", pool), "systemPool": ("systemPool",), "cluster": ()}
+        return ("clusters", self.cluster, *within[self.kind])
 
     @property
     def path(self) -> str:
@@ -52,6 +53,8 @@ def targets(spec: PlatformSpec) -> Iterator[Target]:
         yield Target("cluster", key)
         for pool in cluster.pools:
             yield Target("pool", key, pool)
+        for pool in cluster.gpu_pools:
+            yield Target("gpuPool", key, pool)
         if cluster.existing is None:
             yield Target("systemPool", key)
 

@@ -13,24 +13,26 @@ from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
+from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import ClusterPlan, NodePoolPlan
-from tpuplane.spec import ClusterSpec, PoolSpec, SystemPoolSpec
+from tpuplane.spec import ClusterSpec, GpuPoolSpec, PoolSpec, SystemPoolSpec
 from tpuplane.tpu import catalogue
 
 # The C parser is ten times faster; it is missing only where PyYAML was built without libyaml.
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-Kind = Literal["pool", "systemPool", "cluster"]
+Kind = Literal["pool", "gpuPool", "systemPool", "cluster"]
 Facts = Mapping[str, Any]
 """What is known about one thing of the plan. `written` holds the fields that the user's file sets."""
 
 
 _MODELS: Mapping[Kind, tuple[type, type[BaseModel]]] = {
     "pool": (NodePoolPlan, PoolSpec),
+    "gpuPool": (NodePoolPlan, GpuPoolSpec),
     "systemPool": (NodePoolPlan, SystemPoolSpec),
     "cluster": (ClusterPlan, ClusterSpec),
 }
-_THINGS_OF_THEIR_OWN = {"system_pool"}
+_THINGS_OF_THEIR_OWN = {"system_pool", "gpu_pools"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,4 +112,4 @@ def zone_offers() -> dict[str, str]:
 def citation(source: str) -> str:
     """What a source key stands for."""
     own: dict[str, str] = _data()["sources"]
-    return own[source] if source in own else catalogue().sources[source]
+    return {**gpu_catalogue().sources, **catalogue().sources, **own}[source]

@@ -3,6 +3,7 @@
 from tpuplane.gke.cluster import Cluster, ClusterArgs
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.gke.existing_cluster import AnyCluster, ExistingCluster, ExistingClusterArgs
+from tpuplane.gke.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
 from tpuplane.gke.network import Network, NetworkArgs
 from tpuplane.gke.node_pool import (
     SystemNodePool,
@@ -19,6 +20,8 @@ __all__ = [
     "ClusterRef",
     "ExistingCluster",
     "ExistingClusterArgs",
+    "GpuNodePool",
+    "GpuNodePoolArgs",
     "Network",
     "NetworkArgs",
     "NodeServiceAccount",

@@ -11,8 +11,8 @@ CLOUD_PLATFORM_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
 def node_config(plan: NodePoolPlan, cluster: ClusterRef) -> gcp.container.NodePoolNodeConfigArgsDict:
     """The node config of one plan in its cluster."""
-    # GKE itself taints TPU nodes with google.com/tpu and labels them with accelerator and topology. The provider
-    # reports no drift on taints that are not declared, so they are not declared.
+    # GKE itself taints TPU nodes with google.com/tpu and GPU nodes with nvidia.com/gpu, and labels them with what they
+    # have. The provider reports no drift on taints that are not declared, so they are not declared.
     return {
         "machine_type": plan.machine_type,
         "image_type": "COS_CONTAINERD",
@@ -20,6 +20,7 @@ def node_config(plan: NodePoolPlan, cluster: ClusterRef) -> gcp.container.NodePo
         "disk_size_gb": plan.disk_size_gb,
         "spot": plan.capacity == "spot",
         **_capacity(plan),
+        **_gpus(plan),
         **_images(plan),
         **_key(cluster),
         "service_account": cluster["service_account"],
@@ -54,6 +55,29 @@ def _capacity(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
 def _key(cluster: ClusterRef) -> gcp.container.NodePoolNodeConfigArgsDict:
     """The key of the boot disks, where it is not Google's own."""
     return {"boot_disk_kms_key": cluster["boot_disk_key"]} if "boot_disk_key" in cluster else {}
+
+
+def _gpus(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
+    """The GPUs of the nodes and the disks beside them; nothing where there are none."""
+    config: gcp.container.NodePoolNodeConfigArgsDict = {}
+    gpu = plan.gpu
+    if gpu is not None:
+        accelerator: gcp.container.NodePoolNodeConfigGuestAcceleratorArgsDict = {
+            "type": gpu.machine.accelerator.name,
+            "count": gpu.machine.gpus,
+            "gpu_driver_installation_config": {"gpu_driver_version": gpu.driver},
+        }
+        if gpu.partition_size is not None:
+            accelerator["gpu_partition_size"] = gpu.partition_size
+        if gpu.sharing is not None and gpu.max_clients is not None:
+            accelerator["gpu_sharing_config"] = {
+                "gpu_sharing_strategy": gpu.sharing,
+                "max_shared_clients_per_gpu": gpu.max_clients,
+            }
+        config["guest_accelerators"] = [accelerator]
+    if plan.local_ssds is not None:
+        config["ephemeral_storage_local_ssd_config"] = {"local_ssd_count": plan.local_ssds}
+    return config
 
 
 def _images(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:

@@ -34,8 +34,8 @@ class FlexStartArgs(TypedDict):
     """How long a host runs at most, from 10m to 7d. Default 7d, the longest. A change replaces the pool."""
 
     queued: NotRequired[bool]
-    """Queued provisioning: hosts come only for a ProvisioningRequest (Kueue makes them), all or none. Default false;
-    v6e and tpu7x only. A change replaces the pool."""
+    """Queued provisioning: hosts come only for a ProvisioningRequest (Kueue makes them), all or none. Default
+    false; of TPUs v6e and tpu7x only. A change replaces the pool."""
 
 
 class SecondaryBootDiskArgs(TypedDict):
@@ -59,7 +59,57 @@ class ExtraNetworkArgs(TypedDict):
     """Subnetwork of that VPC in the pool's region: its name or path."""
 
 
-class PoolArgs(TypedDict):
+class HostsArgs(TypedDict):
+    """What every pool says of its hosts, whether they have TPUs or GPUs."""
+
+    capacity: NotRequired[str]
+    """How the hosts are bought: on-demand, spot (cheaper, may be reclaimed at any time), reservation (bought ahead) or
+    flex-start (waited for, and gone after days). A change replaces the pool."""
+
+    reservation: NotRequired[ReservationUseArgs]
+    """The reservation that the hosts come from. Required with capacity: reservation, and only then."""
+
+    flex_start: NotRequired[FlexStartArgs]
+    """How flex-start hosts come and go. Only with capacity: flex-start. Default: they run for 7 days, not queued."""
+
+    disk_type: NotRequired[str]
+    """Boot disk type. Default: the first that the machine takes (v6e, tpu7x, A3 Ultra and A4 take
+    hyperdisk-balanced only). A change rolls the hosts."""
+
+    disk_size_gb: NotRequired[int]
+    """Boot disk size in GB. Default 100. A change rolls the hosts."""
+
+    image_streaming: NotRequired[bool]
+    """Start containers while their images still load; for images in Artifact Registry. Default false. A change rolls
+    the hosts."""
+
+    secondary_boot_disks: NotRequired[Sequence[SecondaryBootDiskArgs]]
+    """Disks with data or container images that every host starts with. Default: none. A change replaces the pool."""
+
+    max_pods_per_node: NotRequired[int]
+    """Pods per host; sets the size of each host's pod range. Default 32, not GKE's 110: a host with accelerators
+    runs few workloads beside the system's own pods. A change replaces the pool."""
+
+    auto_repair: NotRequired[bool]
+    """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true; false with capacity:
+    flex-start, where GKE allows nothing else. Changed in place."""
+
+    auto_upgrade: NotRequired[bool]
+    """Let GKE upgrade the hosts. Default true; a cluster in a release channel allows nothing else. Changed in
+    place."""
+
+    host_maintenance: NotRequired[str]
+    """When Compute Engine maintains the hosts: AS_NEEDED, or PERIODIC (rarer, announced). Default: the machine's own,
+    or the reservation's. A change replaces the pool."""
+
+    labels: NotRequired[Mapping[str, str]]
+    """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
+
+    node_labels: NotRequired[Mapping[str, str]]
+    """Kubernetes labels of the nodes, beside those that GKE and tpuplane set. Changed in place."""
+
+
+class PoolArgs(HostsArgs):
     """Slices of one shape. Multi-host: a GKE node pool for each slice; single-host: one pool, a node for each
     slice."""
 
@@ -84,74 +134,35 @@ class PoolArgs(TypedDict):
     autoscaling: NotRequired[PoolAutoscalingArgs]
     """Scale with the work instead of a fixed number of slices. Not together with `slices`."""
 
-    capacity: NotRequired[str]
-    """How the hosts are bought: on-demand, spot (cheaper, may be reclaimed at any time), reservation (bought ahead) or
-    flex-start (waited for, and gone after days). A change replaces the pool."""
-
-    reservation: NotRequired[ReservationUseArgs]
-    """The reservation that the hosts come from. Required with capacity: reservation, and only then."""
-
-    flex_start: NotRequired[FlexStartArgs]
-    """How flex-start hosts come and go. Only with capacity: flex-start. Default: they run for 7 days, not queued."""
-
-    disk_type: NotRequired[str]
-    """Boot disk type. Default: the first that the generation takes (v6e and tpu7x take hyperdisk-balanced only). A
-    change rolls the hosts."""
-
-    disk_size_gb: NotRequired[int]
-    """Boot disk size in GB. Default 100. A change rolls the hosts."""
-
-    image_streaming: NotRequired[bool]
-    """Start containers while their images still load; for images in Artifact Registry. Default false. A change rolls
-    the hosts."""
-
-    secondary_boot_disks: NotRequired[Sequence[SecondaryBootDiskArgs]]
-    """Disks with data or container images that every host starts with. Default: none. A change replaces the pool."""
-
     extra_networks: NotRequired[Sequence[ExtraNetworkArgs]]
     """Further network interfaces of each host, 7 at most; switches multi-networking of the cluster on. Default: none.
     A change replaces the pool."""
 
-    max_pods_per_node: NotRequired[int]
-    """Pods per host; sets the size of each host's pod range. Default 32, not GKE's 110: a TPU host runs one
-    workload beside the system's own pods. A change replaces the pool."""
-
-    auto_repair: NotRequired[bool]
-    """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true; false with capacity:
-    flex-start, where GKE allows nothing else. Changed in place."""
-
-    auto_upgrade: NotRequired[bool]
-    """Let GKE upgrade the hosts. Default true; a cluster in a release channel allows nothing else. Changed in
-    place."""
-
-    host_maintenance: NotRequired[str]
-    """When Compute Engine maintains the hosts: AS_NEEDED, or PERIODIC (rarer, announced). Default: the machine's own,
-    or the reservation's. A change replaces the pool."""
-
-    labels: NotRequired[Mapping[str, str]]
-    """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
-
-    node_labels: NotRequired[Mapping[str, str]]
-    """Kubernetes labels of the nodes, beside those that GKE and tpuplane set. Changed in place."""
-
 
 class ReservationArgs(TypedDict):
-    """A reservation that Google has granted: what `gcloud compute reservations describe` shows."""
-
-    generation: str
-    """TPU generation that is reserved, such as v6e."""
+    """A reservation that Google has granted: what `gcloud compute reservations describe` shows. It holds TPUs
+    (`generation`, `chips`) or GPUs (`accelerator`, `gpus`)."""
 
     zone: str
     """Zone of the reservation."""
 
-    chips: int
+    generation: NotRequired[str]
+    """TPU generation that is reserved, such as v6e."""
+
+    chips: NotRequired[int]
     """Chips that are reserved: the number of VMs times their chips."""
+
+    accelerator: NotRequired[str]
+    """GPU that is reserved, such as nvidia-h100-mega-80gb."""
+
+    gpus: NotRequired[int]
+    """GPUs that are reserved: the number of VMs times their GPUs."""
 
     project: NotRequired[str]
     """Project that owns it and shares it with this one. Default: the platform's own. A change replaces the pools."""
 
     machine_type: NotRequired[str]
-    """Machine type of the reserved VMs. Default: any of the generation."""
+    """Machine type of the reserved VMs. Default: any with these chips or GPUs."""
 
     maintenance_interval: NotRequired[str]
     """Host maintenance of the reserved VMs: AS_NEEDED or PERIODIC. Default: not compared with the pools."""

@@ -54,11 +54,9 @@ class GpuMachine:
     gpudirect: GpuDirect | None = None
     """How GPUs of several hosts talk to each other past the CPU."""
     networks: int = 0
-    """Further VPCs that this wants, one for each of the network cards beside the first."""
+    """Further network interfaces that this wants, beside the first."""
     flex_start: bool = True
-    """Whether flex-start (Dynamic Workload Scheduler) offers it."""
-    queued: bool = True
-    """Whether flex-start takes ProvisioningRequests for it."""
+    """Whether flex-start (Dynamic Workload Scheduler) offers it, with queued provisioning or without."""
     default: bool = False
     """Whether it is taken where only the accelerator and the number of GPUs are named."""
     sources: tuple[str, ...] = ()

@@ -6,11 +6,20 @@ made of, too.
 
 from tpuplane.parts.cluster import Cluster, ClusterArgs
 from tpuplane.parts.network import Network, NetworkArgs, SubnetworkArgs
-from tpuplane.parts.node_pools import SystemNodePool, SystemNodePoolArgs, TpuNodePool, TpuNodePoolArgs
+from tpuplane.parts.node_pools import (
+    GpuNodePool,
+    GpuNodePoolArgs,
+    SystemNodePool,
+    SystemNodePoolArgs,
+    TpuNodePool,
+    TpuNodePoolArgs,
+)
 
 __all__ = [
     "Cluster",
     "ClusterArgs",
+    "GpuNodePool",
+    "GpuNodePoolArgs",
     "Network",
     "NetworkArgs",
     "SubnetworkArgs",

@@ -1,15 +1,17 @@
 """Node pools in any cluster, whoever made it."""
 
 from collections.abc import Mapping
-from typing import NotRequired
+from typing import Any, NotRequired
 
 import pulumi
 
 from tpuplane import gke
 from tpuplane.gke.cluster_ref import ClusterRef
+from tpuplane.gke.gpu_pool_args import GpuPoolArgs
 from tpuplane.gke.pool_args import PoolArgs, ReservationArgs
 from tpuplane.parts.arguments import others, require_cluster
-from tpuplane.plan.added import added_pools
+from tpuplane.plan.added import Kind, added_pools
+from tpuplane.plan.model import NodePoolPlan
 from tpuplane.plan.parts import system_pool_plan
 from tpuplane.platform.args import SystemPoolArgs
 
@@ -24,6 +26,20 @@ class TpuNodePoolArgs(PoolArgs):
     pool_name: NotRequired[str]
     """Name of the GKE node pool, and the front of it for slices that span hosts. Default: the component's own name. A
     change replaces the pools."""
+
+    reservations: NotRequired[Mapping[str, ReservationArgs]]
+    """Reservations that the pool may draw on, by the name that Compute Engine knows them by."""
+
+
+class GpuNodePoolArgs(GpuPoolArgs):
+    """Arguments of `GpuNodePool`: the fields of a platform's GPU pool, and where it is."""
+
+    cluster: ClusterRef
+    """Where the pool is made: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of any other cluster. A change
+    of all but its version replaces it."""
+
+    pool_name: NotRequired[str]
+    """Name of the GKE node pool. Default: the component's own name. A change replaces the pool."""
 
     reservations: NotRequired[Mapping[str, ReservationArgs]]
     """Reservations that the pool may draw on, by the name that Compute Engine knows them by."""
@@ -59,16 +75,23 @@ class TpuNodePool(gke.TpuNodePool):
 
         """
         cluster = require_cluster(args)
-        project = cluster["project"]
-        plans = added_pools(
-            args.get("pool_name", name),
-            others(args, "cluster", "pool_name", "reservations"),
-            location=cluster["location"],
-            version=cluster.get("version"),
-            project=project if isinstance(project, str) else None,
-            reservations=args.get("reservations"),
-        )
+        plans = _added(name, args, cluster, "pools")
         super().__init__(name, {"cluster": cluster, "plans": plans, "policy_front": cluster["name"]}, opts)
+
+
+class GpuNodePool(gke.GpuNodePool):
+    """Nodes with GPUs, in any cluster: one GKE node pool."""
+
+    def __init__(self, name: str, args: GpuNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Plan and make the pool.
+
+        Raises:
+            SpecError: if the description is wrong, before anything is registered: a line for each mistake.
+
+        """
+        cluster = require_cluster(args)
+        (planned,) = _added(name, args, cluster, "gpuPools")
+        super().__init__(name, {"cluster": cluster, "plan": planned}, opts)
 
 
 class SystemNodePool(gke.SystemNodePool):
@@ -89,3 +112,17 @@ class SystemNodePool(gke.SystemNodePool):
             labels=args.get("labels"),
         )
         super().__init__(name, {"cluster": cluster, "plan": plan}, opts)
+
+
+def _added(name: str, args: Mapping[str, Any], cluster: ClusterRef, kind: Kind) -> tuple[NodePoolPlan, ...]:
+    """Plan the pool that the arguments describe."""
+    project = cluster["project"]
+    return added_pools(
+        args.get("pool_name", name),
+        others(args, "cluster", "pool_name", "reservations"),
+        kind=kind,
+        location=cluster["location"],
+        version=cluster.get("version"),
+        project=project if isinstance(project, str) else None,
+        reservations=args.get("reservations"),
+    )

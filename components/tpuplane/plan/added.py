@@ -1,16 +1,18 @@
-"""The node pools of one pool of slices that is added to a cluster which no platform describes."""
+"""The node pools of one pool that is added to a cluster which no platform describes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
+from tpuplane.plan.hosts import PLATFORM_LABEL
 from tpuplane.plan.model import NodePoolPlan
 from tpuplane.plan.planner import plan
-from tpuplane.plan.pools import PLATFORM_LABEL
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
 from tpuplane.spec.errors import Path
+
+Kind = Literal["pools", "gpuPools"]
 
 # The rest of the description that the pool is checked in. Nothing of it is made; `_PROJECT` stands where the project
 # is not known before the engine runs.
@@ -26,16 +28,18 @@ def added_pools(
     name: str,
     pool: Mapping[str, Any],
     *,
+    kind: Kind = "pools",
     location: str,
     version: str | None = None,
     project: str | None = None,
     reservations: Mapping[str, Any] | None = None,
 ) -> tuple[NodePoolPlan, ...]:
-    """Plan the node pools of one pool of TPU slices. Pure, and by the same rules as a platform's pools.
+    """Plan the node pools of one pool of TPU slices or of GPU nodes. Pure, and by the same rules as a platform's pools.
 
     Args:
         name: Name of the pool, the front of its node pools' names.
-        pool: The pool, as in a platform's `pools`.
+        pool: The pool, as in a platform's `pools` or `gpuPools`.
+        kind: Which of the two.
         location: Region or zone of the cluster.
         version: GKE version of the cluster; None leaves version rules out.
         project: Project of the cluster; None where it is not known yet.
@@ -49,7 +53,7 @@ def added_pools(
         "location": location,
         "existing": {"name": _KEY},
         "nodeServiceAccount": f"nodes@{_PROJECT}.iam.gserviceaccount.com",
-        "pools": {name: pool},
+        kind: {name: pool},
     }
     if version is not None:
         cluster["version"] = version
@@ -60,9 +64,9 @@ def added_pools(
         "clusters": {_KEY: cluster},
     }
     try:
-        planned = plan(PlatformSpec.parse(description)).clusters[0].tpu_pools
+        planned = plan(PlatformSpec.parse(description)).clusters[0].pools
     except SpecError as error:
-        raise SpecError(replace(mistake, path=_own(mistake.path, name)) for mistake in error.mistakes) from None
+        raise SpecError(replace(mistake, path=_own(mistake.path, kind, name)) for mistake in error.mistakes) from None
     if project is None and any(_PROJECT in (it.reservation or "") for it in planned):
         raise SpecError([Mistake(("reservations",), "project is required, for a block is named by it")])
     return tuple(
@@ -75,9 +79,9 @@ def added_pools(
     )
 
 
-def _own(path: Path, name: str) -> Path:
+def _own(path: Path, kind: str, name: str) -> Path:
     """The path as the arguments have it."""
-    pool: Path = ("clusters", _KEY, "pools", name)
+    pool: Path = ("clusters", _KEY, kind, name)
     for theirs, ours in ((pool, ()), *_NOT_NAMED_HERE):
         if path[: len(theirs)] == theirs:
             return (*ours, *path[len(theirs) :])

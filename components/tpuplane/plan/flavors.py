@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from tpuplane.plan.hosts import CAPACITY_LABEL, POOL_LABEL
 from tpuplane.plan.model import NodePoolPlan
-from tpuplane.plan.pools import CAPACITY_LABEL, POOL_LABEL
 from tpuplane.plan.queue_model import TPU, FlavorPlan, TopologyPlan
 from tpuplane.spec.capacity import Capacity
 from tpuplane.spec.names import SYSTEM_POOL

@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tpuplane.gpu import GpuMachine
 from tpuplane.plan.addon_model import AddonPlan
 from tpuplane.plan.auto_provisioning import AutoProvisioningPlan
 from tpuplane.plan.cluster_model import ControlPlanePlan, MaintenancePlan, MonitoringPlan, SecurityPlan, StoragePlan
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.spec.capacity import Capacity, MaintenanceInterval
+from tpuplane.spec.gpu_pools import GpuDriver, GpuSharingStrategy
 from tpuplane.tpu import Slice
 
 
@@ -105,12 +107,30 @@ class ExtraNetworkPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class GpuPlan:
+    """The GPUs of a pool's nodes: which, with what driver, and how containers share them."""
+
+    machine: GpuMachine
+    driver: GpuDriver
+    sharing: GpuSharingStrategy | None = None
+    max_clients: int | None = None  # containers on one GPU or partition; exactly with `sharing`
+    partition_size: str | None = None
+
+    @property
+    def per_node(self) -> int:
+        """What a node offers as `nvidia.com/gpu`: its GPUs, times partitions, times containers that share one."""
+        partitions = self.machine.accelerator.partitions.get(self.partition_size or "", 1)
+        return self.machine.gpus * partitions * (self.max_clients or 1)
+
+
+@dataclass(frozen=True, slots=True)
 class NodePoolPlan:
     """One GKE node pool.
 
-    A multi-host TPU pool is exactly one slice; a single-host TPU pool holds `node_count` one-host slices; the system
-    pool has `slice=None`. Exactly one of `node_count` and `autoscaling` is set. `replace_on` names the inputs whose
-    change must replace the pool although the provider would update it in place (or do nothing at all).
+    A multi-host TPU pool is exactly one slice; a single-host TPU pool holds `node_count` one-host slices; a GPU pool
+    has `gpu`; the system pool has neither. Exactly one of `node_count` and `autoscaling` is set, in nodes of each
+    zone. `replace_on` names the inputs whose change must replace the pool although the provider would update it in
+    place (or do nothing at all).
     """
 
     name: str  # GKE node pool name, at most 40 characters, stable when the count changes
@@ -125,6 +145,9 @@ class NodePoolPlan:
     flex_start: FlexStartPlan | None = None  # exactly with capacity "flex-start"
     host_maintenance: MaintenanceInterval | None = None  # None: the machine's own
     slice: Slice | None = None
+    gpu: GpuPlan | None = None
+    local_ssds: int | None = None  # None: whatever the machine comes with
+    compact: bool = False  # nodes close together, without a TPU topology
     node_count: int | None = None
     autoscaling: AutoscalingPlan | None = None
     placement_topology: str | None = None  # placement_policy.tpu_topology; None where no placement is wanted
@@ -179,6 +202,7 @@ class ClusterPlan:
     resource_labels: dict[str, str]
     system_pool: NodePoolPlan | None  # None in an existing cluster, which has pools of its own
     tpu_pools: tuple[NodePoolPlan, ...]
+    gpu_pools: tuple[NodePoolPlan, ...]
     namespaces: tuple[str, ...]  # those of no team
     maintenance: MaintenancePlan | None = None  # None: whenever GKE sees fit
     queues: QueuesPlan | None = None  # None: no team has anything here
@@ -204,7 +228,12 @@ class ClusterPlan:
     @property
     def multi_networking(self) -> bool:
         """Whether a pool's hosts have more than one network interface."""
-        return any(pool.extra_networks for pool in self.tpu_pools)
+        return any(pool.extra_networks for pool in self.pools)
+
+    @property
+    def pools(self) -> tuple[NodePoolPlan, ...]:
+        """Every pool that the user described: TPU pools, then GPU pools."""
+        return self.tpu_pools + self.gpu_pools
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,4 +253,14 @@ class PlatformPlan:
             for cluster in self.clusters
             for pool in cluster.tpu_pools
             if pool.slice is not None
+        )
+
+    @property
+    def gpus(self) -> int:
+        """GPUs at full scale, over all clusters."""
+        return sum(
+            pool.gpu.machine.gpus * pool.max_nodes * len(pool.zones)
+            for cluster in self.clusters
+            for pool in cluster.gpu_pools
+            if pool.gpu is not None
         )

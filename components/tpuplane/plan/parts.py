@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from tpuplane.plan.hosts import PLATFORM_LABEL, POOL_LABEL
 from tpuplane.plan.model import ClusterPlan, NetworkPlan, NodePoolPlan, PlatformPlan, ServiceAccountPlan
 from tpuplane.plan.planner import NODE_ROLES, plan
-from tpuplane.plan.pools import PLATFORM_LABEL, POOL_LABEL
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
 from tpuplane.spec.errors import Path, shown
 from tpuplane.spec.fields import Name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tpuplane.plan.addons import addon_plans
 from tpuplane.plan.auto_provisioning import auto_provisioning_plan
+from tpuplane.plan.hosts import PLATFORM_LABEL
 from tpuplane.plan.maintenance import maintenance_plan
 from tpuplane.plan.model import (
     ClusterPlan,
@@ -15,7 +16,7 @@ from tpuplane.plan.model import (
     SubnetPlan,
 )
 from tpuplane.plan.options import control_plane_plan, monitoring_plan, security_plan, storage_plan
-from tpuplane.plan.pools import PLATFORM_LABEL, system_pool, tpu_pools
+from tpuplane.plan.pools import gpu_pool, system_pool, tpu_pools
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.plan.queues import queues_plan
 from tpuplane.spec import ClusterSpec, PlatformSpec, SpecError
@@ -85,6 +86,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         resource_labels=labels,
         system_pool=system,
         tpu_pools=pools,
+        gpu_pools=tuple(gpu_pool(it, pool, cluster, labels, spec) for it, pool in cluster.gpu_pools.items()),
         namespaces=_namespaces(cluster, queues),
         maintenance=maintenance_plan(cluster.maintenance),
         queues=queues,

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from tpuplane.plan.model import (
-    AutoscalingPlan,
-    ExtraNetworkPlan,
-    FlexStartPlan,
-    NodePoolPlan,
-    SecondaryBootDiskPlan,
-    UpgradePlan,
-)
-from tpuplane.spec import ClusterSpec, FlexStartSpec, PlatformSpec, PoolSpec
-from tpuplane.spec.capacity import MaintenanceInterval, seconds
-from tpuplane.spec.locations import pool_zone, system_machine, system_zones
+from tpuplane.plan.hosts import POOL_LABEL, host_fields
+from tpuplane.plan.model import AutoscalingPlan, GpuPlan, NodePoolPlan, UpgradePlan
+from tpuplane.spec import ClusterSpec, GpuPoolSpec, PlatformSpec, PoolSpec
+from tpuplane.spec.locations import gpu_zones, pool_zone, system_machine, system_zones
 from tpuplane.spec.names import SYSTEM_POOL, node_pool_names, workload_policy_name
 from tpuplane.tpu import Slice
-
-POOL_LABEL = "tpuplane-pool"
-PLATFORM_LABEL = "tpuplane-platform"
-CAPACITY_LABEL = "tpuplane-capacity"
-"""How a TPU pool is bought. GKE labels reserved and on-demand hosts alike; Kueue must tell them apart."""
 
 # Where the generation names no boot disk of its own.
 _DISK = "pd-balanced"
 
-# A slice has no spare hosts to surge to, and a pool placed COMPACT cannot grow: hosts are upgraded in place
-# (GoogleCloudPlatform/cluster-toolkit, modules/compute/gke-node-pool).
-_SLICE_UPGRADE = UpgradePlan(max_surge=0, max_unavailable=1)
+# A slice has no spare hosts to surge to, a pool placed COMPACT cannot grow, and GPUs are rarely there twice: hosts are
+# upgraded in place (GoogleCloudPlatform/cluster-toolkit, modules/compute/gke-node-pool).
+_NO_SPARE = UpgradePlan(max_surge=0, max_unavailable=1)
 
 # The provider plans an update for a changed topology, sends nothing, and shows the same difference for ever; a changed
 # machine type it sends as an in-place update, which GKE cannot do to a slice. Measured with pulumi-gcp 9.35.
 _REPLACE_SINGLE_HOST = ("nodeConfig.machineType",)
+_REPLACE_GPU = ("placementPolicy",)
 _REPLACE_MULTI_HOST = ("nodeConfig.machineType", "nodeLocations", "placementPolicy")
 
 
@@ -68,62 +57,49 @@ def tpu_pools(
             zones=(zone,),
             machine_type=shape.machine.name,
             disk_type=pool.disk_type or next(iter(shape.generation.boot_disk_types), _DISK),
-            disk_size_gb=pool.disk_size_gb,
-            capacity=pool.capacity,
-            reservation=_reservation(pool, spec),
-            flex_start=_flex_start(pool),
-            host_maintenance=_host_maintenance(pool, spec),
             slice=shape,
             node_count=_node_count(pool, shape),
             autoscaling=_autoscaling(pool, shape, index),
             placement_topology=shape.topology if shape.multi_host else None,
             workload_policy=workload_policy_name(cluster_name, key, shape),
-            upgrade=_SLICE_UPGRADE,
-            auto_repair=pool.auto_repair and pool.capacity != "flex-start",
-            auto_upgrade=pool.auto_upgrade,
-            max_pods_per_node=pool.max_pods_per_node,
-            image_streaming=pool.image_streaming,
-            secondary_boot_disks=tuple(
-                SecondaryBootDiskPlan(disk.disk_image, image_cache=disk.mode == "CONTAINER_IMAGE_CACHE")
-                for disk in pool.secondary_boot_disks
-            ),
-            extra_networks=tuple(ExtraNetworkPlan(extra.network, extra.subnetwork) for extra in pool.extra_networks),
-            node_labels={**pool.node_labels, POOL_LABEL: key, CAPACITY_LABEL: pool.capacity},
-            resource_labels={**labels, **pool.labels, POOL_LABEL: key},
+            upgrade=_NO_SPARE,
+            **host_fields(key, pool, labels, spec),
             replace_on=_REPLACE_MULTI_HOST if shape.multi_host else _REPLACE_SINGLE_HOST,
         )
         for index, name in enumerate(node_pool_names(key, pool))
     ]
 
 
-def _reservation(pool: PoolSpec, spec: PlatformSpec) -> str | None:
-    """The reservation as Google's API names it: alone, or by its path where it is shared or the pool wants a block."""
-    use = pool.reservation
-    if use is None:
-        return None
-    owner = spec.reservations[use.name].project or spec.project
-    if owner == spec.project and use.block is None:
-        return use.name
-    path = f"projects/{owner}/reservations/{use.name}"
-    if use.block is not None:
-        path += f"/reservationBlocks/{use.block}"
-    if use.sub_block is not None:
-        path += f"/reservationSubBlocks/{use.sub_block}"
-    return path
-
-
-def _flex_start(pool: PoolSpec) -> FlexStartPlan | None:
-    if pool.capacity != "flex-start":
-        return None
-    flex = pool.flex_start or FlexStartSpec()
-    return FlexStartPlan(max_run_duration=f"{seconds(flex.max_run_duration)}s", queued=flex.queued)
-
-
-def _host_maintenance(pool: PoolSpec, spec: PlatformSpec) -> MaintenanceInterval | None:
-    """The pool's own, else that of its reservation: Compute Engine gives no reserved host that differs in it."""
-    if pool.host_maintenance is not None or pool.reservation is None:
-        return pool.host_maintenance
-    return spec.reservations[pool.reservation.name].maintenance_interval
+def gpu_pool(
+    key: str, pool: GpuPoolSpec, cluster: ClusterSpec, labels: dict[str, str], spec: PlatformSpec
+) -> NodePoolPlan:
+    """The GKE node pool of a pool of GPU nodes."""
+    machine, scaling = pool.machine, pool.autoscaling
+    zones = gpu_zones(cluster, pool)
+    if not zones:
+        raise ValueError(f"pool {key!r} has no zone; was the description checked?")
+    return NodePoolPlan(
+        name=key,
+        pool=key,
+        index=0,
+        zones=zones,
+        machine_type=machine.name,
+        disk_type=pool.disk_type or machine.boot_disks[0],
+        gpu=GpuPlan(
+            machine=machine,
+            driver=pool.driver,
+            sharing=pool.sharing.strategy if pool.sharing else None,
+            max_clients=pool.sharing.max_clients if pool.sharing else None,
+            partition_size=pool.partition_size,
+        ),
+        local_ssds=pool.local_ssds or machine.local_ssds or None,
+        compact=pool.compact_placement,
+        node_count=None if scaling else pool.max_nodes,
+        autoscaling=AutoscalingPlan(scaling.min_nodes, scaling.max_nodes) if scaling else None,
+        upgrade=_NO_SPARE,
+        **host_fields(key, pool, labels, spec),
+        replace_on=_REPLACE_GPU,
+    )
 
 
 def _node_count(pool: PoolSpec, shape: Slice) -> int | None:

@@ -8,6 +8,7 @@ compares the two). Everything here shapes the plan, so everything is a plain val
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
+from tpuplane.gke.gpu_pool_args import GpuPoolArgs
 from tpuplane.gke.pool_args import PoolArgs, ReservationArgs
 from tpuplane.platform.addon_args import AddonsArgs
 from tpuplane.platform.auto_provisioning_args import AutoProvisioningArgs
@@ -179,7 +180,7 @@ class ClusterSettings(TypedDict):
 
 
 class PlatformClusterArgs(ClusterSettings):
-    """One GKE cluster: where it is, who reaches it, and its pools of TPU slices."""
+    """One GKE cluster: where it is, who reaches it, and its pools of TPU slices and GPU nodes."""
 
     existing: NotRequired[PlatformExistingClusterArgs]
     """Add to a cluster that somebody else made, instead of making one. `releaseChannel`, `version` and `rayOperator`
@@ -200,15 +201,21 @@ class PlatformClusterArgs(ClusterSettings):
     pools: NotRequired[Mapping[str, PoolArgs]]
     """Pools of TPU slices, by name. The name is part of the node pools' names: a new name is a new pool."""
 
+    gpu_pools: NotRequired[Mapping[str, GpuPoolArgs]]
+    """Pools of nodes with GPUs, by name: the node pool's own, which no other pool of the cluster has. A new name is a
+    new pool."""
+
 
 class QuotaArgs(TypedDict):
-    """TPU chips of one generation that the project may use at a time in one region or zone."""
+    """TPU chips of one generation, or GPUs of one model, that the project may use at a time in one region or
+    zone."""
 
     on_demand: NotRequired[int]
-    """Chips of on-demand hosts. Default: not declared, not checked."""
+    """Chips or GPUs of on-demand hosts. Default: not declared, not checked."""
 
     preemptible: NotRequired[int]
-    """Chips of spot and flex-start hosts: Google's preemptible quota. Default: not declared, not checked."""
+    """Chips or GPUs of spot and flex-start hosts: Google's preemptible quota. Default: not declared, not
+    checked."""
 
 
 class PlatformArgs(TypedDict):
@@ -230,8 +237,8 @@ class PlatformArgs(TypedDict):
     """Reservations that pools with capacity: reservation draw on, by the name that Compute Engine knows them by."""
 
     quotas: NotRequired[Mapping[str, Mapping[str, QuotaArgs]]]
-    """TPU quota that Google has granted, by region or zone, then by generation. The pools are held to it at full
-    scale; what is not declared is not checked."""
+    """TPU and GPU quota that Google has granted, by region or zone, then by generation or accelerator. The pools
+    are held to it at full scale; what is not declared is not checked."""
 
     teams: NotRequired[Mapping[str, TeamArgs]]
     """Teams that share the clusters, by name: each gets a queue with its quota. Default: none, and no queue."""

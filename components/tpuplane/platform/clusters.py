@@ -1,6 +1,7 @@
 """One cluster of a platform: made or looked up, and its node pools."""
 
 from itertools import groupby
+from typing import NamedTuple
 
 import pulumi
 
@@ -8,6 +9,8 @@ from tpuplane.gke import (
     AnyCluster,
     Cluster,
     ExistingCluster,
+    GpuNodePool,
+    GpuNodePoolArgs,
     Network,
     SystemNodePool,
     TpuNodePool,
@@ -53,8 +56,15 @@ def _existing(name: str, plan: ClusterPlan, project: str, parent: pulumi.Resourc
     )
 
 
-def make_node_pools(name: str, plan: ClusterPlan, project: str, cluster: AnyCluster) -> dict[str, TpuNodePool]:
-    """Make the pools of one cluster. Returns the TPU pools by their name in the description."""
+class NodePools(NamedTuple):
+    """The pools of one cluster that the user described, by their names in the description."""
+
+    tpu: dict[str, TpuNodePool]
+    gpu: dict[str, GpuNodePool]
+
+
+def make_node_pools(name: str, plan: ClusterPlan, project: str, cluster: AnyCluster) -> NodePools:
+    """Make the pools of one cluster."""
     ref = cluster.ref
     waits = cluster.identity if isinstance(cluster, Cluster) else []
     if isinstance(cluster, ExistingCluster) and (account := own_account(name, project, plan, cluster)):
@@ -64,7 +74,10 @@ def make_node_pools(name: str, plan: ClusterPlan, project: str, cluster: AnyClus
     after_roles = pulumi.ResourceOptions(parent=cluster, depends_on=waits)
     if plan.system_pool is not None:
         SystemNodePool(f"{name}-system", {"cluster": ref, "plan": plan.system_pool}, after_roles)
-    pools: dict[str, TpuNodePool] = {}
+    pools = NodePools({}, {})
     for key, plans in groupby(plan.tpu_pools, key=lambda it: it.pool):
-        pools[key] = TpuNodePool(f"{name}-{key}", {"cluster": ref, "plans": list(plans)}, after_roles)
+        pools.tpu[key] = TpuNodePool(f"{name}-{key}", {"cluster": ref, "plans": list(plans)}, after_roles)
+    for gpu_pool in plan.gpu_pools:
+        args: GpuNodePoolArgs = {"cluster": ref, "plan": gpu_pool}
+        pools.gpu[gpu_pool.pool] = GpuNodePool(f"{name}-{gpu_pool.pool}", args, after_roles)
     return pools

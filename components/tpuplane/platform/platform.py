@@ -6,7 +6,7 @@ from typing import TypedDict
 import pulumi
 
 from tpuplane.addons import Queues
-from tpuplane.gke import AnyCluster, Network, TpuNodePool
+from tpuplane.gke import AnyCluster, GpuNodePool, Network, TpuNodePool
 from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.platform.args import PlatformArgs
@@ -46,14 +46,33 @@ class NodePoolSummary(TypedDict):
     """TPU chips."""
 
 
+class GpuNodePoolSummary(TypedDict):
+    """A pool of GPU nodes, as the stack reports it. Counts are at full scale, over all zones."""
+
+    accelerator: str
+    """GPU, as GKE's node label has it."""
+
+    name: pulumi.Output[str]
+    """GKE node pool."""
+
+    nodes: int
+    """Nodes."""
+
+    gpus: int
+    """GPUs."""
+
+
 class Platform(pulumi.ComponentResource):
-    """GKE clusters with TPU node pools, on one network of one project."""
+    """GKE clusters with TPU and GPU node pools, on one network of one project."""
 
     clusters: Mapping[str, ClusterSummary]
     """Clusters, by their name in the description."""
 
     node_pools: Mapping[str, Mapping[str, NodePoolSummary]]
     """TPU pools, by cluster and by their name in the description."""
+
+    gpu_node_pools: Mapping[str, Mapping[str, GpuNodePoolSummary]]
+    """GPU pools, by cluster and by their name in the description; only clusters that have some."""
 
     kubeconfigs: Mapping[str, pulumi.Output[str]]
     """A kubeconfig for each cluster. It calls Google's auth plugin and holds no credential."""
@@ -89,10 +108,18 @@ class Platform(pulumi.ComponentResource):
             key: {"name": cluster.name, "location": cluster.location, "endpoint": cluster.endpoint}
             for key, cluster in clusters.items()
         }
-        self.node_pools = {key: {pool: _summary(made) for pool, made in of.items()} for key, of in pools.items()}
+        self.node_pools = {key: {pool: _summary(made) for pool, made in of.tpu.items()} for key, of in pools.items()}
+        self.gpu_node_pools = {
+            key: {pool: _gpu_summary(made) for pool, made in of.gpu.items()} for key, of in pools.items() if of.gpu
+        }
         self.kubeconfigs = {key: cluster.kubeconfig for key, cluster in clusters.items()}
         self.register_outputs(
-            {"clusters": self.clusters, "nodePools": self.node_pools, "kubeconfigs": self.kubeconfigs}
+            {
+                "clusters": self.clusters,
+                "nodePools": self.node_pools,
+                "gpuNodePools": self.gpu_node_pools,
+                "kubeconfigs": self.kubeconfigs,
+            }
         )
 
     def _network(self, name: str, platform: PlatformPlan) -> Network | None:
@@ -112,3 +139,7 @@ def _summary(pool: TpuNodePool) -> NodePoolSummary:
         "hosts": pool.hosts,
         "chips": pool.chips,
     }
+
+
+def _gpu_summary(pool: GpuNodePool) -> GpuNodePoolSummary:
+    return {"accelerator": pool.accelerator, "name": pool.pool_name, "nodes": pool.nodes, "gpus": pool.gpus}

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from tpuplane.gpu import gpu_catalogue
 from tpuplane.preflight.google import Compute, Json
 from tpuplane.spec import PlatformSpec, ReservationSpec
 from tpuplane.spec.errors import Mistake, Path, dotted, shown
@@ -65,58 +66,91 @@ def _compare(at: Path, declared: ReservationSpec, found: Json | None, project: s
         yield Mistake(
             (*at, "project"), f"{shown(owner)} does not share it with {project}; ask its owner to add the project"
         )
-    held = _held(found)
+    held, wanted = _held(found), _declared(declared)
     if held is None:
-        yield Mistake((*at, "generation"), f"{shown(declared.generation)}, but Compute Engine has no TPUs in it")
+        kind = "TPUs" if wanted.counted == "chips" else "GPUs"
+        yield Mistake((*at, wanted.field), f"{shown(wanted.hardware)}, but Compute Engine has no {kind} in it")
         return
-    generation, machine, chips = held
-    if generation != catalogue().generation(declared.generation).name:
-        yield Mistake((*at, "generation"), f"{shown(declared.generation)}, but Compute Engine has {generation}")
-    elif declared.machine_type is not None and machine not in (None, declared.machine_type):
-        yield Mistake((*at, "machineType"), f"{shown(declared.machine_type)}, but Compute Engine has {machine}")
-    if chips < declared.chips:
-        yield Mistake((*at, "chips"), f"{declared.chips}, but Compute Engine has {chips}; allowed: at most {chips}")
+    if held.hardware != wanted.hardware:
+        yield Mistake((*at, wanted.field), f"{shown(wanted.hardware)}, but Compute Engine has {held.hardware}")
+    elif declared.machine_type is not None and held.machine_type not in (None, declared.machine_type):
+        yield Mistake(
+            (*at, "machineType"), f"{shown(declared.machine_type)}, but Compute Engine has {held.machine_type}"
+        )
+    if held.amount < wanted.amount:
+        message = f"{wanted.amount}, but Compute Engine has {held.amount}; allowed: at most {held.amount}"
+        yield Mistake((*at, wanted.counted), message)
 
 
-def _held(found: Json) -> tuple[str, str | None, int] | None:
-    """Generation, machine type and chips of a reservation: of single VMs, or of a TPU family as a whole."""
+@dataclass(frozen=True, slots=True)
+class _Holding:
+    """What a reservation holds, and the fields of its description that say so."""
+
+    hardware: str  # generation or accelerator
+    amount: int  # chips or GPUs
+    machine_type: str | None
+    field: str = "generation"
+    counted: str = "chips"
+
+
+def _declared(reservation: ReservationSpec) -> _Holding:
+    """What a checked description says."""
+    if reservation.generation is not None:
+        generation = catalogue().generation(reservation.generation)
+        return _Holding(generation.name, reservation.chips or 0, reservation.machine_type)
+    return _Holding(
+        reservation.accelerator or "", reservation.gpus or 0, reservation.machine_type, "accelerator", "gpus"
+    )
+
+
+def _held(found: Json) -> _Holding | None:
+    """What Compute Engine says: single VMs with TPUs or GPUs, or a TPU family as a whole."""
     if specific := found.get("specificReservation"):
-        try:
-            generation, machine = catalogue().machine(specific["instanceProperties"]["machineType"])
-        except SliceError:
-            return None
-        return generation.name, machine.name, int(specific["count"]) * machine.chips
+        return _machines(specific["instanceProperties"]["machineType"], int(specific["count"]))
     whole: Json = found.get("aggregateReservation", {})
     families = {entry["vm_family"]: name for name, entry in _names()["generations"].items()}
     if whole.get("vmFamily") not in families:
         return None
     held = (item.get("accelerator", {}).get("acceleratorCount", 0) for item in whole.get("reservedResources", []))
-    return families[whole["vmFamily"]], None, sum(map(int, held))
+    return _Holding(families[whole["vmFamily"]], sum(map(int, held)), None)
+
+
+def _machines(name: str, count: int) -> _Holding | None:
+    try:
+        generation, tpu = catalogue().machine(name)
+    except SliceError:
+        gpu = next((it for it in gpu_catalogue().machines if it.name == name), None)
+        return _Holding(gpu.accelerator.name, count * gpu.gpus, gpu.name) if gpu else None
+    return _Holding(generation.name, count * tpu.chips, tpu.name)
 
 
 def _check_quotas(spec: PlatformSpec, compute: Compute) -> tuple[list[Mistake], list[str]]:
     """Declared quota above what Google grants, and what it cannot be asked for."""
     mistakes: list[Mistake] = []
     unasked: list[str] = []
-    for location, generations in spec.quotas.items():
+    for location, hardware in spec.quotas.items():
         limits = None
-        for name, quota in generations.items():
-            metric = _names()["generations"][catalogue().generation(name).name].get("quota")
-            for field, declared, prefix in (
-                ("onDemand", quota.on_demand, ""),
-                ("preemptible", quota.preemptible, _names()["preemptible_prefix"]),
-            ):
+        for name, quota in hardware.items():
+            for field, declared in (("onDemand", quota.on_demand), ("preemptible", quota.preemptible)):
                 path: Path = ("quotas", location, name, field)
                 if declared is None:
                     continue
+                metric, unit = _metric(name, field)
                 if metric is None:
                     unasked.append(dotted(path))
                     continue
                 limits = limits or compute.quotas(spec.project, region_of(location))
-                granted = int(limits.get(prefix + metric, 0))
+                granted = int(limits.get(metric, 0))
                 if declared > granted:
-                    message = (
-                        f"{declared} chips, but Google grants {granted} in {region_of(location)} ({prefix}{metric})"
-                    )
+                    message = f"{declared} {unit}, but Google grants {granted} in {region_of(location)} ({metric})"
                     mistakes.append(Mistake(path, f"{message}; ask for more on the quota page"))
     return mistakes, unasked
+
+
+def _metric(name: str, field: str) -> tuple[str | None, str]:
+    """Compute Engine's name for a quota, None where it has none for regions; and what it counts."""
+    if name.startswith("nvidia-"):
+        return _names()["accelerators"].get(name, {}).get(field), "GPUs"
+    metric = _names()["generations"][catalogue().generation(name).name].get("quota")
+    prefix = _names()["preemptible_prefix"] if field == "preemptible" else ""
+    return (f"{prefix}{metric}" if metric else None), "chips"

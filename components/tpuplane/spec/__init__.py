@@ -26,6 +26,7 @@ from tpuplane.spec.clusters import (
     SystemPoolSpec,
 )
 from tpuplane.spec.errors import Mistake, SpecError
+from tpuplane.spec.gpu_pools import GpuAutoscalingSpec, GpuPoolSpec, GpuSharingSpec
 from tpuplane.spec.hosts import ExtraNetworkSpec, SecondaryBootDiskSpec
 from tpuplane.spec.maintenance import MaintenanceExclusionSpec, MaintenanceSpec, MaintenanceWindowSpec
 from tpuplane.spec.platform import PlatformSpec
@@ -44,6 +45,9 @@ __all__ = [
     "ExistingClusterSpec",
     "ExtraNetworkSpec",
     "FlexStartSpec",
+    "GpuAutoscalingSpec",
+    "GpuPoolSpec",
+    "GpuSharingSpec",
     "JobSetSpec",
     "KueueSpec",
     "MaintenanceExclusionSpec",

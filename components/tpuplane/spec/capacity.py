@@ -34,22 +34,29 @@ Duration = Annotated[str, Field(json_schema_extra={"pattern": f"^{_DURATION.patt
 
 
 class ReservationSpec(Spec):
-    """A reservation that Google has granted: what `gcloud compute reservations describe` shows."""
-
-    generation: str
-    """TPU generation that is reserved, such as v6e."""
+    """A reservation that Google has granted: what `gcloud compute reservations describe` shows. It holds TPUs
+    (`generation`, `chips`) or GPUs (`accelerator`, `gpus`)."""
 
     zone: Zone
     """Zone of the reservation."""
 
-    chips: Annotated[int, Field(ge=1)]
+    generation: str | None = None
+    """TPU generation that is reserved, such as v6e."""
+
+    chips: Annotated[int, Field(ge=1)] | None = None
     """Chips that are reserved: the number of VMs times their chips."""
+
+    accelerator: str | None = None
+    """GPU that is reserved, such as nvidia-h100-mega-80gb."""
+
+    gpus: Annotated[int, Field(ge=1)] | None = None
+    """GPUs that are reserved: the number of VMs times their GPUs."""
 
     project: ProjectId | None = None
     """Project that owns it and shares it with this one. Default: the platform's own. A change replaces the pools."""
 
     machine_type: str | None = None
-    """Machine type of the reserved VMs. Default: any of the generation."""
+    """Machine type of the reserved VMs. Default: any with these chips or GPUs."""
 
     maintenance_interval: MaintenanceInterval | None = None
     """Host maintenance of the reserved VMs: AS_NEEDED or PERIODIC. Default: not compared with the pools."""
@@ -79,4 +86,4 @@ class FlexStartSpec(Spec):
 
     queued: bool = False
     """Queued provisioning: hosts come only for a ProvisioningRequest (Kueue makes them), all or none. Default false;
-    v6e and tpu7x only. A change replaces the pool."""
+    of TPUs v6e and tpu7x only. A change replaces the pool."""

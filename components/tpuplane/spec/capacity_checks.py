@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from tpuplane.spec.capacity import FlexStartSpec, seconds
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, shown
+from tpuplane.spec.hosts import HostsSpec
 from tpuplane.spec.locations import pool_zone
 from tpuplane.spec.pools import PoolSpec
 from tpuplane.spec.rules import broken
@@ -17,15 +19,36 @@ _FLEX_SECONDS = range(600, 604801)
 
 def check_capacity(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
     """Exactly one way to buy, and what that way allows."""
-    yield from _check_blocks(at, pool)
+    scaling = pool.autoscaling
+    yield from check_way(at, pool, Scale("slices", pool.slices, "minSlices", scaling.min_slices if scaling else None))
     if pool.capacity == "flex-start":
-        yield from _check_flex_scale(at, pool)
         yield from _check_flex_offer(at, cluster, pool, generation)
-        yield from _check_flex_hosts(at, pool.flex_start or FlexStartSpec(), generation)
+        yield from _check_queued(at, pool.flex_start or FlexStartSpec(), generation)
     yield from _check_multislice(at, cluster, pool, generation)
 
 
-def _check_blocks(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How large a pool is, in the words of its kind: slices or nodes."""
+
+    fixed_field: str
+    fixed: int | None
+    minimum_field: str
+    minimum: int | None
+    """None where the pool is not autoscaled."""
+
+
+def check_way(at: Path, pool: HostsSpec, scale: Scale) -> Iterator[Mistake]:
+    """What holds of every pool's way of buying, whatever its hosts are."""
+    yield from _check_blocks(at, pool)
+    if pool.capacity == "flex-start":
+        yield from _check_flex_scale(at, pool, scale)
+        flex = pool.flex_start or FlexStartSpec()
+        if seconds(flex.max_run_duration) not in _FLEX_SECONDS:
+            yield broken("flex-duration", (*at, "flexStart", "maxRunDuration"), value=shown(flex.max_run_duration))
+
+
+def _check_blocks(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
     """The block of one way of buying stands with that way alone."""
     capacity, reservation, flex = (*at, "capacity"), (*at, "reservation"), (*at, "flexStart")
     if pool.reservation is not None and pool.capacity == "on-demand":
@@ -40,15 +63,16 @@ def _check_blocks(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
         yield broken("one-capacity", flex, capacity, capacity=pool.capacity, wanted="flex-start")
 
 
-def _check_flex_scale(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
+def _check_flex_scale(at: Path, pool: HostsSpec, scale: Scale) -> Iterator[Mistake]:
     """Flex-start hosts come when pods ask for them, and none is kept up or repaired."""
-    if pool.slices is not None:
-        yield broken("flex-no-static", (*at, "slices"), value=pool.slices)
-    elif pool.autoscaling is None:
-        yield broken("flex-autoscaling", (*at, "autoscaling"))
-    if pool.autoscaling is not None and pool.autoscaling.min_slices > 0:
-        path = (*at, "autoscaling", "minSlices")
-        yield broken("autoscale-min-zero-flex", path, value=pool.autoscaling.min_slices)
+    most = scale.minimum_field.replace("min", "max")
+    if scale.fixed is not None:
+        yield broken("flex-no-static", (*at, scale.fixed_field), value=scale.fixed, most=most)
+    elif scale.minimum is None:
+        yield broken("flex-autoscaling", (*at, "autoscaling"), most=most)
+    if scale.minimum:
+        path = (*at, "autoscaling", scale.minimum_field)
+        yield broken("autoscale-min-zero-flex", path, value=scale.minimum, unit=scale.fixed_field)
     if pool.auto_repair and "auto_repair" in pool.model_fields_set:
         yield broken("flex-auto-repair", (*at, "autoRepair"))
 
@@ -69,10 +93,8 @@ def _check_flex_offer(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation
         yield broken("flex-versions", (*at, "capacity"), needed=needed, value=shown(cluster.version))
 
 
-def _check_flex_hosts(at: Path, flex: FlexStartSpec, generation: Generation) -> Iterator[Mistake]:
-    """How long flex-start hosts run, and whether they can be queued for."""
-    if seconds(flex.max_run_duration) not in _FLEX_SECONDS:
-        yield broken("flex-duration", (*at, "flexStart", "maxRunDuration"), value=shown(flex.max_run_duration))
+def _check_queued(at: Path, flex: FlexStartSpec, generation: Generation) -> Iterator[Mistake]:
+    """Whether hosts can be queued for."""
     if flex.queued and generation.flex_start and not generation.queued_provisioning:
         known = [it.name for it in catalogue().generations if it.queued_provisioning]
         path = (*at, "flexStart", "queued")

@@ -6,18 +6,21 @@ import re
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from tpuplane.gpu import gpu_catalogue
 from tpuplane.spec.addon_checks import check_addons
 from tpuplane.spec.auto_provisioning_checks import check_auto_provisioning
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.existing import check_existing
+from tpuplane.spec.gpu_checks import check_gpu_pool
+from tpuplane.spec.host_checks import check_hosts
 from tpuplane.spec.locations import is_zone, known_zones, locations, region_of, tpu_regions
 from tpuplane.spec.maintenance_checks import check_maintenance
 from tpuplane.spec.names import check_names
 from tpuplane.spec.networks import check_overlaps, check_sizes
 from tpuplane.spec.option_checks import check_options
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.pool_checks import check_extra_networks, check_pool
+from tpuplane.spec.pool_checks import check_pool
 from tpuplane.spec.reservation_checks import check_reservations
 from tpuplane.spec.scale_checks import check_limits, check_quotas
 from tpuplane.spec.team_checks import check_teams
@@ -50,7 +53,9 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from check_sizes(key, cluster)
         for name, pool in cluster.pools.items():
             yield from check_pool((*at, "pools", name), cluster, pool)
-            yield from check_extra_networks((*at, "pools", name), spec.name, pool)
+            yield from check_hosts((*at, "pools", name), spec.name, cluster, pool)
+        for name, gpu_pool in cluster.gpu_pools.items():
+            yield from check_gpu_pool((*at, "gpuPools", name), spec.name, cluster, gpu_pool)
 
 
 def _check_location(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
@@ -88,9 +93,12 @@ def _check_system_pool(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     family, _, size = pool.machine_type.partition("-")
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", pool.machine_type):
         yield Mistake((*at, "machineType"), f"{shown(pool.machine_type)} is not a machine type, such as e2-standard-4")
-    elif re.fullmatch(r"(ct\d\w*|tpu\d\w*)", family):
+    elif re.fullmatch(r"(ct\d\w*|tpu\d\w*)", family) or pool.machine_type in {
+        it.name for it in gpu_catalogue().machines
+    }:
+        kind = "TPU" if family.startswith(("ct", "tpu")) else "GPU"
         yield Mistake(
-            (*at, "machineType"), f"{shown(pool.machine_type)} is a TPU machine; the system pool is for CPU work"
+            (*at, "machineType"), f"{shown(pool.machine_type)} is a {kind} machine; the system pool is for CPU work"
         )
     elif families is not None and family not in families:
         offered = [f for f in families if not f.startswith("ct")]
@@ -99,6 +107,13 @@ def _check_system_pool(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
             f"{shown(pool.machine_type)} does not exist in {cluster.location}; allowed families: {', '.join(offered)}; "
             f"nearest: n2-{size}",
         )
+
+
+def _accelerated(machine_type: str) -> str | None:
+    """What a machine type has beside CPUs, if anything."""
+    if re.fullmatch(r"(ct\d\w*|tpu\d\w*)-.*", machine_type):
+        return "TPU"
+    return "GPU" if machine_type.startswith(tuple(f"{it.series}-" for it in gpu_catalogue().machines)) else None
 
 
 def _check_namespaces(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

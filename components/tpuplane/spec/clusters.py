@@ -19,6 +19,7 @@ from tpuplane.spec.fields import (
     ServiceAccountEmail,
     Spec,
 )
+from tpuplane.spec.gpu_pools import GpuPoolSpec
 from tpuplane.spec.maintenance import MaintenanceSpec
 from tpuplane.spec.pools import PoolSpec
 
@@ -99,7 +100,7 @@ class ExistingClusterSpec(Spec):
 
 
 class ClusterSpec(Spec):
-    """One GKE cluster: where it is, who reaches it, and its pools of TPU slices."""
+    """One GKE cluster: where it is, who reaches it, and its pools of TPU slices and GPU nodes."""
 
     location: str
     """A region, such as us-central1 (its control plane survives the loss of a zone), or a zone. A change replaces the
@@ -164,3 +165,7 @@ class ClusterSpec(Spec):
 
     pools: dict[Name, PoolSpec] = Field(default_factory=dict)
     """Pools of TPU slices, by name. The name is part of the node pools' names: a new name is a new pool."""
+
+    gpu_pools: dict[Name, GpuPoolSpec] = Field(default_factory=dict)
+    """Pools of nodes with GPUs, by name: the node pool's own, which no other pool of the cluster has. A new name is a
+    new pool."""

@@ -1,4 +1,4 @@
-"""What stands on and around the hosts of a pool beside the slice: cached images, further networks."""
+"""The hosts of a pool beside what computes on them: how they are bought and kept, their disks and networks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from tpuplane.spec.capacity import Capacity, FlexStartSpec, MaintenanceInterval, ReservationUseSpec
 from tpuplane.spec.errors import shown
-from tpuplane.spec.fields import Spec, refuse
+from tpuplane.spec.fields import Labels, NodeLabels, Spec, refuse
 
 DiskMode = Literal["CONTAINER_IMAGE_CACHE", "DATA"]
 
@@ -51,3 +52,56 @@ class ExtraNetworkSpec(Spec):
 
     subnetwork: Annotated[str, AfterValidator(_network)]
     """Subnetwork of that VPC in the pool's region: its name or path."""
+
+
+class HostsSpec(Spec):
+    """What every pool says of its hosts, whether they have TPUs or GPUs."""
+
+    capacity: Capacity = "on-demand"
+    """How the hosts are bought: on-demand, spot (cheaper, may be reclaimed at any time), reservation (bought ahead) or
+    flex-start (waited for, and gone after days). A change replaces the pool."""
+
+    reservation: ReservationUseSpec | None = None
+    """The reservation that the hosts come from. Required with capacity: reservation, and only then."""
+
+    flex_start: FlexStartSpec | None = None
+    """How flex-start hosts come and go. Only with capacity: flex-start. Default: they run for 7 days, not queued."""
+
+    disk_type: str | None = None
+    """Boot disk type. Default: the first that the machine takes (v6e, tpu7x, A3 Ultra and A4 take hyperdisk-balanced
+    only). A change rolls the hosts."""
+
+    disk_size_gb: Annotated[int, Field(ge=10, le=65536)] = 100
+    """Boot disk size in GB. Default 100. A change rolls the hosts."""
+
+    image_streaming: bool = False
+    """Start containers while their images still load; for images in Artifact Registry. Default false. A change rolls
+    the hosts."""
+
+    secondary_boot_disks: Annotated[tuple[SecondaryBootDiskSpec, ...], Field(max_length=127)] = ()
+    """Disks with data or container images that every host starts with. Default: none. A change replaces the pool."""
+
+    extra_networks: tuple[ExtraNetworkSpec, ...] = ()
+    """Further network interfaces of each host; switches multi-networking of the cluster on. Default: none. A change
+    replaces the pool."""
+
+    max_pods_per_node: Annotated[int, Field(ge=8, le=256)] = 32
+    """Pods per host; sets the size of each host's pod range. Default 32, not GKE's 110: a host with accelerators runs
+    few workloads beside the system's own pods. A change replaces the pool."""
+
+    auto_repair: bool = True
+    """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true; false with capacity:
+    flex-start, where GKE allows nothing else. Changed in place."""
+
+    auto_upgrade: bool = True
+    """Let GKE upgrade the hosts. Default true; a cluster in a release channel allows nothing else. Changed in place."""
+
+    host_maintenance: MaintenanceInterval | None = None
+    """When Compute Engine maintains the hosts: AS_NEEDED, or PERIODIC (rarer, announced). Default: the machine's own,
+    or the reservation's. A change replaces the pool."""
+
+    labels: Labels = Field(default_factory=dict)
+    """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
+
+    node_labels: NodeLabels = Field(default_factory=dict)
+    """Kubernetes labels of the nodes, beside those that GKE and tpuplane set. Changed in place."""

@@ -9,6 +9,7 @@ from importlib import resources
 import yaml
 
 from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.gpu_pools import GpuPoolSpec
 from tpuplane.spec.pools import PoolSpec
 from tpuplane.tpu import catalogue
 
@@ -90,3 +91,13 @@ def pool_zone(cluster: ClusterSpec, pool: PoolSpec) -> str | None:
         return cluster.location
     offering = offering_zones(pool.generation, cluster.location)
     return offering[0] if len(offering) == 1 else None
+
+
+def gpu_zones(cluster: ClusterSpec, pool: GpuPoolSpec) -> tuple[str, ...]:
+    """The zones of a pool's nodes; none where the user has to choose. Raises `GpuError` for a machine that is not."""
+    if pool.zones:
+        return pool.zones
+    if is_zone(cluster.location):
+        return (cluster.location,)
+    offering = [zone for zone in pool.machine.zones if region_of(zone) == cluster.location]
+    return tuple(offering) if len(offering) == 1 else ()

@@ -79,3 +79,7 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
                 "the pool's or the cluster's name",
             )
         owners |= {own: f"pools.{pool_key}" for own in names if own not in owners}
+    for pool_key in cluster.gpu_pools:
+        if pool_key in owners:
+            message = f"its node pool '{pool_key}' is also one of {owners[pool_key]}; choose another name"
+            yield Mistake((*at, "gpuPools", pool_key), message)

@@ -8,9 +8,10 @@ from ipaddress import IPv4Network
 
 from pydantic.alias_generators import to_snake
 
+from tpuplane.gpu import GpuError
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, dotted
-from tpuplane.spec.locations import system_zones
+from tpuplane.spec.locations import gpu_zones, system_zones
 from tpuplane.spec.provisioned import tpu_rooms
 from tpuplane.tpu import SliceError
 
@@ -129,6 +130,13 @@ def address_needs(cluster: ClusterSpec) -> AddressNeeds:
     for room in tpu_rooms(cluster):
         nodes += room.hosts
         pods += room.hosts * pod_block(_GKE_MAX_PODS)
+    for gpu_pool in cluster.gpu_pools.values():
+        try:
+            hosts = gpu_pool.max_nodes * (len(gpu_zones(cluster, gpu_pool)) or 1)
+        except GpuError:
+            continue  # reported where it stands
+        nodes += hosts
+        pods += hosts * pod_block(gpu_pool.max_pods_per_node)
     return AddressNeeds(nodes, pods)
 
 

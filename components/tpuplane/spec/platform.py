@@ -37,8 +37,8 @@ class PlatformSpec(Spec):
     """Reservations that pools with capacity: reservation draw on, by the name that Compute Engine knows them by."""
 
     quotas: dict[str, dict[str, QuotaSpec]] = Field(default_factory=dict)
-    """TPU quota that Google has granted, by region or zone, then by generation. The pools are held to it at full
-    scale; what is not declared is not checked."""
+    """TPU and GPU quota that Google has granted, by region or zone, then by generation or accelerator. The pools are
+    held to it at full scale; what is not declared is not checked."""
 
     teams: dict[Name, TeamSpec] = Field(default_factory=dict)
     """Teams that share the clusters, by name: each gets a queue with its quota. Default: none, and no queue."""

@@ -11,7 +11,6 @@ from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.locations import is_zone, locations, offering_zones, pool_zone, region_of
 from tpuplane.spec.pools import PoolSpec
-from tpuplane.spec.rules import broken
 from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
 
 
@@ -31,13 +30,6 @@ def check_pool(at: Path, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[Mista
     yield from _check_disk(at, pool, generation)
     yield from _check_version(at, cluster, generation)
     yield from check_capacity(at, cluster, pool, generation)
-    yield from _check_images(at, pool)
-    if not pool.auto_upgrade and cluster.release_channel != "UNSPECIFIED":
-        yield Mistake(
-            (*at, "autoUpgrade"),
-            f"false is refused by GKE in release channel {cluster.release_channel}; remove it (a maintenance exclusion "
-            "is how GKE holds upgrades back)",
-        )
 
 
 def _check_scale(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
@@ -93,23 +85,6 @@ def _check_disk(at: Path, pool: PoolSpec, generation: Generation) -> Iterator[Mi
     allowed = generation.boot_disk_types
     if pool.disk_type is not None and allowed and pool.disk_type not in allowed:
         yield Mistake((*at, "diskType"), choice(pool.disk_type, f"a boot disk of {generation.name} hosts", allowed))
-
-
-def _check_images(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
-    for index, disk in enumerate(pool.secondary_boot_disks):
-        if disk.mode == "CONTAINER_IMAGE_CACHE" and not pool.image_streaming:
-            yield broken("image-cache-streaming", (*at, "secondaryBootDisks", index, "mode"))
-
-
-def check_extra_networks(at: Path, platform: str, pool: PoolSpec) -> Iterator[Mistake]:
-    """Every interface of a host lies in another VPC."""
-    names = [extra.network for extra in pool.extra_networks]
-    for index, name in enumerate(names):
-        path = (*at, "extraNetworks", index, "network")
-        if name in names[:index]:
-            yield broken("extra-networks", path, value=shown(name))
-        elif name == platform:
-            yield broken("extra-network-own", path, value=shown(name))
 
 
 def _check_version(at: Path, cluster: ClusterSpec, generation: Generation) -> Iterator[Mistake]:

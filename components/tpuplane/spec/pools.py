@@ -6,9 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tpuplane.spec.capacity import Capacity, FlexStartSpec, MaintenanceInterval, ReservationUseSpec
-from tpuplane.spec.fields import Labels, NodeLabels, Spec
-from tpuplane.spec.hosts import ExtraNetworkSpec, SecondaryBootDiskSpec
+from tpuplane.spec.fields import Spec
+from tpuplane.spec.hosts import ExtraNetworkSpec, HostsSpec
 from tpuplane.tpu import Slice
 
 # A slice has one host at least, and a GKE cluster 15,000 nodes at most (`scale_checks` counts them exactly). A larger
@@ -26,8 +25,8 @@ class PoolAutoscalingSpec(Spec):
     """Slices at full scale. Multi-host: each is a node pool of its own, which is added or deleted."""
 
 
-class PoolSpec(Spec):
-    """Slices of one shape. Multi-host: a GKE node pool for each slice; single-host: one pool, a node for each slice."""
+class SliceSpec(Spec):
+    """The shape and the number of a pool's slices."""
 
     generation: str
     """TPU generation, such as v5e or v6e. A change replaces the pool."""
@@ -49,55 +48,6 @@ class PoolSpec(Spec):
     autoscaling: PoolAutoscalingSpec | None = None
     """Scale with the work instead of a fixed number of slices. Not together with `slices`."""
 
-    capacity: Capacity = "on-demand"
-    """How the hosts are bought: on-demand, spot (cheaper, may be reclaimed at any time), reservation (bought ahead) or
-    flex-start (waited for, and gone after days). A change replaces the pool."""
-
-    reservation: ReservationUseSpec | None = None
-    """The reservation that the hosts come from. Required with capacity: reservation, and only then."""
-
-    flex_start: FlexStartSpec | None = None
-    """How flex-start hosts come and go. Only with capacity: flex-start. Default: they run for 7 days, not queued."""
-
-    disk_type: str | None = None
-    """Boot disk type. Default: the first that the generation takes (v6e and tpu7x take hyperdisk-balanced only).
-    A change rolls the hosts."""
-
-    disk_size_gb: Annotated[int, Field(ge=10, le=65536)] = 100
-    """Boot disk size in GB. Default 100. A change rolls the hosts."""
-
-    image_streaming: bool = False
-    """Start containers while their images still load; for images in Artifact Registry. Default false. A change rolls
-    the hosts."""
-
-    secondary_boot_disks: Annotated[tuple[SecondaryBootDiskSpec, ...], Field(max_length=127)] = ()
-    """Disks with data or container images that every host starts with. Default: none. A change replaces the pool."""
-
-    extra_networks: Annotated[tuple[ExtraNetworkSpec, ...], Field(max_length=7)] = ()
-    """Further network interfaces of each host, 7 at most; switches multi-networking of the cluster on. Default: none.
-    A change replaces the pool."""
-
-    max_pods_per_node: Annotated[int, Field(ge=8, le=256)] = 32
-    """Pods per host; sets the size of each host's pod range. Default 32, not GKE's 110: a TPU host runs one workload
-    beside the system's own pods. A change replaces the pool."""
-
-    auto_repair: bool = True
-    """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true; false with capacity:
-    flex-start, where GKE allows nothing else. Changed in place."""
-
-    auto_upgrade: bool = True
-    """Let GKE upgrade the hosts. Default true; a cluster in a release channel allows nothing else. Changed in place."""
-
-    host_maintenance: MaintenanceInterval | None = None
-    """When Compute Engine maintains the hosts: AS_NEEDED, or PERIODIC (rarer, announced). Default: the machine's own,
-    or the reservation's. A change replaces the pool."""
-
-    labels: Labels = Field(default_factory=dict)
-    """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
-
-    node_labels: NodeLabels = Field(default_factory=dict)
-    """Kubernetes labels of the nodes, beside those that GKE and tpuplane set. Changed in place."""
-
     @property
     def slice(self) -> Slice:
         """The shape of one slice. Raises `SliceError` when generation, topology and machine type do not fit."""
@@ -114,3 +64,11 @@ class PoolSpec(Spec):
         if self.autoscaling is not None:
             return self.autoscaling.max_slices
         return 1 if self.slices is None else self.slices
+
+
+class PoolSpec(HostsSpec, SliceSpec):
+    """Slices of one shape. Multi-host: a GKE node pool for each slice; single-host: one pool, a node for each slice."""
+
+    extra_networks: Annotated[tuple[ExtraNetworkSpec, ...], Field(max_length=7)] = ()
+    """Further network interfaces of each host, 7 at most; switches multi-networking of the cluster on. Default: none.
+    A change replaces the pool."""

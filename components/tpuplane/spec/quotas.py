@@ -10,10 +10,10 @@ from tpuplane.spec.fields import Spec
 
 
 class QuotaSpec(Spec):
-    """TPU chips of one generation that the project may use at a time in one region or zone."""
+    """TPU chips of one generation, or GPUs of one model, that the project may use at a time in one region or zone."""
 
     on_demand: Annotated[int, Field(ge=0)] | None = None
-    """Chips of on-demand hosts. Default: not declared, not checked."""
+    """Chips or GPUs of on-demand hosts. Default: not declared, not checked."""
 
     preemptible: Annotated[int, Field(ge=0)] | None = None
-    """Chips of spot and flex-start hosts: Google's preemptible quota. Default: not declared, not checked."""
+    """Chips or GPUs of spot and flex-start hosts: Google's preemptible quota. Default: not declared, not checked."""

@@ -17,7 +17,7 @@ class Rule:
 
     id: str
     sources: tuple[str, ...]
-    """Keys of `tpuplane.tpu`'s sources."""
+    """Keys of the sources of `tpuplane.tpu` or `tpuplane.gpu`."""
     cause: str
     allowed: str = ""
     remedy: str = ""

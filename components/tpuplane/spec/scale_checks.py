@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from tpuplane.gpu import GpuError, gpu_catalogue
 from tpuplane.spec.capacity import Capacity
 from tpuplane.spec.errors import Mistake, Path, dotted, shown
-from tpuplane.spec.locations import is_zone, known_zones, locations, pool_zone, region_of
+from tpuplane.spec.locations import gpu_zones, is_zone, known_zones, locations, pool_zone, region_of
 from tpuplane.spec.networks import address_needs
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.provisioned import provisioning_zones, tpu_rooms
@@ -23,13 +24,13 @@ _MAX_CLUSTER_NODES = 15000
 
 
 class _Use(NamedTuple):
-    """The chips of a pool at full scale, or of what auto-provisioning may add to the pools."""
+    """The chips or GPUs of a pool at full scale, or of what auto-provisioning may add to the pools."""
 
     path: str
     zones: tuple[str, ...]
-    generation: str
+    hardware: str  # generation or accelerator
     capacity: Capacity
-    chips: int
+    amount: int
 
 
 def check_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -44,22 +45,22 @@ def check_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
             continue
         for name, quota in generations.items():
             try:
-                generation = catalogue().generation(name)
-            except SliceError as error:
+                hardware, words = _hardware(name)
+            except (SliceError, GpuError) as error:
                 yield Mistake((*at, name), str(error))
                 continue
             for field, granted in (("onDemand", quota.on_demand), ("preemptible", quota.preemptible)):
                 counted = [
                     use
                     for use in uses
-                    if use.generation == generation.name
+                    if use.hardware == hardware
                     and use.capacity in _COUNTS[field]
                     and location in (*use.zones, *map(region_of, use.zones))
                 ]
-                needed = sum(use.chips for use in counted)
+                needed = sum(use.amount for use in counted)
                 if granted is not None and needed > granted:
-                    pools = ", ".join(f"{use.path} {use.chips}" for use in counted)
-                    yield broken("quota", (*at, name, field), value=granted, needed=needed, pools=pools)
+                    pools = ", ".join(f"{use.path} {use.amount}" for use in counted)
+                    yield broken("quota", (*at, name, field), value=granted, needed=needed, pools=pools, **words)
 
 
 def check_limits(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -73,7 +74,13 @@ def check_limits(spec: PlatformSpec) -> Iterator[Mistake]:
                 continue  # reported where it stands
             if nodes > _MAX_POOL_NODES:
                 field = ("autoscaling", "maxSlices") if pool.autoscaling else ("slices",)
-                yield broken("pool-nodes", (*at, "pools", pool_key, *field), value=nodes, allowed=_MAX_POOL_NODES)
+                cause = f"{nodes} single-host slices are as many nodes of one pool"
+                yield broken("pool-nodes", (*at, "pools", pool_key, *field), cause=cause, allowed=_MAX_POOL_NODES)
+        for pool_key, gpu_pool in cluster.gpu_pools.items():
+            if gpu_pool.max_nodes > _MAX_POOL_NODES:
+                field = ("autoscaling", "maxNodes") if gpu_pool.autoscaling else ("nodes",)
+                cause = f"{gpu_pool.max_nodes} nodes in a zone"
+                yield broken("pool-nodes", (*at, "gpuPools", pool_key, *field), cause=cause, allowed=_MAX_POOL_NODES)
         total = address_needs(cluster).nodes
         if total > _MAX_CLUSTER_NODES:
             yield broken("cluster-nodes", (*at, "pools"), value=total, allowed=_MAX_CLUSTER_NODES)
@@ -94,3 +101,18 @@ def _uses(spec: PlatformSpec) -> Iterator[_Use]:
                 # Pods that say nothing else get on-demand hosts.
                 path, zones = dotted(("clusters", key, "autoProvisioning")), provisioning_zones(cluster)
                 yield _Use(path, zones, room.generation.name, "on-demand", room.chips)
+        for pool_key, gpu_pool in cluster.gpu_pools.items():
+            try:
+                machine, zones = gpu_pool.machine, gpu_zones(cluster, gpu_pool)
+            except GpuError:
+                continue  # reported where it stands
+            path, gpus = dotted(("clusters", key, "gpuPools", pool_key)), gpu_pool.max_nodes * machine.gpus
+            for zone in zones if gpus else ():
+                yield _Use(path, (zone,), machine.accelerator.name, gpu_pool.capacity, gpus)
+
+
+def _hardware(name: str) -> tuple[str, dict[str, Any]]:
+    """The generation or accelerator called `name`, and how a rule speaks of it. Raises `SliceError` or `GpuError`."""
+    if name.startswith("nvidia-"):
+        return gpu_catalogue().accelerator(name).name, {"unit": "GPUs", "fixed": "nodes", "most": "maxNodes"}
+    return catalogue().generation(name).name, {"unit": "chips", "fixed": "slices", "most": "maxSlices"}

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from tpuplane import explain as package
 from tpuplane.explain import Explanation, UnknownPath, citation, explain, paths
-from tpuplane.explain.facts import cluster_facts, pool_facts, system_facts
+from tpuplane.explain.facts import cluster_facts, gpu_pool_facts, pool_facts, system_facts
 from tpuplane.explain.reasons import Kind, Reason, entries
 from tpuplane.plan import ClusterPlan, NodePoolPlan, plan
 from tpuplane.spec import PlatformSpec, load_stack
@@ -40,6 +40,41 @@ def pool_of(location: str = "us-central1", /, reservations: Any = None, **pool: 
 
 
 SPECS = {
+    "gpus": spec_of(
+        gpuPools={
+            "shared": {
+                "accelerator": "nvidia-l4",
+                "zones": ["us-central1-a", "us-central1-b"],
+                "autoscaling": {"maxNodes": 2},
+                "sharing": {"strategy": "TIME_SHARING", "maxClients": 4},
+                "localSsds": 1,
+            },
+            "training": {"accelerator": "nvidia-b200", "compactPlacement": True, "capacity": "spot"},
+            "chosen": {
+                "machineType": "a2-highgpu-1g",
+                "zones": ["us-central1-a"],
+                "driver": "LATEST",
+                "partitionSize": "1g.5gb",
+                "diskType": "pd-ssd",
+                "maxPodsPerNode": 64,
+                "autoRepair": False,
+                "nodeLabels": {"team": "vision"},
+            },
+            "night": {
+                "accelerator": "nvidia-h200-141gb",
+                "capacity": "flex-start",
+                "autoscaling": {"maxNodes": 2},
+            },
+        },
+    ),
+    "gpus-without-channel": spec_of(
+        "us-central1-a",
+        releaseChannel="UNSPECIFIED",
+        gpuPools={
+            "held": {"accelerator": "nvidia-l4", "autoUpgrade": False},
+            "upgraded": {"accelerator": "nvidia-l4", "gpus": 2},
+        },
+    ),
     "lab": load_stack(HERE / "lab.yaml"),
     "acme": load_stack(HERE / "acme.yaml"),
     "chosen": spec_of(
@@ -112,11 +147,21 @@ def test_everything_of_a_platform_is_explained(name: str) -> None:
 def test_no_value_of_the_plan_is_left_out() -> None:
     """What has no reason in data/reasons.yaml and no field of the same name in the spec is part of another value."""
     part_of_others = {
-        "pool": {"pool", "index"},
+        "pool": {"pool", "index", "gpu", "local_ssds", "compact"},
+        "gpuPool": {"pool", "index", "slice", "placement_topology", "workload_policy"},
         "systemPool": {"pool", "index"},
-        "cluster": {"key", "region", "system_pool", "tpu_pools", "node_addresses", "pod_addresses", "queues"},
+        "cluster": {
+            "key",
+            "region",
+            "system_pool",
+            "tpu_pools",
+            "gpu_pools",
+            "node_addresses",
+            "pod_addresses",
+            "queues",
+        },
     }
-    for kind, plan_of_it in {"pool": NodePoolPlan, "cluster": ClusterPlan}.items():
+    for kind, plan_of_it in {"pool": NodePoolPlan, "gpuPool": NodePoolPlan, "cluster": ClusterPlan}.items():
         explained = {entry.of.partition(".")[0] for entry in entries(kind)}  # type: ignore[arg-type]
         assert {part.name for part in fields(plan_of_it)} - explained == part_of_others[kind]
 
@@ -133,6 +178,8 @@ def applied() -> Iterator[Reason]:
             for key, pool in described.pools.items():
                 members = [member for member in cluster.tpu_pools if member.pool == key]
                 facts.append(("pool", pool_facts(pool, cluster, members)))
+            for made in cluster.gpu_pools:
+                facts.append(("gpuPool", gpu_pool_facts(described.gpu_pools[made.pool], cluster, made)))
             for kind, known in facts:
                 yield from (entry.reason(known) for entry in entries(kind))
 

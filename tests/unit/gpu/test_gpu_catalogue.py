@@ -32,7 +32,7 @@ def test_a_machine_is_what_its_name_says(machine: GpuMachine) -> None:
     assert {region_of(zone) for zone in machine.zones} <= set(locations().regions)
     # Local SSDs come with it or may be asked for, never both.
     assert not (machine.local_ssds and machine.local_ssd_choices)
-    assert bool(machine.networks) == (machine.gpudirect in ("TCPX", "TCPXO"))
+    assert bool(machine.networks) == (machine.gpudirect is not None)
 
 
 def test_one_default_at_most_among_machines_that_differ_in_size_only() -> None:

@@ -26,12 +26,21 @@ def names(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def described(*sides: dict[str, Any]) -> dict[str, Any]:
-    """The base with each side of a row laid over it; null takes a field of the pool away."""
+    """The base with each side of a row laid over it; null takes a field of a pool away.
+
+    `gpu` is a pool of GPU nodes, in the place of the other one unless the row describes both.
+    """
     whole = copy.deepcopy(BASE)
     cluster = whole["clusters"]["main"]
+    pool, gpu = cluster["pools"]["trainer"], {}
     for side in sides:
-        for part, at in (("platform", whole), ("cluster", cluster), ("pool", cluster["pools"]["trainer"])):
+        for part, at in (("platform", whole), ("cluster", cluster), ("pool", pool), ("gpu", gpu)):
             at.update(copy.deepcopy(side.get(part, {})))
-    pool = cluster["pools"]["trainer"]
-    cluster["pools"]["trainer"] = {field: value for field, value in pool.items() if value is not None}
+    if gpu:
+        cluster["gpuPools"] = {"serving": _without_nulls(gpu)}
+    cluster["pools"] = {} if gpu and not pool else {"trainer": _without_nulls(pool)}
     return whole
+
+
+def _without_nulls(fields: dict[str, Any]) -> dict[str, Any]:
+    return {field: value for field, value in fields.items() if value is not None}

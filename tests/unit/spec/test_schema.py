@@ -55,6 +55,6 @@ def test_editors_know_the_topologies_of_each_generation() -> None:
 
 
 def test_the_pages_about_stack_files_name_every_field() -> None:
-    page = "".join((ROOT / "docs" / name).read_text() for name in ("stacks.md", "queues.md"))
+    page = "".join((ROOT / "docs" / name).read_text() for name in ("stacks.md", "gpu.md", "queues.md"))
     fields = {field for model in stack_schema()["$defs"].values() for field in model["properties"]}
     assert sorted(field for field in fields if f"`{field}`" not in page) == []

@@ -1,0 +1,50 @@
+"""What must hold of the hosts of every pool, whether they have TPUs or GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.errors import Mistake, Path, shown
+from tpuplane.spec.hosts import HostsSpec
+from tpuplane.spec.rules import broken
+
+
+def check_hosts(
+    at: Path, platform: str, cluster: ClusterSpec, pool: HostsSpec, *, rdma: bool = False
+) -> Iterator[Mistake]:
+    """Every mistake about images, upgrades and networks of a pool's hosts.
+
+    `rdma`: its GPUs talk to other hosts by RDMA, whose interfaces share a VPC.
+    """
+    yield from _check_images(at, pool)
+    yield from _check_upgrades(at, cluster, pool)
+    yield from _check_extra_networks(at, platform, pool, rdma=rdma)
+
+
+def _check_images(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
+    for index, disk in enumerate(pool.secondary_boot_disks):
+        if disk.mode == "CONTAINER_IMAGE_CACHE" and not pool.image_streaming:
+            yield broken("image-cache-streaming", (*at, "secondaryBootDisks", index, "mode"))
+
+
+def _check_upgrades(at: Path, cluster: ClusterSpec, pool: HostsSpec) -> Iterator[Mistake]:
+    if not pool.auto_upgrade and cluster.release_channel != "UNSPECIFIED":
+        yield Mistake(
+            (*at, "autoUpgrade"),
+            f"false is refused by GKE in release channel {cluster.release_channel}; remove it (a maintenance exclusion "
+            "is how GKE holds upgrades back)",
+        )
+
+
+def _check_extra_networks(at: Path, platform: str, pool: HostsSpec, *, rdma: bool) -> Iterator[Mistake]:
+    """Every interface of a host lies in another VPC; those of RDMA in another subnetwork."""
+    extras = pool.extra_networks
+    for index, extra in enumerate(extras):
+        path = (*at, "extraNetworks", index)
+        if extra.network == platform:
+            yield broken("extra-network-own", (*path, "network"), value=shown(extra.network))
+        elif rdma and extra.subnetwork in [it.subnetwork for it in extras[:index]]:
+            yield broken("extra-networks-rdma", (*path, "subnetwork"), value=shown(extra.subnetwork))
+        elif not rdma and extra.network in [it.network for it in extras[:index]]:
+            yield broken("extra-networks", (*path, "network"), value=shown(extra.network))
