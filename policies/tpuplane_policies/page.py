@@ -51,7 +51,8 @@ def _row(rule: Rule) -> str:
     cis = [f"CIS {number}" for number in rule.cis]
     elsewhere = ", ".join((*rule.checkov, *rule.trivy, *cis)) or "none"
     text = f"**{rule.title}.** {_sentence(rule.why)} {_sentence(rule.remedy)}"
-    return f"| {rule.id} | {_cell(text)} | {rule.level}, {rule.severity} | {elsewhere} |"
+    level = f"{rule.level}, {rule.severity}" + (", can remediate" if rule.repairs else "")
+    return f"| {rule.id} | {_cell(text)} | {level} | {elsewhere} |"
 
 
 def _options(rule: Rule) -> Iterator[str]:

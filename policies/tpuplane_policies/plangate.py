@@ -41,7 +41,7 @@ def _judge(plan: Plan, config: dict[str, Any]) -> int:
             continue
         for violation in judge_plan(rule, plan, settings, ledger, today):
             print(f"[{level}] {violation.message}")
-            failed |= level == "mandatory"
+            failed |= level in ("mandatory", "remediate")  # a plan is only judged
     for rule_id, record in ledger.records.items():
         for what in record.undecided:
             print(f"[advisory] {rule_id} cannot decide yet on {what}")

@@ -24,6 +24,7 @@ from tpuplane_policies.pack import plain, policies, written
 
 pytestmark = pytest.mark.policies
 
+TENANT = "kueue.x-k8s.io/managed-namespace"
 KLEENE = {None: 0.5, True: 1.0, False: 0.0}
 truths = st.sampled_from([Truth(True), Truth(False), Truth(None, ("a",)), Truth(None, ("b",))])
 
@@ -135,3 +136,20 @@ def test_only_the_rules_named_mandatory_must_decide() -> None:
 def test_every_pack_has_a_ledger_of_its_own() -> None:
     judge_all(pool(placementPolicy=UNKNOWN_STRING_VALUE))
     assert judge_all(pool()) == {}
+
+
+def test_a_stack_is_judged_as_it_is_written_where_a_provider_says_nothing_yet() -> None:
+    """The outputs of what an unconfigured provider would make are empty, and a rule must not pass them unread."""
+    made = {policy.name: policy for policy in policies()}
+    queue = bases()["queue"]
+    urn, type_ = f"urn:pulumi:s::p::{queue['type']}::queue", queue["type"]
+    props = merged(queue["props"], {"metadata": {"namespace": None}})
+    namespace = ("kubernetes:core/v1:Namespace", {"metadata": {"name": "a", "labels": {TENANT: "true"}}})
+    said: list[str] = []
+    outputs = []
+    for kind, inputs, at in ((type_, props, urn), (*namespace, "urn:pulumi:s::p::ns::a")):
+        args = ResourceValidationArgs(kind, unknown_checking_proxy(inputs), at, "it", OPTIONS, None, None)
+        made["KQ007"].validate(args, lambda text, _urn=None: said.append(text))
+        outputs.append(PolicyResource(kind, unknown_checking_proxy({}), at, "it", OPTIONS, None, None, [], {}))
+    made["KQ006-stack"].validate(StackValidationArgs(outputs, None), lambda text, _urn=None: said.append(text))
+    assert ["no LocalQueue in this namespace" in text for text in said] == [True]

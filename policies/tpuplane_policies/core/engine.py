@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from tpuplane_policies.core.judging import exempted, judge
+from tpuplane_policies.core.judging import Finding, Repair, exempted, judge
 from tpuplane_policies.core.ledger import Ledger
 from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.registry import Rule
 from tpuplane_policies.core.resources import Resource, Stack, inline_pools, matches
+from tpuplane_policies.core.values import UndecidedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,25 @@ def judge_plan(rule: Rule, plan: Plan, settings: Mapping[str, Any], ledger: Ledg
     ]
 
 
+def repairs(
+    rule: Rule, resource: Resource, settings: Mapping[str, Any], today: date
+) -> list[tuple[tuple[str, ...], Any]]:
+    """What puts a resource right by one rule: keys and value; nothing where the resource is exempted."""
+    whole = Finding("", resource, 0)
+    if exempted(whole, settings.get("exemptions") or (), today)[0]:
+        return []
+    found: list[Repair] = []
+    for check in rule.repairs:
+        if matches(check.types, resource.type):
+            with suppress(UndecidedError):  # what is not known yet is put right by the update that knows it
+                found += check.function(resource, _options(rule, settings))
+    return found
+
+
+def _options(rule: Rule, settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {**rule.defaults, **{name: value for name, value in settings.items() if name in rule.options}}
+
+
 def _judge(
     rule: Rule,
     function: Any,
@@ -65,8 +86,7 @@ def _judge(
     ledger: Ledger,
     today: date,
 ) -> list[Violation]:
-    options = {**rule.defaults, **{name: value for name, value in settings.items() if name in rule.options}}
-    judgement = judge(function, subject, options)
+    judgement = judge(function, subject, _options(rule, settings))
     ledger.note(rule.id, judgement, subject.name if isinstance(subject, Resource) else "the stack")
     violations = []
     for finding in judgement.findings:

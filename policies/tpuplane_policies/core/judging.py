@@ -32,6 +32,10 @@ Demands = Iterable[Demand]
 ResourceCheck = Callable[[Resource, Options], Demands]
 StackCheck = Callable[[Stack, Options], Demands]
 PlanCheck = Callable[[Plan, Options], Demands]
+Repair = tuple[tuple[str, ...], Any]
+"""A property, by the keys that lead to it, and the value that puts its resource right."""
+Repairs = Iterable[Repair]
+ResourceRepair = Callable[[Resource, Options], Repairs]
 
 
 def demand(truth: Truth | bool, at: Value, wrong: str, resource: Resource | None = None, like: str = "") -> Demand:

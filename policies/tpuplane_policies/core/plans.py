@@ -8,18 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tpuplane_policies.core.resources import Resource
-from tpuplane_policies.core.values import UNKNOWN
-
-_SENTINELS = {
-    "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
-    "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
-    "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
-    "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
-    "030794c1-ac77-496b-92df-f27374a8bd58",
-    "e48ece36-62e2-4504-bad9-02848725956a",
-    "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
-}
-"""How the engine writes an unknown boolean, number, string, list, asset, archive and object."""
+from tpuplane_policies.core.values import SENTINELS, UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,4 +84,4 @@ def _known(raw: Any) -> Any:
         return {key: _known(value) for key, value in raw.items()}
     if isinstance(raw, list):
         return [_known(value) for value in raw]
-    return UNKNOWN if isinstance(raw, str) and raw in _SENTINELS else raw
+    return UNKNOWN if isinstance(raw, str) and raw in SENTINELS else raw

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 
 import yaml
 
-from tpuplane_policies.core.judging import PlanCheck, ResourceCheck, StackCheck
+from tpuplane_policies.core.judging import PlanCheck, ResourceCheck, ResourceRepair, StackCheck
 
 GROUPS = ("gke", "tpu", "queueing", "workload", "project", "change")
 """Files of `data`, in the order in which the pack runs their rules: "change" reads what the others came to."""
@@ -48,6 +48,8 @@ class Rule:
     stack_checks: tuple[Check, ...] = ()
     plan_checks: tuple[Check, ...] = ()
     """For what Pulumi tells no policy pack: what a plan replaces, and with which options (`plangate`)."""
+    repairs: tuple[Check, ...] = ()
+    """What puts a resource right, where a stack sets the rule's level to `remediate`."""
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -58,6 +60,7 @@ class Rule:
 _CHECKS: dict[str, list[Check]] = {}
 _STACK_CHECKS: dict[str, list[Check]] = {}
 _PLAN_CHECKS: dict[str, list[Check]] = {}
+_REPAIRS: dict[str, list[Check]] = {}
 
 
 def resource_rule(rule_id: str, *types: str) -> Callable[[ResourceCheck], ResourceCheck]:
@@ -90,6 +93,16 @@ def plan_rule(rule_id: str) -> Callable[[PlanCheck], PlanCheck]:
     return register
 
 
+def repair_rule(rule_id: str, *types: str) -> Callable[[ResourceRepair], ResourceRepair]:
+    """Make a function put resources of these types right, where that changes nothing that runs."""
+
+    def register(function: ResourceRepair) -> ResourceRepair:
+        _REPAIRS.setdefault(rule_id, []).append(Check(function, types))
+        return function
+
+    return register
+
+
 @cache
 def rules() -> tuple[Rule, ...]:
     """Every rule.
@@ -101,7 +114,7 @@ def rules() -> tuple[Rule, ...]:
     for module in iter_modules(import_module("tpuplane_policies.rules").__path__):
         import_module(f"tpuplane_policies.rules.{module.name}")
     found = tuple(_rule(group, rule_id, text) for group in GROUPS for rule_id, text in _described(group).items())
-    odd = {*_CHECKS, *_STACK_CHECKS, *_PLAN_CHECKS} ^ {rule.id for rule in found}
+    odd = {*_CHECKS, *_STACK_CHECKS, *_PLAN_CHECKS, *_REPAIRS} ^ {rule.id for rule in found}
     if odd:
         raise ValueError(f"rules that are only described or only written: {', '.join(sorted(odd))}")
     return found
@@ -126,5 +139,6 @@ def _rule(group: str, rule_id: str, text: Mapping[str, Any]) -> Rule:
         checks=tuple(_CHECKS.get(rule_id, ())),
         stack_checks=tuple(_STACK_CHECKS.get(rule_id, ())),
         plan_checks=tuple(_PLAN_CHECKS.get(rule_id, ())),
+        repairs=tuple(_REPAIRS.get(rule_id, ())),
         **lists,
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tpuplane_policies.core.judging import Demands, Options, demand
-from tpuplane_policies.core.registry import resource_rule
+from tpuplane_policies.core.judging import Demands, Options, Repairs, demand
+from tpuplane_policies.core.registry import repair_rule, resource_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource
 from tpuplane_policies.core.values import Truth, Value
 from tpuplane_policies.rules.kinds import IAM, INSTANCE
@@ -101,6 +101,24 @@ def nodes_check_what_they_boot(it: Resource, options: Options) -> Demands:
         yield demand(~at.one_of(False, "false"), at, "a changed boot would not be noticed", like="CKV_GCP_72")
 
 
+@repair_rule("GKE006", CLUSTER)
+def shield_nodes(cluster: Resource, options: Options) -> Repairs:
+    """GKE turns it on in place."""
+    if cluster["enableShieldedNodes"].get() is not None and cluster["enableShieldedNodes"].is_true.holds is False:
+        yield ("enableShieldedNodes",), True
+
+
+@repair_rule("GKE006", CLUSTER, POOL)
+def check_what_nodes_boot(it: Resource, options: Options) -> Repairs:
+    """Of nodes that are made anew; existing pools would be replaced for it, which REP002 holds up."""
+    if it.type == POOL or it["nodeConfig"].is_set.holds:
+        config = it["nodeConfig.shieldedInstanceConfig"]
+        for name in ("enableSecureBoot", "enableIntegrityMonitoring"):
+            wanted = config[name].get() is False or (name == "enableSecureBoot" and config[name].get() is None)
+            if wanted:
+                yield ("nodeConfig", "shieldedInstanceConfig", name), True
+
+
 @resource_rule("GKE007", CLUSTER, POOL)
 def nodes_run_cos(it: Resource, options: Options) -> Demands:
     """COS with containerd is GKE's default; plain COS is what it was called before."""
@@ -192,6 +210,16 @@ def pools_say_whose_they_are(pool: Resource, options: Options) -> Demands:
     for key in options["labels"]:
         at = pool["nodeConfig.resourceLabels"].child(key)
         yield demand(at.is_set, at, f"the bill does not say whose it is; wanted: {', '.join(options['labels'])}")
+
+
+@repair_rule("GKE021", CLUSTER, POOL)
+def say_whose_they_are(it: Resource, options: Options) -> Repairs:
+    """The labels that `values` gives, where they are missing; nobody's own value is changed."""
+    path = ("resourceLabels",) if it.type == CLUSTER else ("nodeConfig", "resourceLabels")
+    labels = it[".".join(path)]
+    for key, value in options["values"].items():
+        if labels.child(key).get() in (None, ""):
+            yield (*path, key), value
 
 
 @resource_rule("GKE026", POOL)

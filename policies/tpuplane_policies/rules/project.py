@@ -9,8 +9,8 @@ from typing import cast
 
 import yaml
 
-from tpuplane_policies.core.judging import Demands, Options, demand
-from tpuplane_policies.core.registry import resource_rule
+from tpuplane_policies.core.judging import Demands, Options, Repairs, demand
+from tpuplane_policies.core.registry import repair_rule, resource_rule
 from tpuplane_policies.core.resources import CLUSTER, Resource
 from tpuplane_policies.rules.kinds import (
     BUCKET,
@@ -63,6 +63,14 @@ def private_google_access(subnetwork: Resource, options: Options) -> Demands:
     proxies = subnetwork["purpose"].one_of(*PROXIES)
     text = "private nodes reach Google's APIs through the NAT only"
     yield demand(proxies | at.is_true, at, text, like="CKV_GCP_74 GCP-0075")
+
+
+@repair_rule("PRJ002", SUBNETWORK)
+def give_private_google_access(subnetwork: Resource, options: Options) -> Repairs:
+    """Google turns it on in place."""
+    used = subnetwork["purpose"].get() not in PROXIES
+    if used and subnetwork["privateIpGoogleAccess"].is_true.holds is False:
+        yield ("privateIpGoogleAccess",), True
 
 
 @resource_rule("PRJ003", IAM)

@@ -1,0 +1,210 @@
+"""The pack under the real engine, on programs that use no component of ours, and on the project's own production."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pulumi_stack import Stack
+from tpuplane_twin import executables, tools
+from tpuplane_twin.engine import environment
+from tpuplane_twin.environment import google_environment
+from tpuplane_twin.paths import TwinPaths
+
+pytestmark = pytest.mark.twin
+
+ROOT = Path(__file__).parents[2]
+PACK = ROOT / "policies"
+
+RAW = """
+import json, pulumi, pulumi_gcp as gcp, pulumi_kubernetes as k8s
+from pulumi_kubernetes.apiextensions import CustomResource
+
+props = json.loads(pulumi.Config().require("props"))
+net = gcp.compute.Network("net", auto_create_subnetworks=False)
+gcp.compute.Subnetwork("sub", network=net.id, region="us-central1", ip_cidr_range="10.0.0.0/20", **props["subnetwork"])
+cluster = gcp.container.Cluster("raw", location="us-central1", network=net.id, **props["cluster"])
+gcp.container.NodePool("slice", cluster=cluster.name, location="us-central1", **props["pool"])
+provider = k8s.Provider("k8s", kubeconfig=cluster.endpoint, cluster_identifier="raw")
+opts = pulumi.ResourceOptions(provider=provider)
+k8s.apps.v1.Deployment("typed", metadata={"namespace": "research"}, opts=opts, spec={
+    "selector": {"match_labels": {"a": "b"}},
+    "template": {"metadata": {"labels": {"a": "b"}}, "spec": props["pod"]},
+})
+jobs = [{"name": "w", "template": {"spec": {"parallelism": 4, "template": {"spec": props["pod"]}}}}]
+labels = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
+for name, api_version, kind, metadata, spec in (
+    ("custom", "jobset.x-k8s.io/v1alpha2", "JobSet", {"namespace": "default"}, {"replicatedJobs": jobs}),
+    ("queue", "kueue.x-k8s.io/v1beta2", "ClusterQueue", {"name": "q"}, props["queue"]),
+    ("flavor", "kueue.x-k8s.io/v1beta2", "ResourceFlavor", {"name": "v6e"}, {"nodeLabels": labels}),
+):
+    CustomResource(name, api_version=api_version, kind=kind, metadata=metadata, spec=spec, opts=opts)
+"""
+
+PROPS: dict[str, Any] = {
+    "subnetwork": {"private_ip_google_access": False},
+    "cluster": {
+        "remove_default_node_pool": True,
+        "initial_node_count": 1,
+        "enable_shielded_nodes": False,
+        "private_cluster_config": {"enable_private_nodes": True, "enable_private_endpoint": False},
+        "master_authorized_networks_config": {"cidr_blocks": [{"cidr_block": "0.0.0.0/0"}]},
+    },
+    "pool": {
+        "node_locations": ["us-central1-b"],
+        "node_count": 3,
+        "placement_policy": {"type": "COMPACT", "tpu_topology": "4x4"},
+        "node_config": {"machine_type": "ct6e-standard-4t", "service_account": "default"},
+    },
+    "pod": {"containers": [{"name": "a", "image": "app:latest", "securityContext": {"privileged": True}}]},
+    "queue": {
+        "namespaceSelector": {"matchLabels": {"team": "a"}},
+        "resourceGroups": [
+            {
+                "coveredResources": ["google.com/tpu"],
+                "flavors": [{"name": "v6e", "resources": [{"name": "google.com/tpu", "nominalQuota": 64}]}],
+            }
+        ],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def variables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An engine with both providers. Previews ask Google nothing, so no API is there to answer."""
+    folder = tmp_path_factory.mktemp("engine")
+    kept = {name: it for name, it in os.environ.items() if not name.startswith(("PULUMI_", "UV_", "VIRTUAL_ENV"))}
+    kept["PATH"] = os.pathsep.join(
+        it for it in os.environ["PATH"].split(os.pathsep) if not shutil.which("pulumi", path=it)
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TPUPLANE_TWIN_HOME", str(folder))
+        patch.setenv("PATH", kept["PATH"])
+        paths = TwinPaths.of("policy-raw").make()
+        executables.install(paths, tools.ensure(["pulumi", "kubectl"]))
+        return (
+            kept
+            | environment(paths)
+            | google_environment("http://127.0.0.1:9", "none")
+            | {
+                "UV_PROJECT_ENVIRONMENT": sys.prefix,
+                "KUBECONFIG": str(folder / "none"),
+            }
+        )
+
+
+@pytest.fixture(scope="module")
+def raw(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Stack:
+    folder = tmp_path_factory.mktemp("raw")
+    for name in ("infra", "stacks"):
+        (folder / name).mkdir()
+    made = Stack(folder, variables)
+    made.options(toolchain="uv", virtualenv=sys.prefix)
+    made.program(RAW)
+    made.pulumi("stack", "init", "raw")
+    made.pulumi("config", "set", "gcp:project", "acme")
+    made.pulumi("config", "set", "props", json.dumps(PROPS))
+    return made
+
+
+@pytest.fixture(scope="module")
+def prod(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Stack:
+    folder = tmp_path_factory.mktemp("prod")
+    shutil.copy(ROOT / "Pulumi.yaml", folder)
+    for name in ("infra", "stacks"):
+        shutil.copytree(ROOT / name, folder / name)
+    made = Stack(folder, variables)
+    made.pulumi("stack", "init", "prod")
+    return made
+
+
+def preview(stack: Stack, config: dict[str, Any] | Path, *, fails: bool) -> str:
+    path = config if isinstance(config, Path) else stack.folder / "policies.json"
+    if isinstance(config, dict):
+        path.write_text(json.dumps(config))
+    return stack.pulumi("preview", "--diff", "--policy-pack", str(PACK), "--policy-pack-config", str(path), fails=fails)
+
+
+def test_resources_of_anyone_are_judged(raw: Stack) -> None:
+    said = preview(raw, {}, fails=True)
+    for finding in (
+        "GKE002 raw: privateClusterConfig.enablePrivateEndpoint is false",
+        "GKE003 raw: masterAuthorizedNetworksConfig.cidrBlocks[0].cidrBlock is '0.0.0.0/0'",
+        "GKE005 slice: nodeConfig.serviceAccount is 'default'",
+        "TPU003 slice: nodeCount is 3: a v6e 4x4 slice has 4 hosts. Remedy: set the counts per zone",
+        "K8S001 typed: spec.template.spec.containers[0].securityContext.privileged is true",
+        "K8S001 custom: spec.replicatedJobs[0].template.spec.template.spec.containers[0]",
+        "K8S005 custom: spec.replicatedJobs[0].template.spec.template.spec.containers[0].image is 'app:latest'",
+        "K8S006 custom: metadata.namespace is 'default'",
+        "JOB001 custom: metadata.annotations.alpha.jobset.sigs.k8s.io/exclusive-topology is not set",
+        "KQ001 flavor: spec.tolerations is not set: TPU nodes are tainted",
+        "KQ002 the queues promise 64 chips of tpu-v6e-slice 4x4; the pools grow to 12",
+        "KQ003 queue: spec.resourceGroups[0].coveredResources",
+        "PRJ002 sub: privateIpGoogleAccess is false",
+    ):
+        assert finding in said, finding
+
+
+def test_what_is_safe_is_put_right_where_a_stack_asks_for_it(raw: Stack) -> None:
+    assert "[remediate]" not in preview(raw, {"all": "advisory"}, fails=False)
+    said = preview(
+        raw,
+        {
+            "all": "advisory",
+            "GKE006": "remediate",
+            "PRJ002": "remediate",
+            "GKE021": {"enforcementLevel": "remediate", "labels": ["environment"], "values": {"environment": "dev"}},
+        },
+        fails=False,
+    )
+    for finding in ("GKE006 raw: enableShieldedNodes", "PRJ002 sub", "resourceLabels.environment is not set"):
+        assert finding not in said, finding
+    for rule, kind in (("GKE006", "Cluster: raw"), ("GKE021", "NodePool: slice"), ("PRJ002", "Subnetwork: sub")):
+        assert any("[remediate]" in line and rule in line and kind in line for line in said.splitlines()), rule
+    shown = " ".join(said.split())
+    for change in ("enableShieldedNodes : false => true", "privateIpGoogleAccess: false => true"):
+        assert change in shown, change
+
+
+def test_production_is_clean_under_its_config(prod: Stack) -> None:
+    said = preview(prod, PACK / "config" / "prod.json", fails=False)
+    assert "tpuplane@v0.1.0 [advisory]" in said
+    assert "[mandatory]" not in said
+
+
+def public_endpoint(clusters: dict[str, Any]) -> None:
+    clusters["central"]["controlPlane"]["publicEndpoint"] = True
+
+
+def no_repair(clusters: dict[str, Any]) -> None:
+    clusters["central"]["pools"]["pretrain"]["autoRepair"] = False
+
+
+@pytest.mark.parametrize(
+    ("change", "finding"),
+    [
+        (public_endpoint, "GKE002 platform-central: privateClusterConfig.enablePrivateEndpoint is false"),
+        (no_repair, "GKE012 platform-central-pretrain-0: management.autoRepair is false"),
+    ],
+)
+def test_one_changed_line_fails_productions_gate(
+    prod: Stack, change: Callable[[dict[str, Any]], None], finding: str
+) -> None:
+    file = prod.folder / "stacks" / "Pulumi.prod.yaml"
+    former = file.read_text()
+    content = yaml.safe_load(former)
+    change(content["config"]["tpuplane:platform"]["clusters"])
+    file.write_text(yaml.safe_dump(content, sort_keys=False))
+    try:
+        said = preview(prod, PACK / "config" / "prod.json", fails=True)
+    finally:
+        file.write_text(former)
+    assert finding in said
+    assert "Remedy: " in said

@@ -1,0 +1,75 @@
+"""What `remediate` changes, through the SDK's own mappings: what is missing or wrong, and nothing else."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from case_files import TODAY, bases, merged, resource
+from pulumi_policy.deserialize import deserialize_properties, serialize_properties
+from tpuplane_policies.core.engine import judge_resource, repairs
+from tpuplane_policies.core.ledger import Ledger
+from tpuplane_policies.core.registry import rules
+from tpuplane_policies.core.values import UNKNOWN
+from tpuplane_policies.pack import _put, plain
+
+pytestmark = pytest.mark.policies
+
+LABELS = {"values": {"environment": "dev", "owner": "nobody"}, "labels": ["environment", "owner"]}
+SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "value": "hidden"}
+UNKNOWN_STRING = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+
+
+@pytest.mark.parametrize(
+    ("rule_id", "written", "settings"),
+    [
+        ("GKE006", {"of": "cluster", "with": {"enableShieldedNodes": False}}, {}),
+        ("GKE006", {"of": "cluster", "with": {"nodeConfig": {"shieldedInstanceConfig": None}}}, {}),
+        ("GKE006", {"of": "pool", "with": {"nodeConfig": {"shieldedInstanceConfig": {"enableSecureBoot": False}}}}, {}),
+        ("GKE006", {"of": "pool", "with": {"nodeConfig": None}}, {}),
+        ("GKE021", {"of": "cluster", "with": {"resourceLabels": None}}, LABELS),
+        ("GKE021", {"of": "pool", "with": {"nodeConfig": {"resourceLabels": {"owner": None}}}}, LABELS),
+        ("PRJ002", {"of": "subnetwork", "with": {"privateIpGoogleAccess": False}}, {}),
+    ],
+)
+def test_a_remediated_resource_is_good(rule_id: str, written: dict[str, Any], settings: dict[str, Any]) -> None:
+    rule = next(it for it in rules() if it.id == rule_id)
+    before = resource(written)
+    assert judge_resource(rule, before, settings, Ledger(), TODAY)
+    props = copy.deepcopy(before.props.raw)
+    found = repairs(rule, before, settings, TODAY)
+    for keys, value in found:
+        _put(props, keys, value)
+    after = resource({"of": written["of"]})
+    after = type(after)(after.type, after.name, after.urn, lambda: props, protect=True)
+    assert not judge_resource(rule, after, settings, Ledger(), TODAY)
+    assert not repairs(rule, after, settings, TODAY)
+
+
+@pytest.mark.parametrize("name", bases())
+def test_what_is_good_is_left_alone(name: str) -> None:
+    it = resource({"of": name})
+    settings = {"values": {"owner": "another"}}
+    assert [found for rule in rules() for found in repairs(rule, it, settings, TODAY)] == []
+
+
+def test_an_exempted_resource_is_left_alone() -> None:
+    rule = next(it for it in rules() if it.id == "PRJ002")
+    it = resource({"of": "subnetwork", "with": {"privateIpGoogleAccess": False}})
+    exempt = {"exemptions": [{"resource": "subnetwork", "reason": "no machines yet", "until": "2026-11-21"}]}
+    assert repairs(rule, it, exempt, TODAY) == []
+    exempt["exemptions"][0]["until"] = "2026-11-20"
+    assert repairs(rule, it, exempt, TODAY) == [(("privateIpGoogleAccess",), True)]
+
+
+def test_secrets_and_unknown_values_stay_what_they_are() -> None:
+    raw = merged(bases()["pool"]["props"], {"nodeConfig": {"resourceLabels": None}})
+    raw["nodeConfig"] |= {"serviceAccount": SECRET, "imageType": UNKNOWN_STRING}
+    props = deserialize_properties(raw, proxy_secrets=True)
+    assert plain(props)["nodeConfig"]["imageType"] is UNKNOWN
+    _put(props, ("nodeConfig", "resourceLabels", "owner"), "nobody")
+    after = serialize_properties(props)["nodeConfig"]
+    assert after["serviceAccount"] == SECRET
+    assert after["imageType"] == UNKNOWN_STRING
+    assert after["resourceLabels"] == {"owner": "nobody"}
