@@ -80,7 +80,7 @@ def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:
             "maxRestarts": spec.max_restarts,
             "rules": [
                 {
-                    "name": "host-maintenance",
+                    "name": "hostMaintenance",
                     "action": "RestartJobSetAndIgnoreMaxRestarts",
                     "onJobFailureReasons": ["PodFailurePolicy"],
                 }
