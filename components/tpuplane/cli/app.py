@@ -63,6 +63,11 @@ def plan_(
     picture: Annotated[
         Path | None, typer.Option("--picture", metavar="SVG", help="Also write a picture of the platform.")
     ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the plan as Markdown, for a comment.")] = False,
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", metavar="FILE", help="With --markdown: what changed since this stack file."),
+    ] = None,
 ) -> None:
     """Show what a stack file will create, the addresses it takes and what its chips cost. Needs no engine, no cloud.
 
@@ -70,11 +75,19 @@ def plan_(
     """
     from tpuplane.cost import cost  # noqa: PLC0415 (only what a command needs is imported)
 
+    if against is not None and not markdown:
+        raise typer.BadParameter("it goes with --markdown", param_hint="--against")
     platform = _planned(file, as_json_)
     costs = cost(platform, estimate=estimate)
     if picture is not None:
         _draw(platform, picture)
-    if as_json_:
+    if markdown:
+        from tpuplane.cli.plan_markdown import plan_as_markdown  # noqa: PLC0415
+
+        former = None if against is None else _planned(against, as_json_)
+        before = None if former is None else (former, cost(former, estimate=estimate))
+        typer.echo(plan_as_markdown((platform, costs), before), nl=False)
+    elif as_json_:
         from tpuplane.cli.plan_json import plan_as_json  # noqa: PLC0415
 
         typer.echo(json.dumps(plan_as_json(platform, costs), indent=2))
