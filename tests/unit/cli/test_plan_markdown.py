@@ -70,7 +70,8 @@ def test_a_change_is_one_row(changed: Callable[[Callable[[Platform], None]], Pat
 
     rows = cells(markdown(changed(gone), "--against", ACME))
     assert sorted(row[1] for row in rows) == ["gone", "new"]
-    assert [row[2:] for row in rows][0] == [row[2:] for row in rows][1]
+    (one, other) = rows
+    assert one[2:] == other[2:]
 
 
 def test_against_alone_is_a_mistake_of_the_caller() -> None:
