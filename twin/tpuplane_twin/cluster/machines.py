@@ -1,4 +1,4 @@
-"""What a machine type offers to pods, as GKE works it out. TPU machine types come from the catalogue."""
+"""What a machine type offers to pods, as GKE works it out. TPU and GPU machine types come from the catalogues."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from importlib import resources
 from typing import Any
 
 import yaml
+from tpuplane.gpu import gpu_catalogue
 from tpuplane.tpu import SliceError, catalogue
 
 from tpuplane_twin.cluster.errors import ClusterError
@@ -65,15 +66,28 @@ def machine(name: str | None) -> Machine:
     try:
         generation, tpu = catalogue().machine(name)
     except SliceError:
-        vcpus, memory_gb = _cpu_machine(name)
+        gpu = next((it for it in gpu_catalogue().machines if it.name == name), None)
+        vcpus, memory_gb = (gpu.vcpus, gpu.memory_gb) if gpu else _cpu_machine(name)
         architecture = "arm64" if name.partition("-")[0] in table["arm_families"] else "amd64"
         return Machine(name, vcpus, int(memory_gb * _GIB), architecture, None)
     tpu_side = Tpu(tpu.chips, generation.label, tpu.single_host_topology)
     return Machine(name, tpu.vcpus, int(tpu.memory_gb * _GIB), "amd64", tpu_side)
 
 
-def boot_disk(size_gib: int | None) -> tuple[int, int]:
-    """Bytes of ephemeral storage of a boot disk (GKE's default size when None): whole, and left to pods."""
+def ephemeral_storage(boot_gib: int | None, local_ssds: int = 0) -> tuple[int, int]:
+    """Bytes for pods' files: whole, and left to pods. On local SSDs where there are some, else on the boot disk."""
+    return _on_ssds(local_ssds) if local_ssds else _on_boot_disk(boot_gib)
+
+
+def _on_ssds(count: int) -> tuple[int, int]:
+    rule = _table()["local_ssd"]
+    size = count * rule["size_gib"]
+    reserved = rule["reserved_gib"][min(count, len(rule["reserved_gib"])) - 1]
+    return size * _GIB, int((size * (1 - rule["eviction_share"]) - reserved) * _GIB)
+
+
+def _on_boot_disk(size_gib: int | None) -> tuple[int, int]:
+    """GKE's default size when None."""
     table = _table()
     size = size_gib or table["default_disk_gib"]
     rule = table["boot_disk"]
@@ -94,7 +108,7 @@ def _cpu_machine(name: str) -> tuple[int, float]:
     series = family.get("series", {}).get(match["series"]) if match else None
     if match is None or series is None:
         raise UnknownMachine(
-            f"machineType: nothing is known of {name!r}; known are TPU machine types and the families "
+            f"machineType: nothing is known of {name!r}; known are TPU and GPU machine types and the families "
             f"{', '.join(_families())}"
         )
     return int(match["vcpus"]), int(match["vcpus"]) * series["memory_gb_per_vcpu"]

@@ -14,7 +14,8 @@ from tpuplane.tpu import region_of
 from tpuplane_twin.cluster.addresses import node_address
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.capacity import capacity_labels, capacity_taints
-from tpuplane_twin.cluster.machines import Machine, boot_disk, machine
+from tpuplane_twin.cluster.gpus import RESOURCE, TAINT, Gpus
+from tpuplane_twin.cluster.machines import Machine, ephemeral_storage, machine
 from tpuplane_twin.gcp.backend import node_numbers
 
 POOL_LABEL = "cloud.google.com/gke-nodepool"
@@ -84,6 +85,11 @@ class Pool:
         return int(limit.get("maxPodsPerNode", _DEFAULT_PODS))
 
     @property
+    def gpus(self) -> Gpus | None:
+        """The GPUs of each node; None for a pool without."""
+        return Gpus.of(self.config)
+
+    @property
     def topology(self) -> str | None:
         """The TPU topology of a slice; None for a pool without TPUs."""
         if self.machine.tpu is None:
@@ -107,6 +113,8 @@ class Pool:
         """A digest of what cannot change on a living node; another shape is another node."""
         config = self.config
         disk = [config.get(key) for key in ("diskSizeGb", "diskType", "imageType", "spot", "serviceAccount")]
+        if self.gpus is not None:
+            disk += [self.gpus.accelerator, self._local_ssds]
         return _digest([self.machine.name, self.topology, self.version, self.pods, disk])
 
     @property
@@ -116,13 +124,15 @@ class Pool:
 
     @property
     def taints(self) -> list[dict[str, str]]:
-        """The pool's own taints and GKE's for TPUs."""
+        """The pool's own taints and GKE's for TPUs and GPUs."""
         taints = [
             {"key": taint["key"], "value": taint.get("value", ""), "effect": _EFFECTS[taint["effect"]]}
             for taint in self.config.get("taints", [])
         ]
         if self.machine.tpu is not None and not any(taint["key"] == "google.com/tpu" for taint in taints):
             taints.append({"key": "google.com/tpu", "value": "present", "effect": "NoSchedule"})
+        if self.gpus is not None and not any(taint["key"] == RESOURCE for taint in taints):
+            taints.append(TAINT)
         return taints + capacity_taints(self.pool)
 
     def labels(self, place: Place, name: str) -> dict[str, str]:
@@ -156,12 +166,18 @@ class Pool:
         }
         if config.get("workloadMetadataConfig", {}).get("mode") == "GKE_METADATA":
             labels["iam.gke.io/gke-metadata-server-enabled"] = "true"
+        if self.gpus is not None:
+            labels |= self.gpus.labels
         if machine_type.tpu is not None:
             labels["cloud.google.com/gke-accelerator-count"] = str(machine_type.tpu.chips)
             labels["cloud.google.com/gke-tpu-accelerator"] = machine_type.tpu.label
             if self.topology is not None:
                 labels["cloud.google.com/gke-tpu-topology"] = self.topology
         return labels
+
+    @property
+    def _local_ssds(self) -> int:
+        return int(self.config.get("ephemeralStorageLocalSsdConfig", {}).get("localSsdCount", 0))
 
     def node(self, place: Place, incarnation: str, network: ipaddress.IPv4Network) -> Object:
         """The node at `place`, Ready, with its pods in `network`.
@@ -224,22 +240,24 @@ class Pool:
 
     def _resources(self) -> Object:
         machine_type = self.machine
-        disk, disk_for_pods = boot_disk(self.config.get("diskSizeGb"))
-        tpu = {"google.com/tpu": str(machine_type.tpu.chips)} if machine_type.tpu is not None else {}
+        disk, disk_for_pods = ephemeral_storage(self.config.get("diskSizeGb"), self._local_ssds)
+        devices = {"google.com/tpu": str(machine_type.tpu.chips)} if machine_type.tpu is not None else {}
+        if self.gpus is not None:
+            devices[RESOURCE] = str(self.gpus.offered)
         return {
             "capacity": {
                 "cpu": str(machine_type.vcpus),
                 "memory": f"{machine_type.memory // 1024}Ki",
                 "ephemeral-storage": f"{disk // 1024}Ki",
                 "pods": str(self.pods),
-                **tpu,
+                **devices,
             },
             "allocatable": {
                 "cpu": f"{machine_type.allocatable_cpu}m",
                 "memory": f"{machine_type.allocatable_memory // 1024}Ki",
                 "ephemeral-storage": str(disk_for_pods),
                 "pods": str(self.pods),
-                **tpu,
+                **devices,
             },
         }
 

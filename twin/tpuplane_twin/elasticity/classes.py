@@ -44,12 +44,13 @@ class Priority:
         spec = self.spec
         if "nodepools" in spec:
             return group.name in spec["nodepools"]
-        tpu, machine, family = (spec.get(name) for name in ("tpu", "machineType", "machineFamily"))
-        if not (tpu or machine or family) or self.capacity != group.capacity:
+        tpu, gpu, machine, family = (spec.get(name) for name in ("tpu", "gpu", "machineType", "machineFamily"))
+        if not (tpu or gpu or machine or family) or self.capacity != group.capacity:
             return False
         zones = spec.get("location", {}).get("zones")
         return (
             (tpu is None or (tpu["type"], int(tpu["count"]), tpu["topology"]) == group.tpu)
+            and (gpu is None or (gpu["type"], int(gpu.get("count", 1))) == group.gpu)
             and machine in (None, group.machine)
             and family in (None, group.machine.partition("-")[0])
             and (not self._reservations or group.reservation in {_path(it) for it in self._reservations})

@@ -128,6 +128,13 @@ class Group:
         label = labels.get("cloud.google.com/gke-tpu-accelerator", "")
         return label, self.costs.get(label, 0), labels.get("cloud.google.com/gke-tpu-topology", "")
 
+    @property
+    def gpu(self) -> tuple[str, int]:
+        """Accelerator label and GPUs per node; empty and 0 without GPUs."""
+        labels = next(iter(self.templates.values())).labels
+        label = labels.get("cloud.google.com/gke-accelerator", "")
+        return label, int(labels["cloud.google.com/gke-accelerator-count"]) if label else 0
+
     def capped(self, nodes: int | None) -> Group:
         """With no more room than that."""
         return self if nodes == self.headroom else replace(self, headroom=nodes)

@@ -1,4 +1,4 @@
-"""Regions, zones and the machine types that they offer: small tables in `data/`, TPUs from the catalogue."""
+"""Regions, zones and the machine types that they offer: small tables in `data/`, TPUs and GPUs from the catalogues."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 import yaml
+from tpuplane.gpu import GpuMachine, gpu_catalogue
 from tpuplane.tpu import Generation, MachineType, SliceError, catalogue
 
 from tpuplane_twin.gcp.errors import ApiError, invalid
@@ -22,7 +23,7 @@ def data(name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine type as the API checks it. `tpu` is None for CPU machines."""
+    """A machine type as the API checks it. `tpu` and `gpu` are None for CPU machines."""
 
     name: str
     family: str
@@ -30,6 +31,7 @@ class Machine:
     memory_gb: float
     disk_types: tuple[str, ...]
     tpu: tuple[Generation, MachineType] | None = None
+    gpu: GpuMachine | None = None
 
 
 @cache
@@ -84,6 +86,8 @@ def machines() -> dict[str, Machine]:
                 generation.boot_disk_types,
                 (generation, tpu),
             )
+    for gpu in gpu_catalogue().machines:
+        found[gpu.name] = Machine(gpu.name, gpu.series, gpu.vcpus, gpu.memory_gb, gpu.boot_disks, gpu=gpu)
     return found
 
 
@@ -96,6 +100,8 @@ def machine_in(name: str, zone: str) -> Machine:
 
 
 def _offers(zone: str, machine: Machine) -> bool:
+    if machine.gpu is not None:
+        return zone in machine.gpu.zones
     if machine.tpu is None:
         return machine.family in data("locations")["cpu_families"].get(zone, (machine.family,))
     try:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from tpuplane.gpu import GpuMachine
 from tpuplane.tpu import Generation, MachineType
 
 from tpuplane_twin.gcp.container.names import CLUSTER
@@ -57,6 +58,16 @@ class PoolContext:
     def tpu(self) -> tuple[Generation, MachineType] | None:
         """Generation and TPU machine type; None for CPU pools."""
         return self.machine.tpu if self.machine else None
+
+    @property
+    def gpu(self) -> GpuMachine | None:
+        """The machine type if it has GPUs."""
+        return self.machine.gpu if self.machine else None
+
+    @property
+    def accelerators(self) -> list[Json]:
+        """The GPUs that the config asks for."""
+        return list(self.config.get("accelerators", []))
 
     @property
     def placement(self) -> Json:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tpuplane.gpu import GpuMachine
+
 from tpuplane_twin.gcp.backend import pod_cidr_size
 from tpuplane_twin.gcp.container.merge import overlay
 from tpuplane_twin.gcp.errors import invalid
@@ -42,6 +44,8 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
     config["diskSizeGb"] = int(boot.get("sizeGb") or config["diskSizeGb"])
     config["bootDisk"] = {**boot, "diskType": config["diskType"], "sizeGb": str(config["diskSizeGb"])}
     config.setdefault("oauthScopes", list(SCOPES))
+    if machine is not None and machine.gpu is not None:
+        config["accelerators"] = _accelerators(config.get("accelerators", []), machine.gpu)
     if "workloadMetadataConfig" not in config and cluster.get("workloadIdentityConfig", {}).get("workloadPool"):
         config["workloadMetadataConfig"] = {"mode": "GKE_METADATA"}
     on_channel = cluster.get("releaseChannel", {}).get("channel", "UNSPECIFIED") != "UNSPECIFIED"
@@ -69,6 +73,12 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
         pool["placementPolicy"] = placement
     check_machine(pool)
     return pool
+
+
+def _accelerators(asked: list[Json], machine: GpuMachine) -> list[Json]:
+    """GPUs as they are shown: those that come with the machine where none was asked for, and GKE's default driver."""
+    found = asked or [{"acceleratorType": machine.accelerator.name, "acceleratorCount": str(machine.gpus)}]
+    return [{"gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}, **it} for it in found]
 
 
 def check_machine(pool: Json) -> None:

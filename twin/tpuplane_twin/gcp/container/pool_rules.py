@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tpuplane_twin.gcp.container import capacity_rules as capacity
+from tpuplane_twin.gcp.container import gpu_rules as gpus
 from tpuplane_twin.gcp.container import slice_rules as slices
 from tpuplane_twin.gcp.container.pool_context import PoolContext
 from tpuplane_twin.gcp.errors import invalid
@@ -57,6 +58,15 @@ RULES = (
     Rule("queued-generations", "xpk#900 (GKE's words), toolkit#5218", capacity.queued_generation),
     Rule("queued-not-spot", "toolkit", capacity.queued_not_spot),
     Rule("queued", "xpk, ca", capacity.queued_from_zero),
+    Rule("gpu-accelerator", "terraform-provider-google#8387 (GKE's words), ca", gpus.accelerator),
+    Rule("gpu-partition", "ca", gpus.partition),
+    Rule("gpu-sharing", "ca", gpus.sharing),
+    Rule("gpu-local-ssds", "ca", gpus.local_ssds),
+    Rule("gpu-flex", "ca", gpus.flex_machine),
+    Rule("gpu-compact-zone", "toolkit", gpus.compact_zone),
+    Rule("gpu-compact-nodes", "ca", gpus.compact_nodes),
+    Rule("gpu-compact-queued", "toolkit", gpus.compact_queued),
+    Rule("gpu-compact-flex", "toolkit", gpus.compact_flex),
 )
 
 # GKE takes these requests; Compute Engine refuses later, so the operation fails and the pool ends in ERROR.
