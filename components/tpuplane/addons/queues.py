@@ -68,7 +68,9 @@ class Queues(pulumi.ComponentResource):
     def _team(self, team: ClusterQueuePlan) -> None:
         queue = self.cluster_queues[team.name]
         for local in team.local_queues:
-            namespace = make_namespace(f"{self._prefix}-{local.namespace}", local.namespace, self._cluster, [queue])
+            namespace = make_namespace(
+                f"{self._prefix}-{local.namespace}", local.namespace, self._cluster, [queue], local.compute_class
+            )
             kubernetes.apiextensions.CustomResource(
                 f"{self._name}-{local.namespace}-{local.name}",
                 api_version=API_VERSION,

@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 from tpuplane.cli.render import pool_as_json
 from tpuplane.cost import Amount, PlatformCost, PoolCost, Rate, Sum, charging
 from tpuplane.plan import ClusterPlan, PlatformPlan
+from tpuplane.plan.class_model import ComputeClassPlan
 from tpuplane.plan.summary import RangeUse, system_nodes
 from tpuplane.tpu import catalogue
 
@@ -54,8 +55,19 @@ def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:
             "maxNodes": high,
         },
         "pools": [_pool(pool) for pool in costs.pools if pool.cluster == cluster.name],
+        "computeClasses": [_class(it) for it in cluster.compute_classes],
         "autoProvisioning": _auto_provisioning(cluster, costs),
         "cost": _sum(costs.of_cluster(cluster.name)),
+    }
+
+
+def _class(it: ComputeClassPlan) -> dict[str, Any]:
+    """A compute class in words, and as Kubernetes gets it."""
+    return {
+        "name": it.name,
+        "defaultNamespaces": list(it.default_namespaces),
+        "priorities": [asdict(priority) for priority in it.priorities],
+        "spec": it.spec,
     }
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from tpuplane.cli.console import console
 from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging
 from tpuplane.plan import ClusterPlan, PlatformPlan
+from tpuplane.plan.model import DEFAULT_CLASS
 from tpuplane.plan.summary import PoolSummary, RangeUse, counted, spread, system_nodes
 from tpuplane.tpu import catalogue
 
@@ -23,6 +24,8 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
     out = console()
     out.print(f"[bold]{platform.name}[/bold] in project {platform.project}, network {platform.network.name}\n")
     out.print(_platform(platform))
+    if any(cluster.compute_classes for cluster in platform.clusters):
+        out.print(_classes(platform))
     out.print(_addresses(platform))
     out.print(_costs(platform, costs))
     _footnotes(out, costs)
@@ -71,6 +74,20 @@ def _nodes(platform: PlatformPlan) -> Iterator[tuple[int, int]]:
         yield system_nodes(cluster)
         for pool in PoolSummary.of(cluster.tpu_pools):
             yield pool.shape.hosts * pool.min_slices, pool.hosts
+
+
+def _classes(platform: PlatformPlan) -> Table:
+    table = _table("\nCompute classes", "cluster, class", "tried in this order", "for namespaces", right=0)
+    for cluster in platform.clusters:
+        if cluster.compute_classes:
+            table.add_row(f"[bold]{cluster.name}[/bold]")
+        for it in cluster.compute_classes:
+            everyone = "every pod that asks for none" if it.name == DEFAULT_CLASS else ""
+            wide = ", ".join(it.default_namespaces) or everyone
+            for index, priority in enumerate(it.priorities):
+                first = index == 0
+                table.add_row(f"  {it.name}" if first else "", f"{index + 1}. {priority}", wide if first else "")
+    return table
 
 
 def _addresses(platform: PlatformPlan) -> Table:

@@ -45,6 +45,7 @@ def pool_facts(spec: PoolSpec, cluster: ClusterPlan, members: Sequence[NodePoolP
         "zonal": is_zone(cluster.location),
         "region": cluster.region,
         "zone_offer": zone_offers()[offer] if offer else "not on record",
+        "in_class": members[0].compute_class is not None,
         "pod_block": pod_block(spec.max_pods_per_node),
         "release_channel": cluster.release_channel,
         "in_channel": cluster.release_channel != "UNSPECIFIED",
@@ -107,5 +108,6 @@ def cluster_facts(spec: ClusterSpec, cluster: ClusterPlan) -> Facts:
         "node_addresses": f"{cluster.node_addresses:,}",
         "pod_addresses": f"{cluster.pod_addresses:,}",
         "ray_written": "ray" in spec.addons.model_fields_set,
+        "any_class": bool(cluster.compute_classes),
         "any_addon": bool(cluster.addons),
     }

@@ -2,6 +2,7 @@
 
 from tpuplane.gke.cluster import Cluster, ClusterArgs
 from tpuplane.gke.cluster_ref import ClusterRef
+from tpuplane.gke.compute_class import ComputeClass, ComputeClassArgs
 from tpuplane.gke.existing_cluster import AnyCluster, ExistingCluster, ExistingClusterArgs
 from tpuplane.gke.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
 from tpuplane.gke.network import Network, NetworkArgs
@@ -18,6 +19,8 @@ __all__ = [
     "Cluster",
     "ClusterArgs",
     "ClusterRef",
+    "ComputeClass",
+    "ComputeClassArgs",
     "ExistingCluster",
     "ExistingClusterArgs",
     "GpuNodePool",

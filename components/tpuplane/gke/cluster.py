@@ -139,7 +139,7 @@ class Cluster(pulumi.ComponentResource):
             node_locations=[zone for zone in plan.node_zones if zone != plan.location] or None,
             release_channel={"channel": plan.release_channel},
             min_master_version=plan.min_master_version,
-            cluster_autoscaling=cluster_autoscaling(plan.auto_provisioning, self._service_account),
+            cluster_autoscaling=cluster_autoscaling(plan, self._service_account),
             maintenance_policy=maintenance(plan.maintenance),
             deletion_protection=plan.deletion_protection,
             resource_labels=plan.resource_labels,

@@ -4,16 +4,17 @@ import pulumi
 import pulumi_gcp as gcp
 
 from tpuplane.gke.node_config import CLOUD_PLATFORM_SCOPE
-from tpuplane.plan.auto_provisioning import AutoProvisioningPlan
+from tpuplane.plan.model import ClusterPlan
 
 
 def cluster_autoscaling(
-    plan: AutoProvisioningPlan | None, service_account: pulumi.Input[str]
+    cluster: ClusterPlan, service_account: pulumi.Input[str]
 ) -> gcp.container.ClusterClusterAutoscalingArgsDict:
     """The autoscaling block of a cluster. Said even when off: the provider leaves alone what is not mentioned."""
+    plan, by_class = cluster.auto_provisioning, cluster.default_compute_class
     if plan is None:
         # The provider would send limits that it remembers, and GKE refuses them without auto-provisioning.
-        return {"enabled": False, "resource_limits": []}
+        return {"enabled": False, "resource_limits": [], "default_compute_class_enabled": by_class}
     limits: list[gcp.container.ClusterClusterAutoscalingResourceLimitArgsDict] = [
         {"resource_type": "cpu", "maximum": plan.cpu},
         {"resource_type": "memory", "maximum": plan.memory_gb},
@@ -21,6 +22,7 @@ def cluster_autoscaling(
     limits += [{"resource_type": limit.resource_type, "maximum": limit.maximum} for limit in plan.tpu]
     return {
         "enabled": True,
+        "default_compute_class_enabled": by_class,
         "autoscaling_profile": plan.autoscaling_profile,
         "resource_limits": limits,
         "auto_provisioning_locations": list(plan.zones),

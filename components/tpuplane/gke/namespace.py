@@ -6,6 +6,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from tpuplane.gke.existing_cluster import AnyCluster
+from tpuplane.plan.model import DEFAULT_CLASS_LABEL
 
 POD_SECURITY = {
     # TPU pods need no privilege since GKE 1.28, so baseline holds them all; what falls short of restricted is told.
@@ -16,14 +17,22 @@ POD_SECURITY = {
 
 
 def make_namespace(
-    name: str, namespace: str, cluster: AnyCluster, after: Sequence[pulumi.Resource] = ()
+    name: str,
+    namespace: str,
+    cluster: AnyCluster,
+    after: Sequence[pulumi.Resource] = (),
+    compute_class: str | None = None,
 ) -> kubernetes.core.v1.Namespace:
-    """Make one namespace with pod security labels. It is deleted with its cluster, and before what it comes after."""
+    """Make one namespace with pod security labels. It is deleted with its cluster, and before what it comes after.
+
+    Its pods get `compute_class` unless they ask for another.
+    """
+    labels = {DEFAULT_CLASS_LABEL: compute_class} if compute_class is not None else {}
     return kubernetes.core.v1.Namespace(
         name,
         metadata={
             "name": namespace,
-            "labels": {"app.kubernetes.io/managed-by": "tpuplane", **POD_SECURITY},
+            "labels": {"app.kubernetes.io/managed-by": "tpuplane", **POD_SECURITY, **labels},
         },
         opts=pulumi.ResourceOptions.merge(cluster.in_cluster(), pulumi.ResourceOptions(depends_on=list(after))),
     )

@@ -3,7 +3,7 @@
 import pulumi_gcp as gcp
 
 from tpuplane.gke.cluster_ref import ClusterRef
-from tpuplane.plan.model import NodePoolPlan
+from tpuplane.plan.model import CLASS_LABEL, NodePoolPlan
 
 CLOUD_PLATFORM_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 """Access is decided by the roles of the nodes' own service account, as Google advises, not by scopes."""
@@ -13,6 +13,7 @@ def node_config(plan: NodePoolPlan, cluster: ClusterRef) -> gcp.container.NodePo
     """The node config of one plan in its cluster."""
     # GKE itself taints TPU nodes with google.com/tpu and GPU nodes with nvidia.com/gpu, and labels them with what they
     # have. The provider reports no drift on taints that are not declared, so they are not declared.
+    owner = plan.compute_class
     return {
         "machine_type": plan.machine_type,
         "image_type": "COS_CONTAINERD",
@@ -30,6 +31,7 @@ def node_config(plan: NodePoolPlan, cluster: ClusterRef) -> gcp.container.NodePo
         "metadata": {"disable-legacy-endpoints": "true"},
         "gvnic": {"enabled": True},
         "labels": plan.node_labels,
+        **({"taints": [{"key": CLASS_LABEL, "value": owner, "effect": "NO_SCHEDULE"}]} if owner is not None else {}),
         "resource_labels": plan.resource_labels,
     }
 

@@ -102,6 +102,10 @@ class HostsArgs(TypedDict):
     """When Compute Engine maintains the hosts: AS_NEEDED, or PERIODIC (rarer, announced). Default: the machine's own,
     or the reservation's. A change replaces the pool."""
 
+    compute_class: NotRequired[str]
+    """Compute class that the pool belongs to: only pods that ask for the class run on it. A class that names the pool
+    in its priorities has it anyway. Default: none. Changed in place."""
+
     labels: NotRequired[Mapping[str, str]]
     """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
 

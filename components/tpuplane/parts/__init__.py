@@ -5,6 +5,7 @@ made of, too.
 """
 
 from tpuplane.parts.cluster import Cluster, ClusterArgs
+from tpuplane.parts.compute_class import ComputeClass, ComputeClassArgs
 from tpuplane.parts.network import Network, NetworkArgs, SubnetworkArgs
 from tpuplane.parts.node_pools import (
     GpuNodePool,
@@ -18,6 +19,8 @@ from tpuplane.parts.node_pools import (
 __all__ = [
     "Cluster",
     "ClusterArgs",
+    "ComputeClass",
+    "ComputeClassArgs",
     "GpuNodePool",
     "GpuNodePoolArgs",
     "Network",

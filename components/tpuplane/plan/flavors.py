@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from tpuplane.plan.hosts import CAPACITY_LABEL, POOL_LABEL
-from tpuplane.plan.model import NodePoolPlan
+from tpuplane.plan.model import CLASS_LABEL, NodePoolPlan
 from tpuplane.plan.queue_model import TPU, FlavorPlan, TopologyPlan
 from tpuplane.spec.capacity import Capacity
 from tpuplane.spec.names import SYSTEM_POOL
@@ -70,6 +70,15 @@ def _queued(pool: NodePoolPlan) -> bool:
     return pool.flex_start is not None and pool.flex_start.queued
 
 
+def _taints(pools: Sequence[NodePoolPlan]) -> Iterator[str]:
+    yield _TPU_TAINT
+    if _queued(pools[0]):
+        yield _QUEUED_TAINT
+    if any(pool.compute_class is not None for pool in pools):
+        # A team that has quota on the pool may use it without asking for its class too.
+        yield CLASS_LABEL
+
+
 def _rank(capacity: Capacity, order: Sequence[Capacity]) -> int:
     return order.index(capacity) if capacity in order else len(order)
 
@@ -96,7 +105,7 @@ def _flavor(name: str, pools: Sequence[NodePoolPlan], topology: str | None) -> F
     return FlavorPlan(
         name=name,
         node_labels={**shape.node_labels, CAPACITY_LABEL: first.capacity},
-        tolerated_taints=(_TPU_TAINT, _QUEUED_TAINT) if _queued(first) else (_TPU_TAINT,),
+        tolerated_taints=tuple(_taints(pools)),
         topology=topology,
         capacity=first.capacity,
         pools=tuple(dict.fromkeys(pool.pool for pool in pools)),

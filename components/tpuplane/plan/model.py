@@ -11,11 +11,17 @@ from typing import Literal
 from tpuplane.gpu import GpuMachine
 from tpuplane.plan.addon_model import AddonPlan
 from tpuplane.plan.auto_provisioning import AutoProvisioningPlan
+from tpuplane.plan.class_model import ComputeClassPlan
 from tpuplane.plan.cluster_model import ControlPlanePlan, MaintenancePlan, MonitoringPlan, SecurityPlan, StoragePlan
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.spec.capacity import Capacity, MaintenanceInterval
 from tpuplane.spec.gpu_pools import GpuDriver, GpuSharingStrategy
 from tpuplane.tpu import Slice
+
+# Label, and key of the taint, of the nodes of a compute class.
+CLASS_LABEL = "cloud.google.com/compute-class"
+DEFAULT_CLASS_LABEL = "cloud.google.com/default-compute-class"  # of a namespace
+DEFAULT_CLASS = "default"  # the name that GKE gives the compute class of a whole cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +165,7 @@ class NodePoolPlan:
     image_streaming: bool = False
     secondary_boot_disks: tuple[SecondaryBootDiskPlan, ...] = ()
     extra_networks: tuple[ExtraNetworkPlan, ...] = ()
+    compute_class: str | None = None  # the class that alone may use the nodes; None: any pod that tolerates TPUs
     node_labels: dict[str, str] = field(default_factory=dict)  # ours only; GKE adds its own TPU labels
     resource_labels: dict[str, str] = field(default_factory=dict)
     replace_on: tuple[str, ...] = ()
@@ -205,6 +212,7 @@ class ClusterPlan:
     gpu_pools: tuple[NodePoolPlan, ...]
     namespaces: tuple[str, ...]  # those of no team
     maintenance: MaintenancePlan | None = None  # None: whenever GKE sees fit
+    compute_classes: tuple[ComputeClassPlan, ...] = ()
     queues: QueuesPlan | None = None  # None: no team has anything here
     existing: ExistingClusterPlan | None = None  # None: the cluster is made
     auto_provisioning: AutoProvisioningPlan | None = None  # None: GKE makes no pools of its own
@@ -224,6 +232,21 @@ class ClusterPlan:
     def addon_names(self) -> tuple[str, ...]:
         """The add-ons and their releases, in the order of their installation."""
         return tuple(f"{addon.title} {addon.chart.version}" for addon in self.addons)
+
+    @property
+    def default_compute_class(self) -> bool:
+        """Whether pods that ask for no compute class get the one called `default`."""
+        return any(it.name == DEFAULT_CLASS for it in self.compute_classes)
+
+    @property
+    def class_words(self) -> tuple[str, ...]:
+        """The compute classes, each with its ways to get nodes."""
+        return tuple(f"{it.name} ({', then '.join(map(str, it.priorities))})" for it in self.compute_classes)
+
+    @property
+    def namespace_classes(self) -> dict[str, str]:
+        """The compute class that pods of a namespace get unless they ask for another."""
+        return {namespace: it.name for it in self.compute_classes for namespace in it.default_namespaces}
 
     @property
     def multi_networking(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tpuplane.plan.addons import addon_plans
 from tpuplane.plan.auto_provisioning import auto_provisioning_plan
+from tpuplane.plan.classes import compute_classes, in_classes
 from tpuplane.plan.hosts import PLATFORM_LABEL
 from tpuplane.plan.maintenance import maintenance_plan
 from tpuplane.plan.model import (
@@ -54,10 +55,14 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
     name = cluster.existing.name if cluster.existing else own_name
     labels = {**spec.labels, **cluster.labels, PLATFORM_LABEL: spec.name}
     needs = address_needs(cluster)
-    pools = tuple(
-        node_pool
-        for pool_key, pool in cluster.pools.items()
-        for node_pool in tpu_pools(pool_key, pool, cluster, name, labels, spec)
+    pools = in_classes(
+        spec,
+        key,
+        (
+            node_pool
+            for pool_key, pool in cluster.pools.items()
+            for node_pool in tpu_pools(pool_key, pool, cluster, name, labels, spec)
+        ),
     )
     queues = queues_plan(spec, key, pools, system_pool=cluster.existing is None)
     system = None if cluster.existing else system_pool(cluster, labels)
@@ -86,13 +91,16 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         resource_labels=labels,
         system_pool=system,
         tpu_pools=pools,
-        gpu_pools=tuple(gpu_pool(it, pool, cluster, labels, spec) for it, pool in cluster.gpu_pools.items()),
+        gpu_pools=in_classes(
+            spec, key, (gpu_pool(it, pool, cluster, labels, spec) for it, pool in cluster.gpu_pools.items())
+        ),
         namespaces=_namespaces(cluster, queues),
         maintenance=maintenance_plan(cluster.maintenance),
         queues=queues,
         existing=ExistingClusterPlan(cluster.existing.dns_endpoint) if cluster.existing else None,
         auto_provisioning=auto_provisioning_plan(cluster),
         addons=addon_plans(cluster, system, queues),
+        compute_classes=compute_classes(spec, key),
     )
 
 

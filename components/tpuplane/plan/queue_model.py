@@ -58,6 +58,7 @@ class LocalQueuePlan:
 
     name: str
     namespace: str
+    compute_class: str | None = None  # what pods of the namespace get unless they ask for another
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from tpuplane.plan.queue_model import (
     ResourceQuotaPlan,
 )
 from tpuplane.spec import PlatformSpec
+from tpuplane.spec.cluster_classes import namespace_classes
 from tpuplane.spec.team_checks import namespaces_of, quota_slices
 from tpuplane.spec.teams import PoolQuotaSpec, TeamClusterSpec, TeamSpec
 
@@ -34,6 +35,7 @@ def queues_plan(
     teams = {name: team for name, team in spec.teams.items() if key in team.clusters}
     if not teams:
         return None
+    classes = namespace_classes(spec, key)
     used = dict.fromkeys(pool for team in teams.values() for pool in team.clusters[key].pools)
     found = flavors(pools, used, spec.queues.capacity_order, system_pool=system_pool)
     shares = {name: _shares(team.clusters[key], pools) for name, team in teams.items()}
@@ -48,7 +50,7 @@ def queues_plan(
         cohort=spec.name,
         shared=_shared(found, shares),
         cluster_queues=tuple(
-            _cluster_queue(name, team, team.clusters[key], found, shares[name], fair=queues.fair_sharing)
+            _cluster_queue(name, team, team.clusters[key], found, shares[name], classes, fair=queues.fair_sharing)
             for name, team in teams.items()
         ),
         covered=COVERED,
@@ -97,6 +99,7 @@ def _cluster_queue(
     cluster: TeamClusterSpec,
     found: tuple[FlavorPlan, ...],
     shares: dict[str, _Share],
+    classes: dict[str, str],
     *,
     fair: bool,
 ) -> ClusterQueuePlan:
@@ -105,7 +108,7 @@ def _cluster_queue(
         name=name,
         flavors=(_cpu_quota(cluster), *(_slice_quota(flavor, shares[flavor.name]) for flavor in mine)),
         weight=team.weight if fair else None,
-        local_queues=tuple(LocalQueuePlan(team.queue, namespace) for namespace in namespaces_of(name, team)),
+        local_queues=tuple(LocalQueuePlan(team.queue, own, classes.get(own)) for own in namespaces_of(name, team)),
         members=tuple(_member(member) for member in team.members),
         provisioned_flavors=tuple(flavor.name for flavor in mine if flavor.queued),
     )

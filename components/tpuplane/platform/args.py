@@ -12,6 +12,7 @@ from tpuplane.gke.gpu_pool_args import GpuPoolArgs
 from tpuplane.gke.pool_args import PoolArgs, ReservationArgs
 from tpuplane.platform.addon_args import AddonsArgs
 from tpuplane.platform.auto_provisioning_args import AutoProvisioningArgs
+from tpuplane.platform.class_args import PlatformComputeClassArgs
 from tpuplane.platform.option_args import MonitoringArgs, SecurityArgs, StorageArgs
 from tpuplane.platform.team_args import QueuesArgs, TeamArgs
 
@@ -239,6 +240,10 @@ class PlatformArgs(TypedDict):
     quotas: NotRequired[Mapping[str, Mapping[str, QuotaArgs]]]
     """TPU and GPU quota that Google has granted, by region or zone, then by generation or accelerator. The pools
     are held to it at full scale; what is not declared is not checked."""
+
+    classes: NotRequired[Mapping[str, PlatformComputeClassArgs]]
+    """Compute classes, by name: which nodes pods get, in order of preference. The class called `default` is for every
+    pod of a cluster that asks for none. Default: none. A new name is a new class."""
 
     teams: NotRequired[Mapping[str, TeamArgs]]
     """Teams that share the clusters, by name: each gets a queue with its quota. Default: none, and no queue."""

@@ -8,6 +8,8 @@ import pulumi
 from tpuplane.gke import (
     AnyCluster,
     Cluster,
+    ClusterRef,
+    ComputeClass,
     ExistingCluster,
     GpuNodePool,
     GpuNodePoolArgs,
@@ -56,11 +58,21 @@ def _existing(name: str, plan: ClusterPlan, project: str, parent: pulumi.Resourc
     )
 
 
+def make_classes(name: str, plan: ClusterPlan, cluster: AnyCluster, ref: ClusterRef) -> dict[str, ComputeClass]:
+    """Make the compute classes of one cluster, whose nodes are as those of `ref`. Returns them by their name."""
+    return {
+        it.name: ComputeClass(f"{name}-{it.name}", {"plan": it, "cluster": ref}, cluster.in_cluster())
+        for it in plan.compute_classes
+    }
+
+
 class NodePools(NamedTuple):
     """The pools of one cluster that the user described, by their names in the description."""
 
     tpu: dict[str, TpuNodePool]
     gpu: dict[str, GpuNodePool]
+    ref: ClusterRef
+    """What the nodes know of their cluster."""
 
 
 def make_node_pools(name: str, plan: ClusterPlan, project: str, cluster: AnyCluster) -> NodePools:
@@ -74,7 +86,7 @@ def make_node_pools(name: str, plan: ClusterPlan, project: str, cluster: AnyClus
     after_roles = pulumi.ResourceOptions(parent=cluster, depends_on=waits)
     if plan.system_pool is not None:
         SystemNodePool(f"{name}-system", {"cluster": ref, "plan": plan.system_pool}, after_roles)
-    pools = NodePools({}, {})
+    pools = NodePools({}, {}, ref)
     for key, plans in groupby(plan.tpu_pools, key=lambda it: it.pool):
         pools.tpu[key] = TpuNodePool(f"{name}-{key}", {"cluster": ref, "plans": list(plans)}, after_roles)
     for gpu_pool in plan.gpu_pools:

@@ -10,7 +10,7 @@ from tpuplane.gke import AnyCluster, GpuNodePool, Network, TpuNodePool
 from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.platform.args import PlatformArgs
-from tpuplane.platform.clusters import make_cluster, make_node_pools
+from tpuplane.platform.clusters import make_classes, make_cluster, make_node_pools
 from tpuplane.spec import PlatformSpec
 
 
@@ -97,7 +97,9 @@ class Platform(pulumi.ComponentResource):
         }
         for it in platform.clusters:
             for namespace in it.namespaces:
-                make_namespace(f"{name}-{it.key}-{namespace}", namespace, clusters[it.key])
+                owner = it.namespace_classes.get(namespace)
+                make_namespace(f"{name}-{it.key}-{namespace}", namespace, clusters[it.key], compute_class=owner)
+            make_classes(f"{name}-{it.key}", it, clusters[it.key], pools[it.key].ref)
             if it.queues is not None:
                 Queues(
                     f"{name}-{it.key}-queues",

@@ -9,6 +9,7 @@ from ipaddress import IPv4Network
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.spec.addon_checks import check_addons
 from tpuplane.spec.auto_provisioning_checks import check_auto_provisioning
+from tpuplane.spec.class_checks import check_classes
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.existing import check_existing
@@ -37,6 +38,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_reservations(spec)
     yield from check_quotas(spec)
     yield from check_limits(spec)
+    yield from check_classes(spec)
     yield from check_teams(spec)
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)

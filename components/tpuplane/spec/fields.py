@@ -77,6 +77,14 @@ _NODE_LABEL_KEY = r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[A
 _NODE_LABEL_KEY_RULE = "a Kubernetes label key: [prefix/]name, the name at most 63 letters, digits, '-', '_' and '.'"
 _NODE_LABEL_VALUE = r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?"
 _NODE_LABEL_VALUE_RULE = "a Kubernetes label value: at most 63 letters, digits, '-', '_' and '.'"
+_SECONDS = r"\d+(?:\.\d{1,9})?s"
+_SECONDS_RULE = "a duration in seconds, such as 3600s"
+_KEY_PATH = r"projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+"
+_KEY_PATH_RULE = "a key's path: projects/…/locations/…/keyRings/…/cryptoKeys/…"
+_STORAGE_POOL = r"projects/[a-z0-9-]+/zones/[a-z0-9-]+/storagePools/[a-z0-9-]+"
+_STORAGE_POOL_RULE = "a storage pool's path: projects/…/zones/…/storagePools/…"
+_TAINT_VALUE = r"(?:[a-z0-9][-A-Za-z0-9_.]{1,61})?[A-Za-z0-9]"
+_TAINT_VALUE_RULE = "a taint's value: at most 63 letters, digits, '-', '_' and '.'"
 
 
 def _label_key(key: str) -> str:
@@ -137,6 +145,10 @@ KmsKey = Annotated[str, *_text(_KMS_KEY, _KMS_KEY_RULE)]
 SecurityGroup = Annotated[str, *_text(_GROUP, _GROUP_RULE)]
 ServiceAccountEmail = Annotated[str, *_text(_ACCOUNT, _ACCOUNT_RULE), AfterValidator(_own_account)]
 GkeVersion = Annotated[str, *_text(_VERSION, _VERSION_RULE)]
+Seconds = Annotated[str, *_text(_SECONDS, _SECONDS_RULE)]
+KeyPath = Annotated[str, *_text(_KEY_PATH, _KEY_PATH_RULE)]
+StoragePool = Annotated[str, *_text(_STORAGE_POOL, _STORAGE_POOL_RULE)]
+TaintValue = Annotated[str, *_text(_TAINT_VALUE, _TAINT_VALUE_RULE)]
 Cidr = Annotated[str, AfterValidator(_cidr)]
 AuthorizedCidr = Annotated[str, AfterValidator(_cidr), AfterValidator(_authorized)]
 Labels = dict[

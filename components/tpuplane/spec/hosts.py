@@ -100,6 +100,10 @@ class HostsSpec(Spec):
     """When Compute Engine maintains the hosts: AS_NEEDED, or PERIODIC (rarer, announced). Default: the machine's own,
     or the reservation's. A change replaces the pool."""
 
+    compute_class: str | None = None
+    """Compute class that the pool belongs to: only pods that ask for the class run on it. A class that names the pool
+    in its priorities has it anyway. Default: none. Changed in place."""
+
     labels: Labels = Field(default_factory=dict)
     """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
 

@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_snake
 
 from tpuplane.spec.capacity import ReservationSpec
 from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.compute_classes import ClassName, ComputeClassSpec
 from tpuplane.spec.errors import Mistake, Path, SpecError
 from tpuplane.spec.fields import Labels, Name, ProjectId, ResourceName, Spec
 from tpuplane.spec.queues import QueuesSpec
@@ -39,6 +40,10 @@ class PlatformSpec(Spec):
     quotas: dict[str, dict[str, QuotaSpec]] = Field(default_factory=dict)
     """TPU and GPU quota that Google has granted, by region or zone, then by generation or accelerator. The pools are
     held to it at full scale; what is not declared is not checked."""
+
+    classes: dict[ClassName, ComputeClassSpec] = Field(default_factory=dict)
+    """Compute classes, by name: which nodes pods get, in order of preference. The class called `default` is for every
+    pod of a cluster that asks for none. Default: none. A new name is a new class."""
 
     teams: dict[Name, TeamSpec] = Field(default_factory=dict)
     """Teams that share the clusters, by name: each gets a queue with its quota. Default: none, and no queue."""

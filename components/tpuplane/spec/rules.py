@@ -1,4 +1,4 @@
-"""The rules of `data/rules.yaml`: their sources, and the one line that a user reads when one is broken."""
+"""The rules of `data/*rules.yaml`: their sources, and the one line that a user reads when one is broken."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ class Rule:
 @functools.cache
 def rules() -> dict[str, Rule]:
     """Every rule by its id."""
-    text = resources.files("tpuplane.spec").joinpath("data/rules.yaml").read_text(encoding="utf-8")
-    found = yaml.safe_load(text)["rules"]
+    folder = resources.files("tpuplane.spec").joinpath("data")
+    files = (folder.joinpath(name).read_text(encoding="utf-8") for name in ("rules.yaml", "class_rules.yaml"))
+    found = {id_: rule for text in files for id_, rule in yaml.safe_load(text)["rules"].items()}
     return {id_: Rule(id=id_, **{**rule, "sources": tuple(rule["sources"])}) for id_, rule in found.items()}
 
 

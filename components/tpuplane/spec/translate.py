@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from tpuplane.spec.errors import Mistake, Path, choice, shown
+from tpuplane.spec.node_system import Described
 from tpuplane.tpu.nearest import nearest_names
 
 # Stand-ins for the platform's own required names, so that a mistake there does not hide those in the clusters.
@@ -98,6 +99,7 @@ _TEXTS = {
     "dict_type": "{value} is not a mapping of names to values",
     "model_type": "{value} is not a mapping of fields",
     "tuple_type": "{value} is not a list",
+    "list_type": "{value} is not a list",
     "greater_than_equal": "{value} is too small; allowed: {ge} or more",
     "less_than_equal": "{value} is too large; allowed: {le} or less",
     "too_short": "{value} is empty; at least one is needed",
@@ -152,8 +154,8 @@ def _model_at(model: type[BaseModel], path: tuple[str | int, ...]) -> type[BaseM
         if isinstance(at, type) and issubclass(at, BaseModel):
             field = _field(at, part)
             at = _plain(field.annotation) if field else None
-        elif get_origin(at) in (dict, tuple):
-            # A mapping's value type is its last argument, a homogeneous tuple's item type its first.
+        elif get_origin(at) in (dict, tuple, list):
+            # A mapping's value type is its last argument, a list's item type its first.
             at = _plain(get_args(at)[1 if get_origin(at) is dict else 0])
         else:
             return None
@@ -166,8 +168,11 @@ def _field(model: type[BaseModel] | None, part: str | int) -> FieldInfo | None:
 
 
 def _plain(annotation: Any) -> Any:
-    """The annotation without Optional and Annotated."""
+    """The annotation without Optional and Annotated; the model of what is described by data."""
     if get_origin(annotation) is Annotated:
+        described = next((mark for mark in get_args(annotation) if isinstance(mark, Described)), None)
+        if described is not None:
+            return described.model
         return _plain(get_args(annotation)[0])
     if get_origin(annotation) in (Union, types.UnionType):
         return next(_plain(arg) for arg in get_args(annotation) if arg is not types.NoneType)

@@ -118,6 +118,22 @@ SPECS = {
         reservation={"name": "mine"},
     ),
     "existing": spec_of(existing={"name": "shared"}, pools={"eval": {"generation": "v6e", "topology": "4x4"}}),
+    "classes": PlatformSpec.parse(
+        {
+            "name": "lab",
+            "project": "tpuplane-lab",
+            "classes": {"slices": {"priorities": [{"nodepools": ["named"]}]}},
+            "clusters": {
+                "main": {
+                    "location": "us-central1-b",
+                    "pools": {
+                        "named": {"generation": "v6e", "topology": "4x4"},
+                        "chosen": {"generation": "v6e", "topology": "2x4", "computeClass": "slices"},
+                    },
+                }
+            },
+        }
+    ),
     "v3": pool_of("europe-west4-a", generation="v3", topology="4x4"),
     "unrestricted-disk": pool_of("us-central2-b", generation="v4", topology="2x2x2"),
     "two-disks": pool_of("us-east5", generation="v5p", topology="2x2x2", zone="us-east5-a"),
@@ -159,6 +175,7 @@ def test_no_value_of_the_plan_is_left_out() -> None:
             "node_addresses",
             "pod_addresses",
             "queues",
+            "compute_classes",
         },
     }
     for kind, plan_of_it in {"pool": NodePoolPlan, "gpuPool": NodePoolPlan, "cluster": ClusterPlan}.items():

@@ -37,7 +37,8 @@ def test_the_wrong_side_is_refused(row: dict[str, Any]) -> None:
 
 
 def test_every_rule_has_a_row_and_a_source() -> None:
-    assert set(rules()) <= {row["rule"] for row in SAYABLE}
+    # Those of compute classes have a table of their own.
+    assert {rule for rule in rules() if not rule.startswith("class-")} <= {row["rule"] for row in SAYABLE}
     for rule in rules().values():
         assert rule.sources
         assert set(rule.sources) <= {*catalogue().sources, *gpu_catalogue().sources}, rule.id

@@ -1,0 +1,143 @@
+"""Compute classes: what Kubernetes gets of each, with the catalogue's names and the node pools' own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from tpuplane.plan.class_model import ClassPriorityPlan, ComputeClassPlan
+from tpuplane.plan.model import CLASS_LABEL, NodePoolPlan
+from tpuplane.spec import ClusterSpec, PlatformSpec
+from tpuplane.spec.class_nodes import ClassNodePoolConfigSpec
+from tpuplane.spec.class_priorities import ClassPrioritySpec
+from tpuplane.spec.class_rules import slice_of
+from tpuplane.spec.cluster_classes import classes_of, pool_classes
+from tpuplane.spec.compute_classes import ComputeClassSpec
+from tpuplane.spec.names import node_pool_names
+from tpuplane.tpu import Slice
+
+_OURS = {"clusters", "default_namespaces", "preset", "tpu", "reservation"}
+_PRIORITY_OURS = {"nodepools", "tpu", "reservations"}
+# Names that are no camel case to us, although they are to Google.
+_SPELLED = {
+    "bootDiskKmsKey": "bootDiskKMSKey",
+    "localSsdCount": "localSSDCount",
+    "maxSharedClientsPerGpu": "maxSharedClientsPerGPU",
+}
+
+
+def compute_classes(spec: PlatformSpec, key: str) -> tuple[ComputeClassPlan, ...]:
+    """The classes of the cluster called `key`."""
+    return tuple(_class(spec, spec.clusters[key], name, it) for name, it in classes_of(spec, key).items())
+
+
+def in_classes(spec: PlatformSpec, key: str, pools: Iterable[NodePoolPlan]) -> tuple[NodePoolPlan, ...]:
+    """The node pools of the cluster called `key`, those of a class marked as GKE wants it."""
+    owners = pool_classes(spec.clusters[key], classes_of(spec, key))
+    return tuple(_owned(pool, owners.get(pool.pool)) for pool in pools)
+
+
+def _owned(pool: NodePoolPlan, owner: str | None) -> NodePoolPlan:
+    if owner is None:
+        return pool
+    return replace(pool, compute_class=owner, node_labels={**pool.node_labels, CLASS_LABEL: owner})
+
+
+def _class(spec: PlatformSpec, cluster: ClusterSpec, name: str, it: ComputeClassSpec) -> ComputeClassPlan:
+    priorities = it.priorities or ()
+    made = it.node_pool_auto_creation is not None and it.node_pool_auto_creation.enabled
+    body = {
+        "priorities": [_priority(spec, cluster, priority) for priority in priorities],
+        **_plain(it, _OURS | {"priorities"}),
+    }
+    if made or it.node_pool_config is not None:
+        # Pools that GKE makes are as safe as those that are declared.
+        body["nodePoolConfig"] = _plain(it.node_pool_config or ClassNodePoolConfigSpec(), set())
+    return ComputeClassPlan(
+        name=name,
+        spec=body,
+        makes_pools=made,
+        default_namespaces=it.default_namespaces,
+        priorities=tuple(_in_words(spec, cluster, priority) for priority in priorities),
+    )
+
+
+def _plain(model: Any, without: set[str]) -> dict[str, Any]:
+    values: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=without)
+    respelled: dict[str, Any] = _respelled(values)
+    return respelled
+
+
+def _respelled(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_SPELLED.get(key, key): _respelled(item) for key, item in value.items()}
+    return [_respelled(item) for item in value] if isinstance(value, list) else value
+
+
+def _priority(spec: PlatformSpec, cluster: ClusterSpec, priority: ClassPrioritySpec) -> dict[str, Any]:
+    body = _plain(priority, _PRIORITY_OURS)
+    shape = slice_of(priority)
+    if priority.nodepools is not None:
+        body["nodepools"] = list(_node_pools(cluster, priority))
+    if shape is not None:
+        body["tpu"] = {
+            "type": shape.generation.label,
+            "count": shape.machine.chips,
+            "topology": shape.topology,
+        }
+        body.setdefault("maxPodsPerNode", _PODS)
+        body["storage"] = _storage(shape) | body.get("storage", {})
+    if priority.reservations is not None:
+        body["reservations"] = _reservations(spec, priority)
+    return body
+
+
+# As declared pools have it: a TPU host runs one workload beside the system's own pods.
+_PODS = 32
+
+
+def _storage(shape: Slice) -> dict[str, Any]:
+    """The boot disk that the machine takes, where it does not take every one."""
+    disks = shape.generation.boot_disk_types
+    return {"bootDiskType": disks[0]} if disks else {}
+
+
+def _node_pools(cluster: ClusterSpec, priority: ClassPrioritySpec) -> list[str]:
+    """The GKE node pools that a priority names; an existing cluster has some that are no pools of the description."""
+    return [
+        name
+        for key in priority.nodepools or ()
+        for name in (node_pool_names(key, cluster.pools[key]) if key in cluster.pools else (key,))
+    ]
+
+
+def _reservations(spec: PlatformSpec, priority: ClassPrioritySpec) -> dict[str, Any]:
+    body = _plain(priority.reservations, set())
+    for use in body.get("specific", ()):
+        owner = spec.reservations[use["name"]].project
+        if owner is not None and owner != spec.project:
+            use["project"] = owner
+    return body
+
+
+def _in_words(spec: PlatformSpec, cluster: ClusterSpec, priority: ClassPrioritySpec) -> ClassPriorityPlan:
+    if priority.nodepools is not None:
+        return ClassPriorityPlan("node pools", ", ".join(priority.nodepools))
+    drawn = priority.reservations
+    if priority.spot:
+        capacity = "spot"
+    elif priority.flex_start is not None and priority.flex_start.enabled:
+        capacity = "flex-start"
+    elif drawn is not None and drawn.specific:
+        capacity = f"reservation {', '.join(use.name for use in drawn.specific)}"
+    else:
+        capacity = "on-demand"
+    shape = slice_of(priority)
+    if shape is not None:
+        nodes = str(shape)
+    elif priority.gpu is not None and priority.gpu.type is not None:
+        nodes = f"{priority.gpu.count or 1} {priority.gpu.type}"
+    else:
+        nodes = priority.machine_type or priority.machine_family or priority.pod_family or "any machine"
+    return ClassPriorityPlan(capacity, nodes)

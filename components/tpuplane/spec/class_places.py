@@ -1,0 +1,112 @@
+"""Whether the slices of a compute class are to be had in a cluster's location, and from the reservations it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tpuplane.spec.class_priorities import ClassPrioritySpec, ClassReservationSpec
+from tpuplane.spec.class_rules import slice_of
+from tpuplane.spec.cluster_classes import candidate_zones, has_flex_start
+from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.compute_classes import ComputeClassSpec
+from tpuplane.spec.errors import Mistake, Path, shown
+from tpuplane.spec.locations import is_zone, offering_zones, region_of
+from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.rules import broken
+from tpuplane.tpu import Slice, SliceError, catalogue
+
+
+def check_places(at: Path, spec: PlatformSpec, key: str, it: ComputeClassSpec) -> Iterator[Mistake]:
+    """Every mistake of a class in the cluster called `key`."""
+    cluster = spec.clusters[key]
+    if it.priority_defaults is not None and it.priority_defaults.location is not None:
+        path = (*at, "priorityDefaults", "location", "zones")
+        yield from _check_inside(path, key, cluster, it.priority_defaults.location.zones or ())
+    for index, priority in enumerate(it.priorities or ()):
+        path = (*at, "priorities", index)
+        if priority.location is not None:
+            yield from _check_inside((*path, "location", "zones"), key, cluster, priority.location.zones or ())
+        try:
+            shape = slice_of(priority)
+        except SliceError:
+            shape = None  # reported where it stands
+        if shape is not None:
+            yield from _check_slices(path, key, cluster, it, priority, shape)
+        for place, use in enumerate(priority.reservations.specific or () if priority.reservations else ()):
+            yield from _check_reservation((*path, "reservations", "specific", place, "name"), spec, key, use, shape)
+
+
+def _check_inside(at: Path, key: str, cluster: ClusterSpec, zones: tuple[str, ...]) -> Iterator[Mistake]:
+    for index, zone in enumerate(zones):
+        if not _inside(zone, cluster):
+            yield broken("class-zone", (*at, index), value=shown(zone), location=cluster.location, cluster=key)
+
+
+def _inside(zone: str, cluster: ClusterSpec) -> bool:
+    return zone == cluster.location if is_zone(cluster.location) else region_of(zone) == cluster.location
+
+
+def _check_slices(
+    at: Path, key: str, cluster: ClusterSpec, it: ComputeClassSpec, priority: ClassPrioritySpec, shape: Slice
+) -> Iterator[Mistake]:
+    """The zones offer the generation, and flex-start for it where that is how the slices are bought."""
+    generation, location = shape.generation, cluster.location
+    zones = candidate_zones(cluster, it, priority, generation)
+    offering = [zone for zone in zones if _inside(zone, cluster) and catalogue().zone_offers(zone, generation.name)]
+    if not offering:
+        named = shown(priority.tpu.type if priority.tpu else generation.name)
+        if zones == (location,) or not zones or not offering_zones(generation.name, location):
+            yield broken("class-tpu-zone", (*at, "tpu", "type"), value=named, location=location, cluster=key)
+        elif all(_inside(zone, cluster) for zone in zones):
+            try:
+                catalogue().check_zone(zones[0], generation.name)
+            except SliceError as error:
+                own = priority.location is not None and priority.location.zones
+                path = (*at, "location") if own else (*at[:-2], "priorityDefaults", "location")
+                yield Mistake((*path, "zones", 0), str(error))
+        return
+    flex = priority.flex_start is not None and priority.flex_start.enabled
+    if flex and generation.flex_start and not has_flex_start(generation, tuple(offering)):
+        yield broken(
+            "class-flex-zones",
+            (*at, "flexStart"),
+            location=location,
+            generation=generation.name,
+            allowed=", ".join(catalogue().zones(generation.name, flex_start=True)),
+            cluster=key,
+        )
+
+
+def _check_reservation(
+    at: Path, spec: PlatformSpec, key: str, use: ClassReservationSpec, shape: Slice | None
+) -> Iterator[Mistake]:
+    held = spec.reservations.get(use.name)
+    if held is None:
+        allowed = ", ".join(spec.reservations) or "none is described"
+        yield broken("reservation-declared", at, value=shown(use.name), allowed=allowed)
+        return
+    cluster = spec.clusters[key]
+    remedy = "draw on another reservation or change the class"
+    if shape is not None:
+        for what, holds, wants in (
+            ("generation", held.generation, shape.generation.name),
+            ("machine type", held.machine_type, shape.machine.name),
+        ):
+            if holds is not None and _catalogue_name(holds) != wants:
+                yield _unfit(at, use, f"{what} {holds}", wants, remedy)
+                return
+    if not _inside(held.zone, cluster):
+        remedy = f"keep the class out of cluster {key} with clusters, or draw on another reservation"
+        yield _unfit(at, use, f"chips in {held.zone}", f"them in {cluster.location}", remedy)
+
+
+def _unfit(at: Path, use: ClassReservationSpec, holds: str, wants: str, remedy: str) -> Mistake:
+    return broken("class-reservation-fits", at, value=shown(use.name), holds=holds, wants=wants, remedy=remedy)
+
+
+def _catalogue_name(generation: str) -> str:
+    """The catalogue's name of what may be a label or an alias; other words stay as they are."""
+    try:
+        return catalogue().generation(generation).name
+    except SliceError:
+        return generation

@@ -1,0 +1,72 @@
+"""Every rule of compute classes by its rows of `class_rules.yaml`: the right side is planned, the wrong one refused."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tpuplane.plan import plan
+from tpuplane.spec import PlatformSpec, SpecError
+from tpuplane.spec.rules import rules
+
+pytestmark = pytest.mark.unit
+
+ROWS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("class_rules.yaml").read_text(encoding="utf-8"))
+NAMES = [f"{row['rule']}-{row['line'].partition(':')[0]}" for row in ROWS]
+GKE_CASES: dict[str, Any] = yaml.safe_load(
+    (Path(__file__).parents[2] / "twin" / "cluster" / "compute_classes.yaml").read_text(encoding="utf-8")
+)
+BASE: dict[str, Any] = {
+    "name": "lab",
+    "project": "tpuplane-lab",
+    "reservations": {
+        "nightly": {"generation": "v6e", "zone": "us-central1-b", "chips": 64},
+        "far": {"generation": "v6e", "zone": "us-east5-b", "chips": 64},
+    },
+    "clusters": {
+        "main": {
+            "location": "us-central1",
+            "pools": {"trainer": {"generation": "v6e", "topology": "4x4", "zone": "us-central1-b"}},
+        }
+    },
+}
+
+
+def described(side: dict[str, Any]) -> dict[str, Any]:
+    """The base with a side of a row laid over it."""
+    whole = copy.deepcopy(BASE)
+    whole["classes"] = side["classes"] if "classes" in side else {"main": side["class"]}
+    cluster = whole["clusters"]["main"]
+    cluster.update(side.get("cluster", {}))
+    cluster["pools"]["trainer"].update(side.get("pool", {}))
+    if cluster["location"] != "us-central1":
+        cluster["pools"] = {}
+    return whole
+
+
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+def test_the_right_side_is_planned(row: dict[str, Any]) -> None:
+    assert plan(PlatformSpec.parse(described(row["right"]))).clusters[0].compute_classes
+
+
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+def test_the_wrong_side_is_refused(row: dict[str, Any]) -> None:
+    with pytest.raises(SpecError) as refused:
+        PlatformSpec.parse(described(row["wrong"]))
+    found = {str(mistake): mistake.rule for mistake in refused.value.mistakes}
+    assert row["line"] in found
+    if row["rule"] in rules():
+        assert found[row["line"]] == row["rule"]
+
+
+def test_every_rule_has_a_row() -> None:
+    assert {rule for rule in rules() if rule.startswith("class-")} <= {row["rule"] for row in ROWS}
+
+
+def test_gke_refuses_what_its_definition_can_know() -> None:
+    cases = {row["gke"] for row in ROWS if "gke" in row}
+    assert len(cases) > 35
+    assert [case for case in cases if not GKE_CASES[case].get("refused")] == []
