@@ -147,7 +147,10 @@ CLUSTER: dict[str, Any] = {"project": "acme-ml", "network": "vpc", "subnetwork":
         (network(east={"region": "mars"}), "subnets.east.region: 'mars' is not a Google Cloud region"),
         (network(east={"region": "us-east5-a"}), "subnets.east.region: 'us-east5-a' is a zone; allowed: its region"),
         (network(east={"region": "us-east5", "nodes_cidr": "10.0.0.0"}), "subnets.east.nodes_cidr: '10.0.0.0' has no"),
-        (network(a={"region": "us-east5"}, b={"region": "us-east5"}), "subnets.b.nodesCidr: '10.0.0.0/20' (the def"),
+        (
+            network(a={"region": "us-east5"}, b={"region": "us-east5"}),
+            "subnets.b.nodesCidr: '10.0.0.0/20' (the default) overlaps 10.0.0.0/20 of subnets.a.nodesCidr",
+        ),
         (network(east={}), "subnets.east.region: required"),
         ({"project": "acme-ml"}, "subnets: required"),
         ({**network(), "network_name": "Bad"}, "network_name: 'Bad' is not allowed"),
@@ -207,5 +210,21 @@ def test_a_block_of_a_reservation_needs_a_project_by_name() -> None:
     with pytest.raises(SpecError, match=r"^reservations: project is required"):
         deploy(lambda: TpuNodePool("x", cast(Any, pool)))
     pool["reservations"]["long"]["project"] = "acme-ml"
-    with pytest.raises(SpecError):
-        deploy(lambda: TpuNodePool("x", cast(Any, {**pool, "reservation": {"name": "other"}})))
+    assert deploy(lambda: TpuNodePool("x", cast(Any, pool))).one(":NodePool")
+
+
+def test_a_reservation_too_small_is_told_without_the_words_of_a_platform() -> None:
+    args: Any = {
+        "cluster": REF,
+        "generation": "v6e",
+        "topology": "4x4",
+        "zone": "us-central1-b",
+        "slices": 2,
+        "capacity": "reservation",
+        "reservation": {"name": "long"},
+        "reservations": {"long": {"generation": "v6e", "zone": "us-central1-b", "chips": 16}},
+    }
+    with pytest.raises(SpecError, match=r"^reservations.long.chips: 16") as refused:
+        deploy(lambda: TpuNodePool("x", args))
+    assert "clusters" not in str(refused.value)
+    assert "this 32" in str(refused.value)

@@ -6,22 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from tpuplane.plan.hosts import PLATFORM_LABEL
 from tpuplane.plan.model import NodePoolPlan
-from tpuplane.plan.planner import plan
-from tpuplane.spec import Mistake, PlatformSpec, SpecError
+from tpuplane.plan.parts import ACCOUNT, KEY, PROJECT, own_labels, planned
+from tpuplane.spec import Mistake, SpecError
 from tpuplane.spec.errors import Path
 
 Kind = Literal["pools", "gpuPools"]
-
-# The rest of the description that the pool is checked in. Nothing of it is made; `_PROJECT` stands where the project
-# is not known before the engine runs.
-_KEY = "cluster"
-_PROJECT = "not-known-yet"
-_NOT_NAMED_HERE: tuple[tuple[Path, Path], ...] = (
-    (("clusters", _KEY, "location"), ("cluster", "location")),
-    (("clusters", _KEY, "version"), ("cluster", "version")),
-)
 
 
 def added_pools(
@@ -51,38 +41,32 @@ def added_pools(
     """
     cluster: dict[str, Any] = {
         "location": location,
-        "existing": {"name": _KEY},
-        "nodeServiceAccount": f"nodes@{_PROJECT}.iam.gserviceaccount.com",
+        "existing": {"name": KEY},
+        "nodeServiceAccount": ACCOUNT,
         kind: {name: pool},
     }
     if version is not None:
         cluster["version"] = version
     description = {
-        "name": _KEY,
-        "project": project or _PROJECT,
+        "name": KEY,
+        "project": project or PROJECT,
         "reservations": dict(reservations or {}),
-        "clusters": {_KEY: cluster},
+        "clusters": {KEY: cluster},
     }
-    try:
-        planned = plan(PlatformSpec.parse(description)).clusters[0].pools
-    except SpecError as error:
-        raise SpecError(replace(mistake, path=_own(mistake.path, kind, name)) for mistake in error.mistakes) from None
-    if project is None and any(_PROJECT in (it.reservation or "") for it in planned):
+    at: Path = ("clusters", KEY)
+    moves: list[tuple[Path, Path]] = [
+        ((*at, kind, name), ()),
+        ((*at, "location"), ("cluster", "location")),
+        ((*at, "version"), ("cluster", "version")),
+    ]
+    pools = planned(description, moves).clusters[0].pools
+    if project is None and any(PROJECT in (it.reservation or "") for it in pools):
         raise SpecError([Mistake(("reservations",), "project is required, for a block is named by it")])
     return tuple(
         replace(
             it,
-            workload_policy=it.workload_policy and it.workload_policy.removeprefix(f"{_KEY}-"),
-            resource_labels={key: value for key, value in it.resource_labels.items() if key != PLATFORM_LABEL},
+            workload_policy=it.workload_policy and it.workload_policy.removeprefix(f"{KEY}-"),
+            resource_labels=own_labels(it.resource_labels),
         )
-        for it in planned
+        for it in pools
     )
-
-
-def _own(path: Path, kind: str, name: str) -> Path:
-    """The path as the arguments have it."""
-    pool: Path = ("clusters", _KEY, kind, name)
-    for theirs, ours in ((pool, ()), *_NOT_NAMED_HERE):
-        if path[: len(theirs)] == theirs:
-            return (*ours, *path[len(theirs) :])
-    return path

@@ -16,7 +16,7 @@ from tpuplane.plan.hosts import PLATFORM_LABEL, POOL_LABEL
 from tpuplane.plan.model import ClusterPlan, NetworkPlan, NodePoolPlan, PlatformPlan, ServiceAccountPlan
 from tpuplane.plan.planner import NODE_ROLES, plan
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
-from tpuplane.spec.errors import Path, shown
+from tpuplane.spec.errors import Path, dotted, shown
 from tpuplane.spec.fields import Name
 from tpuplane.spec.locations import is_zone, region_of
 from tpuplane.spec.names import check_account_id
@@ -39,7 +39,10 @@ def planned(description: Mapping[str, Any], moves: Moves) -> PlatformPlan:
     try:
         return plan(PlatformSpec.parse(description))
     except SpecError as error:
-        raise SpecError(replace(mistake, path=_moved(mistake.path, moves)) for mistake in error.mistakes) from None
+        raise SpecError(
+            replace(mistake, path=_moved(mistake.path, moves), message=_told(mistake.message, moves))
+            for mistake in error.mistakes
+        ) from None
 
 
 def network_plan(name: str, subnets: Mapping[str, Mapping[str, Any]]) -> NetworkPlan:
@@ -101,8 +104,8 @@ def cluster_plan(
         subnet=replace(made.subnet, pods_range_name=pods_range, services_range_name=services_range),
         service_account=account if makes_account else None,
         node_service_account=None,
-        resource_labels=_own_labels(made.resource_labels),
-        system_pool=replace(made.system_pool, resource_labels=_own_labels(made.system_pool.resource_labels)),
+        resource_labels=own_labels(made.resource_labels),
+        system_pool=replace(made.system_pool, resource_labels=own_labels(made.system_pool.resource_labels)),
     )
 
 
@@ -132,7 +135,7 @@ def system_pool_plan(
         name=name,
         pool=name,
         node_labels={**pool.node_labels, POOL_LABEL: name},
-        resource_labels={**_own_labels(pool.resource_labels), POOL_LABEL: name},
+        resource_labels={**own_labels(pool.resource_labels), POOL_LABEL: name},
     )
 
 
@@ -140,7 +143,8 @@ def _alone(cluster: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": PLATFORM, "project": PROJECT, "clusters": {KEY: cluster}}
 
 
-def _own_labels(labels: Mapping[str, str]) -> dict[str, str]:
+def own_labels(labels: Mapping[str, str]) -> dict[str, str]:
+    """The labels without that of the platform, which there is not."""
     return {key: value for key, value in labels.items() if key != PLATFORM_LABEL}
 
 
@@ -150,6 +154,15 @@ def _bad_name(name: str, at: Path) -> list[Mistake]:
     except ValidationError as error:
         return [Mistake(at, detail["msg"]) for detail in error.errors(include_url=False)]
     return []
+
+
+def _told(message: str, moves: Moves) -> str:
+    """The message with the places that it mentions as the arguments have them."""
+    for there, here in moves:
+        if len(there) > 1:  # a single name is a word like any other
+            place, front = dotted(there), dotted(here)
+            message = message.replace(f"{place}.", f"{front}." if front else "").replace(place, front or "this")
+    return message
 
 
 def _moved(path: Path, moves: Moves) -> Path:
