@@ -65,7 +65,12 @@ class Google(Mocks):
                 outputs |= {
                     "endpoint": f"{args.inputs['name']}.example",
                     "masterAuth": {"clusterCaCertificate": "Q0E=", "clientKey": ""},
+                    "controlPlaneEndpointsConfig": {
+                        "dnsEndpointConfig": {"endpoint": f"gke-{args.inputs['name']}.example.gke.goog"}
+                    },
                 }
+            case "gcp:projects/serviceIdentity:ServiceIdentity":
+                outputs["email"] = "service-123456789012@container-engine-robot.iam.gserviceaccount.com"
             case "gcp:serviceaccount/account:Account":
                 outputs["email"] = f"{args.inputs['accountId']}@{args.inputs['project']}.iam.gserviceaccount.com"
         return f"{args.name}-id", outputs

@@ -59,9 +59,10 @@ def the_control_plane_is_not_public(cluster: Resource, options: Options) -> Dema
 
 @resource_rule("GKE003", CLUSTER)
 def only_named_networks_reach_it(cluster: Resource, options: Options) -> Demands:
-    """The block is there, and does not name the whole world."""
+    """The block is there, and does not name the whole world. Without IP endpoints there is nothing to name."""
     block = cluster["masterAuthorizedNetworksConfig"]
-    there = block.test(lambda it: it is not None)
+    no_address = cluster["controlPlaneEndpointsConfig.ipEndpointsConfig.enabled"].one_of(False)
+    there = block.test(lambda it: it is not None) | no_address
     yield demand(there, block, "every network reaches the control plane", like="CKV_GCP_20 GCP-0061")
     for at in _networks(cluster):
         yield demand(~at.test(_is_world), at, "the whole internet reaches the control plane")
