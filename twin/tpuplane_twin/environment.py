@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Mapping
 
-from tpuplane_twin import engine
+from tpuplane_twin import engine, trust
 from tpuplane_twin.client import TwinClient, TwinError
 
 # The key is what the official Google provider reads; each address ends in the API's version.
@@ -34,6 +34,8 @@ def shell_environment(client: TwinClient) -> dict[str, str]:
         **google_environment(record.api, client.token()),
         **proxy_environment(os.environ),
         "KUBECONFIG": str(client.paths.kubeconfig),
+        # The API servers' DNS endpoints have certificates of the twin's authority, where GKE's have public ones.
+        trust.VARIABLE: str(client.paths.trusted),
     }
 
 

@@ -11,6 +11,7 @@ import yaml
 
 from tpuplane_twin.cluster import ClusterError, ControlPlane, NodeSummary
 from tpuplane_twin.cluster.api import Api
+from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.files import DiskFull, require_space, write_atomic
 from tpuplane_twin.gcp import BackendError, Endpoint
 from tpuplane_twin.gcp.schema import Json
@@ -27,7 +28,7 @@ _CLUSTER_MIB = 400
 
 
 class Fleet:
-    """The `ClusterBackend` of the twin. `report` is told what is being waited for."""
+    """The `ClusterBackend` of the twin. `report` is told what is waited for; `trusted` vouches for API servers."""
 
     def __init__(
         self,
@@ -37,6 +38,7 @@ class Fleet:
         tools: Tools,
         token: str,
         report: Callable[[str], None],
+        trusted: Authority | None = None,
     ) -> None:
         self._paths = paths
         self._processes = processes
@@ -44,6 +46,7 @@ class Fleet:
         self._tools = tools
         self._token = token
         self._report = report
+        self._trusted = trusted
         self._planes: dict[str, ControlPlane] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -61,6 +64,7 @@ class Fleet:
                     ports=self._ports,
                     tools=self._tools,
                     token=self._token,
+                    trusted=self._trusted,
                 )
                 self._planes[name] = plane
             await plane.apply_cluster(cluster)

@@ -98,6 +98,11 @@ class TwinPaths:
         return self.root / "token"
 
     @property
+    def trusted(self) -> Path:
+        """Certificates that programs in a shell of this twin trust: this machine's, and the twin's authority."""
+        return self.root / "twin-trusted.pem"
+
+    @property
     def kubeconfig(self) -> Path:
         """One context per cluster; names no token, the exec plugin in `bin` gives it."""
         return self.root / "kubeconfig"

@@ -92,7 +92,7 @@ def api_server(layout: Layout, token: str, services: str) -> ProcessSpec:
             "egress-selector-config-file": _config(layout, "egress", tunnel.egress(layout)),
             # As on GKE: a webhook's Service is its ready pods, and one without any says so.
             "enable-aggregator-routing": "true",
-            "tls-cert-file": pair.certificate,
+            "tls-cert-file": layout.authority.chained(pair, layout.trusted) if layout.trusted else pair.certificate,
             "tls-private-key-file": pair.key,
             "client-ca-file": layout.authority.pair.certificate,
             "token-auth-file": layout.credentials.token_file,

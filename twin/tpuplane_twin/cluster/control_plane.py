@@ -70,8 +70,10 @@ class ControlPlane:
         tools: ToolBox,
         token: str,
         operators: Iterable[str] = ALWAYS,
+        trusted: Authority | None = None,
     ) -> None:
-        """Nothing is started or written yet. `token` will be system:masters."""
+        """Nothing is started or written yet. `token` will be system:masters, `trusted` vouch for the API server."""
+        self._trusted = trusted
         self._key = key
         self._folder = folder
         self._tools = tools
@@ -209,6 +211,7 @@ class ControlPlane:
             self._ports,
             Authority(pki, "tpuplane-twin"),
             Credentials(self._folder / "auth", self._token, identities),
+            self._trusted,
         )
         signing_key(pki / "service-accounts.key")
         return layout

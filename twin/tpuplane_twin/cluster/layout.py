@@ -36,6 +36,8 @@ class Layout:
     ports: PortBook
     authority: Authority
     credentials: Credentials
+    trusted: Authority | None = None
+    """The twin's own authority, which clients of the DNS endpoint trust. None: there is no DNS endpoint."""
 
     def port(self, use: str) -> int:
         """The cluster's port for `use`, the same for as long as the cluster exists."""

@@ -1,4 +1,8 @@
-"""A certificate authority per cluster, and the certificates it signs. Keys never leave the cluster's folder."""
+"""A certificate authority per cluster, and the certificates it signs. Keys never leave the cluster's folder.
+
+Above them stands one authority of the twin, which signs each of them too. It takes the place of the public authorities
+that sign GKE's DNS endpoints: a client that trusts it needs no cluster's certificate in its kubeconfig.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +36,17 @@ class KeyPair:
 class Authority:
     """A certificate authority kept in a folder; what it has signed once is signed only once."""
 
-    def __init__(self, folder: Path, name: str, *, use_rsa: bool = False) -> None:
-        """Load the authority called `name` from `folder`, or create it there, with an RSA key if asked for."""
+    def __init__(self, folder: Path, name: str, *, use_rsa: bool = False, stands_above: bool = False) -> None:
+        """Load the authority called `name` from `folder`, or create it there, with an RSA key if asked for.
+
+        One that `stands_above` may sign other authorities.
+        """
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder = folder
         self.pair = KeyPair(folder / "ca.crt", folder / "ca.key")
         if not (self.pair.certificate.exists() and self.pair.key.exists()):
             key = rsa.generate_private_key(65537, 2048) if use_rsa else ec.generate_private_key(ec.SECP256R1())
-            certificate = _authority_certificate(name, key)
+            certificate = _authority_certificate(name, key, depth=1 if stands_above else 0)
             _write_key(self.pair.key, key)
             _write_certificate(self.pair.certificate, certificate)
         self._certificate = x509.load_pem_x509_certificate(self.pair.certificate.read_bytes())
@@ -62,10 +69,28 @@ class Authority:
             _write_certificate(pair.certificate, self._sign(name, key, hosts))
         return pair
 
+    def chained(self, pair: KeyPair, above: Authority) -> Path:
+        """The certificate of `pair` for a server whose clients trust either this authority or the one `above` it."""
+        chain = pair.certificate.with_name(f"{pair.certificate.stem}-chain.crt")
+        if not chain.exists():
+            subject = self._certificate.subject
+            middle = (
+                _builder(subject, above._certificate.subject, self._key)
+                .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+                .add_extension(_key_usage(signs_certificates=True), critical=True)
+                .add_extension(
+                    x509.AuthorityKeyIdentifier.from_issuer_public_key(above._key.public_key()), critical=False
+                )
+                .sign(above._key, hashes.SHA256())
+            )
+            own = pair.certificate.read_bytes()
+            write_atomic(chain, own + middle.public_bytes(serialization.Encoding.PEM))
+        return chain
+
     def _sign(self, name: str, key: _Key, hosts: Iterable[str]) -> x509.Certificate:
         usages = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
         return (
-            _builder(name, self._certificate.subject, key)
+            _builder(_named(name), self._certificate.subject, key)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(_key_usage(signs_certificates=False), critical=True)
             .add_extension(x509.ExtendedKeyUsage(usages), critical=False)
@@ -82,11 +107,14 @@ def signing_key(path: Path) -> Path:
     return path
 
 
-def _authority_certificate(name: str, key: _Key) -> x509.Certificate:
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+def _named(name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+
+
+def _authority_certificate(name: str, key: _Key, depth: int) -> x509.Certificate:
     return (
-        _builder(name, subject, key)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        _builder(_named(name), _named(name), key)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=depth), critical=True)
         .add_extension(_key_usage(signs_certificates=True), critical=True)
         # Kueue's certificate rotator accepts an authority only if it bears its own name as a DNS name.
         .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
@@ -94,12 +122,12 @@ def _authority_certificate(name: str, key: _Key) -> x509.Certificate:
     )
 
 
-def _builder(name: str, issuer: x509.Name, key: _Key) -> x509.CertificateBuilder:
+def _builder(subject: x509.Name, issuer: x509.Name, key: _Key) -> x509.CertificateBuilder:
     # An hour back: other programs on this machine may read the clock through a virtual machine's lag.
     start = dt.datetime.now(dt.UTC) - dt.timedelta(hours=1)
     return (
         x509.CertificateBuilder()
-        .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
+        .subject_name(subject)
         .issuer_name(issuer)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())

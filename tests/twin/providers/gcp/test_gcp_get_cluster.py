@@ -29,7 +29,7 @@ def test_a_cluster_is_found_by_its_name(driver: Driver, cluster: Deployed) -> No
     (authority,) = found["masterAuths"]
     assert authority["clusterCaCertificate"] == cluster.state["masterAuth"]["clusterCaCertificate"]
     (endpoints,) = found["controlPlaneEndpointsConfigs"]
-    assert endpoints["dnsEndpointConfigs"][0]["endpoint"].endswith(".gke.goog")
+    assert endpoints["dnsEndpointConfigs"][0]["endpoint"] == cluster.state["endpoint"]
 
 
 def test_one_that_is_not_there_is_an_error(driver: Driver, cluster: Deployed) -> None:

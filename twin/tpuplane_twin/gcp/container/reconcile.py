@@ -171,6 +171,8 @@ class Reconciler:
         }
         private = {**cluster["privateClusterConfig"], "privateEndpoint": endpoint.address}
         control = dict(cluster["controlPlaneEndpointsConfig"])
+        # GKE's is a name in gke.goog, which nobody could look up here.
+        control["dnsEndpointConfig"] = {**control.get("dnsEndpointConfig", {}), "endpoint": endpoint.address}
         ip = {**control["ipEndpointsConfig"], "privateEndpoint": endpoint.address}
         if ip.get("enablePublicEndpoint"):
             private["publicEndpoint"] = ip["publicEndpoint"] = endpoint.address
