@@ -33,6 +33,13 @@ class ClusterArgs(TypedDict):
     """E-mail address of an account that exists already, for the nodes to run as. Default: the plan's, else one is made.
     A change replaces the node pools."""
 
+    secrets_key: NotRequired[pulumi.Input[str]]
+    """Full resource name of a Cloud KMS key that exists already, for Secrets. Default: what the plan says."""
+
+    boot_disk_key: NotRequired[pulumi.Input[str]]
+    """Full resource name of a Cloud KMS key that exists already, for boot disks. Default: what the plan says. A change
+    replaces the node pools."""
+
     plan: ClusterPlan
     """What the cluster is. A new name, location or range replaces it; the rest is updated in place."""
 
@@ -64,8 +71,8 @@ class Cluster(pulumi.ComponentResource):
         self._service_account = made.email if made is not None else args.get("service_account", plan.node_account)
         self.node_service_account = pulumi.Output.from_input(self._service_account)
         keys = self._keys(name, args)
-        self._secrets_key = key_id(plan.security.secrets_key, keys)
-        self._boot_disk_key = key_id(plan.security.boot_disk_key, keys)
+        self._secrets_key = args.get("secrets_key") or key_id(plan.security.secrets_key, keys)
+        self._boot_disk_key = args.get("boot_disk_key") or key_id(plan.security.boot_disk_key, keys)
         self._waits = [*self.identity, *([] if keys is None else [keys])]
         self.resource = self._cluster(name, args, opts)
         self.name = self.resource.name
@@ -128,7 +135,8 @@ class Cluster(pulumi.ComponentResource):
 
     def _cluster(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None) -> gcp.container.Cluster:
         plan = args["plan"]
-        if plan.subnet is None or plan.system_pool is None:
+        ranges = plan.network or plan.subnet
+        if ranges is None or plan.system_pool is None:
             raise ValueError(f"{name}: the plan is of a cluster that exists already; use ExistingCluster")
         return gcp.container.Cluster(
             name,
@@ -139,7 +147,7 @@ class Cluster(pulumi.ComponentResource):
             node_locations=[zone for zone in plan.node_zones if zone != plan.location] or None,
             release_channel={"channel": plan.release_channel},
             min_master_version=plan.min_master_version,
-            cluster_autoscaling=cluster_autoscaling(plan, self._service_account),
+            cluster_autoscaling=cluster_autoscaling(plan, self._service_account, self._boot_disk_key),
             maintenance_policy=maintenance(plan.maintenance),
             deletion_protection=plan.deletion_protection,
             resource_labels=plan.resource_labels,
@@ -161,8 +169,8 @@ class Cluster(pulumi.ComponentResource):
             subnetwork=args["subnetwork"],
             networking_mode="VPC_NATIVE",
             ip_allocation_policy={
-                "cluster_secondary_range_name": plan.subnet.pods_range_name,
-                "services_secondary_range_name": plan.subnet.services_range_name,
+                "cluster_secondary_range_name": ranges.pods_range_name,
+                "services_secondary_range_name": ranges.services_range_name,
             },
             datapath_provider="ADVANCED_DATAPATH",
             enable_intranode_visibility=True,

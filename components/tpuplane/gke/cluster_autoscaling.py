@@ -8,7 +8,7 @@ from tpuplane.plan.model import ClusterPlan
 
 
 def cluster_autoscaling(
-    cluster: ClusterPlan, service_account: pulumi.Input[str]
+    cluster: ClusterPlan, service_account: pulumi.Input[str], boot_disk_key: pulumi.Input[str] | None
 ) -> gcp.container.ClusterClusterAutoscalingArgsDict:
     """The autoscaling block of a cluster. Said even when off: the provider leaves alone what is not mentioned."""
     plan, by_class = cluster.auto_provisioning, cluster.default_compute_class
@@ -31,6 +31,7 @@ def cluster_autoscaling(
             "service_account": service_account,
             "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
             "image_type": "COS_CONTAINERD",
+            "boot_disk_kms_key": boot_disk_key,
             "disk_type": plan.disk_type,
             "disk_size": plan.disk_size_gb,
             "shielded_instance_config": {"enable_secure_boot": True, "enable_integrity_monitoring": True},

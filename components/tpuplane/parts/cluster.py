@@ -35,6 +35,14 @@ class ClusterArgs(ClusterSettings):
     """E-mail address of an account that exists already, for the nodes to run as. Default: one is made, with the roles
     that a node needs. A change replaces the node pools."""
 
+    secrets_key: NotRequired[pulumi.Input[str]]
+    """Full resource name of a Cloud KMS key that exists already, in the cluster's region, for Secrets; instead of
+    `security.secrets_encryption`. Changed in place."""
+
+    boot_disk_key: NotRequired[pulumi.Input[str]]
+    """Full resource name of a Cloud KMS key that exists already, in the cluster's region, for boot disks; instead of
+    `security.boot_disk_encryption`. A change replaces the node pools."""
+
 
 class Cluster(gke.Cluster):
     """A GKE cluster with private nodes, Workload Identity and Dataplane V2, and its CPU pool. In Python `ref` is what
@@ -63,6 +71,10 @@ class Cluster(gke.Cluster):
         }
         if "service_account" in args:
             planned["service_account"] = args["service_account"]
+        if "secrets_key" in args:
+            planned["secrets_key"] = args["secrets_key"]
+        if "boot_disk_key" in args:
+            planned["boot_disk_key"] = args["boot_disk_key"]
         super().__init__(name, planned, opts)
         if plan.system_pool is not None:
             gke.SystemNodePool(

@@ -38,6 +38,16 @@ class SubnetPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ExistingNetworkPlan:
+    """A subnetwork that is there already: names or paths, and its secondary ranges."""
+
+    network: str
+    subnetwork: str
+    pods_range_name: str
+    services_range_name: str
+
+
+@dataclass(frozen=True, slots=True)
 class NatPlan:
     """Cloud Router and Cloud NAT of one region: how private nodes reach image registries."""
 
@@ -194,7 +204,7 @@ class ClusterPlan:
     node_zones: tuple[str, ...]  # where the system pool's nodes may live
     release_channel: str
     min_master_version: str | None
-    subnet: SubnetPlan | None  # None in an existing cluster
+    subnet: SubnetPlan | None  # None in an existing cluster, and in an existing network
     node_addresses: int  # taken of the subnet's primary range at full scale, one for each node
     pod_addresses: int  # taken of its pods' range at full scale, a block for each node
     control_plane: ControlPlanePlan
@@ -215,6 +225,7 @@ class ClusterPlan:
     compute_classes: tuple[ComputeClassPlan, ...] = ()
     queues: QueuesPlan | None = None  # None: no team has anything here
     existing: ExistingClusterPlan | None = None  # None: the cluster is made
+    network: ExistingNetworkPlan | None = None  # None: its subnetwork is made
     auto_provisioning: AutoProvisioningPlan | None = None  # None: GKE makes no pools of its own
 
     @property

@@ -10,6 +10,7 @@ from tpuplane.plan.maintenance import maintenance_plan
 from tpuplane.plan.model import (
     ClusterPlan,
     ExistingClusterPlan,
+    ExistingNetworkPlan,
     NatPlan,
     NetworkPlan,
     PlatformPlan,
@@ -74,7 +75,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         node_zones=system_zones(cluster.location),
         release_channel=cluster.release_channel,
         min_master_version=cluster.version,
-        subnet=None if cluster.existing else _subnet(name, cluster),
+        subnet=None if cluster.existing or cluster.network.existing else _subnet(name, cluster),
         node_addresses=needs.nodes,
         pod_addresses=needs.pods,
         control_plane=control_plane_plan(cluster),
@@ -101,7 +102,15 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         auto_provisioning=auto_provisioning_plan(cluster),
         addons=addon_plans(cluster, system, queues),
         compute_classes=compute_classes(spec, key),
+        network=_existing_network(cluster),
     )
+
+
+def _existing_network(cluster: ClusterSpec) -> ExistingNetworkPlan | None:
+    found = cluster.network.existing
+    if found is None or cluster.existing is not None:
+        return None
+    return ExistingNetworkPlan(found.network, found.subnetwork, found.pods_range, found.services_range)
 
 
 def _subnet(name: str, cluster: ClusterSpec) -> SubnetPlan:

@@ -17,9 +17,30 @@ from tpuplane.platform.option_args import MonitoringArgs, SecurityArgs, StorageA
 from tpuplane.platform.team_args import QueuesArgs, TeamArgs
 
 
+class ExistingNetworkArgs(TypedDict):
+    """A subnetwork that is there already, in the cluster's region; it is never changed or deleted. A change replaces
+    the cluster. Its nodes need a way to image registries, which is not made either: Cloud NAT, say."""
+
+    network: str
+    """VPC: its name, or projects/HOST/global/networks/NAME in the host project of a shared VPC."""
+
+    subnetwork: str
+    """Subnetwork: its name, or projects/HOST/regions/REGION/subnetworks/NAME."""
+
+    pods_range: NotRequired[str]
+    """Name of the subnetwork's secondary range for pods. Default pods."""
+
+    services_range: NotRequired[str]
+    """Name of the subnetwork's secondary range for services. Default services."""
+
+
 class ClusterNetworkArgs(TypedDict):
     """Address ranges of the cluster in the platform's VPC. The clusters of a platform must not overlap. A change of
     any of them replaces the subnetwork, and with it the cluster."""
+
+    existing: NotRequired[ExistingNetworkArgs]
+    """Use a subnetwork that somebody else made, instead of ranges of one that is made. How large its ranges are is not
+    known here, so it is not checked. Default: a subnetwork of the platform's VPC is made."""
 
     nodes_cidr: NotRequired[str]
     """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes)."""

@@ -8,6 +8,7 @@ import pulumi
 from tpuplane.gke import (
     AnyCluster,
     Cluster,
+    ClusterArgs,
     ClusterRef,
     ComputeClass,
     ExistingCluster,
@@ -27,6 +28,14 @@ def make_cluster(
     """Make the cluster of a plan, or look up the one that is there already."""
     if plan.existing is not None:
         return _existing(name, plan, project, parent)
+    if plan.network is not None:
+        foreign: ClusterArgs = {
+            "project": project,
+            "network": plan.network.network,
+            "subnetwork": plan.network.subnetwork,
+            "plan": plan,
+        }
+        return Cluster(name, foreign, pulumi.ResourceOptions(parent=parent))
     if network is None or plan.subnet is None:
         raise ValueError(f"{name}: the plan has no network for it")
     subnet = network.subnets[plan.subnet.name]

@@ -12,7 +12,7 @@ from tpuplane.spec.auto_provisioning_checks import check_auto_provisioning
 from tpuplane.spec.class_checks import check_classes
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
-from tpuplane.spec.existing import check_existing
+from tpuplane.spec.existing import check_existing, check_existing_network
 from tpuplane.spec.gpu_checks import check_gpu_pool
 from tpuplane.spec.host_checks import check_hosts
 from tpuplane.spec.locations import is_zone, known_zones, locations, region_of, tpu_regions
@@ -44,6 +44,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)
         yield from check_existing(at, cluster)
+        yield from check_existing_network(at, cluster)
         yield from check_options(at, cluster)
         yield from _check_location(at, cluster)
         yield from check_addons(at, cluster)

@@ -16,19 +16,42 @@ from tpuplane.spec.fields import (
     Labels,
     Name,
     Namespace,
+    ResourceName,
     ServiceAccountEmail,
     Spec,
 )
 from tpuplane.spec.gpu_pools import GpuPoolSpec
+from tpuplane.spec.hosts import NetworkName
 from tpuplane.spec.maintenance import MaintenanceSpec
 from tpuplane.spec.pools import PoolSpec
 
 ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED", "UNSPECIFIED"]
 
 
+class ExistingNetworkSpec(Spec):
+    """A subnetwork that is there already, in the cluster's region; it is never changed or deleted. A change replaces
+    the cluster. Its nodes need a way to image registries, which is not made either: Cloud NAT, say."""
+
+    network: NetworkName
+    """VPC: its name, or projects/HOST/global/networks/NAME in the host project of a shared VPC."""
+
+    subnetwork: NetworkName
+    """Subnetwork: its name, or projects/HOST/regions/REGION/subnetworks/NAME."""
+
+    pods_range: ResourceName = "pods"
+    """Name of the subnetwork's secondary range for pods. Default pods."""
+
+    services_range: ResourceName = "services"
+    """Name of the subnetwork's secondary range for services. Default services."""
+
+
 class ClusterNetworkSpec(Spec):
     """Address ranges of the cluster in the platform's VPC. The clusters of a platform must not overlap. A change
     of any of them replaces the subnetwork, and with it the cluster."""
+
+    existing: ExistingNetworkSpec | None = None
+    """Use a subnetwork that somebody else made, instead of ranges of one that is made. How large its ranges are is not
+    known here, so it is not checked. Default: a subnetwork of the platform's VPC is made."""
 
     nodes_cidr: Cidr = "10.0.0.0/20"
     """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes)."""

@@ -1,4 +1,4 @@
-"""A cluster that somebody else made: pools and objects are added to it, and it is never changed."""
+"""What somebody else made: a cluster that pools and objects are added to, a network. Neither is ever changed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pydantic.alias_generators import to_camel
 
 from tpuplane.spec.clusters import ClusterSpec
-from tpuplane.spec.errors import Mistake, Path
+from tpuplane.spec.errors import Mistake, Path, shown
+from tpuplane.spec.locations import region_of
 
 SHAPES_THE_CLUSTER = frozenset(
     {
@@ -36,3 +37,22 @@ def check_existing(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
                 (*at, to_camel(field)),
                 "shapes the cluster, but `existing` says that somebody else made it; remove it, or remove existing",
             )
+
+
+def check_existing_network(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """Refuse ranges beside a subnetwork that has its own."""
+    network, at = cluster.network, (*at, "network")
+    if network.existing is None:
+        return
+    for field in sorted(network.model_fields_set - {"existing"}):
+        yield Mistake(
+            (*at, to_camel(field)),
+            "is a range of a subnetwork to be made, but `existing` names one that is there; remove one of the two",
+        )
+    region = region_of(cluster.location)
+    place = network.existing.subnetwork.split("/")
+    if len(place) > 1 and "regions" in place and place[3] != region:
+        yield Mistake(
+            (*at, "existing", "subnetwork"),
+            f"{shown(place[3])} is not the cluster's region; allowed: a subnetwork of {region}",
+        )

@@ -33,6 +33,10 @@ def _network(value: str) -> str:
     return value
 
 
+NetworkName = Annotated[str, Field(json_schema_extra={"pattern": f"^{_NETWORK}$"}), AfterValidator(_network)]
+"""A VPC or subnetwork that exists already: its name, or its path where another project owns it."""
+
+
 class SecondaryBootDiskSpec(Spec):
     """A disk with data or container images that each host has from its first second. A change replaces the pool."""
 
@@ -47,10 +51,10 @@ class SecondaryBootDiskSpec(Spec):
 class ExtraNetworkSpec(Spec):
     """A further network interface of each host, in a VPC that exists already. A change replaces the pool."""
 
-    network: Annotated[str, AfterValidator(_network)]
+    network: NetworkName
     """VPC of the interface: its name, or its path where another project owns it. Not the platform's own."""
 
-    subnetwork: Annotated[str, AfterValidator(_network)]
+    subnetwork: NetworkName
     """Subnetwork of that VPC in the pool's region: its name or path."""
 
 

@@ -43,9 +43,10 @@ def _ranges(clusters: dict[str, ClusterSpec]) -> dict[Path, IPv4Network]:
         if cluster.existing is not None:
             continue  # its ranges are somebody else's
         at: Path = ("clusters", key)
-        found[(*at, "network", "nodesCidr")] = IPv4Network(cluster.network.nodes_cidr)
-        found[(*at, "network", "podsCidr")] = IPv4Network(cluster.network.pods_cidr)
-        found[(*at, "network", "servicesCidr")] = IPv4Network(cluster.network.services_cidr)
+        if cluster.network.existing is None:
+            found[(*at, "network", "nodesCidr")] = IPv4Network(cluster.network.nodes_cidr)
+            found[(*at, "network", "podsCidr")] = IPv4Network(cluster.network.pods_cidr)
+            found[(*at, "network", "servicesCidr")] = IPv4Network(cluster.network.services_cidr)
         if cluster.control_plane.master_cidr is not None:
             found[(*at, "controlPlane", "masterCidr")] = IPv4Network(cluster.control_plane.master_cidr)
     return found
@@ -95,7 +96,7 @@ def next_free(prefix: int, taken: list[IPv4Network]) -> IPv4Network | None:
 
 def check_sizes(key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
     """Refuse ranges that cannot hold the cluster at full scale."""
-    if cluster.existing is not None:
+    if cluster.existing is not None or cluster.network.existing is not None:
         return
     needs = address_needs(cluster)
     nodes, pods = needs.nodes, needs.pods

@@ -20,11 +20,12 @@ _SERVICES_CIDR = "34.118.224.0/20"
 
 def place(store: Store, project: str, location: str, asked: Json) -> Json:
     """The network fields of a new cluster; refuses a network, subnetwork or range that is not there."""
-    network = _last(asked.get("network") or "default")
-    network_key = f"projects/{project}/global/networks/{network}"
+    link = str(asked.get("network") or "default")
+    network, host = _last(link), _project(link, project)
+    network_key = f"projects/{host}/global/networks/{network}"
     if store.get(NETWORK, network_key) is None:
-        raise invalid(f'Project "{project}" has no network named "{network}".')
-    subnet_key, subnet = _subnetwork(store, project, location, network, asked.get("subnetwork"))
+        raise invalid(f'Project "{host}" has no network named "{network}".')
+    subnet_key, subnet = _subnetwork(store, host, location, network, asked.get("subnetwork"))
     policy = _ip_allocation(asked.get("ipAllocationPolicy", {}), network_key, subnet)
     return {
         "network": network,
@@ -92,3 +93,9 @@ def _cidr(asked: str | None, default: str) -> str:
 def _last(name: str) -> str:
     """The short name of a resource given by name or link."""
     return name.rpartition("/")[2]
+
+
+def _project(link: str, own: str) -> str:
+    """The project of a network given by path or link: the host project, in a shared VPC."""
+    parts = link.split("/")
+    return parts[parts.index("projects") + 1] if "projects" in parts[:-1] else own

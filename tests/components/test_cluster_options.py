@@ -1,0 +1,153 @@
+"""A cluster's options as the resource gets them: secure where nothing is said, and said where they are off."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pulumi
+import pytest
+from deployment import Deployment, Inputs, deploy_platform
+from deployment import deploy as run
+from tpuplane import Cluster
+
+pytestmark = pytest.mark.components
+
+KEY = "projects/acme-keys/locations/us-central1/keyRings/ring/cryptoKeys/key"
+POOLS = {"trainer": {"generation": "v6e", "topology": "4x4"}}
+ROLE = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
+
+
+def deploy(**cluster: Any) -> Deployment:
+    central = {"location": "us-central1", "pools": POOLS, **cluster}
+    return deploy_platform({"name": "acme", "project": "acme-ml", "clusters": {"central": central}})
+
+
+def made(**cluster: Any) -> Inputs:
+    return deploy(**cluster).one("container/cluster:Cluster").inputs
+
+
+def test_what_nobody_asked_for_is_secure_and_said() -> None:
+    cluster = made()
+    assert cluster["anonymousAuthenticationConfig"] == {"mode": "LIMITED"}
+    assert cluster["securityPostureConfig"] == {"mode": "BASIC", "vulnerabilityMode": "VULNERABILITY_DISABLED"}
+    assert cluster["binaryAuthorization"] == {"evaluationMode": "DISABLED"}
+    assert cluster["databaseEncryption"] == {"state": "DECRYPTED"}
+    assert cluster["secretManagerConfig"] == {"enabled": False}
+    assert cluster["costManagementConfig"] == {"enabled": True}
+    assert cluster["controlPlaneEndpointsConfig"] == {
+        "dnsEndpointConfig": {"allowExternalTraffic": False},
+        "ipEndpointsConfig": {"enabled": True},
+    }
+    drivers = {name: value["enabled"] for name, value in cluster["addonsConfig"].items() if "Csi" in name}
+    assert drivers == {
+        "gcePersistentDiskCsiDriverConfig": True,
+        "gcsFuseCsiDriverConfig": False,
+        "gcpFilestoreCsiDriverConfig": False,
+        "lustreCsiDriverConfig": False,
+    }
+    assert "authenticatorGroupsConfig" not in cluster
+
+
+def test_keys_are_made_for_the_one_agent_that_needs_each() -> None:
+    deployed = deploy(security={"secretsEncryption": {}, "bootDiskEncryption": {}})
+    (ring,) = deployed.all(":KeyRing")
+    assert "name" not in ring.inputs, "Google keeps names for ever: a fixed one could not be made again"
+    keys = deployed.inputs(":CryptoKey")
+    assert {key["name"] for key in keys.values()} == {"secrets", "boot-disks"}
+    assert {key["rotationPeriod"] for key in keys.values()} == {"7776000s"}
+    number = "serviceAccount:service-123456789012"
+    members = {(it["cryptoKeyId"], it["role"], it["member"]) for it in deployed.inputs(":CryptoKeyIAMMember").values()}
+    prefix = "platform-central-keys"
+    assert members == {
+        (f"{prefix}-secrets-id", ROLE, f"{number}@container-engine-robot.iam.gserviceaccount.com"),
+        (f"{prefix}-boot-disks-id", ROLE, f"{number}@compute-system.iam.gserviceaccount.com"),
+    }
+    cluster = deployed.one("container/cluster:Cluster")
+    assert cluster.inputs["databaseEncryption"] == {"state": "ENCRYPTED", "keyName": f"{prefix}-secrets-id"}
+    assert any("CryptoKeyIAMMember" in urn for urn in cluster.request.dependencies), "the key would be refused"
+    for pool in deployed.all(":NodePool"):
+        assert pool.inputs["nodeConfig"]["bootDiskKmsKey"] == f"{prefix}-boot-disks-id"
+
+
+def test_a_brought_key_is_used_and_nothing_of_it_is_made() -> None:
+    deployed = deploy(security={"secretsEncryption": {"key": KEY}, "bootDiskEncryption": {"key": KEY}})
+    assert not [it for it in deployed.custom() if ":kms/" in it.type or "ServiceIdentity" in it.type]
+    assert deployed.one("container/cluster:Cluster").inputs["databaseEncryption"]["keyName"] == KEY
+    assert {it.inputs["nodeConfig"]["bootDiskKmsKey"] for it in deployed.all(":NodePool")} == {KEY}
+
+
+def test_the_dns_endpoint_alone_says_nothing_of_addresses() -> None:
+    deployed = deploy(controlPlane={"dnsEndpoint": True, "ipEndpoint": False})
+    cluster = deployed.one("container/cluster:Cluster").inputs
+    assert cluster["controlPlaneEndpointsConfig"] == {
+        "dnsEndpointConfig": {"allowExternalTraffic": True},
+        "ipEndpointsConfig": {"enabled": False},
+    }
+    assert cluster["privateClusterConfig"] == {"enablePrivateNodes": True}
+    assert "masterAuthorizedNetworksConfig" not in cluster
+    config = json.loads(deployed.one("pulumi:providers:kubernetes").inputs["kubeconfig"])
+    assert config["clusters"][0]["cluster"] == {"server": "https://gke-acme-central.example.gke.goog"}
+
+
+def test_components_are_those_that_the_version_has() -> None:
+    assert "JOBSET" in made()["monitoringConfig"]["enableComponents"]
+    assert "JOBSET" not in made(version="1.31.5")["monitoringConfig"]["enableComponents"]
+
+
+def test_options_are_passed_on() -> None:
+    cluster = made(
+        security={"securityGroup": "gke-security-groups@acme.example", "secretManager": True, "posture": "DISABLED"},
+        storage={"gcsFuse": True, "lustre": True, "filestore": True, "persistentDisk": False},
+        monitoring={"components": ["SYSTEM_COMPONENTS"], "managedPrometheus": False, "logs": ["SYSTEM_COMPONENTS"]},
+        costAllocation=False,
+    )
+    assert cluster["authenticatorGroupsConfig"] == {"securityGroup": "gke-security-groups@acme.example"}
+    assert cluster["secretManagerConfig"] == {"enabled": True}
+    assert cluster["securityPostureConfig"]["mode"] == "DISABLED"
+    assert cluster["addonsConfig"]["lustreCsiDriverConfig"] == {"enabled": True}
+    assert cluster["addonsConfig"]["gcePersistentDiskCsiDriverConfig"] == {"enabled": False}
+    assert cluster["monitoringConfig"] == {
+        "enableComponents": ["SYSTEM_COMPONENTS"],
+        "managedPrometheus": {"enabled": False},
+    }
+    assert cluster["loggingConfig"] == {"enableComponents": ["SYSTEM_COMPONENTS"]}
+    assert cluster["costManagementConfig"] == {"enabled": False}
+
+
+def test_a_network_that_is_there_is_used_and_never_made() -> None:
+    host = "projects/acme-net"
+    existing = {
+        "network": f"{host}/global/networks/shared",
+        "subnetwork": f"{host}/regions/us-central1/subnetworks/tpu",
+        "podsRange": "tpu-pods",
+    }
+    deployed = deploy(network={"existing": existing})
+    assert not [it for it in deployed.custom() if ":compute/" in it.type]
+    cluster = deployed.one("container/cluster:Cluster").inputs
+    assert cluster["network"] == existing["network"]
+    assert cluster["subnetwork"] == existing["subnetwork"]
+    assert cluster["ipAllocationPolicy"] == {
+        "clusterSecondaryRangeName": "tpu-pods",
+        "servicesSecondaryRangeName": "services",
+    }
+
+
+def test_a_cluster_alone_takes_keys_that_are_outputs() -> None:
+    def program() -> None:
+        Cluster(
+            "acme-alone",
+            {
+                "project": "acme-ml",
+                "location": "us-central1",
+                "network": "net",
+                "subnetwork": "sub",
+                "secrets_key": pulumi.Output.from_input(KEY),
+                "boot_disk_key": pulumi.Output.from_input(KEY),
+            },
+        )
+
+    deployed = run(program)
+    cluster = deployed.one("container/cluster:Cluster").inputs
+    assert cluster["databaseEncryption"] == {"state": "ENCRYPTED", "keyName": KEY}
+    assert deployed.one(":NodePool").inputs["nodeConfig"]["bootDiskKmsKey"] == KEY
