@@ -1,0 +1,182 @@
+"""Processes in namespaces of their own, with a network between them that leads nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import pytest_asyncio
+from tpuplane_twin.processes import ProcessManager, ProcessSpec
+from tpuplane_twin.sandbox.client import SandboxError, Sandboxes
+
+pytestmark = [
+    pytest.mark.twin,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.skipif(sys.platform != "linux", reason="namespaces are Linux's"),
+]
+PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
+
+
+@dataclass
+class Pods:
+    """A daemon, what runs in it, and how it ended."""
+
+    sandboxes: Sandboxes
+    folder: Path
+    processes: ProcessManager
+    ended: dict[int, asyncio.Future[int]] = field(default_factory=dict)
+
+    async def run(self, name: str, address: str, *argv: str, **more: Any) -> int:
+        root = self.folder / f"{name}-root"
+        root.mkdir(exist_ok=True)
+        order = {
+            "name": name,
+            "address": address,
+            "hostname": name,
+            "argv": argv,
+            "env": {"PATH": "/usr/bin:/bin"},
+            "cwd": "/",
+            "root": str(root),
+            "log": str(self.folder / f"{name}.log"),
+            "files": {},
+            "mounts": [],
+        }
+        pid = await self.sandboxes.run(order | more)
+        self.end(pid)
+        return pid
+
+    def end(self, pid: int) -> asyncio.Future[int]:
+        return self.ended.setdefault(pid, asyncio.get_running_loop().create_future())
+
+    def said(self, name: str) -> str:
+        return (self.folder / f"{name}.log").read_text()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def pods(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pods]:
+    folder = tmp_path_factory.mktemp("pods")
+    processes = ProcessManager()
+    found: list[Pods] = []
+    sandboxes = Sandboxes(folder / "pods.sock", lambda pid, code: found[0].end(pid).set_result(code), lambda: None)
+    found.append(Pods(sandboxes, folder, processes))
+    argv = (sys.executable, "-m", "tpuplane_twin.sandbox.daemon", "pods.sock", "10.32.0.0/20")
+    await processes.start(
+        ProcessSpec("pods", argv, folder / "daemon.log", dict(os.environ), cwd=folder, ready=sandboxes.connect)
+    )
+    yield found[0]
+    sandboxes.close()
+    await processes.stop_all()
+
+
+async def test_it_sees_its_own_files_processes_host_name_and_address(pods: Pods, tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("a: 1\n")
+    script = "hostname; cat /etc/hosts /config.yaml; ls -d /proc/[0-9]*; ls /; echo x > /config.yaml; echo $GREETING"
+    mounts = [{"source": str(tmp_path / "config.yaml"), "target": "/config.yaml", "readOnly": True}]
+    pid = await pods.run(
+        "own",
+        "10.64.0.2",
+        "sh",
+        "-c",
+        script,
+        files={"/etc/hosts": "10.64.0.2 own\n"},
+        mounts=mounts,
+        env={"PATH": "/usr/bin:/bin", "GREETING": "hello"},
+    )
+    assert await pods.end(pid) == 0
+    said = pods.said("own")
+    for line in ("own\n", "10.64.0.2 own", "a: 1", "/proc/1\n", "Read-only file system", "hello"):
+        assert line in said
+    assert "root\n" not in said.split("/proc/1\n")[1]
+    assert (tmp_path / "config.yaml").read_text() == "a: 1\n"
+
+
+async def test_how_it_ended_is_told(pods: Pods) -> None:
+    assert await pods.end(await pods.run("seven", "10.64.0.3", "sh", "-c", "exit 7")) == 7
+    assert await pods.end(await pods.run("missing", "10.64.0.3", "no-such-program")) == 128
+    assert "no-such-program cannot be started" in pods.said("missing")
+    pid = await pods.run("killed", "10.64.0.3", "sleep", "1000")
+    await pods.sandboxes.signal(pid, signal.SIGKILL)
+    assert await pods.end(pid) == 137
+    await pods.sandboxes.signal(pid, signal.SIGKILL)  # again: nobody to hit
+
+
+async def test_all_of_its_descendants_end_with_it(pods: Pods) -> None:
+    pid = await pods.run("family", "10.64.0.4", "sh", "-c", "sleep 4321 & trap 'exit 3' TERM; echo up; wait")
+    await _until(lambda: "up" in pods.said("family"))
+    family = psutil.Process(pid).children(recursive=True)
+    assert len(family) == 2
+    await pods.sandboxes.signal(pid, signal.SIGTERM)
+    assert await pods.end(pid) == 3
+    await _until(lambda: not any(process.is_running() for process in family))
+
+
+SERVER = "import socket; s = socket.create_server(('0.0.0.0', 80)); c, a = s.accept(); c.sendall(a[0].encode())"
+CLIENT = "import socket, sys; print(socket.create_connection((sys.argv[1], int(sys.argv[2])), 5).recv(99).decode())"
+
+
+async def test_pods_reach_each_other_and_nothing_else(pods: Pods) -> None:
+    server = await pods.run("server", "10.64.0.5", PYTHON, "-c", SERVER)
+
+    async def listens() -> bool:
+        with await pods.sandboxes.socket() as probe:
+            try:
+                # The port is known to be open once binding it in that pod's stead makes no difference: dial it.
+                await asyncio.get_running_loop().sock_connect(probe, ("10.64.0.5", 80))
+            except OSError:
+                return False
+        return True
+
+    # The probe is the server's only client: it serves one, so another is started for the pod.
+    await _eventually(listens)
+    assert await pods.end(server) in (0, 1)
+    server = await pods.run("server", "10.64.0.5", PYTHON, "-c", SERVER)
+    retry = f"import time\nfor _ in range(200):\n try:\n  {CLIENT}\n  break\n except OSError: time.sleep(0.05)"
+    client = await pods.run("client", "10.64.0.6", PYTHON, "-c", retry, "10.64.0.5", "80")
+    assert await pods.end(client) == 0
+    assert pods.said("client") == "10.64.0.6\n"
+    outside = await pods.run("outside", "10.64.0.7", PYTHON, "-c", CLIENT, "192.0.2.1", "80")
+    assert await pods.end(outside) == 1
+    assert "unreachable" in pods.said("outside").lower() or "No route" in pods.said("outside")
+
+
+async def test_a_service_address_is_served_from_outside(pods: Pods) -> None:
+    """What a pod sends to a Service arrives at a socket that the supervisor holds."""
+    loop = asyncio.get_running_loop()
+    with await pods.sandboxes.socket() as listener:
+        listener.bind(("10.32.0.1", 443))
+        listener.listen()
+        pid = await pods.run("caller", "10.64.0.8", PYTHON, "-c", CLIENT, "10.32.0.1", "443")
+        connection, peer = await loop.sock_accept(listener)
+        with connection:
+            assert peer[0] == "10.64.0.8"
+            await loop.sock_sendall(connection, b"the supervisor")
+        assert await pods.end(pid) == 0
+    assert pods.said("caller") == "the supervisor\n"
+
+
+async def test_an_order_that_cannot_be_done_says_why_and_hurts_nobody(pods: Pods) -> None:
+    with pytest.raises(SandboxError, match="IP address"):
+        await pods.run("bad", "not-an-address", "true")
+    assert await pods.end(await pods.run("good", "10.64.0.9", "true")) == 0
+
+
+async def _until(look: Any) -> None:
+    async def ask() -> bool:
+        return bool(look())
+
+    await _eventually(ask)
+
+
+async def _eventually(look: Any, within: float = 20) -> None:
+    async with asyncio.timeout(within):
+        while not await look():
+            await asyncio.sleep(0.05)

@@ -1,0 +1,106 @@
+"""One sandboxed process: its namespaces, its root folder, its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tpuplane_twin.sandbox import network, system
+
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ssl", "/etc/ld.so.cache", "/etc/alternatives")
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+_NAMESPACES = system.CLONE_NEWNS | system.CLONE_NEWNET | system.CLONE_NEWUTS | system.CLONE_NEWIPC | system.CLONE_NEWPID
+_CANNOT_RUN = 128  # the exit code that a kubelet shows for a container that could not be started
+
+
+def run(order: dict[str, Any], channel: socket.socket) -> NoReturn:
+    """In a child of the daemon: become the sandbox of `order`, run its process, end as it ends.
+
+    `channel` tells the daemon when there is a network namespace to plug in, and this when it is plugged in.
+    """
+    code = _CANNOT_RUN
+    try:
+        system.die_with_parent()
+        os.setsid()
+        log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        for descriptor in (1, 2):
+            os.dup2(log, descriptor)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        system.unshare(_NAMESPACES)
+        channel.send(b"?")
+        if not channel.recv(1):
+            raise OSError("the network could not be set up")
+        network.configure(order["address"])
+        socket.sethostname(order["hostname"])
+        # The first process of a namespace of process ids: when it ends, all of its descendants do.
+        child = os.fork()
+        if child == 0:
+            _become(order)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda number, _: os.kill(child, number))
+        _, status = os.waitpid(child, 0)
+        code = os.waitstatus_to_exitcode(status)
+    except BaseException as error:  # this process must never go on as a second daemon
+        print(f"the sandbox could not be made: {error}", file=sys.stderr, flush=True)
+    os._exit(code if code >= 0 else 128 - code)
+
+
+def _become(order: dict[str, Any]) -> NoReturn:
+    try:
+        system.die_with_parent()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_DFL)
+        signal.set_wakeup_fd(-1)
+        root = Path(order["root"])
+        system.private_mounts()
+        _build(root, order)
+        os.chroot(root)
+        os.chdir(order["cwd"])
+        os.closerange(3, 4096)
+        os.execvpe(order["argv"][0], order["argv"], order["env"])  # noqa: S606  (there is no shell)
+    except BaseException as error:  # as above
+        print(f"{order['argv'][0]} cannot be started: {error}", file=sys.stderr, flush=True)
+    os._exit(_CANNOT_RUN)
+
+
+def _build(root: Path, order: dict[str, Any]) -> None:
+    """The pod's file system: this machine's programs, read-only, and what the pod mounts; the rest is its own."""
+    system.mount("tmpfs", root)
+    for folder in ("proc", "dev", "dev/shm", "etc", "run", "tmp", "var/tmp"):
+        (root / folder).mkdir(parents=True)
+    (root / "tmp").chmod(0o1777)
+    for name in _SYSTEM:
+        _show_system(Path(name), root)
+    for name in _DEVICES:
+        _show({"source": f"/dev/{name}", "target": f"/dev/{name}", "readOnly": False}, root)
+    (root / "dev/fd").symlink_to("/proc/self/fd")
+    system.mount("tmpfs", root / "dev/shm")
+    system.mount("proc", root / "proc")
+    for name, content in order["files"].items():
+        path = root / name.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    # The outer before the inner.
+    for entry in sorted(order["mounts"], key=lambda entry: str(entry["target"])):
+        _show(entry, root)
+
+
+def _show_system(path: Path, root: Path) -> None:
+    if path.is_symlink() and not str(path).startswith("/etc"):
+        (root / str(path).lstrip("/")).symlink_to(path.readlink())
+    elif path.exists():
+        _show({"source": str(path), "target": str(path), "readOnly": True}, root)
+
+
+def _show(entry: dict[str, Any], root: Path) -> None:
+    source, target = Path(entry["source"]), root / str(entry["target"]).lstrip("/")
+    if source.is_dir():
+        target.mkdir(parents=True, exist_ok=True)
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch(exist_ok=True)
+    system.bind(source, target, read_only=entry["readOnly"])

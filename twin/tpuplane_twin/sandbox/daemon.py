@@ -1,0 +1,129 @@
+"""The process that holds a cluster's pod network and is the parent of its pods' processes. Linux only.
+
+`python -m tpuplane_twin.sandbox.daemon SOCKET SERVICES`: serves one client at a time, by datagrams of JSON on
+the Unix socket SOCKET (below the working directory). When the client goes, every pod's process ends.
+
+    {"id": 1, "op": "run", "order": {…}}                     → {"id": 1, "pid": …}
+    {"id": 2, "op": "signal", "pid": …, "signal": 15}        → {"id": 2}
+    {"id": 3, "op": "socket", "kind": "tcp"}                 → {"id": 3}, with the socket's file descriptor
+    a process that ended                                     → {"exited": pid, "code": …}
+
+An order: name (of the interface), address, hostname, argv, env, cwd, root (an empty folder), log, files (path: text)
+and mounts (source, target, readOnly). A code above 128 is a signal, as a kubelet shows it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from tpuplane_twin.sandbox import container, network, system
+
+LARGEST = 1 << 20
+"""Bytes of the largest message."""
+
+
+class Daemon:
+    """Serves one client."""
+
+    def __init__(self, client: socket.socket, woken: socket.socket) -> None:
+        self._client = client
+        self._woken = woken
+        self._children: set[int] = set()
+
+    def serve(self) -> None:
+        """Until the client goes."""
+        with selectors.DefaultSelector() as selector:
+            for source in (self._client, self._woken):
+                selector.register(source, selectors.EVENT_READ)
+            while True:
+                for key, _ in selector.select():
+                    if key.fileobj is self._woken:
+                        self._woken.recv(4096)
+                        self._reap()
+                    elif message := self._client.recv(LARGEST):
+                        self._answer(json.loads(message))
+                    else:
+                        return
+
+    def _answer(self, request: dict[str, Any]) -> None:
+        answer: dict[str, Any] = {"id": request["id"]}
+        try:
+            if request["op"] == "socket":
+                with network.new_socket(request["kind"]) as made:
+                    socket.send_fds(self._client, [json.dumps(answer).encode()], [made.fileno()])
+                return
+            if request["op"] == "run":
+                answer["pid"] = self._run(request["order"])
+            elif request["pid"] in self._children:
+                os.kill(request["pid"], request["signal"])
+        except Exception as error:  # the client's to tell; the other pods go on
+            answer["error"] = str(error)
+        self._client.send(json.dumps(answer).encode())
+
+    def _run(self, order: dict[str, Any]) -> int:
+        mine, its = socket.socketpair()
+        with mine, its:
+            pid = os.fork()
+            if pid == 0:
+                mine.close()
+                container.run(order, its)
+            its.close()
+            self._children.add(pid)
+            # Nothing comes where it has no namespace: then it has ended, and said why in its log.
+            if mine.recv(1):
+                try:
+                    network.plug_in(order["name"], order["address"], pid)
+                except Exception:
+                    os.kill(pid, signal.SIGKILL)
+                    raise
+                mine.send(b"!")
+        return pid
+
+    def _reap(self) -> None:
+        while self._children:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            self._children.discard(pid)
+            code = os.waitstatus_to_exitcode(status)
+            event = {"exited": pid, "code": code if code >= 0 else 128 - code}
+            self._client.send(json.dumps(event).encode())
+
+
+def main(path: str, services: str) -> None:
+    """Make the network and serve."""
+    system.become_root()
+    system.die_with_parent()
+    system.unshare(system.CLONE_NEWNET | system.CLONE_NEWNS)
+    system.private_mounts()
+    network.prepare(services)
+    woken, wake = socket.socketpair()
+    for end in (woken, wake):
+        end.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+    with contextlib.suppress(FileNotFoundError):
+        Path(path).unlink()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
+        os.umask(0o077)
+        server.bind(path)
+        server.listen(1)
+        client, _ = server.accept()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LARGEST)
+        with client:
+            Daemon(client, woken).serve()
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1], sys.argv[2])
+    except OSError as failure:
+        sys.exit(f"error: {failure}")

@@ -1,0 +1,56 @@
+"""The pod network of one cluster: a network namespace that routes between those of its pods, and nowhere else.
+
+A pod has one address, as a /32, and one way out: a pair of virtual interfaces whose other end is here. There is no
+route out of this namespace, so what a pod asks for beyond the cluster fails at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from pathlib import Path
+
+from pyroute2 import IPRoute
+from pyroute2.netlink.exceptions import NetlinkError
+
+GATEWAY = "169.254.1.1"  # link-local: no pod and no Service can have it
+
+
+def prepare(services: str) -> None:
+    """Make this (new) namespace the cluster's router: what goes to a Service of the range `services` ends here."""
+    with IPRoute() as route:
+        loopback = route.link_lookup(ifname="lo")[0]
+        route.link("set", index=loopback, state="up")
+        route.addr("add", index=loopback, address=GATEWAY, prefixlen=32)
+        # Every Service address is local, so one listener can serve them all.
+        route.route("add", dst=services, oif=loopback, type="local", scope="host", table=255)
+    Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+
+
+def plug_in(name: str, address: str, pid: int) -> None:
+    """Connect the network namespace of process `pid`, the pod at `address`, by an interface called `name`."""
+    with IPRoute() as route:
+        # That of the pod's last life goes with its namespace, but not at once.
+        for index in route.link_lookup(ifname=name):
+            with contextlib.suppress(NetlinkError):
+                route.link("del", index=index)
+        route.link("add", ifname=name, kind="veth", peer={"ifname": "eth0", "net_ns_pid": pid})
+        index = route.link_lookup(ifname=name)[0]
+        route.link("set", index=index, state="up")
+        route.route("replace", dst=f"{address}/32", oif=index, scope="link")
+
+
+def configure(address: str) -> None:
+    """In the pod's own namespace, once it is plugged in: give it its address and its way out."""
+    with IPRoute() as route:
+        route.link("set", index=route.link_lookup(ifname="lo")[0], state="up")
+        index = route.link_lookup(ifname="eth0")[0]
+        route.addr("add", index=index, address=address, prefixlen=32)
+        route.link("set", index=index, state="up")
+        route.route("add", dst=f"{GATEWAY}/32", oif=index, scope="link")
+        route.route("add", dst="default", gateway=GATEWAY, oif=index)
+
+
+def new_socket(kind: str) -> socket.socket:
+    """A socket of this namespace, for whoever gets it; "tcp" or "udp"."""
+    return socket.socket(socket.AF_INET, socket.SOCK_STREAM if kind == "tcp" else socket.SOCK_DGRAM)

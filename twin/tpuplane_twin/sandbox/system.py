@@ -1,0 +1,72 @@
+"""The few calls of the kernel that Python's library does not have: namespaces, mounts, signals at a parent's end."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+from pathlib import Path
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+_PR_SET_PDEATHSIG = 1
+_MS_RDONLY, _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
+# A read-only remount must keep these, where the source has them: nosuid, nodev, noexec, noatime, nodiratime.
+_KEPT = 2 | 4 | 8 | 1024 | 2048
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def die_with_parent() -> None:
+    """Have the kernel kill this process when its parent ends. Becoming another user undoes it."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces `flags` for new ones. Raises `OSError` where the kernel does not allow it."""
+    _check(_libc.unshare(flags), "unshare")
+
+
+def become_root() -> None:
+    """Where this process is not root, make it root of a user namespace, in which it may do the rest."""
+    user, group = os.getuid(), os.getgid()
+    if user == 0:
+        return
+    unshare(CLONE_NEWUSER)
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"0 {user} 1")
+    Path("/proc/self/gid_map").write_text(f"0 {group} 1")
+
+
+def private_mounts() -> None:
+    """From here on nothing that is mounted in this namespace is seen outside of it."""
+    _mount("none", "/", None, _MS_REC | _MS_PRIVATE)
+
+
+def mount(kind: str, target: str | Path) -> None:
+    """Mount a file system of the kernel's own (tmpfs, proc)."""
+    _mount(kind, target, kind, 0)
+
+
+def bind(source: str | Path, target: str | Path, *, read_only: bool) -> None:
+    """Show `source`, a file or a folder, at `target`, which must exist."""
+    _mount(source, target, None, _MS_BIND | _MS_REC)
+    if read_only:
+        kept = os.statvfs(source).f_flag & _KEPT
+        _mount("none", target, None, _MS_BIND | _MS_REMOUNT | _MS_RDONLY | kept)
+
+
+def _mount(source: str | Path, target: str | Path, kind: str | None, flags: int) -> None:
+    arguments = [str(source).encode(), str(target).encode(), kind.encode() if kind else None]
+    _check(_libc.mount(*arguments, ctypes.c_ulong(flags), None), f"mount {source} at {target}")
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
