@@ -56,6 +56,23 @@ class Cluster:
         tls = ssl.create_default_context(cadata=self.plane.ca_certificate)
         return Api(f"https://{self.plane.endpoint}", tls=tls, token=token)
 
+    async def kubectl(self, *arguments: str) -> str:
+        """What kubectl says, with the cluster's own kubeconfig; fails the test where kubectl fails."""
+        config = self.folder / "kubectl.kubeconfig"
+        config.write_text(self.plane.kubeconfig())
+        config.chmod(0o600)
+        process = await asyncio.create_subprocess_exec(
+            str(self.tools.binary("kubectl")),
+            f"--kubeconfig={config}",
+            f"--cache-dir={self.folder / 'kubectl-cache'}",
+            *arguments,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        output, _ = await process.communicate()
+        assert process.returncode == 0, output.decode()
+        return output.decode()
+
     def tokens(self) -> dict[str, str]:
         """The token of each process of the control plane."""
         with (self.folder / "auth" / "tokens.csv").open(newline="") as stream:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -11,6 +13,7 @@ from cluster_objects import CLUSTER, KEY, TOKEN, Cluster, MakePools, pool
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.cluster import ControlPlane
 from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.control_plane import ALWAYS
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
 
@@ -37,14 +40,29 @@ def tools() -> twin_tools.Tools:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def cluster(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cluster]:
     """A running cluster with GKE's Ray add-on and a pool for the pods that need no TPU."""
-    root = tmp_path_factory.mktemp("cluster")
+    async with running(tools, tmp_path_factory.mktemp("cluster"), CLUSTER, ALWAYS) as found:
+        yield found
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def bare(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cluster]:
+    """A running cluster with no operator in it, as GKE makes one, and the same pool."""
+    without = {key: value for key, value in CLUSTER.items() if key != "addonsConfig"}
+    async with running(tools, tmp_path_factory.mktemp("bare"), without, ()) as found:
+        yield found
+
+
+@contextlib.asynccontextmanager
+async def running(
+    tools: twin_tools.Tools, root: Path, description: Object, operators: Iterable[str]
+) -> AsyncIterator[Cluster]:
     processes, ports, folder = ProcessManager(), PortBook(root / "ports.json"), root / "clusters" / KEY
-    plane = ControlPlane(KEY, folder, processes=processes, ports=ports, tools=tools, token=TOKEN)
+    plane = ControlPlane(KEY, folder, processes=processes, ports=ports, tools=tools, token=TOKEN, operators=operators)
     found = Cluster(plane, folder, processes, ports, tools)
     try:
-        await plane.apply_cluster(CLUSTER)
+        await plane.apply_cluster(description)
         await plane.start(found.messages.append)
-        await plane.apply_node_pool(pool("system", "e2-standard-16", 2), CLUSTER)
+        await plane.apply_node_pool(pool("system", "e2-standard-16", 2), description)
         yield found
     finally:
         await plane.delete()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
-from pathlib import Path
 
 import aiohttp
 import psutil
@@ -94,11 +92,9 @@ async def test_no_controller_lacks_a_right(cluster: Cluster, make_pools: MakePoo
     assert [name for name, text in written.items() if b"is forbidden: User" in text] == []
 
 
-async def test_the_kubeconfig_works_for_kubectl(cluster: Cluster, tmp_path: Path) -> None:
-    config = tmp_path / "kubeconfig"
-    config.write_text(cluster.plane.kubeconfig())
-    assert yaml.safe_load(config.read_text())["clusters"][0]["cluster"] == cluster.plane.cluster_entry()
-    process = await _kubectl(cluster, config, "get", "nodes", "--output=name")
+async def test_the_kubeconfig_works_for_kubectl(cluster: Cluster) -> None:
+    assert yaml.safe_load(cluster.plane.kubeconfig())["clusters"][0]["cluster"] == cluster.plane.cluster_entry()
+    process = await cluster.kubectl("get", "nodes", "--output=name")
     assert process.count("node/gke-trainers-system-0a1b2c3d-") == 2
 
 
@@ -121,16 +117,3 @@ async def test_a_webhook_review_that_is_none_is_a_bad_request(cluster: Cluster) 
 
 async def _crds(api: Api) -> list[dict[str, dict[str, str]]]:
     return await api.list("CustomResourceDefinition")
-
-
-async def _kubectl(cluster: Cluster, config: Path, *arguments: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        str(cluster.tools.binary("kubectl")),
-        f"--kubeconfig={config}",
-        f"--cache-dir={config.parent}",
-        *arguments,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    output, _ = await process.communicate()
-    assert process.returncode == 0
-    return output.decode()

@@ -70,3 +70,8 @@ def pod_range(cluster: Mapping[str, Any], pool: Mapping[str, Any] | None = None)
 def service_range(cluster: Mapping[str, Any]) -> str:
     """The range of a cluster's Services."""
     return str(cluster.get("servicesIpv4Cidr") or _SERVICES)
+
+
+def kubernetes_address(services: str) -> str:
+    """The address of the Service `kubernetes`: the first of the range."""
+    return str(ipaddress.IPv4Network(services)[1])

@@ -5,15 +5,16 @@ Tuned for a cluster of simulated nodes on one machine: no fsync, no client-side 
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 import yaml
 
 from tpuplane_twin.cluster import tunnel
+from tpuplane_twin.cluster.addresses import kubernetes_address
 from tpuplane_twin.cluster.identities import Identity
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout, answers
+from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.cluster.stages import stages
 from tpuplane_twin.files import write_atomic
 from tpuplane_twin.processes import ProcessSpec
@@ -27,11 +28,6 @@ PORTS = ("etcd", "etcd-peer", "apiserver", "kube-controller-manager", "kube-sche
 _QPS = 10_000
 # There are no metrics to scale by: it would only fail.
 _NOTHING_TO_DO = ("horizontal-pod-autoscaler-controller",)
-
-
-def kubernetes_address(services: str) -> str:
-    """The address of the Service `kubernetes`: the first of the range."""
-    return str(ipaddress.IPv4Network(services)[1])
 
 
 def etcd(layout: Layout) -> ProcessSpec:
@@ -76,6 +72,9 @@ def api_server(layout: Layout, token: str, services: str) -> ProcessSpec:
     names = ("kubernetes", "kubernetes.default", inside, f"{inside}.cluster.local")
     pair = layout.authority.issue("apiserver", hosts=(LOOPBACK, "localhost", kubernetes_address(services), *names))
     store = layout.authority.issue("etcd-client")
+    # An authority of its own: with the cluster's, whoever has a certificate of it could speak for anybody.
+    aggregator = Authority(layout.folder / "pki" / "front-proxy", "front-proxy-ca")
+    proxy = aggregator.issue("front-proxy-client")
     signer = layout.folder / "pki" / "service-accounts.key"
     argv = _flags(
         layout.tools.binary("kube-apiserver"),
@@ -95,6 +94,14 @@ def api_server(layout: Layout, token: str, services: str) -> ProcessSpec:
             "tls-cert-file": layout.authority.chained(pair, layout.trusted) if layout.trusted else pair.certificate,
             "tls-private-key-file": pair.key,
             "client-ca-file": layout.authority.pair.certificate,
+            # How an aggregated API (Kueue's visibility) knows that a request comes from here, and for whom.
+            "requestheader-client-ca-file": aggregator.pair.certificate,
+            "requestheader-allowed-names": "front-proxy-client",
+            "requestheader-username-headers": "X-Remote-User",
+            "requestheader-group-headers": "X-Remote-Group",
+            "requestheader-extra-headers-prefix": "X-Remote-Extra-",
+            "proxy-client-cert-file": proxy.certificate,
+            "proxy-client-key-file": proxy.key,
             "token-auth-file": layout.credentials.token_file,
             "anonymous-auth": "false",
             "authorization-mode": "Node,RBAC",

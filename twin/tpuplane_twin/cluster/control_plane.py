@@ -22,9 +22,10 @@ from tpuplane_twin.cluster.nodes import POOL_LABEL
 from tpuplane_twin.cluster.operators import OPERATORS, Operator
 from tpuplane_twin.cluster.pki import Authority, signing_key
 from tpuplane_twin.cluster.pools import NodePools
+from tpuplane_twin.cluster.runner.runner import Runner
 from tpuplane_twin.cluster.tpu_webhook import TpuWebhook
 from tpuplane_twin.cluster.tpu_webhook.server import PORT as WEBHOOK_PORT
-from tpuplane_twin.cluster.tunnel import Simulated, Tunnel
+from tpuplane_twin.cluster.tunnel import Tunnel
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
 
@@ -80,11 +81,12 @@ class ControlPlane:
         self._processes = processes
         self._ports = ports
         self._token = token
-        self._operators = frozenset(operators)
+        self._always = self._operators = frozenset(operators)
         self._lock = asyncio.Lock()
         self._api: Api | None = None
         self._pools: NodePools | None = None
         self._webhook: TpuWebhook | None = None
+        self._runner: Runner | None = None
         self._tunnel: Tunnel | None = None
         self._services = service_range({})
 
@@ -144,6 +146,9 @@ class ControlPlane:
     async def stop(self) -> None:
         """End all processes; the folder keeps the cluster."""
         async with self._lock:
+            if self._runner is not None:
+                await self._runner.stop()
+                self._runner = None
             if self._webhook is not None:
                 await self._webhook.stop()
                 self._webhook = None
@@ -165,7 +170,7 @@ class ControlPlane:
         """Start and stop what the cluster's add-ons ask for: KubeRay with GKE's Ray operator add-on."""
         self._services = service_range(cluster)
         addons = cluster.get("addonsConfig", {})
-        wanted = ALWAYS | ({"kuberay"} if addons.get("rayOperatorConfig", {}).get("enabled") else set())
+        wanted = self._always | ({"kuberay"} if addons.get("rayOperatorConfig", {}).get("enabled") else set())
         if wanted == self._operators:
             return
         stopped = self._operators - wanted
@@ -232,7 +237,8 @@ class ControlPlane:
 
     async def _open_tunnel(self, layout: Layout) -> None:
         if self._tunnel is None:
-            tunnel = Tunnel(layout, Simulated(lambda: self._api))
+            self._runner = Runner(layout, self._processes, self._services)
+            tunnel = Tunnel(layout, self._runner)
             await tunnel.start()
             self._tunnel = tunnel
 
@@ -245,6 +251,8 @@ class ControlPlane:
             *(self._processes.start(operator.spec(layout)) for operator in operators),
             self._serve_webhook(layout, api),
         )
+        if self._runner is not None:
+            self._runner.start(api)
 
     async def _serve_webhook(self, layout: Layout, api: Api) -> None:
         if self._webhook is None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import yaml
 
+from tpuplane_twin.cluster.runner.images import selector
+
 FAULT_ANNOTATION = "twin.tpuplane.dev/fault"
 """A node that bears it keeps the conditions it was given: kwok does not make it Ready again."""
 
@@ -26,6 +28,24 @@ phase: Failed
 conditions:
 - {type: Ready, status: "False", reason: PodFailed, lastTransitionTime: {{ $now | Quote }}}
 - {type: ContainersReady, status: "False", reason: PodFailed, lastTransitionTime: {{ $now | Quote }}}
+"""
+
+_PLACED = """\
+{{ $now := Now }}
+startTime: {{ $now | Quote }}
+conditions:
+- {type: Initialized, status: "True", lastTransitionTime: {{ $now | Quote }}}
+- {type: Ready, status: "False", reason: ContainersNotReady, lastTransitionTime: {{ $now | Quote }}}
+- {type: ContainersReady, status: "False", reason: ContainersNotReady, lastTransitionTime: {{ $now | Quote }}}
+{{ with NodeIPsWith .spec.nodeName }}
+hostIP: {{ index . 0 | Quote }}
+hostIPs: [{ip: {{ index . 0 | Quote }}}]
+{{ end }}
+{{ $m := .metadata }}
+{{ with PodIPsWith .spec.nodeName false ( or $m.uid "" ) ( or $m.name "" ) ( or $m.namespace "" ) }}
+podIP: {{ index . 0 | Quote }}
+podIPs: [{ip: {{ index . 0 | Quote }}}]
+{{ end }}
 """
 
 
@@ -47,7 +67,30 @@ def stages(module: Path) -> list[dict[str, Any]]:
     terminate["spec"]["next"] = {"statusTemplate": _ENDED}
     _matches(terminate).append({"key": ".status.phase", "operator": "In", "values": _LIVING})
     _matches(delete).append({"key": ".status.phase", "operator": "NotIn", "values": _LIVING})
-    return [node, *(_load(folder / name) for name in _UNCHANGED), complete, terminate, delete]
+    simulated = [*(_load(folder / name) for name in _UNCHANGED), complete, terminate, delete]
+    for stage in simulated:
+        _matches(stage).append({**selector(), "operator": "NotIn"})
+    return [node, *simulated, _process_pod()]
+
+
+def _process_pod() -> dict[str, Any]:
+    """A pod that the runner runs gets its address here, and everything else there."""
+    return {
+        "apiVersion": "kwok.x-k8s.io/v1alpha1",
+        "kind": "Stage",
+        "metadata": {"name": "pod-process"},
+        "spec": {
+            "resourceRef": {"apiGroup": "v1", "kind": "Pod"},
+            "selector": {
+                "matchExpressions": [
+                    selector(),
+                    {"key": ".metadata.deletionTimestamp", "operator": "DoesNotExist"},
+                    {"key": ".status.podIP", "operator": "DoesNotExist"},
+                ]
+            },
+            "next": {"statusTemplate": _PLACED},
+        },
+    }
 
 
 def _load(path: Path) -> dict[str, Any]:

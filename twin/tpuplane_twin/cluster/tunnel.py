@@ -105,7 +105,7 @@ class Tunnel:
         try:
             far_reader, far_writer = await self._dialler.dial(host.strip("[]"), int(port))
         except Unreachable as error:
-            logger.info("%s: %s:%s: %s", self._layout.key, host, port, error)
+            logger.debug("%s: %s:%s: %s", self._layout.key, host, port, error)
             writer.write(f"HTTP/1.1 502 {error}\r\n\r\n".encode("latin-1", errors="replace"))
             return
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n")

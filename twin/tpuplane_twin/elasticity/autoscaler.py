@@ -10,13 +10,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from tpuplane_twin.cluster.api import Api, ApiError
+from tpuplane_twin.cluster.mirror import Mirror
 from tpuplane_twin.elasticity.classes import ComputeClass
 from tpuplane_twin.elasticity.decision import View, decide
 from tpuplane_twin.elasticity.demand import Provisioning, asked
 from tpuplane_twin.elasticity.events import Recorder
 from tpuplane_twin.elasticity.failures import Failures
 from tpuplane_twin.elasticity.groups import Group
-from tpuplane_twin.elasticity.mirror import Mirror
 from tpuplane_twin.elasticity.objects import Node, Pod
 from tpuplane_twin.elasticity.offers import CLASS
 from tpuplane_twin.elasticity.scale_down import Budget, Shrinkage

@@ -1,0 +1,111 @@
+"""What a container of a pod is as a process: its command, its environment, its files. Pure, as a kubelet does it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tpuplane_twin.cluster.api import Object
+
+_REFERENCE = re.compile(r"\$(\$|\((?P<name>[^)]+)\))")
+
+
+def command(container: Object, entrypoint: str, environment: Mapping[str, str]) -> list[str]:
+    """The container's command and arguments, with its $(VARIABLES) put in."""
+    words = [*(container.get("command") or [entrypoint]), *container.get("args", ())]
+    return [expand(word, environment) for word in words]
+
+
+def expand(text: str, environment: Mapping[str, str]) -> str:
+    """`text` with $(NAME) replaced where NAME is known; $$ is a dollar."""
+
+    def value(found: re.Match[str]) -> str:
+        name = found["name"]
+        return "$" if name is None else environment.get(name, found[0])
+
+    return _REFERENCE.sub(value, text)
+
+
+def environment(
+    pod: Object,
+    container: Object,
+    given: Mapping[str, str],
+    keys: Mapping[tuple[str, str], Mapping[str, str]],
+) -> dict[str, str]:
+    """The container's environment: `given` by the cluster, then what the container says, in its order.
+
+    `keys` are the texts of the ConfigMaps and Secrets, by kind and name, that `sources` asked for. What is not there
+    and not optional raises `KeyError` with its name.
+    """
+    found = dict(given)
+    for source in container.get("envFrom", ()):
+        for kind in ("configMap", "secret"):
+            if reference := source.get(f"{kind}Ref"):
+                texts = _texts(keys, kind, reference)
+                found |= {f"{source.get('prefix', '')}{key}": text for key, text in texts.items()}
+    for entry in container.get("env", ()):
+        origin = entry.get("valueFrom")
+        if origin is None:
+            found[entry["name"]] = expand(entry.get("value", ""), found)
+        elif (value := _from(pod, container, origin, keys)) is not None:
+            found[entry["name"]] = value
+    return found
+
+
+def sources(container: Object) -> set[tuple[str, str]]:
+    """The ConfigMaps and Secrets that the container's environment needs: (configMap | secret, name)."""
+    origins = [entry["valueFrom"] for entry in container.get("env", ()) if "valueFrom" in entry]
+    references = [(kind, origin.get(f"{kind}KeyRef")) for origin in origins for kind in ("configMap", "secret")]
+    for source in container.get("envFrom", ()):
+        references += [(kind, source.get(f"{kind}Ref")) for kind in ("configMap", "secret")]
+    return {(kind, str(reference["name"])) for kind, reference in references if reference}
+
+
+def field(pod: Object, path: str) -> str:
+    """A field of the pod as the downward API gives it ("metadata.name", "metadata.labels['a']")."""
+    if match := re.fullmatch(r"metadata\.(labels|annotations)\['(.+)'\]", path):
+        return str(pod["metadata"].get(match[1], {}).get(match[2], ""))
+    value: Any = pod
+    for step in path.split("."):
+        value = value.get(step, "") if isinstance(value, dict) else ""
+    if isinstance(value, dict):
+        return "\n".join(f'{key}="{text}"' for key, text in sorted(value.items()))
+    return str(value)
+
+
+def mounts(container: Object, volumes: Mapping[str, Path]) -> list[Object]:
+    """What the container mounts of its pod's `volumes`."""
+    return [
+        {
+            "source": str(volumes[mount["name"]] / mount.get("subPath", "")),
+            "target": mount["mountPath"],
+            "readOnly": mount.get("readOnly", False),
+        }
+        for mount in container.get("volumeMounts", ())
+    ]
+
+
+def _from(
+    pod: Object, container: Object, origin: Object, keys: Mapping[tuple[str, str], Mapping[str, str]]
+) -> str | None:
+    if "fieldRef" in origin:
+        return field(pod, origin["fieldRef"]["fieldPath"])
+    if "resourceFieldRef" in origin:
+        side, _, name = origin["resourceFieldRef"]["resource"].partition(".")
+        return str(container.get("resources", {}).get(side, {}).get(name, "0"))
+    for kind in ("configMap", "secret"):
+        if reference := origin.get(f"{kind}KeyRef"):
+            texts = _texts(keys, kind, reference)
+            if reference["key"] in texts or reference.get("optional"):
+                return texts.get(reference["key"])
+            raise KeyError(f"{kind} {reference['name']} has no key {reference['key']}")
+    return None
+
+
+def _texts(keys: Mapping[tuple[str, str], Mapping[str, str]], kind: str, reference: Object) -> Mapping[str, str]:
+    texts = keys.get((kind, reference["name"]))
+    if texts is None and not reference.get("optional"):
+        raise KeyError(f"{kind} {reference['name']} is not there")
+    return texts or {}

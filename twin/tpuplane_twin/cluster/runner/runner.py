@@ -1,0 +1,223 @@
+"""The pods of one cluster that are real processes: found, started, reached and ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+from dataclasses import dataclass
+
+from tpuplane_twin.cluster.addresses import kubernetes_address
+from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.layout import LOOPBACK, Layout
+from tpuplane_twin.cluster.mirror import Mirror
+from tpuplane_twin.cluster.runner.images import image_of
+from tpuplane_twin.cluster.runner.pod import Host, ProcessPod
+from tpuplane_twin.cluster.tunnel import Simulated, Streams, Unreachable, relay
+from tpuplane_twin.processes import ProcessFailed, ProcessManager, ProcessSpec
+from tpuplane_twin.sandbox.client import SandboxError, Sandboxes
+
+logger = logging.getLogger(__name__)
+
+PROCESS = "pods"
+_SOCKET = "pods.sock"
+_DIAL_SECONDS = 10.0
+
+
+@dataclass(slots=True)
+class _Life:
+    pod: ProcessPod
+    task: asyncio.Task[None]
+    ending: asyncio.Task[None] | None = None
+
+    @property
+    def stays(self) -> bool:
+        """Whether nothing is under way to end it."""
+        return self.ending is None or self.ending.done()
+
+
+class Runner:
+    """Runs what it knows the image of (`images`); `dial` reaches it. Everything else is simulated."""
+
+    def __init__(self, layout: Layout, processes: ProcessManager, services: str) -> None:
+        """`services` is the range of the cluster's Services."""
+        self._layout = layout
+        self._processes = processes
+        self._services = services
+        self._sandboxes = Sandboxes(layout.folder / _SOCKET, self._exited, self._lost)
+        self._starting = asyncio.Lock()
+        self._ends: dict[int, asyncio.Future[int]] = {}
+        self._lives: dict[str, _Life] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._listener: asyncio.Server | None = None
+        self._api: Api | None = None
+        self._simulated = Simulated(lambda: self._api)
+
+    def start(self, api: Api) -> None:
+        """Follow the cluster's pods from here on; does nothing if it does."""
+        if self._tasks:
+            return
+        self._api = api
+        changed = asyncio.Event()
+        pods: Mirror[Object] = Mirror(api, "Pod", _placed, changed)
+        self._tasks = [asyncio.create_task(pods.run()), asyncio.create_task(self._follow(api, pods, changed))]
+
+    async def stop(self) -> None:
+        """End every process; the pods stay, and go on at the next start."""
+        lives = list(self._lives.values())
+        tasks = [*self._tasks, *(life.task for life in lives), *(life.ending for life in lives if life.ending)]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._tasks, self._lives, self._api = [], {}, None
+        self._close()
+        await self._processes.stop(self._layout.process(PROCESS))
+
+    async def dial(self, host: str, port: int) -> Streams:
+        """A connection to a process pod. Raises `Unreachable`."""
+        pod = next((life.pod for life in self._lives.values() if life.pod.pod["status"]["podIP"] == host), None)
+        if pod is None:
+            return await self._simulated.dial(host, port)
+        try:
+            made = await self._sandboxes.socket()
+            try:
+                async with asyncio.timeout(_DIAL_SECONDS):
+                    await asyncio.get_running_loop().sock_connect(made, (host, port))
+                return await asyncio.open_connection(sock=made)
+            except BaseException:
+                made.close()
+                raise
+        except (OSError, TimeoutError, SandboxError) as error:
+            raise Unreachable(f"the pod {pod.name} does not answer at port {port}: {error}") from error
+
+    async def _follow(self, api: Api, pods: Mirror[Object], changed: asyncio.Event) -> None:
+        await pods.synced.wait()
+        address = kubernetes_address(self._services)
+        given = {"KUBERNETES_SERVICE_HOST": address, "KUBERNETES_SERVICE_PORT": "443"}
+        host = Host(self._layout, api, self, given, self._run, self._signal)
+        while True:
+            changed.clear()
+            present = {pod["metadata"]["uid"]: pod for pod in pods.items.values()}
+            for uid, pod in present.items():
+                life = self._lives.get(uid)
+                image = image_of(pod)
+                if life is None and image is not None:
+                    made = ProcessPod(pod, image, host)
+                    life = self._lives[uid] = _Life(made, asyncio.create_task(self._live(made)))
+                if life is not None and "deletionTimestamp" in pod["metadata"] and life.stays:
+                    life.ending = asyncio.create_task(
+                        self._end(life, pod["metadata"].get("deletionGracePeriodSeconds"))
+                    )
+                    life.ending.add_done_callback(lambda _: changed.set())
+            for uid in self._lives.keys() - present.keys():
+                life = self._lives[uid]
+                if life.ending is None:
+                    life.ending = asyncio.create_task(self._end(life, 0))
+                    life.ending.add_done_callback(lambda _: changed.set())
+                elif life.ending.done():
+                    del self._lives[uid]
+            await changed.wait()
+
+    async def _live(self, pod: ProcessPod) -> None:
+        try:
+            await pod.live()
+        except Exception:
+            logger.exception("%s: %s", self._layout.key, pod.name)
+
+    async def _end(self, life: _Life, grace: float | None) -> None:
+        life.task.cancel()
+        await asyncio.gather(life.task, return_exceptions=True)
+        try:
+            await life.pod.end(grace)
+        except ClusterError as error:
+            logger.warning("%s: %s: %s", self._layout.key, life.pod.name, error)
+
+    async def _run(self, order: Object) -> tuple[int, asyncio.Future[int]]:
+        await self._ready()
+        starting = asyncio.ensure_future(self._sandboxes.run(order))
+        try:
+            pid = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # Its pod is gone, and nobody would end it.
+            with contextlib.suppress(SandboxError):
+                await self._sandboxes.signal(await starting, signal.SIGKILL)
+            raise
+        # It may have ended before this goes on.
+        end = self._end_of(pid)
+        end.add_done_callback(lambda _: self._ends.pop(pid, None))
+        return pid, end
+
+    async def _signal(self, pid: int, number: signal.Signals) -> None:
+        await self._sandboxes.signal(pid, number)
+
+    async def _ready(self) -> None:
+        """The daemon, started with the first process pod and again when it has died. Raises `SandboxError`."""
+        async with self._starting:
+            if self._sandboxes.connected:
+                return
+            if sys.platform != "linux":
+                raise SandboxError("pods are real processes on Linux only: it has the namespaces that they need")
+            argv = (sys.executable, "-m", "tpuplane_twin.sandbox.daemon", _SOCKET, self._services)
+            layout = self._layout
+            spec = ProcessSpec(
+                layout.process(PROCESS),
+                argv,
+                layout.log(PROCESS),
+                {"PATH": os.environ.get("PATH", ""), "HOME": str(layout.folder)},
+                cwd=layout.folder,
+                ready=self._sandboxes.connect,
+            )
+            try:
+                await self._processes.start(spec)
+            except ProcessFailed as error:
+                raise SandboxError(f"this machine does not let the twin make namespaces: {error}") from error
+            if not await self._sandboxes.connect():
+                raise SandboxError("the process that runs pods is being started again")
+            await self._serve_kubernetes()
+
+    async def _serve_kubernetes(self) -> None:
+        """The Service `kubernetes`, for what runs in pods."""
+        listener = await self._sandboxes.socket()
+        listener.bind((kubernetes_address(self._services), 443))
+        port = self._layout.port("apiserver")
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                far = await asyncio.open_connection(LOOPBACK, port)
+            except OSError:
+                writer.close()
+                return
+            with contextlib.suppress(OSError):
+                await relay((reader, writer), far)
+
+        self._listener = await asyncio.start_server(serve, sock=listener)
+
+    def _end_of(self, pid: int) -> asyncio.Future[int]:
+        return self._ends.setdefault(pid, asyncio.get_running_loop().create_future())
+
+    def _exited(self, pid: int, code: int) -> None:
+        end = self._end_of(pid)
+        if not end.done():
+            end.set_result(code)
+
+    def _lost(self) -> None:
+        """The daemon has ended, and every process with it."""
+        self._close()
+
+    def _close(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+        self._sandboxes.close()
+        for pid in list(self._ends):
+            self._exited(pid, 128 + signal.SIGKILL)
+
+
+def _placed(pod: Object) -> Object | None:
+    """The pod, if it is one to run and has its place and its address."""
+    placed = pod["spec"].get("nodeName") and pod.get("status", {}).get("podIP")
+    return pod if placed and image_of(pod) is not None else None

@@ -1,0 +1,126 @@
+"""The volumes of a process pod, as folders: filled before it starts, and kept up to date while it runs."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from tpuplane_twin.cluster.api import Api, ApiError, Object
+from tpuplane_twin.cluster.runner.container import field
+from tpuplane_twin.files import write_atomic
+
+_RENEW_AFTER = 0.8  # of a token's life, as a kubelet does
+
+
+class NotThere(Exception):
+    """Something that the pod mounts is missing; the message names it."""
+
+
+class Volumes:
+    """The volumes of one pod, below `folder`."""
+
+    def __init__(self, api: Api, pod: Object, folder: Path) -> None:
+        self._api = api
+        self._pod = pod
+        self._folder = folder
+        self._renewals: dict[Path, float] = {}
+
+    @property
+    def folders(self) -> dict[str, Path]:
+        """The folder of each volume."""
+        return {volume["name"]: self._folder / volume["name"] for volume in self._pod["spec"].get("volumes", ())}
+
+    async def refresh(self) -> None:
+        """Write what is new. Raises `NotThere`."""
+        for volume in self._pod["spec"].get("volumes", ()):
+            folder = self._folder / volume["name"]
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # ConfigMaps and Secrets of their own are as those that a projected volume puts together.
+            sources = volume["projected"]["sources"] if "projected" in volume else [_as_source(volume)]
+            for source in sources:
+                await self._write(folder, source)
+
+    def remove(self) -> None:
+        """Delete all of them."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    async def texts(self, kind: str, name: str) -> dict[str, str] | None:
+        """The texts of a ConfigMap or Secret of the pod's namespace, where it is there."""
+        found = await self._content(kind, name)
+        return None if found is None else {key: value.decode(errors="replace") for key, value in found.items()}
+
+    async def _write(self, folder: Path, source: Object) -> None:
+        for kind in ("configMap", "secret"):
+            if wanted := source.get(kind):
+                await self._write_keys(folder, kind, wanted)
+        for item in source.get("downwardAPI", {}).get("items", ()):
+            if "fieldRef" in item:
+                _put(folder / item["path"], field(self._pod, item["fieldRef"]["fieldPath"]).encode())
+        if token := source.get("serviceAccountToken"):
+            await self._write_token(folder / token["path"], token)
+
+    async def _write_keys(self, folder: Path, kind: str, wanted: Object) -> None:
+        content = await self._content(kind, wanted["name"])
+        if content is None:
+            if wanted.get("optional"):
+                return
+            raise NotThere(f'{kind} "{wanted["name"]}" not found')
+        items = wanted.get("items") or [{"key": key, "path": key} for key in content]
+        for item in items:
+            if item["key"] in content:
+                _put(folder / item["path"], content[item["key"]])
+            elif not wanted.get("optional"):
+                raise NotThere(f'{kind} "{wanted["name"]}" has no key {item["key"]}')
+
+    async def _content(self, kind: str, name: str) -> dict[str, bytes] | None:
+        plural = "configmaps" if kind == "configMap" else "secrets"
+        try:
+            found = await self._api.request("GET", f"{self._namespace}/{plural}/{name}")
+        except ApiError as error:
+            if error.status == 404:
+                return None
+            raise
+        encoded = found.get("binaryData" if kind == "configMap" else "data") or {}
+        texts = found.get("data") or {} if kind == "configMap" else {}
+        return {
+            **{key: text.encode() for key, text in texts.items()},
+            **{key: base64.b64decode(value) for key, value in encoded.items()},
+        }
+
+    async def _write_token(self, path: Path, wanted: Object) -> None:
+        if time.time() < self._renewals.get(path, 0):
+            return
+        metadata = self._pod["metadata"]
+        reference = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"]}
+        spec: dict[str, Any] = {
+            "expirationSeconds": wanted.get("expirationSeconds", 3600),
+            "boundObjectRef": reference,
+            "audiences": [wanted["audience"]] if wanted.get("audience") else [],
+        }
+        account = self._pod["spec"].get("serviceAccountName", "default")
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
+        answer = await self._api.request("POST", f"{self._namespace}/serviceaccounts/{account}/token", body=body)
+        _put(path, answer["status"]["token"].encode())
+        expires = dt.datetime.fromisoformat(answer["status"]["expirationTimestamp"]).timestamp()
+        self._renewals[path] = time.time() + _RENEW_AFTER * (expires - time.time())
+
+    @property
+    def _namespace(self) -> str:
+        return f"/api/v1/namespaces/{self._pod['metadata']['namespace']}"
+
+
+def _as_source(volume: Object) -> Object:
+    if secret := volume.get("secret"):
+        return {"secret": {**secret, "name": secret["secretName"]}}
+    # An emptyDir is its folder; what a claim or a host would bring is not there, so its folder is empty, too.
+    return volume
+
+
+def _put(path: Path, content: bytes) -> None:
+    if not path.exists() or path.read_bytes() != content:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomic(path, content)
