@@ -1,5 +1,9 @@
 """What runs inside a cluster beside its work: operators and the objects that they act on."""
 
+from tpuplane.addons.charts import ChartMissing
+from tpuplane.addons.gate import NotReady
+from tpuplane.addons.installed import Addons, AddonsArgs
+from tpuplane.addons.operator import Operator, OperatorArgs
 from tpuplane.addons.queues import Queues, QueuesArgs
 
-__all__ = ["Queues", "QueuesArgs"]
+__all__ = ["Addons", "AddonsArgs", "ChartMissing", "NotReady", "Operator", "OperatorArgs", "Queues", "QueuesArgs"]

@@ -79,8 +79,9 @@ class Cluster(pulumi.ComponentResource):
         self.location = self.resource.location
         self.endpoint, authority = self._reached(plan.control_plane.dns_endpoint)
         self.kubeconfig = cluster_kubeconfig(self.resource.project, self.location, self.name, self.endpoint, authority)
-        own_id = cluster_id(args["project"], plan.location, plan.name)
-        self.provider = kubernetes_provider(name, own_id, self.kubeconfig, parent=self)
+        # Google's id of the cluster, which tells providers that it is still the same one.
+        self.identifier = cluster_id(args["project"], plan.location, plan.name)
+        self.provider = kubernetes_provider(name, self.identifier, self.kubeconfig, parent=self)
         # What a node pool must know of this cluster.
         self.ref: ClusterRef = {
             "project": args["project"],

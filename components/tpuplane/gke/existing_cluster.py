@@ -65,8 +65,9 @@ class ExistingCluster(pulumi.ComponentResource):
         )
         authority = None if by_name else pulumi.Output.unsecret(found.master_auths[0].cluster_ca_certificate)
         self.kubeconfig = cluster_kubeconfig(project, location, args["name"], self.endpoint, authority)
-        own_id = cluster_id(project, location, args["name"])
-        self.provider: kubernetes.Provider = kubernetes_provider(name, own_id, self.kubeconfig, parent=self)
+        # Google's id of the cluster, which tells providers that it is still the same one.
+        self.identifier = cluster_id(project, location, args["name"])
+        self.provider: kubernetes.Provider = kubernetes_provider(name, self.identifier, self.kubeconfig, parent=self)
         # What a node pool must know of this cluster.
         self.ref: ClusterRef = {
             "project": project,

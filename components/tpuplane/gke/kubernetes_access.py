@@ -74,7 +74,12 @@ def cluster_id(project: pulumi.Input[str], location: pulumi.Input[str], name: pu
 
 
 def kubernetes_provider(
-    name: str, identifier: pulumi.Input[str], config: pulumi.Output[str], parent: pulumi.Resource
+    name: str,
+    identifier: pulumi.Input[str],
+    config: pulumi.Output[str],
+    parent: pulumi.Resource,
+    *,
+    adopting: bool = False,
 ) -> kubernetes.Provider:
     """Return the provider of a cluster's in-cluster objects.
 
@@ -85,10 +90,15 @@ def kubernetes_provider(
     `identifier` must not be an output of the cluster. An unknown one counts as another cluster while a replacement is
     being planned, and the engine then closes the very provider that it still needs to delete the old objects
     ("the client connection is closing", pulumi issue 14650).
+
+    `adopting` is for what outlives the stack that made it: an object that exists already is taken over, whoever made
+    it, where any other provider refuses (since pulumi-kubernetes 4.29).
     """
     return kubernetes.Provider(
         name,
         kubeconfig=config,
         cluster_identifier=identifier,
+        upsert_existing_objects=adopting or None,
+        enable_patch_force=adopting or None,
         opts=pulumi.ResourceOptions(parent=parent),
     )

@@ -21,7 +21,10 @@ class ChartPlan:
 class ProbePlan:
     """The object that is sent as a dry run until the API server accepts it: then CRDs and webhooks answer."""
 
-    path: str  # of the API: "/apis/kueue.x-k8s.io/v1beta2/resourceflavors"
+    group: str  # "kueue.x-k8s.io"
+    version: str
+    plural: str  # "resourceflavors"
+    namespace: str | None  # None: it lives outside namespaces
     manifest: Mapping[str, Any]
 
 

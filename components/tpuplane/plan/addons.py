@@ -61,9 +61,12 @@ def addon_plans(
 def _probe(addon: Addon) -> ProbePlan:
     probe = addon.probe
     metadata = {"name": PROBE_NAME, **({"namespace": addon.namespace} if probe.namespaced else {})}
-    within = f"/namespaces/{addon.namespace}" if probe.namespaced else ""
+    group, _, version = probe.api_version.partition("/")
     return ProbePlan(
-        path=f"/apis/{probe.api_version}{within}/{probe.plural}",
+        group=group,
+        version=version,
+        plural=probe.plural,
+        namespace=addon.namespace if probe.namespaced else None,
         manifest={"apiVersion": probe.api_version, "kind": probe.kind, "metadata": metadata, "spec": probe.spec},
     )
 

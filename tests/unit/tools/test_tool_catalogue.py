@@ -85,8 +85,8 @@ def test_sources_come_in_build_order_whatever_the_order_of_the_names() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ToolError, match=r"no tool is called helm; the tools are: .*kubectl.*pulumi"):
-        catalogue().sources_of(["helm", "etcd"])
+    with pytest.raises(ToolError, match=r"no tool is called minikube; the tools are: .*kubectl.*pulumi"):
+        catalogue().sources_of(["minikube", "etcd"])
 
 
 def test_the_key_changes_with_all_that_shapes_the_result() -> None:

@@ -74,6 +74,11 @@ class Discovery:
             raise NoMatchError(kind)
         return resource
 
+    def api_versions(self) -> list[str]:
+        """What charts may ask for: every group and version, and every kind of each."""
+        versions = {kind.api_version for kind in self._found}
+        return sorted(versions | {str(kind) for kind in self._found if kind.name})
+
     def expect(self, kinds: Sequence[Kind], cancellation: Cancellation) -> None:
         """Return once these kinds are served, or after a few seconds: a CRD that is not accepted never serves any."""
         for _ in range(_EXPECT_ATTEMPTS):

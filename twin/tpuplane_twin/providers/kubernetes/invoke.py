@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import yaml
-
 from tpuplane_twin.providers.kubernetes.cluster import Cluster
+from tpuplane_twin.providers.kubernetes.documents import load_all
 from tpuplane_twin.providers.kubernetes.errors import ProviderError
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.values import Object
@@ -33,10 +32,7 @@ def _decode(cluster: Cluster, arguments: Object) -> list[Any]:
     text, default_namespace = arguments.get("text"), arguments.get("defaultNamespace")
     if not isinstance(text, str):
         raise ProviderError("missing required field 'text' of type string")
-    try:
-        documents = list(yaml.load_all(text, Loader=_Loader))
-    except yaml.YAMLError as error:
-        raise ProviderError(f"the YAML cannot be read: {error}") from error
+    documents = load_all(text)
     objects = []
     for document in documents:
         if not isinstance(document, dict) or not document.get("kind") or not document.get("apiVersion"):
@@ -46,13 +42,3 @@ def _decode(cluster: Cluster, arguments: Object) -> list[Any]:
             holder["namespace"] = default_namespace
         objects.append(document)
     return objects
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML as Kubernetes reads it: dates stay text, because JSON has none."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, expression) for tag, expression in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}

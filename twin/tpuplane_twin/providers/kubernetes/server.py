@@ -10,7 +10,7 @@ import grpc
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
 
-from tpuplane_twin.providers.kubernetes import check, compare, create, invoke, lifecycle, settings
+from tpuplane_twin.providers.kubernetes import check, compare, construct, create, invoke, lifecycle, settings
 from tpuplane_twin.providers.kubernetes.api import Cancellation
 from tpuplane_twin.providers.kubernetes.cluster import Cluster, Operation
 from tpuplane_twin.providers.kubernetes.diff import Change
@@ -98,9 +98,12 @@ class KubernetesProvider(provider_pb2_grpc.ResourceProviderServicer):
         """Refused, as by the official provider."""
         context.abort(grpc.StatusCode.UNIMPLEMENTED, "Call is not yet implemented")
 
-    def Construct(self, request: Any, context: Context) -> NoReturn:
-        """Refused: the remote components of yaml/v2, helm.sh/v4 and kustomize/v2."""
-        _refuse(context, f"the component {request.type}", "pulumi_kubernetes.yaml.ConfigGroup or typed resources")
+    def Construct(self, request: Any, context: Context) -> provider_pb2.ConstructResponse:
+        """Make a component: a chart or some YAML, as one resource for each object."""
+        with _errors(context):
+            if self._log is None:
+                raise ProviderError("the provider is attached to no engine")
+            return construct.construct(request, self._cluster, self._version, self._log)
 
     def CheckConfig(self, request: Any, context: Context) -> provider_pb2.CheckResponse:
         """Refuse what cannot be done; everything else is taken as it is."""

@@ -1,0 +1,62 @@
+"""Where a chart is taken from: its publisher, or a mirror for machines that cannot reach it."""
+
+import os
+from pathlib import Path
+from typing import NotRequired, TypedDict
+
+import pulumi_kubernetes as kubernetes
+import yaml
+
+from tpuplane.plan.addon_model import ChartPlan
+
+MIRROR_VARIABLE = "TPUPLANE_CHART_MIRROR"
+
+
+class ChartMissing(ValueError):
+    """A mirror does not have a chart, or another release of it."""
+
+
+class ChartInputs(TypedDict):
+    """What `helm.v4.Chart` is told about where the chart is."""
+
+    chart: str
+    version: NotRequired[str]
+    repository_opts: NotRequired[kubernetes.helm.v4.RepositoryOptsArgsDict]
+
+
+def locate(chart: ChartPlan, mirror: str | None = None) -> ChartInputs:
+    """Return where the chart is, in the words of `helm.v4.Chart`.
+
+    Args:
+        chart: The chart and its release.
+        mirror: Where it is taken from instead: `oci://…` (the chart's name is added), the https address of a Helm
+            repository, or a folder with `NAME-VERSION.tgz` or `NAME/`. Default: the environment's
+            TPUPLANE_CHART_MIRROR, else where the plan says.
+
+    Raises:
+        ChartMissing: if a folder does not have this release.
+
+    """
+    source = mirror or os.environ.get(MIRROR_VARIABLE) or chart.repository
+    if source.startswith("oci://"):
+        return {"chart": f"{source.rstrip('/')}/{chart.name}", "version": chart.version}
+    if source.startswith(("https://", "http://")):
+        return {"chart": chart.name, "version": chart.version, "repository_opts": {"repo": source}}
+    return {"chart": str(_in_folder(Path(source).expanduser().absolute(), chart))}
+
+
+def _in_folder(folder: Path, chart: ChartPlan) -> Path:
+    package, unpacked = folder / f"{chart.name}-{chart.version}.tgz", folder / chart.name
+    if package.is_file():
+        return package
+    description = unpacked / "Chart.yaml"
+    if not description.is_file():
+        raise ChartMissing(
+            f"the chart mirror {folder} has no chart {chart.name} {chart.version}; wanted: {package.name}, as "
+            f"`helm pull` writes it, or a folder {chart.name}/. It is published at {chart.repository}"
+        )
+    # Helm takes a folder as it is, whatever release was asked for.
+    version = str(yaml.safe_load(description.read_text(encoding="utf-8")).get("version"))
+    if version != chart.version:
+        raise ChartMissing(f"{unpacked} is {chart.name} {version}; wanted: {chart.version}")
+    return unpacked

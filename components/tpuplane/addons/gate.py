@@ -1,0 +1,126 @@
+"""The gate behind an operator: open once its webhooks really answer, which is later than its Deployment says."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import pulumi
+
+from tpuplane.plan.addon_model import AddonPlan, ProbePlan
+
+PATIENCE = 600.0
+"""Seconds until the gate gives up: as long as the provider waits for a Deployment."""
+
+_FIRST_WAIT, _LONGEST_WAIT, _GROWTH = 0.25, 5.0, 1.6
+
+# Answers that time alone does not change: the probe itself is refused.
+_FINAL = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY})
+
+_REQUEST_TIMEOUT = (5, 35)  # seconds to connect, and for the answer: a webhook may take 30
+
+
+class NotReady(Exception):
+    """An operator's webhooks did not answer, or the API server refuses the probe for good."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the API server said to the probe."""
+
+    accepted: bool
+    final: bool
+    words: str
+
+
+def hook(name: str, plan: AddonPlan, kubeconfig: pulumi.Output[str]) -> pulumi.ResourceHook:
+    """Return the hook that waits until the add-on's webhooks answer.
+
+    The engine runs it before a resource is created or updated, never in a preview, and not for a resource that is as
+    it should be: it needs no cluster that does not exist yet, and leaves nothing in the state.
+    """
+
+    async def wait(_: pulumi.ResourceHookArgs) -> None:
+        config = await kubeconfig.future()
+        if config is None:
+            raise NotReady(f"{plan.title}: the cluster's kubeconfig is not known")
+        send = probe_sender(json.loads(config), plan.probe)
+        await until_accepted(plan, lambda: asyncio.to_thread(send), PATIENCE)
+
+    return pulumi.ResourceHook(name, wait)
+
+
+async def until_accepted(plan: AddonPlan, ask: Callable[[], Awaitable[Answer]], patience: float) -> None:
+    """Ask until the probe is accepted, less often the longer it takes.
+
+    Raises:
+        NotReady: with the API server's last words, after `patience` seconds or when it refuses the probe for good.
+
+    """
+    loop = asyncio.get_running_loop()
+    deadline, wait = loop.time() + patience, _FIRST_WAIT
+    while True:
+        answer = await ask()
+        if answer.accepted:
+            return
+        if answer.final or loop.time() + wait > deadline:
+            raise NotReady(_explained(plan, answer, patience))
+        pulumi.log.debug(f"{plan.title} does not answer yet: {answer.words}")
+        await asyncio.sleep(wait)
+        wait = min(wait * _GROWTH, _LONGEST_WAIT)
+
+
+def probe_sender(kubeconfig: Mapping[str, Any], probe: ProbePlan) -> Callable[[], Answer]:
+    """Return a function that sends the probe as a dry run, once, with fresh credentials."""
+    # Imported late: most programs never come here, and it takes as long to import as all the rest.
+    from kubernetes.client import ApiException, CustomObjectsApi  # noqa: PLC0415
+    from kubernetes.config import ConfigException, new_client_from_config_dict  # noqa: PLC0415
+    from urllib3.exceptions import HTTPError  # noqa: PLC0415
+
+    connect: Any = new_client_from_config_dict
+    kind: dict[str, Any] = {
+        "group": probe.group,
+        "version": probe.version,
+        "plural": probe.plural,
+        "body": dict(probe.manifest),
+        "dry_run": "All",
+        "_request_timeout": _REQUEST_TIMEOUT,
+    }
+
+    def send() -> Answer:
+        try:
+            with connect(dict(kubeconfig), persist_config=False) as client:
+                client.configuration.retries = False
+                api: Any = CustomObjectsApi(client)
+                if probe.namespace is None:
+                    api.create_cluster_custom_object(**kind)
+                else:
+                    api.create_namespaced_custom_object(namespace=probe.namespace, **kind)
+        except ApiException as error:
+            words = _message(error.body) or str(error.reason)
+            # One that exists has passed the webhooks, too.
+            return Answer(accepted=error.status == HTTPStatus.CONFLICT, final=error.status in _FINAL, words=words)
+        except (HTTPError, ConfigException, OSError) as error:
+            return Answer(accepted=False, final=False, words=str(error))
+        return Answer(accepted=True, final=False, words="")
+
+    return send
+
+
+def _message(body: Any) -> str:
+    try:
+        return str(json.loads(body)["message"])
+    except (TypeError, ValueError, KeyError):
+        return ""
+
+
+def _explained(plan: AddonPlan, answer: Answer, patience: float) -> str:
+    last = answer.words or "nothing"
+    if answer.final:
+        return f"{plan.title}: the API server refuses the probe of its webhooks: {last}"
+    return (
+        f"{plan.title} did not answer within {patience:.0f} s. The API server's last words: {last}. See "
+        f"`kubectl -n {plan.namespace} get pods,events`, mend the cause and run `pulumi up` again"
+    )

@@ -1,0 +1,125 @@
+"""One operator, by its Helm chart: namespace, chart, and the gate that opens when its webhooks answer."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import NotRequired, TypedDict
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from tpuplane.addons import gate
+from tpuplane.addons.charts import locate
+from tpuplane.gke.existing_cluster import AnyCluster
+from tpuplane.plan.addon_model import AddonPlan
+
+_CRD = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
+_SECRET = "kubernetes:core/v1:Secret"  # noqa: S105
+_MARKER = "tpuplane-addon"
+
+_LABELS = {
+    "app.kubernetes.io/managed-by": "tpuplane",
+    # Operators ask for no more than this.
+    "pod-security.kubernetes.io/enforce": "restricted",
+}
+
+
+class OperatorArgs(TypedDict):
+    """Arguments of `Operator`."""
+
+    cluster: AnyCluster
+    """The cluster that it runs in. It goes with it."""
+
+    plan: AddonPlan
+    """What is installed. A new release or other values change it in place, its CRDs too."""
+
+    adopting: kubernetes.Provider
+    """Provider of the cluster that takes over what exists already: CRDs that an earlier installation left."""
+
+    after: NotRequired[Sequence["Operator"]]
+    """Operators that must be ready before."""
+
+    chart_mirror: NotRequired[str]
+    """Where its chart is taken from. Default: TPUPLANE_CHART_MIRROR of the environment, else where the plan says."""
+
+
+class Operator(pulumi.ComponentResource):
+    """An operator, installed by its Helm chart: one resource for each object, so that policies and previews see them.
+
+    Its CRDs, and with them all objects of its kinds, outlive it: they are never deleted, but taken over by the next
+    installation, and changed with the operator's release. Raises `ChartMissing` before anything is registered.
+    """
+
+    ready: kubernetes.core.v1.ConfigMap
+    """Exists only while the operator's webhooks answer: depend on it to come after it, and to be deleted before."""
+
+    def __init__(self, name: str, args: OperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        plan = args["plan"]
+        source = locate(plan.chart, args.get("chart_mirror"))
+        super().__init__("tpuplane:index:Operator", name, {}, opts)
+        self._inside = pulumi.ResourceOptions.merge(args["cluster"].in_cluster(), pulumi.ResourceOptions(parent=self))
+        self._adopting = args["adopting"]
+        self._before = [it.ready for it in args.get("after", ())]
+        self._namespace = kubernetes.core.v1.Namespace(
+            f"{name}-namespace",
+            metadata={"name": plan.namespace, "labels": _LABELS},
+            opts=self._after(self._before),
+        )
+        chart = kubernetes.helm.v4.Chart(
+            name,
+            name=plan.chart.name,
+            chart=source["chart"],
+            version=source.get("version"),
+            repository_opts=source.get("repository_opts"),
+            namespace=plan.namespace,
+            values=plan.values,
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                provider=self._inside.provider,
+                deleted_with=self._inside.deleted_with,
+                depends_on=[self._namespace],
+                transforms=[self._child],
+            ),
+        )
+        opening = gate.hook(f"{name}-gate", plan, args["cluster"].kubeconfig)
+        self.ready = kubernetes.core.v1.ConfigMap(
+            f"{name}-ready",
+            # Annotations, because other data would replace it, and with it what depends on it.
+            metadata={"name": _MARKER, "namespace": plan.namespace, "annotations": _told(plan)},
+            opts=pulumi.ResourceOptions.merge(
+                self._after([chart]),
+                pulumi.ResourceOptions(
+                    hooks=pulumi.ResourceHookBinding(before_create=[opening], before_update=[opening])
+                ),
+            ),
+        )
+        self.register_outputs({})
+
+    def _after(self, resources: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions.merge(self._inside, pulumi.ResourceOptions(depends_on=list(resources)))
+
+    def _child(self, args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
+        """Give an object of the chart what a remote component does not hand down."""
+        if not args.custom:
+            return None
+        opts = pulumi.ResourceOptions.merge(
+            args.opts,
+            pulumi.ResourceOptions(
+                deleted_with=self._inside.deleted_with,
+                replace_with=self._inside.replace_with,
+            ),
+        )
+        if args.type_ == _CRD:
+            opts = pulumi.ResourceOptions.merge(
+                opts, pulumi.ResourceOptions(provider=self._adopting, retain_on_delete=True)
+            )
+        if args.type_ == _SECRET:
+            # The charts make it empty; the operator fills in its certificate, which an upgrade must not take away.
+            opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["data", "stringData"]))
+        return pulumi.ResourceTransformResult(args.props, opts)
+
+
+def _told(plan: AddonPlan) -> dict[str, str]:
+    """Return what the operator was told, so that a change of it passes the gate again."""
+    values = hashlib.sha256(json.dumps(plan.values, sort_keys=True).encode()).hexdigest()[:16]
+    return {"tpuplane.dev/chart": f"{plan.chart.name}-{plan.chart.version}", "tpuplane.dev/values": values}

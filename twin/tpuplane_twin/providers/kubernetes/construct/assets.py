@@ -1,0 +1,29 @@
+"""Files that a program hands over as assets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from google.protobuf import struct_pb2
+from pulumi.runtime import rpc
+
+from tpuplane_twin.providers.kubernetes.errors import ProviderError
+
+
+def texts_of(files: struct_pb2.Value) -> list[str]:
+    """The texts of a list of assets. Raises `ProviderError` for anything else, and for what cannot be read."""
+    return [_text(each) for each in files.list_value.values]
+
+
+def _text(value: struct_pb2.Value) -> str:
+    fields = value.struct_value.fields
+    if rpc._special_sig_key not in fields or fields[rpc._special_sig_key].string_value != rpc._special_asset_sig:
+        raise ProviderError("valueYamlFiles: a list of assets is wanted, such as pulumi.FileAsset('values.yaml')")
+    if path := fields["path"].string_value:
+        try:
+            return Path(path).read_text(encoding="utf-8")
+        except OSError as error:
+            raise ProviderError(f"valueYamlFiles: {error}") from error
+    if fields["uri"].string_value:
+        raise ProviderError("valueYamlFiles: the twin's own Kubernetes provider takes files and texts, no addresses")
+    return fields["text"].string_value

@@ -1,0 +1,131 @@
+"""The components by their types: what they are told, and the objects that they become."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from google.protobuf import struct_pb2
+from pulumi.runtime.proto import provider_pb2
+
+from tpuplane_twin.providers.kubernetes.cluster import Cluster
+from tpuplane_twin.providers.kubernetes.construct import helm, manifests
+from tpuplane_twin.providers.kubernetes.construct.assets import texts_of
+from tpuplane_twin.providers.kubernetes.construct.monitor import Monitor
+from tpuplane_twin.providers.kubernetes.errors import ProviderError
+from tpuplane_twin.providers.kubernetes.log import EngineLog
+from tpuplane_twin.providers.kubernetes.values import Object, decode_struct, encode_struct, has_unknown, to_kubernetes
+
+_NOT_OFFERED = {
+    "verify": "verification of signatures",
+    "keyring": "verification of signatures",
+    "postRenderer": "post-renderers",
+}
+_VALUE_FILES = "valueYamlFiles"
+
+Inputs = dict[str, Any]
+
+
+def construct(
+    request: provider_pb2.ConstructRequest, cluster: Cluster, version: str, log: EngineLog
+) -> provider_pb2.ConstructResponse:
+    """Make a component and its objects. Raises `ProviderError`."""
+    make = _COMPONENTS.get(request.type)
+    if make is None:
+        raise ProviderError(
+            f"the twin's own Kubernetes provider does not offer the component {request.type}; allowed: "
+            f"{', '.join(_COMPONENTS)}; or install the official Kubernetes plugin"
+        )
+    files = request.inputs.fields.get(_VALUE_FILES)
+    others = {key: value for key, value in request.inputs.fields.items() if key != _VALUE_FILES}
+    plain = struct_pb2.Struct(fields=others)
+    inputs = decode_struct(plain)
+    with Monitor(request, version) as monitor:
+        urn = monitor.component()
+        if has_unknown(inputs):
+            log.send(urn, "warning", "Input properties have unknown values. Preview is incomplete.")
+            return provider_pb2.ConstructResponse(urn=urn)
+        inputs = {key: value for key, value in to_kubernetes(inputs).items() if value is not None}
+        if files is not None:
+            inputs[_VALUE_FILES] = texts_of(files)
+        objects, namespace = make(request.name, inputs, cluster)
+        found, unresolved = manifests.normalize(copy.deepcopy(objects), namespace or cluster.default_namespace, cluster)
+        if unresolved:
+            log.send(urn, "warning", _UNRESOLVED.format(", ".join(unresolved)))
+        if inputs.get("skipAwait"):
+            for obj in found:
+                annotations = obj["metadata"].get("annotations") or {}
+                obj["metadata"]["annotations"] = {**annotations, "pulumi.com/skipAwait": "true"}
+        prefix = inputs.get("resourcePrefix", request.name)
+        made = monitor.objects(found, urn, prefix)
+        state = encode_struct({"resources": [each.reference(version) for each in made]})
+        return provider_pb2.ConstructResponse(urn=urn, state=state)
+
+
+_UNRESOLVED = (
+    "Unable to determine whether the following kinds are namespaced without a reachable cluster or a matching "
+    "CustomResourceDefinition, so they are rendered without a namespace: {}. Set .metadata.namespace explicitly, or "
+    "include the CustomResourceDefinition, to control the namespace."
+)
+
+
+def _chart(name: str, inputs: Inputs, cluster: Cluster) -> tuple[list[Object], str]:
+    for key, what in _NOT_OFFERED.items():
+        if inputs.get(key):
+            raise ProviderError(
+                f"{key}: the twin's own Kubernetes provider offers no {what}; install the official Kubernetes plugin"
+            )
+    repository: Mapping[str, Any] = inputs.get("repositoryOpts") or {}
+    if others := repository.keys() - {"repo"}:
+        # Helm's command line takes credentials as arguments, which every user of the machine can read.
+        raise ProviderError(
+            f"repositoryOpts.{min(others)}: the twin's own Kubernetes provider takes repo alone; log in with "
+            "`helm registry login` or `helm repo add`, or install the official Kubernetes plugin"
+        )
+    release = helm.Release(
+        name=inputs.get("name") or name,
+        chart=str(inputs.get("chart") or ""),
+        namespace=inputs.get("namespace") or "",
+        version=inputs.get("version") or "",
+        devel=bool(inputs.get("devel")),
+        dependency_update=bool(inputs.get("dependencyUpdate")),
+        plain_http=bool(inputs.get("plainHttp")),
+        skip_crds=bool(inputs.get("skipCrds")),
+        values=inputs.get("values") or {},
+        value_files=tuple(inputs.get(_VALUE_FILES) or ()),
+        repository=str(repository.get("repo") or ""),
+    )
+    return manifests.parse([helm.render(release, cluster)]), release.namespace
+
+
+def _config_group(name: str, inputs: Inputs, cluster: Cluster) -> tuple[list[Object], str]:
+    texts = [text for pattern in inputs.get("files") or () for text in _read(str(pattern), glob=True)]
+    objects = manifests.parse([*texts, str(inputs.get("yaml") or "")])
+    return [*objects, *(inputs.get("objs") or ())], ""
+
+
+def _config_file(name: str, inputs: Inputs, cluster: Cluster) -> tuple[list[Object], str]:
+    return manifests.parse(_read(str(inputs.get("file") or ""), glob=False)), ""
+
+
+def _read(place: str, *, glob: bool) -> list[str]:
+    if "://" in place:
+        raise ProviderError(
+            f"{place}: the twin's own Kubernetes provider fetches no YAML over the network; download the file, or "
+            "install the official Kubernetes plugin"
+        )
+    path = Path(place)
+    found = sorted(path.parent.glob(path.name)) if glob and any(sign in path.name for sign in "*?[") else [path]
+    try:
+        return [each.read_text(encoding="utf-8") for each in found]
+    except OSError as error:
+        raise ProviderError(f"reading YAML file from disk: {error}") from error
+
+
+_COMPONENTS: Mapping[str, Callable[[str, Inputs, Cluster], tuple[list[Object], str]]] = {
+    "kubernetes:helm.sh/v4:Chart": _chart,
+    "kubernetes:yaml/v2:ConfigGroup": _config_group,
+    "kubernetes:yaml/v2:ConfigFile": _config_file,
+}

@@ -1,0 +1,141 @@
+"""From YAML to objects: lists expanded, namespaces filled in, each with what it must wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tpuplane_twin.providers.kubernetes import kinds, metadata
+from tpuplane_twin.providers.kubernetes.cluster import Cluster
+from tpuplane_twin.providers.kubernetes.discovery import NoMatchError
+from tpuplane_twin.providers.kubernetes.documents import load_all
+from tpuplane_twin.providers.kubernetes.errors import ProviderError
+from tpuplane_twin.providers.kubernetes.kinds import Kind
+from tpuplane_twin.providers.kubernetes.values import Object
+
+_DEPENDS_ON = "config.kubernetes.io/depends-on"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What tells an object from all others of a cluster."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+    @classmethod
+    def of(cls, obj: Object) -> Identity:
+        """The identity of an object."""
+        return cls(Kind.of(obj).group, str(obj["kind"]), metadata.namespace(obj), metadata.name(obj))
+
+
+def parse(texts: Iterable[str]) -> list[Object]:
+    """Every object of some YAML documents. Raises `ProviderError`."""
+    found: list[Object] = []
+    for text in texts:
+        for document in load_all(text):
+            if document and not isinstance(document, dict):
+                raise ProviderError(f"decoding YAML: {document!r:.60} is not an object")
+            if document:
+                found.append(document)
+    return found
+
+
+def normalize(objects: Sequence[Object], namespace: str, cluster: Cluster) -> tuple[list[Object], list[str]]:
+    """The objects one by one, in `namespace` where they need one and name none.
+
+    The second value names the kinds of which nobody knows yet whether they live in namespaces: those stay without.
+    Raises `ProviderError` for what is no object.
+    """
+    found = list(_expanded(objects))
+    scopes = {_defined_kind(crd): str(crd["spec"].get("scope")) for crd in found if kinds.is_crd(crd)}
+    unresolved: list[str] = []
+    for obj in found:
+        if not obj.get("kind") or not obj.get("apiVersion"):
+            raise ProviderError(f"Kubernetes resources require a kind and apiVersion: `{obj!s:.100}`")
+        if not isinstance(obj.get("metadata"), dict) or not metadata.name(obj):
+            raise ProviderError(f"Kubernetes resources require a .metadata.name: `{obj!s:.100}`")
+        if metadata.namespace(obj):
+            continue
+        kind = Kind.of(obj)
+        namespaced = _namespaced(kind, scopes, cluster)
+        if namespaced is None:
+            unresolved.append(str(kind))
+        elif namespaced:
+            obj["metadata"]["namespace"] = namespace
+    return found, sorted(set(unresolved))
+
+
+def dependencies(objects: Sequence[Object]) -> dict[Identity, list[Identity]]:
+    """For each object those of the others that must be there before: its CRD, its namespace, and what it names itself.
+
+    In an order in which each comes after what it waits for. Raises `ProviderError` for a circle or a stranger.
+    """
+    waits: dict[Identity, set[Identity]] = {}
+    crds = {_defined_kind(obj): Identity.of(obj) for obj in objects if kinds.is_crd(obj)}
+    namespaces = {metadata.name(obj): Identity.of(obj) for obj in objects if kinds.is_core(obj, "Namespace")}
+    everything = {Identity.of(obj) for obj in objects}
+    for obj in objects:
+        own = Identity.of(obj)
+        found = {crds.get((own.group, own.kind)), namespaces.get(own.namespace)} - {None}
+        waits[own] = {each for each in found if each is not None} | set(_named(obj, everything))
+    return _ordered(waits)
+
+
+def _expanded(objects: Iterable[Object]) -> Iterator[Object]:
+    for obj in objects:
+        if str(obj.get("kind", "")).endswith("List") and isinstance(obj.get("items"), list):
+            yield from _expanded(obj["items"])
+        else:
+            yield obj
+
+
+def _defined_kind(crd: Object) -> tuple[str, str]:
+    spec: dict[str, Any] = crd.get("spec") or {}
+    return str(spec.get("group")), str((spec.get("names") or {}).get("kind"))
+
+
+def _namespaced(kind: Kind, scopes: dict[tuple[str, str], str], cluster: Cluster) -> bool | None:
+    if kind.cluster_scoped is not None:
+        return not kind.cluster_scoped
+    scope = scopes.get((kind.group, kind.name))
+    if scope is not None:
+        return scope == "Namespaced"
+    try:
+        return cluster.discovery.find(kind).namespaced
+    except (NoMatchError, ProviderError):
+        return None
+
+
+def _named(obj: Object, everything: set[Identity]) -> Iterator[Identity]:
+    written = metadata.annotation(obj, _DEPENDS_ON)
+    for reference in filter(None, (part.strip() for part in (written or "").split(","))):
+        match reference.split("/"):
+            case [group, kind, name]:
+                found = Identity(group, kind, "", name)
+            case [group, "namespaces", namespace, kind, name]:
+                found = Identity(group, kind, namespace, name)
+            case _:
+                raise ProviderError(
+                    f"{_DEPENDS_ON}: {reference!r} names no object; allowed: group/Kind/name, or "
+                    "group/namespaces/namespace/Kind/name (the core group is empty)"
+                )
+        if found not in everything:
+            raise ProviderError(f"{_DEPENDS_ON}: external dependency {reference!r}: it is not among these objects")
+        yield found
+
+
+def _ordered(waits: dict[Identity, set[Identity]]) -> dict[Identity, list[Identity]]:
+    done: dict[Identity, list[Identity]] = {}
+    left = dict(waits)
+    while left:
+        free = [each for each, before in left.items() if before <= done.keys()]
+        if not free:
+            names = ", ".join(sorted(f"{each.kind} {each.name}" for each in left))
+            raise ProviderError(f"these objects wait for each other in a circle: {names}")
+        for each in free:
+            done[each] = sorted(left.pop(each), key=lambda other: (other.kind, other.namespace, other.name))
+    return done

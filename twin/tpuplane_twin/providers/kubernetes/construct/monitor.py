@@ -1,0 +1,133 @@
+"""Registering a component and its objects with the engine, as a program does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+from pulumi.runtime import rpc
+from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
+from pulumi.runtime.proto import provider_pb2, resource_pb2, resource_pb2_grpc
+
+from tpuplane_twin.providers.kubernetes import metadata
+from tpuplane_twin.providers.kubernetes.construct.manifests import Identity, dependencies
+from tpuplane_twin.providers.kubernetes.errors import ProviderError
+from tpuplane_twin.providers.kubernetes.values import Object, Secret, encode_struct
+
+_RESOURCE_SIGNATURE = rpc._special_resource_sig
+_NO_DEPENDENCIES = resource_pb2.RegisterResourceRequest.PropertyDependencies()
+_KEEP = "helm.sh/resource-policy"
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """One object that the engine knows now. An empty id: it is not created yet."""
+
+    urn: str
+    id: str
+
+    def reference(self, version: str) -> dict[str, Any]:
+        """What a program gets for it: a reference that its SDK turns into a resource."""
+        known = self.id or rpc.UNKNOWN
+        return {rpc._special_sig_key: _RESOURCE_SIGNATURE, "urn": self.urn, "id": known, "packageVersion": version}
+
+
+class Monitor:
+    """The engine's side of one Construct request."""
+
+    def __init__(self, request: provider_pb2.ConstructRequest, version: str) -> None:
+        self._request = request
+        self._version = version
+        self._channel = grpc.insecure_channel(request.monitorEndpoint, options=_GRPC_CHANNEL_OPTIONS)
+        self._stub = resource_pb2_grpc.ResourceMonitorStub(self._channel)
+
+    def __enter__(self) -> Monitor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._channel.close()
+
+    def component(self) -> str:
+        """Register the component itself, with all that the program said about it. Returns its URN."""
+        request = self._request
+        registration = resource_pb2.RegisterResourceRequest(
+            type=request.type,
+            name=request.name,
+            parent=request.parent,
+            custom=False,
+            dependencies=request.dependencies,
+            providers=request.providers,
+            aliases=request.aliases,
+            deletedWith=request.deletedWith,
+            replace_with=request.replace_with,
+            ignoreChanges=request.ignoreChanges,
+            replaceOnChanges=request.replaceOnChanges,
+            additionalSecretOutputs=request.additionalSecretOutputs,
+            acceptSecrets=True,
+            acceptResources=True,
+            aliasSpecs=True,
+        )
+        registration.object.SetInParent()
+        if request.HasField("protect"):
+            registration.protect = request.protect
+        if request.HasField("retainOnDelete"):
+            registration.retainOnDelete = request.retainOnDelete
+        return self._register(registration).urn
+
+    def objects(self, objects: Sequence[Object], parent: str, prefix: str) -> list[Registered]:
+        """Register every object, at the same time as far as they need not wait for each other."""
+        by_identity = {Identity.of(obj): obj for obj in objects}
+        made: dict[Identity, Future[Registered]] = {}
+
+        def register(identity: Identity, before: Sequence[Identity]) -> Registered:
+            waited = [made[each].result().urn for each in before]
+            return self._object(by_identity[identity], parent, prefix, waited)
+
+        order = dependencies(objects)
+        # A worker for each: those that wait for others came after them, so that they never starve them.
+        with ThreadPoolExecutor(max_workers=max(1, len(order)), thread_name_prefix="objects") as workers:
+            for identity, before in order.items():
+                made[identity] = workers.submit(register, identity, before)
+        return [future.result() for future in made.values()]
+
+    def _object(self, obj: Object, parent: str, prefix: str, dependencies: Sequence[str]) -> Registered:
+        group, _, version = str(obj["apiVersion"]).rpartition("/")
+        api_version = f"{group or 'core'}/{version}"
+        place = "/".join(filter(None, (metadata.namespace(obj), metadata.name(obj))))
+        registration = resource_pb2.RegisterResourceRequest(
+            type=f"kubernetes:{api_version}:{obj['kind']}",
+            name=f"{prefix}:{place}" if prefix else place,
+            parent=parent,
+            custom=True,
+            object=encode_struct(_with_secrets(obj)),
+            dependencies=dependencies,
+            # Said to be none: else each property would depend on all that the object waits for.
+            propertyDependencies=dict.fromkeys(obj, _NO_DEPENDENCIES),
+            version=self._version,
+            acceptSecrets=True,
+            acceptResources=True,
+            supportsPartialValues=True,
+            supportsResultReporting=True,
+            aliasSpecs=True,
+        )
+        if metadata.annotation(obj, _KEEP) == "keep":
+            registration.retainOnDelete = True
+        answer = self._register(registration)
+        return Registered(answer.urn, answer.id)
+
+    def _register(self, registration: resource_pb2.RegisterResourceRequest) -> resource_pb2.RegisterResourceResponse:
+        try:
+            answer: resource_pb2.RegisterResourceResponse = self._stub.RegisterResource(registration)
+        except grpc.RpcError as error:
+            # The engine has said already what is wrong with the object itself.
+            raise ProviderError(f"{registration.type} {registration.name}: {error.details()}") from error
+        return answer
+
+
+def _with_secrets(obj: Mapping[str, Any]) -> dict[str, Any]:
+    if obj.get("apiVersion") == "v1" and obj.get("kind") == "Secret":
+        return {key: Secret(value) if key in ("data", "stringData") else value for key, value in obj.items()}
+    return dict(obj)
