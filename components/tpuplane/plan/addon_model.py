@@ -14,7 +14,6 @@ class ChartPlan:
     name: str
     version: str
     repository: str  # "oci://…" prefix, or the address of a Helm repository
-    digest: str | None
 
 
 @dataclass(frozen=True, slots=True)

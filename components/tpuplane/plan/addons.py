@@ -48,7 +48,7 @@ def addon_plans(
         AddonPlan(
             key=addon.key,
             title=addon.title,
-            chart=ChartPlan(addon.chart.name, addon.chart.version, addon.chart.repository, addon.chart.digest),
+            chart=ChartPlan(addon.chart.name, addon.chart.version, addon.chart.repository),
             namespace=addon.namespace,
             values=_VALUES[addon.key](addon, context),
             after=tuple(key for key in addon.after if key in present),

@@ -19,8 +19,6 @@ class Chart:
     version: str
     repository: str
     """An OCI prefix (`oci://…`), to which the name is added, or the address of a Helm repository."""
-    digest: str | None = None
-    """Digest of the OCI manifest, where it is known."""
 
 
 @dataclass(frozen=True, slots=True)

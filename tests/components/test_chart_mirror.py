@@ -1,0 +1,64 @@
+"""Where charts come from: the publisher, or a mirror."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tpuplane.addons import ChartMissing
+from tpuplane.addons.charts import MIRROR_VARIABLE, locate
+from tpuplane.plan import ChartPlan
+
+pytestmark = pytest.mark.components
+
+KUEUE = ChartPlan("kueue", "0.16.1", "oci://registry.example/kueue/charts")
+KUBERAY = ChartPlan("kuberay-operator", "1.6.1", "https://charts.example/kuberay/")
+
+
+@pytest.fixture(autouse=True)
+def unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(MIRROR_VARIABLE, raising=False)
+
+
+def test_an_oci_chart_is_named_by_its_registry() -> None:
+    assert locate(KUEUE) == {"chart": "oci://registry.example/kueue/charts/kueue", "version": "0.16.1"}
+
+
+def test_a_helm_repository_is_named_beside_the_chart() -> None:
+    assert locate(KUBERAY) == {
+        "chart": "kuberay-operator",
+        "version": "1.6.1",
+        "repository_opts": {"repo": "https://charts.example/kuberay/"},
+    }
+
+
+def test_the_environment_outweighs_the_publisher_and_the_program_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MIRROR_VARIABLE, "oci://mirror.example/charts/")
+    assert locate(KUEUE)["chart"] == "oci://mirror.example/charts/kueue"
+    assert locate(KUBERAY) == {"chart": "oci://mirror.example/charts/kuberay-operator", "version": "1.6.1"}
+    assert locate(KUEUE, "oci://other.example")["chart"] == "oci://other.example/kueue"
+
+
+def test_a_folder_holds_packages_or_charts(tmp_path: Path) -> None:
+    unpacked = tmp_path / "kueue"
+    unpacked.mkdir()
+    (unpacked / "Chart.yaml").write_text("name: kueue\nversion: 0.16.1\n")
+    assert locate(KUEUE, str(tmp_path)) == {"chart": str(unpacked)}
+    package = tmp_path / "kueue-0.16.1.tgz"
+    package.touch()
+    assert locate(KUEUE, str(tmp_path)) == {"chart": str(package)}
+
+
+def test_a_folder_without_the_chart_is_refused_with_what_is_wanted(tmp_path: Path) -> None:
+    with pytest.raises(
+        ChartMissing, match=r"no chart kueue 0\.16\.1; wanted: kueue-0\.16\.1\.tgz, .* a folder kueue/"
+    ):
+        locate(KUEUE, str(tmp_path))
+
+
+def test_another_release_in_a_folder_is_refused(tmp_path: Path) -> None:
+    """Helm would render it without a word."""
+    (tmp_path / "kueue").mkdir()
+    (tmp_path / "kueue/Chart.yaml").write_text("name: kueue\nversion: 0.15.0\n")
+    with pytest.raises(ChartMissing, match=r"kueue is kueue 0\.15\.0; wanted: 0\.16\.1"):
+        locate(KUEUE, str(tmp_path))

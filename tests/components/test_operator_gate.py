@@ -1,0 +1,161 @@
+"""The gate behind an operator: it opens when the webhooks answer, and says why when they never do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from tpuplane.addons import NotReady
+from tpuplane.addons.gate import Answer, probe_sender, until_accepted
+from tpuplane.plan import AddonPlan, plan
+from tpuplane.spec import PlatformSpec
+
+pytestmark = pytest.mark.components
+
+WEBHOOK = 'Internal error occurred: failed calling webhook "vresourceflavor.kb.io": connect: connection refused'
+
+
+def kueue() -> AddonPlan:
+    cluster = {"location": "us-central1", "addons": {"kueue": {}, "jobset": {}}}
+    spec = PlatformSpec.parse({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}})
+    found = plan(spec).clusters[0].addon("kueue")
+    assert found is not None
+    return found
+
+
+def jobset() -> AddonPlan:
+    cluster = {"location": "us-central1", "addons": {"jobset": {}}}
+    spec = PlatformSpec.parse({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}})
+    (found,) = plan(spec).clusters[0].addons
+    return found
+
+
+class Asked:
+    """Answers in turn, the last one for ever."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.answers = list(answers)
+        self.times = 0
+
+    async def __call__(self) -> Answer:
+        self.times += 1
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+NO = Answer(accepted=False, final=False, words=WEBHOOK)
+YES = Answer(accepted=True, final=False, words="")
+
+
+def test_it_asks_until_the_webhook_answers() -> None:
+    """Complaint 4: the Deployment is Ready 10 to 30 s before its webhook serves."""
+    asked = Asked(NO, NO, YES)
+    asyncio.run(until_accepted(kueue(), asked, patience=60))
+    assert asked.times == 3
+
+
+def test_it_gives_up_with_the_server_s_last_words() -> None:
+    with pytest.raises(NotReady) as refused:
+        asyncio.run(until_accepted(kueue(), Asked(NO), patience=0))
+    assert "Kueue did not answer within 0 s" in str(refused.value)
+    assert "failed calling webhook" in str(refused.value)
+    assert "kubectl -n kueue-system get pods,events" in str(refused.value)
+
+
+def test_a_refusal_for_good_is_told_at_once() -> None:
+    asked = Asked(Answer(accepted=False, final=True, words='resourceflavors is forbidden: User "ci" cannot create'))
+    with pytest.raises(NotReady, match=r"refuses the probe of its webhooks: resourceflavors is forbidden"):
+        asyncio.run(until_accepted(kueue(), asked, patience=60))
+    assert asked.times == 1
+
+
+class Server(ThreadingHTTPServer):
+    """An API server that answers every request alike, and remembers the last."""
+
+    daemon_threads = True
+    status = 201
+    message = ""
+    requests: list[tuple[str, dict[str, Any], str]]
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append((self.path, body, self.headers["Authorization"]))
+        answer = json.dumps({"kind": "Status", "message": self.server.message}).encode()
+        self.send_response(self.server.status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    server = Server(("127.0.0.1", 0), Handler)
+    server.requests = []
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def kubeconfig(port: int) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
+        "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+        "users": [{"name": "c", "user": {"token": "secret"}}],
+    }
+
+
+def test_the_probe_is_a_dry_run_of_an_object_that_the_webhooks_judge() -> None:
+    with serving() as server:
+        config = kubeconfig(server.server_address[1])
+        assert probe_sender(config, kueue().probe)().accepted
+        assert probe_sender(config, jobset().probe)().accepted
+        (path, body, token), (namespaced, _, _) = server.requests
+    assert path == "/apis/kueue.x-k8s.io/v1beta2/resourceflavors?dryRun=All"
+    assert namespaced == "/apis/jobset.x-k8s.io/v1alpha2/namespaces/jobset-system/jobsets?dryRun=All"
+    assert (body["kind"], token) == ("ResourceFlavor", "Bearer secret")
+
+
+@pytest.mark.parametrize(
+    ("status", "accepted", "final"),
+    [
+        (500, False, False),  # failed calling webhook
+        (503, False, False),
+        (404, False, False),  # the CRD is not served yet
+        (409, True, False),  # a probe that somebody kept: it has passed the webhooks
+        (403, False, True),
+        (422, False, True),
+    ],
+)
+def test_what_time_alone_does_not_change_is_final(status: int, accepted: bool, final: bool) -> None:
+    with serving() as server:
+        server.status, server.message = status, WEBHOOK
+        answer = probe_sender(kubeconfig(server.server_address[1]), kueue().probe)()
+    assert (answer.accepted, answer.final, answer.words) == (accepted, final, WEBHOOK)
+
+
+def test_a_server_that_is_not_there_is_asked_again() -> None:
+    with serving() as server:
+        port = server.server_address[1]
+    answer = probe_sender(kubeconfig(port), kueue().probe)()
+    assert (answer.accepted, answer.final) == (False, False)
