@@ -50,9 +50,7 @@ def test_a_folder_holds_packages_or_charts(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_the_chart_is_refused_with_what_is_wanted(tmp_path: Path) -> None:
-    with pytest.raises(
-        ChartMissing, match=r"no chart kueue 0\.16\.1; wanted: kueue-0\.16\.1\.tgz, .* a folder kueue/"
-    ):
+    with pytest.raises(ChartMissing, match=r"no chart kueue 0\.16\.1; wanted: kueue-0\.16\.1\.tgz, .* a folder kueue/"):
         locate(KUEUE, str(tmp_path))
 
 

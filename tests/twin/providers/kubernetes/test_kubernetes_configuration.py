@@ -171,14 +171,14 @@ def test_what_it_cannot_do_is_refused_by_name(fresh: Driver, config: dict[str, A
     assert "official Kubernetes plugin" in failures[0].reason
 
 
-def test_charts_and_remote_components_are_refused_with_the_alternative(fresh: Driver) -> None:
+def test_releases_and_kustomizations_are_refused_with_the_alternative(fresh: Driver) -> None:
     fresh.configure(kubeconfig=kubeconfig(nobody()))
     with pytest.raises(Refused, match=r"kubernetes:helm\.sh/v3:Release needs the official Kubernetes plugin"):
         fresh.check("kubernetes:helm.sh/v3:Release", {"chart": "kueue"})
     with pytest.raises(Refused, match="helm template"):
         fresh.call("Invoke", provider_pb2.InvokeRequest(tok="kubernetes:helm:template"))
-    with pytest.raises(Refused, match=r"kubernetes:yaml/v2:ConfigGroup; use pulumi_kubernetes\.yaml\.ConfigGroup"):
-        fresh.call("Construct", provider_pb2.ConstructRequest(type="kubernetes:yaml/v2:ConfigGroup"))
+    with pytest.raises(Refused, match=r"kubernetes:kustomize/v2:Directory; allowed: kubernetes:helm\.sh/v4:Chart"):
+        fresh.call("Construct", provider_pb2.ConstructRequest(type="kubernetes:kustomize/v2:Directory"))
 
 
 def test_yaml_is_decoded_as_kubernetes_reads_it(fresh: Driver) -> None:

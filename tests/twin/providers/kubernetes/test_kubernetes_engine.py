@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from kubernetes_control_plane import ControlPlane
-from tpuplane_twin.engine.plugins import install_plugin
+from kubernetes_stack import Stack
 
 pytestmark = pytest.mark.e2e
-
-PROJECT = """
-name: objects
-runtime: {name: python, options: {virtualenv: VIRTUALENV}}
-"""
 
 PROGRAM = """
 import os
@@ -76,53 +66,8 @@ pulumi.export("secret", secret.data)
 """
 
 
-class Stack:
-    def __init__(self, folder: Path, control_plane: ControlPlane) -> None:
-        home, backend = folder / "home", folder / "backend"
-        backend.mkdir()
-        host = [sys.executable, "-m", "tpuplane_twin.engine.language_host"]
-        install_plugin(home, "language", "python", version("pulumi"), host)
-        provider = [sys.executable, "-m", "tpuplane_twin.providers.kubernetes"]
-        install_plugin(home, "resource", "kubernetes", version("pulumi-kubernetes"), provider)
-        (folder / "Pulumi.yaml").write_text(PROJECT.replace("VIRTUALENV", sys.prefix))
-        (folder / "__main__.py").write_text(PROGRAM)
-        self.folder = folder
-        self.environment = {
-            **{key: value for key, value in os.environ.items() if key != "KUBECONFIG"},
-            "PULUMI_HOME": str(home),
-            "PULUMI_BACKEND_URL": f"file://{backend}",
-            "PULUMI_CONFIG_PASSPHRASE": "test",
-            "PULUMI_SKIP_UPDATE_CHECK": "true",
-            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-            "TEST_KUBECONFIG": control_plane.kubeconfig(),
-        }
-
-    def pulumi(self, *arguments: str, step: str = "1") -> str:
-        result = subprocess.run(
-            [pulumi_command(), *arguments, "--non-interactive"],
-            cwd=self.folder,
-            env={**self.environment, "STEP": step},
-            stdin=subprocess.DEVNULL,
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-        assert result.returncode == 0, result.stdout + result.stderr
-        return result.stdout
-
-
-def pulumi_command() -> str:
-    found = shutil.which("pulumi")
-    if found:
-        return found
-    from tpuplane_twin import tools
-
-    with tools.show() as progress:
-        return str(tools.ensure(["pulumi"], progress).binary("pulumi"))
-
-
 def test_program_from_preview_to_destroy(control_plane: ControlPlane, tmp_path: Path) -> None:
-    stack = Stack(tmp_path, control_plane)
+    stack = Stack(tmp_path, control_plane, PROGRAM)
     stack.pulumi("stack", "init", "test")
     assert "11 to create" in stack.pulumi("preview")
     up = ("up", "--yes", "--skip-preview")
