@@ -14,7 +14,7 @@ from tpuplane.spec.errors import Mistake, Path, shown
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.rules import broken
 from tpuplane.spec.team_checks import namespaces_of
-from tpuplane.tpu import GkeVersion, catalogue
+from tpuplane.tpu import GkeVersion, SliceError, catalogue
 
 
 def check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -30,7 +30,7 @@ def _check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
             if key not in spec.clusters:
                 allowed = ", ".join(spec.clusters)
                 yield broken("class-clusters", (*at, "clusters", index), value=shown(key), allowed=allowed)
-        yield from _as_written(at, it, check_class(at, name, expanded(it, flex_start=True)))
+        yield from _as_written(at, it, check_class(at, name, expanded(it, flex_start=_may_be_flex_start(it))))
     for key in spec.clusters:
         classes = classes_of(spec, key)
         for name, it in classes.items():
@@ -39,6 +39,14 @@ def _check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
             yield from _check_versions(at, spec, key, it)
         yield from _check_pools(spec, key, classes)
         yield from _check_namespaces(spec, key, classes)
+
+
+def _may_be_flex_start(spec: ComputeClassSpec) -> bool:
+    """Whether a preset's slices are sold flex-start anywhere; where not, it goes without."""
+    try:
+        return spec.tpu is None or catalogue().generation(spec.tpu.type).flex_start
+    except SliceError:
+        return False  # reported where it stands
 
 
 def _as_written(at: Path, spec: ComputeClassSpec, mistakes: Iterator[Mistake]) -> Iterator[Mistake]:

@@ -70,3 +70,25 @@ def test_gke_refuses_what_its_definition_can_know() -> None:
     cases = {row["gke"] for row in ROWS if "gke" in row}
     assert len(cases) > 35
     assert [case for case in cases if not GKE_CASES[case].get("refused")] == []
+
+
+@pytest.mark.parametrize(
+    ("location", "generation", "ways"),
+    [
+        ("us-east5", "v6e", ["spot", "flex-start", "reservation own"]),
+        ("us-central1", "v6e", ["spot", "reservation own"]),  # no zone there sells it flex-start
+        ("us-central2-b", "v4", ["spot", "reservation own"]),  # nobody does
+    ],
+)
+def test_a_preset_leaves_out_what_is_not_to_be_had(location: str, generation: str, ways: list[str]) -> None:
+    zone = {"us-east5": "us-east5-b", "us-central1": "us-central1-b"}.get(location, location)
+    tpu = {"type": generation, "topology": "2x2x2" if generation == "v4" else "4x4"}
+    spec = {
+        "name": "lab",
+        "project": "tpuplane-lab",
+        "reservations": {"own": {"generation": generation, "zone": zone, "chips": 16}},
+        "classes": {"main": {"preset": "cost-optimized", "tpu": tpu, "reservation": {"name": "own"}}},
+        "clusters": {"main": {"location": location}},
+    }
+    (planned,) = plan(PlatformSpec.parse(spec)).clusters[0].compute_classes
+    assert [priority.capacity for priority in planned.priorities] == ways

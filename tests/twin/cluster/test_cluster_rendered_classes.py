@@ -1,0 +1,93 @@
+"""Every class that the package renders, taken by the twin's definition and by GKE's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from test_cluster_compute_classes import compute_class, oracle, verdict  # noqa: F401 (a fixture)
+from tpuplane.spec.class_presets import presets
+from tpuplane.spec.cluster_classes import has_flex_start
+from tpuplane.spec.locations import region_of
+from tpuplane.tpu import catalogue
+from tpuplane_twin.cluster.api import Api
+
+from tests.components.deployment import Inputs, deploy_platform
+from tests.unit.spec.test_class_rules import NAMES, ROWS, described
+
+pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
+
+ROOT = Path(__file__).parents[3]
+CLASS = "cloud.google.com/v1:ComputeClass"
+STACKS: dict[str, Any] = {
+    file.name: yaml.safe_load(file.read_text())["config"]["tpuplane:platform"]
+    for file in sorted((ROOT / "stacks").glob("Pulumi.*.yaml"))
+}
+
+
+def rendered(description: Any) -> dict[str, Inputs]:
+    """The specs of a platform's classes, as its components register them."""
+    return {it.name: whole(it.inputs["spec"]) for it in deploy_platform(description).all(CLASS)}
+
+
+def whole(value: Any) -> Any:
+    """Whole numbers as such: on its way to a provider every number is a float, and JSON of Go drops the point."""
+    if isinstance(value, dict):
+        return {key: whole(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def every_preset() -> dict[str, Any]:
+    """Each preset for each generation where it is offered, in a zone that sells it flex-start where one does."""
+    cases = {}
+    for generation in catalogue().generations:
+        zones = sorted(catalogue().zones(generation.name), key=lambda zone: not has_flex_start(generation, (zone,)))
+        topology = generation.topologies[-1]
+        for preset in presets() if zones else ():
+            cases[f"{preset}-{generation.name}"] = {
+                "name": "lab",
+                "project": "tpuplane-lab",
+                "reservations": {"own": {"generation": generation.name, "zone": zones[0], "chips": 8}},
+                "classes": {
+                    "main": {
+                        "preset": preset,
+                        "tpu": {"type": generation.name, "topology": topology},
+                        "reservation": {"name": "own", "block": "b1", "subBlock": "s1"},
+                    }
+                },
+                "clusters": {"main": {"location": region_of(zones[0])}},
+            }
+    return cases
+
+
+PRESETS = every_preset()
+
+
+async def taken(api: Api, spec: Inputs, definitions: list[str]) -> None:
+    for api_version in definitions:
+        assert await verdict(api, compute_class({"spec": spec}, api_version)) == ""
+
+
+@pytest.mark.parametrize("stack", STACKS)
+async def test_those_of_the_stacks(api: Api, oracle: str, stack: str) -> None:  # noqa: F811
+    description = STACKS[stack]
+    specs = rendered(description)
+    assert bool(specs) == bool(description.get("classes"))
+    for spec in specs.values():
+        await taken(api, spec, ["cloud.google.com/v1", oracle])
+
+
+@pytest.mark.parametrize("name", PRESETS)
+async def test_every_preset_of_every_generation(api: Api, oracle: str, name: str) -> None:  # noqa: F811
+    (spec,) = rendered(PRESETS[name]).values()
+    await taken(api, spec, ["cloud.google.com/v1", oracle])
+
+
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+async def test_the_right_side_of_every_rule(api: Api, oracle: str, row: dict[str, Any]) -> None:  # noqa: F811
+    for spec in rendered(described(row["right"])).values():
+        await taken(api, spec, ["cloud.google.com/v1", oracle])

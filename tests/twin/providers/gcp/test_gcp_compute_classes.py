@@ -1,0 +1,62 @@
+"""What compute classes ask of Google's API: pools with their label and taint, and a default class of the cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from gcp_driver import CLUSTER, NODE_POOL, Deployed, Driver
+from platform_on_api import deploy_on
+
+from tests.components.deployment import deploy_platform
+from tests.unit.spec.test_class_rules import described
+
+pytestmark = pytest.mark.twin
+
+KEY = "cloud.google.com/compute-class"
+NAMED = {"priorities": [{"nodepools": ["trainer"]}, {"machineFamily": "n2"}]}
+ELSEWHERE = {"priorities": [{"machineFamily": "n2"}], "nodePoolAutoCreation": {"enabled": True}}
+
+
+def made(driver: Driver, kind: str, **classes: Any) -> Deployed:
+    """The cluster, or the pool of slices, of a platform with these classes."""
+    found = (it.resource for it in deploy_on(driver, described({"classes": classes}), {}))
+    return next(it for it in found if it.urn.type == kind and not it.urn.name.endswith("-system"))
+
+
+def asked(kind: str, field: str, **classes: Any) -> Any:
+    registered = deploy_platform(described({"classes": classes})).all(kind)
+    return next(it.inputs[field] for it in registered if not it.name.endswith("-system"))
+
+
+def test_a_pool_joins_and_leaves_a_class_in_place(driver: Driver) -> None:
+    pool = made(driver, NODE_POOL, other=ELSEWHERE)
+    account = pool.inputs["nodeConfig"]["serviceAccount"]
+    for classes in ({"steady": NAMED}, {"other": NAMED}, {"other": ELSEWHERE}):
+        config = {**asked(NODE_POOL, "nodeConfig", **classes), "serviceAccount": account}
+        changes = driver.diff(pool, nodeConfig=config).changes
+        assert changes
+        assert not any(it.replace for it in changes.values()), changes
+        pool = driver.update(pool, nodeConfig=config)
+        found = driver.refresh(pool)
+        assert found is not None
+        assert not driver.diff(found, nodeConfig=config).changes
+        owner = next((name for name, it in classes.items() if it is NAMED), None)
+        state = found.state["nodeConfig"]
+        assert state["labels"].get(KEY) == owner
+        taints = {it["key"]: (it["value"], it["effect"]) for it in state.get("taints") or [] if it["key"] == KEY}
+        assert taints == ({KEY: (owner, "NO_SCHEDULE")} if owner else {})
+
+
+def test_the_default_class_is_switched_in_place(driver: Driver) -> None:
+    cluster = made(driver, CLUSTER, other=ELSEWHERE)
+    for classes, on in (({"default": ELSEWHERE}, True), ({"other": ELSEWHERE}, False)):
+        block = asked(CLUSTER, "clusterAutoscaling", **classes)
+        changes = driver.diff(cluster, "nodeConfig", clusterAutoscaling=block).changes
+        assert changes
+        assert not any(it.replace for it in changes.values()), changes
+        cluster = driver.update(cluster, clusterAutoscaling=block)
+        found = driver.refresh(cluster)
+        assert found is not None
+        assert not driver.diff(found, "nodeConfig", clusterAutoscaling=block).changes
+        assert bool(found.state["clusterAutoscaling"].get("defaultComputeClassEnabled")) is on
