@@ -1,7 +1,7 @@
 # Every target is one line; what it calls is a command that you can type yourself.
 BIN := .venv/bin
 ENV := .venv/.installed
-.PHONY: up down test unit lint types bench docs
+.PHONY: up down test unit lint types bench bench-gate docs
 
 up: $(ENV) ; @$(BIN)/tpuplane check stacks/Pulumi.local.yaml && $(BIN)/tpuplane-twin rehearse local
 down: $(ENV) ; @$(BIN)/tpuplane-twin down
@@ -10,5 +10,6 @@ unit: $(ENV) ; @$(BIN)/pytest -m "unit or components or policies"
 lint: $(ENV) ; @$(BIN)/ruff check . && $(BIN)/ruff format --check .
 types: $(ENV) ; @$(BIN)/mypy
 bench: $(ENV) ; @$(BIN)/python -m benchmarks
+bench-gate: $(ENV) ; @$(BIN)/python -m benchmarks gate
 docs: $(ENV) ; @$(BIN)/python scripts/refresh_docs.py
 $(ENV): uv.lock pyproject.toml components/pyproject.toml twin/pyproject.toml policies/pyproject.toml ; @scripts/bootstrap.sh

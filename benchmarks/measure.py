@@ -20,6 +20,10 @@ class Benchmark:
     ratios: dict[str, Callable[[], float]] = field(default_factory=dict)
     """Further numbers without a unit, measured by these: comparable from machine to machine."""
     runs: int = 7
+    against: Callable[[], Callable[[], object]] | None = None
+    """Makes what is timed side by side; the times are what the benchmark takes beyond it."""
+    opt_in: bool = False
+    """Whether it runs only where it is named: it takes minutes, or tools that are built first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,25 @@ def seconds(timed: Callable[[], object], runs: int) -> tuple[float, ...]:
     return tuple(times)
 
 
+def side_by_side(timed: Callable[[], object], other: Callable[[], object], runs: int) -> list[tuple[float, float]]:
+    """How long each of two took, in turns, so that what else the machine does meets both."""
+    timed(), other()
+    pairs = []
+    for _ in range(runs):
+        taken = []
+        for one in (timed, other):
+            start = time.perf_counter()
+            one()
+            taken.append(time.perf_counter() - start)
+        pairs.append((taken[0], taken[1]))
+    return pairs
+
+
 def run(benchmark: Benchmark) -> Result:
     """Time one benchmark."""
+    if benchmark.against is not None:
+        pairs = side_by_side(benchmark.prepare(), benchmark.against(), benchmark.runs)
+        whole = statistics.median(one for one, _ in pairs) / statistics.median(other for _, other in pairs)
+        return Result(benchmark, tuple(one - other for one, other in pairs), {"as long as without": whole})
     times = seconds(benchmark.prepare(), benchmark.runs)
     return Result(benchmark, times, {name: ratio() for name, ratio in benchmark.ratios.items()})

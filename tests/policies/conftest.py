@@ -1,9 +1,45 @@
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from pathlib import Path
 
+import pytest
+from tpuplane_twin import executables, tools
+from tpuplane_twin.engine import environment
+from tpuplane_twin.environment import google_environment
+from tpuplane_twin.paths import TwinPaths
+
 PACK = Path(__file__).parents[2] / "policies"
 sys.path.insert(0, str(PACK))  # as Python does for the engine, which runs the folder
-for helpers in ("twin/engine", "components"):  # what drives a stack, and what deploys under mocks
+for helpers in (
+    "twin/engine",
+    "twin/providers/gcp",
+    "components",
+):  # an engine, Google's API, mocks
     sys.path.insert(0, str(Path(__file__).parents[1] / helpers))
+
+
+@pytest.fixture(scope="session")
+def variables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An engine with both providers. Previews ask Google nothing, so no API is there to answer."""
+    folder = tmp_path_factory.mktemp("engine")
+    kept = {name: it for name, it in os.environ.items() if not name.startswith(("PULUMI_", "UV_", "VIRTUAL_ENV"))}
+    kept["PATH"] = os.pathsep.join(
+        it for it in os.environ["PATH"].split(os.pathsep) if not shutil.which("pulumi", path=it)
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TPUPLANE_TWIN_HOME", str(folder))
+        patch.setenv("PATH", kept["PATH"])
+        paths = TwinPaths.of("policy-raw").make()
+        executables.install(paths, tools.ensure(["pulumi", "kubectl"]))
+        return (
+            kept
+            | environment(paths)
+            | google_environment("http://127.0.0.1:9", "none")
+            | {
+                "UV_PROJECT_ENVIRONMENT": sys.prefix,
+                "KUBECONFIG": str(folder / "none"),
+            }
+        )

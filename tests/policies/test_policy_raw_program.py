@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -13,10 +12,6 @@ from typing import Any
 import pytest
 import yaml
 from pulumi_stack import Stack
-from tpuplane_twin import executables, tools
-from tpuplane_twin.engine import environment
-from tpuplane_twin.environment import google_environment
-from tpuplane_twin.paths import TwinPaths
 
 pytestmark = pytest.mark.twin
 
@@ -74,30 +69,6 @@ PROPS: dict[str, Any] = {
         ],
     },
 }
-
-
-@pytest.fixture(scope="module")
-def variables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """An engine with both providers. Previews ask Google nothing, so no API is there to answer."""
-    folder = tmp_path_factory.mktemp("engine")
-    kept = {name: it for name, it in os.environ.items() if not name.startswith(("PULUMI_", "UV_", "VIRTUAL_ENV"))}
-    kept["PATH"] = os.pathsep.join(
-        it for it in os.environ["PATH"].split(os.pathsep) if not shutil.which("pulumi", path=it)
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TPUPLANE_TWIN_HOME", str(folder))
-        patch.setenv("PATH", kept["PATH"])
-        paths = TwinPaths.of("policy-raw").make()
-        executables.install(paths, tools.ensure(["pulumi", "kubectl"]))
-        return (
-            kept
-            | environment(paths)
-            | google_environment("http://127.0.0.1:9", "none")
-            | {
-                "UV_PROJECT_ENVIRONMENT": sys.prefix,
-                "KUBECONFIG": str(folder / "none"),
-            }
-        )
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,93 @@
+"""What the policy pack adds to production's preview, beside an empty pack: the real engine, no cloud."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from tpuplane_twin import executables, tools
+from tpuplane_twin.engine import environment
+from tpuplane_twin.environment import google_environment
+from tpuplane_twin.paths import TwinPaths
+
+from benchmarks.measure import Benchmark
+
+_REPOSITORY = Path(__file__).parents[1]
+_STACK = "prod"
+_EMPTY = """
+from pulumi_policy import PolicyPack, ResourceValidationPolicy
+
+PolicyPack("empty", [ResourceValidationPolicy("nothing", "Nothing", lambda args, report: None)])
+"""
+
+
+@cache
+def _project() -> tuple[Path, dict[str, str]]:
+    """The program with its stacks in a folder of its own, and the environment of an engine with both providers.
+
+    A preview asks Google nothing, so nobody answers at the address that stands for its API.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="tpuplane-bench-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ["TPUPLANE_TWIN_HOME"] = str(folder / "twins")
+    paths = TwinPaths.of("bench").make()
+    executables.install(paths, tools.ensure(["pulumi", "kubectl"]))
+    project = folder / "project"
+    project.mkdir()
+    shutil.copy(_REPOSITORY / "Pulumi.yaml", project)
+    for part in ("infra", "stacks"):
+        shutil.copytree(_REPOSITORY / part, project / part)
+    empty = folder / "empty"
+    empty.mkdir()
+    shutil.copy(_REPOSITORY / "policies" / "PulumiPolicy.yaml", empty)
+    (empty / "__main__.py").write_text(_EMPTY, encoding="utf-8")
+    variables = {**os.environ, **environment(paths), **google_environment("http://127.0.0.1:9", "none")}
+    variables |= {"UV_PROJECT_ENVIRONMENT": sys.prefix, "KUBECONFIG": str(folder / "none")}
+    _pulumi(project, variables, "stack", "init", _STACK)
+    return project, variables
+
+
+def _pulumi(project: Path, variables: dict[str, str], *arguments: str) -> None:
+    command = ["pulumi", *arguments, "--non-interactive"]
+    done = subprocess.run(command, cwd=project, env=variables, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}\n{done.stdout}\n{done.stderr}")
+
+
+def _preview(pack: Callable[[Path], Path], config: dict[str, object] | Path) -> Callable[[], object]:
+    project, variables = _project()
+    file = config if isinstance(config, Path) else project / "empty.json"
+    if isinstance(config, dict):
+        file.write_text(json.dumps(config), encoding="utf-8")
+    options = ("--stack", _STACK, "--policy-pack", str(pack(project)), "--policy-pack-config", str(file))
+    return lambda: _pulumi(project, variables, "preview", *options)
+
+
+def _with_the_pack() -> Callable[[], object]:
+    policies = _REPOSITORY / "policies"
+    return _preview(lambda _: policies, policies / "config" / f"{_STACK}.json")
+
+
+def _with_an_empty_pack() -> Callable[[], object]:
+    return _preview(lambda project: project.parent / "empty", {})
+
+
+BENCHMARKS = (
+    Benchmark(
+        "gate",
+        "what the policy pack adds to `pulumi preview` of production, beyond an empty pack",
+        bound=2.0,
+        prepare=_with_the_pack,
+        against=_with_an_empty_pack,
+        runs=5,
+        opt_in=True,
+    ),
+)
