@@ -7,12 +7,11 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from tpuplane.cli.render import pool_as_json
-from tpuplane.cost import Amount, PlatformCost, PoolCost, Rate, Sum, charging
+from tpuplane.cli.render import gpu_pool_as_json, pool_as_json
+from tpuplane.cost import Amount, PlatformCost, PoolCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.class_model import ComputeClassPlan
-from tpuplane.plan.summary import RangeUse, system_nodes
-from tpuplane.tpu import catalogue
+from tpuplane.plan.summary import GpuPoolSummary, PoolSummary, RangeUse, system_nodes
 
 
 def plan_as_json(platform: PlatformPlan, costs: PlatformCost) -> dict[str, Any]:
@@ -23,6 +22,7 @@ def plan_as_json(platform: PlatformPlan, costs: PlatformCost) -> dict[str, Any]:
         "project": platform.project,
         "network": platform.network.name,
         "chips": platform.chips,
+        "gpus": platform.gpus,
         "clusters": [_cluster(cluster, costs) for cluster in platform.clusters],
         "cost": {
             "currency": "USD",
@@ -30,7 +30,7 @@ def plan_as_json(platform: PlatformPlan, costs: PlatformCost) -> dict[str, Any]:
             **_sum(costs.total),
             "byCapacity": {name: _sum(amounts) for name, amounts in costs.by_capacity.items()},
             "oldestPrice": costs.oldest,
-            "sources": {key: catalogue().sources[key] for key in costs.sources},
+            "sources": {key: citation(key) for key in costs.sources},
             "notes": costs.notes,
             "notIncluded": list(charging().not_included),
         },
@@ -54,7 +54,8 @@ def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:
             "minNodes": low,
             "maxNodes": high,
         },
-        "pools": [_pool(pool) for pool in costs.pools if pool.cluster == cluster.name],
+        "pools": _pools(cluster, costs, PoolSummary),
+        "gpuPools": _pools(cluster, costs, GpuPoolSummary),
         "computeClasses": [_class(it) for it in cluster.compute_classes],
         "autoProvisioning": _auto_provisioning(cluster, costs),
         "cost": _sum(costs.of_cluster(cluster.name)),
@@ -100,8 +101,14 @@ def _range(use: RangeUse) -> dict[str, Any]:
     return {key: value for key, value in asdict(use).items() if key != "name"}
 
 
+def _pools(cluster: ClusterPlan, costs: PlatformCost, kind: type) -> list[dict[str, Any]]:
+    return [_pool(it) for it in costs.pools if it.cluster == cluster.name and isinstance(it.pool, kind)]
+
+
 def _pool(cost: PoolCost) -> dict[str, Any]:
-    return {**pool_as_json(cost.pool), "price": _rate(cost.rate), "cost": _sum(cost.sum)}
+    pool = cost.pool
+    shown = pool_as_json(pool) if isinstance(pool, PoolSummary) else gpu_pool_as_json(pool)
+    return {**shown, "price": _rate(cost.rate), "cost": _sum(cost.sum)}
 
 
 def _rate(rate: Rate) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from itertools import chain
 
 from tpuplane.cost import Amount, PlatformCost, PoolCost
 from tpuplane.plan import PlatformPlan
+from tpuplane.plan.summary import GpuPoolSummary
 
 Planned = tuple[PlatformPlan, PlatformCost]
 
@@ -58,6 +59,8 @@ def _cells(cost: PoolCost | None) -> tuple[str, ...]:
     if cost is None:
         return ("",) * 5
     pool = cost.pool
+    if isinstance(pool, GpuPoolSummary):
+        return str(pool.machine), pool.capacity, pool.nodes, f"{pool.gpus:,}", _usd(cost.sum.max)
     return str(pool.shape), pool.capacity, pool.slices, f"{pool.chips:,}", _usd(cost.sum.max)
 
 

@@ -9,11 +9,10 @@ from rich.console import Console
 from rich.table import Table
 
 from tpuplane.cli.console import console
-from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging
+from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.model import DEFAULT_CLASS
-from tpuplane.plan.summary import PoolSummary, RangeUse, counted, spread, system_nodes
-from tpuplane.tpu import catalogue
+from tpuplane.plan.summary import GpuPoolSummary, PoolSummary, RangeUse, counted, spread, system_nodes
 
 _ESTIMATED = "~"
 _INCOMPLETE = "+"
@@ -50,6 +49,9 @@ def _platform(platform: PlatformPlan) -> Table:
             hosts = spread(pool.shape.hosts * pool.min_slices, pool.hosts)
             counts = (str(len(pool.node_pools)), pool.slices, hosts, spread(pool.min_chips, pool.chips))
             table.add_row(f"  {pool.name}", *where, *counts)
+        for gpus in GpuPoolSummary.of(cluster.gpu_pools):
+            where = (str(gpus.machine), gpus.machine.name, gpus.zone, gpus.capacity)
+            table.add_row(f"  {gpus.name}", *where, "1", "", gpus.nodes, f"{spread(gpus.min_gpus, gpus.gpus)} GPUs")
         if cluster.auto_provisioning is not None:
             for limit in cluster.auto_provisioning.tpu:
                 where = (limit.generation, "", ", ".join(cluster.auto_provisioning.zones), "as pods ask")
@@ -61,10 +63,13 @@ def _platform(platform: PlatformPlan) -> Table:
         nodes = spread(*system_nodes(cluster))
         table.add_row(f"  {system.name}", "", system.machine_type, zones, system.capacity, "1", "", nodes, "")
     pools = [pool for cluster in platform.clusters for pool in PoolSummary.of(cluster.tpu_pools)]
-    node_pools = sum((cluster.system_pool is not None) + len(cluster.tpu_pools) for cluster in platform.clusters)
+    node_pools = sum((cluster.system_pool is not None) + len(cluster.pools) for cluster in platform.clusters)
     slices = spread(sum(pool.min_slices for pool in pools), sum(pool.max_slices for pool in pools))
     hosts = spread(*map(sum, zip(*_nodes(platform), strict=True)))
     chips = spread(sum(pool.min_chips for pool in pools), platform.chips)
+    gpu_pools = [pool for cluster in platform.clusters for pool in GpuPoolSummary.of(cluster.gpu_pools)]
+    if gpu_pools:
+        chips += f", {spread(sum(pool.min_gpus for pool in gpu_pools), platform.gpus)} GPUs"
     table.add_row("[bold]in all[/bold]", "", "", "", "", str(node_pools), slices, hosts, chips)
     return table
 
@@ -74,6 +79,8 @@ def _nodes(platform: PlatformPlan) -> Iterator[tuple[int, int]]:
         yield system_nodes(cluster)
         for pool in PoolSummary.of(cluster.tpu_pools):
             yield pool.shape.hosts * pool.min_slices, pool.hosts
+        for gpus in GpuPoolSummary.of(cluster.gpu_pools):
+            yield gpus.min_nodes, gpus.max_nodes
 
 
 def _classes(platform: PlatformPlan) -> Table:
@@ -113,7 +120,8 @@ def _ranges(cluster: ClusterPlan) -> Iterator[tuple[str, ...]]:
 
 def _costs(platform: PlatformPlan, costs: PlatformCost) -> Table:
     columns = ("chip-hour", "hour, min", "hour, max", "month, min", "month, max")
-    table = _table("\nCost of the chips in USD, list prices", "cluster, pool", "price of", *columns, right=5)
+    title = "chips and GPUs" if platform.gpus else "the chips"
+    table = _table(f"\nCost of {title} in USD, list prices", "cluster, pool", "price of", *columns, right=5)
     for cluster in platform.clusters:
         table.add_row(f"[bold]{cluster.name}[/bold]", "", "", *_amounts(costs.of_cluster(cluster.name)))
         for pool in costs.pools:
@@ -162,7 +170,7 @@ def _footnotes(out: Console, costs: PlatformCost) -> None:
     if costs.prices:
         out.print(f"Prices are as old as their dates, the oldest {costs.oldest or 'undated'}. They come from:")
     for key in costs.sources:
-        out.print(f"  {catalogue().sources[key]}")
+        out.print(f"  {citation(key)}")
     for capacity, note in costs.notes.items():
         out.print(f"{capacity}: {note}.")
     total = costs.total.max

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from tpuplane.cli.console import console
 from tpuplane.plan import PlatformPlan
-from tpuplane.plan.summary import PoolSummary, counted
+from tpuplane.plan.summary import GpuPoolSummary, PoolSummary, counted
 from tpuplane.spec import SpecError
 from tpuplane.spec.errors import dotted
 
@@ -25,10 +25,14 @@ def show(platform: PlatformPlan) -> None:
         for pool in PoolSummary.of(cluster.tpu_pools):
             counts = (pool.slices, str(pool.hosts), str(pool.chips))
             table.add_row(f"  {pool.name}", str(pool.shape), pool.zone, pool.capacity, *counts)
+        for gpus in GpuPoolSummary.of(cluster.gpu_pools):
+            where = (gpus.machine.name, gpus.zone, gpus.capacity)
+            table.add_row(f"  {gpus.name}", *where, "", str(gpus.max_nodes), counted(gpus.gpus, "GPU"))
     out = console()
     out.print(f"[bold]{platform.name}[/bold] in project {platform.project}\n")
     out.print(table)
-    out.print(f"\n[green]ok[/green]: {counted(len(platform.clusters), 'cluster')}, {counted(platform.chips, 'chip')}")
+    units = counted(platform.chips, "chip") + (f", {counted(platform.gpus, 'GPU')}" if platform.gpus else "")
+    out.print(f"\n[green]ok[/green]: {counted(len(platform.clusters), 'cluster')}, {units}")
 
 
 def as_json(platform: PlatformPlan) -> dict[str, Any]:
@@ -38,11 +42,13 @@ def as_json(platform: PlatformPlan) -> dict[str, Any]:
         "name": platform.name,
         "project": platform.project,
         "chips": platform.chips,
+        "gpus": platform.gpus,
         "clusters": [
             {
                 "name": cluster.name,
                 "location": cluster.location,
                 "pools": [pool_as_json(pool) for pool in PoolSummary.of(cluster.tpu_pools)],
+                "gpuPools": [gpu_pool_as_json(pool) for pool in GpuPoolSummary.of(cluster.gpu_pools)],
             }
             for cluster in platform.clusters
         ],
@@ -63,6 +69,21 @@ def pool_as_json(pool: PoolSummary) -> dict[str, Any]:
         "hostsPerSlice": pool.shape.hosts,
         "chips": pool.chips,
         "nodePools": list(pool.node_pools),
+    }
+
+
+def gpu_pool_as_json(pool: GpuPoolSummary) -> dict[str, Any]:
+    """A pool of GPU nodes."""
+    return {
+        "name": pool.name,
+        "accelerator": pool.machine.accelerator.name,
+        "gpusPerNode": pool.machine.gpus,
+        "machineType": pool.machine.name,
+        "zone": pool.zone,
+        "capacity": pool.capacity,
+        "minNodes": pool.min_nodes,
+        "maxNodes": pool.max_nodes,
+        "gpus": pool.gpus,
     }
 
 

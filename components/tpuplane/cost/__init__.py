@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tpuplane.cost.charging import Charging, charging
 from tpuplane.cost.estimate import Amount, PlatformCost, PoolCost, ProvisionedCost, Sum, cost
-from tpuplane.cost.rates import Rate, rate
+from tpuplane.cost.rates import Rate, citation, gpu_rate, rate
 
 __all__ = [
     "Amount",
@@ -15,6 +15,8 @@ __all__ = [
     "Rate",
     "Sum",
     "charging",
+    "citation",
     "cost",
+    "gpu_rate",
     "rate",
 ]

@@ -1,4 +1,4 @@
-"""What the chips of a platform cost per hour: for each pool, cluster and capacity, and in all."""
+"""What the chips and GPUs of a platform cost per hour: for each pool, cluster and capacity, and in all."""
 
 from __future__ import annotations
 
@@ -6,20 +6,30 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tpuplane.cost.charging import charging
-from tpuplane.cost.rates import Rate, rate
+from tpuplane.cost.rates import Rate, gpu_rate, rate
 from tpuplane.plan import PlatformPlan, TpuLimitPlan
-from tpuplane.plan.summary import PoolSummary
+from tpuplane.plan.summary import GpuPoolSummary, PoolSummary
 from tpuplane.tpu import Price
 
 
 @dataclass(frozen=True, slots=True)
 class PoolCost:
-    """What one pool's chips cost."""
+    """What one pool's chips or GPUs cost."""
 
     cluster: str
     """GKE name of the cluster."""
-    pool: PoolSummary
+    pool: PoolSummary | GpuPoolSummary
     rate: Rate
+
+    @property
+    def min_units(self) -> int:
+        """Chips or GPUs that are always there."""
+        return self.pool.min_chips if isinstance(self.pool, PoolSummary) else self.pool.min_gpus
+
+    @property
+    def units(self) -> int:
+        """Chips or GPUs at full scale."""
+        return self.pool.chips if isinstance(self.pool, PoolSummary) else self.pool.gpus
 
     @property
     def path(self) -> str:
@@ -34,7 +44,7 @@ class PoolCost:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """US dollars per hour of running chips."""
+    """US dollars per hour of running chips and GPUs."""
 
     usd_per_hour: float
     estimated: tuple[str, ...] = ()
@@ -44,7 +54,7 @@ class Amount:
 
     @classmethod
     def of(cls, pools: Iterable[tuple[PoolCost, int]]) -> Amount:
-        """What these pools cost, each with the chips that it runs."""
+        """What these pools cost, each with the chips or GPUs that it runs."""
         running = [(pool, chips) for pool, chips in pools if chips]
         return cls(
             usd_per_hour=sum(
@@ -77,8 +87,8 @@ class Sum:
         """The cost of several pools together."""
         pools = list(pools)
         return cls(
-            min=Amount.of((pool, pool.pool.min_chips) for pool in pools),
-            max=Amount.of((pool, pool.pool.chips) for pool in pools),
+            min=Amount.of((pool, pool.min_units) for pool in pools),
+            max=Amount.of((pool, pool.units) for pool in pools),
         )
 
 
@@ -132,7 +142,7 @@ class PlatformCost:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Keys of `Catalogue.sources` behind the prices."""
+        """Keys of `citation` behind the prices."""
         return tuple(dict.fromkeys(price.source for price in self.prices))
 
     @property
@@ -149,20 +159,18 @@ class PlatformCost:
 
 def cost(platform: PlatformPlan, *, estimate: bool = False) -> PlatformCost:
     """Price every pool of a plan. `estimate` fills the gaps of the price list with other regions' prices."""
-    return PlatformCost(
-        tuple(
-            PoolCost(
-                cluster.name,
-                pool,
-                rate(pool.shape.generation.name, cluster.region, pool.capacity, estimate=estimate),
-            )
-            for cluster in platform.clusters
-            for pool in PoolSummary.of(cluster.tpu_pools)
-        ),
-        tuple(
-            ProvisionedCost(cluster.name, limit, rate(limit.generation, cluster.region, "on-demand", estimate=estimate))
-            for cluster in platform.clusters
-            if cluster.auto_provisioning is not None
-            for limit in cluster.auto_provisioning.tpu
-        ),
+    found: list[PoolCost] = []
+    for cluster in platform.clusters:
+        for pool in PoolSummary.of(cluster.tpu_pools):
+            price = rate(pool.shape.generation.name, cluster.region, pool.capacity, estimate=estimate)
+            found.append(PoolCost(cluster.name, pool, price))
+        for gpu_pool in GpuPoolSummary.of(cluster.gpu_pools):
+            price = gpu_rate(gpu_pool.machine, cluster.region, gpu_pool.capacity, estimate=estimate)
+            found.append(PoolCost(cluster.name, gpu_pool, price))
+    provisioned = tuple(
+        ProvisionedCost(cluster.name, limit, rate(limit.generation, cluster.region, "on-demand", estimate=estimate))
+        for cluster in platform.clusters
+        if cluster.auto_provisioning is not None
+        for limit in cluster.auto_provisioning.tpu
     )
+    return PlatformCost(tuple(found), provisioned)

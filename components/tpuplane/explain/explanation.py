@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_camel
 from tpuplane.explain.facts import cluster_facts, gpu_pool_facts, pool_facts, system_facts
 from tpuplane.explain.paths import Target, UnknownPath, resolve
 from tpuplane.explain.reasons import Entry, Facts, entries
+from tpuplane.gpu import GpuMachine
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.spec import PlatformSpec
 from tpuplane.tpu import Slice
@@ -107,7 +108,7 @@ def _shown(value: object) -> str:
             text = ", ".join(f"{key}={_shown(item)}" for key, item in value.items()) or "none"
         case tuple():
             text = ", ".join(_shown(item) for item in value) or "none"
-        case _ if is_dataclass(value) and not isinstance(value, Slice):
+        case _ if is_dataclass(value) and not isinstance(value, Slice | GpuMachine):
             text = " ".join(f"{to_camel(part.name)}={_shown(getattr(value, part.name))}" for part in fields(value))
         case _:
             text = str(value)

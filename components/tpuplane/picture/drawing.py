@@ -9,7 +9,7 @@ from importlib.resources import files
 from tpuplane.picture.layout import Box, columns, flow, number
 from tpuplane.picture.shapes import Shape, node_shape, slice_shape
 from tpuplane.plan import ClusterPlan, NodePoolPlan, PlatformPlan
-from tpuplane.plan.summary import PoolSummary, counted, spread, system_nodes
+from tpuplane.plan.summary import GpuPoolSummary, PoolSummary, counted, spread, system_nodes
 from tpuplane.tpu import Slice
 
 _PAGE = 1240.0
@@ -80,19 +80,26 @@ def _facts(platform: PlatformPlan) -> str:
     pools = [pool for cluster in platform.clusters for pool in PoolSummary.of(cluster.tpu_pools)]
     hosts = counted(sum(pool.hosts for pool in pools), "TPU host")
     slices = spread(sum(pool.min_slices for pool in pools), sum(pool.max_slices for pool in pools))
+    count = len(pools) + sum(len(cluster.gpu_pools) for cluster in platform.clusters)
+    gpus = f" and {counted(platform.gpus, 'GPU')}" if platform.gpus else ""
     return (
-        f"project {platform.project} · {counted(len(platform.clusters), 'cluster')} · {counted(len(pools), 'pool')} · "
-        f"{slices} slices · {hosts} and {counted(platform.chips, 'chip')} at full scale"
+        f"project {platform.project} · {counted(len(platform.clusters), 'cluster')} · {counted(count, 'pool')} · "
+        f"{slices} slices · {hosts} and {counted(platform.chips, 'chip')}"
+        f"{gpus} at full scale"
     )
 
 
 def _cluster(cluster: ClusterPlan, shapes: _Shapes) -> Box:
     pools = list(PoolSummary.of(cluster.tpu_pools))
+    gpu_pools = list(GpuPoolSummary.of(cluster.gpu_pools))
     cards = [_pool(pool, shapes) for pool in pools]
+    cards += [_gpu_pool(pool, shapes) for pool in gpu_pools]
     if cluster.system_pool is not None:
         cards.append(_system(cluster, cluster.system_pool, shapes))
     body = flow(cards, _PAGE - 2 * _PADDING, _GAP)
     about = f"{cluster.location} · {counted(sum(pool.chips for pool in pools), 'chip')}"
+    if gpu_pools:
+        about += f" · {counted(sum(pool.gpus for pool in gpu_pools), 'GPU')}"
     width = max(body.width, _LETTER * len(about), 9 * len(cluster.name)) + 2 * _PADDING
     top = 52.0
     height = top + body.height + _PADDING
@@ -115,6 +122,15 @@ def _pool(pool: PoolSummary, shapes: _Shapes) -> Box:
     # A multi-host slice is a node pool with a name of its own, single-host slices share one.
     names = pool.node_pools if pool.shape.multi_host else pool.node_pools * pool.max_slices
     return _card(pool.name, about, names, pool.min_slices, pool.capacity, shapes.of(pool.shape))
+
+
+def _gpu_pool(pool: GpuPoolSummary, shapes: _Shapes) -> Box:
+    about = (
+        f"{pool.nodes} \N{MULTIPLICATION SIGN} {pool.machine}",
+        f"{pool.capacity} · {counted(pool.gpus, 'GPU')} · {pool.machine.name}",
+        pool.zone,
+    )
+    return _card(pool.name, about, (pool.name,) * pool.max_nodes, pool.min_nodes, pool.capacity, shapes.of(None))
 
 
 def _system(cluster: ClusterPlan, system: NodePoolPlan, shapes: _Shapes) -> Box:
@@ -159,8 +175,9 @@ def _legend(platform: PlatformPlan, shapes: _Shapes) -> Box:
         frame = '<rect class="frame" width="22" height="14" rx="4"/>'
         entries.append(_entry(frame, first.capacity, "slice: hosts joined by ICI", 22))
         entries.append(_entry(frame, f"{first.capacity} later", "not always there", 22))
+    colors = dict.fromkeys(pool.capacity for cluster in platform.clusters for pool in cluster.pools)
     swatch = '<rect class="chip" width="14" height="14" rx="3"/>'
-    entries += [_entry(swatch, color, color, 14) for color in dict.fromkeys(pool.capacity for pool in pools)]
+    entries += [_entry(swatch, color, color, 14) for color in colors]
     entries.append(_entry("".join(shapes.of(None)[1].lines), _CPU, "CPU node", 14))
     return flow(entries, _PAGE, 18)
 

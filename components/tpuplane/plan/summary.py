@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
+from tpuplane.gpu import GpuMachine
 from tpuplane.plan.model import ClusterPlan, NodePoolPlan
 from tpuplane.spec.networks import RESERVED_ADDRESSES, USUAL_ZONES
 from tpuplane.tpu import Slice
@@ -60,6 +61,48 @@ class PoolSummary:
     def chips(self) -> int:
         """Chips at full scale."""
         return self.shape.chips * self.max_slices
+
+
+@dataclass(frozen=True, slots=True)
+class GpuPoolSummary:
+    """One pool of GPU nodes, over all of its zones."""
+
+    name: str
+    machine: GpuMachine
+    zone: str
+    capacity: str
+    min_nodes: int
+    max_nodes: int
+
+    @classmethod
+    def of(cls, pools: Iterable[NodePoolPlan]) -> Iterator[GpuPoolSummary]:
+        """A summary for each pool, in their order."""
+        for pool in pools:
+            assert pool.gpu is not None  # noqa: S101 (every GPU pool has some)
+            zones = len(pool.zones)
+            yield cls(
+                name=pool.name,
+                machine=pool.gpu.machine,
+                zone=", ".join(pool.zones),
+                capacity=pool.capacity,
+                min_nodes=pool.min_nodes * zones,
+                max_nodes=pool.max_nodes * zones,
+            )
+
+    @property
+    def nodes(self) -> str:
+        """`2`, or `1-4` for a pool that scales."""
+        return spread(self.min_nodes, self.max_nodes)
+
+    @property
+    def min_gpus(self) -> int:
+        """GPUs that are always there."""
+        return self.machine.gpus * self.min_nodes
+
+    @property
+    def gpus(self) -> int:
+        """GPUs at full scale."""
+        return self.machine.gpus * self.max_nodes
 
 
 @dataclass(frozen=True, slots=True)
