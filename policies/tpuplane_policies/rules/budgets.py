@@ -28,7 +28,7 @@ def _pools(stack: Stack) -> Iterator[tuple[Resource, int, int]]:
             yield pool, smallest * hosts.machine.chips, largest * hosts.machine.chips
 
 
-def _provisioned(stack: Stack) -> Iterator[tuple[Resource, Generation, int]]:
+def provisioned(stack: Stack) -> Iterator[tuple[Resource, Generation, int]]:
     """Chips that node auto-provisioning may add in each cluster: up to its limit, in which GKE counts all pools."""
     declared: dict[tuple[str, str], int] = defaultdict(int)
     for pool, _, largest in _pools(stack):
@@ -67,7 +67,7 @@ def chips_within_budget(stack: Stack, options: Options) -> Demands:
     for pool, _, largest in _pools(stack):
         total += largest
         teams[_team(pool)] += largest
-    total += sum(chips for *_, chips in _provisioned(stack))
+    total += sum(chips for *_, chips in provisioned(stack))
     if options["chips"] is not None:
         text = f"the pools grow to {total} chips; the stack's budget is {options['chips']:g}"
         yield demand(total <= options["chips"], Value(None), text)
@@ -89,7 +89,7 @@ def cost_within_budget(stack: Stack, options: Options) -> Demands:
         usd = _per_month(hosts.generation.name, zone, capacity, largest) if hosts else 0
         total += usd
         teams[_team(pool)] += usd
-    for cluster, generation, chips in _provisioned(stack):
+    for cluster, generation, chips in provisioned(stack):
         total += _per_month(generation.name, str(cluster["location"].get("")), "on-demand", chips)
     budget = options["usdPerMonth"]
     if budget is not None:

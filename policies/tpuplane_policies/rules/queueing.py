@@ -12,6 +12,7 @@ from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule, stack_rule
 from tpuplane_policies.core.resources import POOL, Resource, Stack
 from tpuplane_policies.core.values import Value
+from tpuplane_policies.rules.budgets import provisioned
 from tpuplane_policies.rules.kinds import (
     ADMISSION_CHECK,
     CLUSTER_QUEUE,
@@ -25,7 +26,7 @@ from tpuplane_policies.rules.kinds import (
     TOPOLOGY,
 )
 from tpuplane_policies.rules.pods import TPU, ray_workers
-from tpuplane_policies.rules.pools import capacities, node_range, tpu_hosts, tpu_slice
+from tpuplane_policies.rules.pools import capacities, node_range, tpu_slice
 
 ACCELERATOR, TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"
 NODE_POOL = "cloud.google.com/gke-nodepool"
@@ -52,7 +53,7 @@ def _resources(queue: Resource) -> Iterator[tuple[Value, Value]]:
 def flavors_meet_nodes(stack: Stack, options: Options) -> Demands:
     """Labels that some pool has; taints that GKE puts on TPU nodes are tolerated."""
     pools = [_node_labels(pool) for pool in stack.of(POOL)]
-    if any(stack.of(COMPUTE_CLASS)) or not pools:
+    if any(stack.of(COMPUTE_CLASS)) or any(provisioned(stack)) or not pools:
         return
     for flavor in stack.of(FLAVOR):
         at = flavor["spec.nodeLabels"]
@@ -70,23 +71,44 @@ def _listed(labels: dict[str, Any]) -> str:
 
 @stack_rule("KQ002")
 def quotas_are_no_larger_than_pools(stack: Stack, options: Options) -> Demands:
-    """What is promised in chips is what the pools grow to."""
-    chips: dict[tuple[str, str], int] = defaultdict(int)
+    """What is promised in chips is what the pools grow to, and what is reserved and always there is promised whole."""
+    chips, fixed = defaultdict[_Shape, int](int), dict[_Shape, bool]()
     for pool in stack.of(POOL):
         shape = tpu_slice(pool)
         if shape is not None:
-            chips[shape.generation.label, shape.topology] += node_range(pool)[1] * shape.machine.chips
+            key = shape.generation.label, shape.topology
+            smallest, largest = node_range(pool)
+            chips[key] += largest * shape.machine.chips
+            fixed[key] = fixed.get(key, True) and smallest == largest and "reservation" in capacities(pool)
+    promised = _promised(stack)
+    spare = defaultdict[str, int](int)
+    for _, generation, more in provisioned(stack):
+        spare[generation.label] += more
+    if not chips and not spare:
+        return
+    for key, quota in promised.items():
+        spare[key[0]] -= max(0, quota - chips[key])
+        text = f"the queues promise {quota} chips of {' '.join(key)}; the pools grow to {chips[key]}"
+        yield demand(spare[key[0]] >= 0, Value(None), text)
+        if fixed.get(key):
+            text = f"the queues promise {quota} of {chips[key]} reserved chips of {' '.join(key)}; the others idle"
+            yield demand(quota >= chips[key], Value(None), text)
+
+
+_Shape = tuple[str, str]
+
+
+def _promised(stack: Stack) -> dict[_Shape, int]:
+    """Chips in the nominal quotas of all cluster queues, by accelerator and topology of their flavors."""
     flavors = {it["metadata.name"].raw: it["spec.nodeLabels"] for it in stack.of(FLAVOR)}
-    promised: dict[tuple[str, str], int] = defaultdict(int)
+    promised: dict[_Shape, int] = defaultdict(int)
     for queue in stack.of(CLUSTER_QUEUE):
         for flavor, item in _resources(queue):
             labels = flavors.get(flavor["name"].raw)
-            if item["name"].raw == TPU and labels is not None and chips:
+            if item["name"].raw == TPU and labels is not None:
                 shape = (labels.child(ACCELERATOR).get(""), labels.child(TOPOLOGY_LABEL).get(""))
                 promised[shape] += int(item["nominalQuota"].get(0))
-    for shape, quota in promised.items():
-        text = f"the queues promise {quota} chips of {' '.join(shape)}; the pools grow to {chips[shape]}"
-        yield demand(quota <= chips[shape], Value(None), text)
+    return promised
 
 
 @resource_rule("KQ003", CLUSTER_QUEUE)
@@ -194,32 +216,3 @@ def a_job_has_its_slice_alone(jobset: Resource, options: Options) -> Demands:
     if on_slices:
         at = jobset["metadata.annotations"].child(EXCLUSIVE)
         yield demand(at.one_of(NODE_POOL), at, f"two jobs may share a slice; wanted: {NODE_POOL}")
-
-
-@stack_rule("VER001")
-def operators_are_tested_together(stack: Stack, options: Options) -> Demands:
-    """The versions of charts, wherever they are written: a Helm release or a chart."""
-    charts = r"kubernetes:helm\.sh/v[34]:(Release|Chart)"
-    for chart in stack.of(charts):
-        name = str(chart["chart"].get("")).rpartition("/")[2]
-        tested = options["versions"].get(name)
-        if tested is not None:
-            at = chart["version"]
-            version = at.test(lambda it, tested=tested: str(it).removeprefix("v") in tested)
-            yield demand(version, at, f"{name} was tested with {', '.join(tested)}", chart)
-
-
-@stack_rule("RAY002")
-def ray_knows_the_generation(stack: Stack, options: Options) -> Demands:
-    """tpu7x needs KubeRay 1.4, the TPU webhook 1.1."""
-    has_7x = any((hosts := tpu_hosts(pool)) is not None and hosts.generation.name == "tpu7x" for pool in stack.of(POOL))
-    least = options["leastFor7x"] if has_7x else options["least"]
-    for chart in stack.of(r"kubernetes:helm\.sh/v[34]:(Release|Chart)"):
-        if str(chart["chart"].get("")).rpartition("/")[2] == "kuberay-operator":
-            at = chart["version"]
-            yield demand(at.test(lambda it: _numbers(it) >= _numbers(least)), at, f"at least {least} is needed", chart)
-
-
-def _numbers(version: object) -> tuple[int, ...]:
-    parts = str(version or "0").removeprefix("v").partition("-")[0].split(".")
-    return tuple(int(part) for part in parts if part.isdigit())
