@@ -100,3 +100,17 @@ def test_what_is_not_known_yet_cannot_shape_the_plan(provider: PlatformProvider,
     (error,) = refusal.value.errors or ()
     assert error["property_path"] == "clusters.central1.pools.trainer.topology"
     assert error["reason"].startswith("is known only while the engine runs")
+
+
+def test_a_cluster_may_have_outputs_but_not_be_one(provider: PlatformProvider) -> None:
+    pool: Inputs = {"generation": "v6e", "topology": "4x4", "slices": 2.0}
+    cluster: Inputs = {"project": "acme-ml", "location": "us-central1", "serviceAccount": "n@a.iam.gserviceaccount.com"}
+    cluster["name"] = pulumi.Output.from_input("theirs")
+    deployed, result = construct(provider, "TpuNodePool", "trainer", {"cluster": cluster, **pool})
+    assert {it.inputs["cluster"] for it in deployed.all(":NodePool")} == {"theirs"}
+    assert result.state["chips"] == 32
+    whole = pulumi.Output.from_input(cluster)
+    with pytest.raises(pulumi.InputPropertyError) as refusal:
+        construct(provider, "TpuNodePool", "trainer", {"cluster": whole, **pool})
+    assert refusal.value.property_path == "cluster"
+    assert "write its fields out" in refusal.value.reason

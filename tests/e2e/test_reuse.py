@@ -71,6 +71,7 @@ def test_the_wheel_in_somebodys_program(twin: Twin, consumer: Path) -> None:
     google = [it for it in made.values() if it["type"].startswith("gcp:")]
     assert len(google) > 9
     assert [urn for urn, it in made.items() if it in google and "::theirs::" not in it["provider"]] == []
+    assert [it["id"] for it in made.values() if it["type"].endswith(":ComputeClass") and it["custom"]] == ["spot-first"]
     pools = [it for it in google if it["type"].endswith(":NodePool")]
     assert len(pools) == 2
     assert {it["inputs"]["nodeConfig"]["resourceLabels"]["cost-centre"] for it in pools} == {"42"}

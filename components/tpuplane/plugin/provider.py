@@ -61,6 +61,18 @@ class PlatformProvider(ComponentProvider):
                 ],
             ) from None
 
+    def map_input_properties(
+        self, inputs: Any, properties: Any, mapping: dict[str, str], component_name: str, property_path: str
+    ) -> Any:
+        """Refuse an object that is an output as a whole: the SDK would read it as an empty one."""
+        for name, definition in properties.items():
+            if definition.ref and isinstance(inputs.get(name), pulumi.Output):
+                raise pulumi.InputPropertyError(
+                    f"{property_path}.{name}" if property_path else name,
+                    "as a whole is known only while the engine runs: write its fields out here",
+                )
+        return super().map_input_properties(inputs, properties, mapping, component_name, property_path)
+
     def _as_written(self, path: Path) -> str:
         """The path in the program's spelling: the SDK has given the fields their Python names."""
         return dotted(tuple(self._written.get(part, part) if isinstance(part, str) else part for part in path))

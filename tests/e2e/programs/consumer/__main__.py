@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pulumi
 import pulumi_gcp as gcp
-from tpuplane import Cluster, Network, Slice, TpuNodePool
+from tpuplane import Cluster, ComputeClass, Network, Slice, TpuNodePool
 
 GOOGLE = gcp.Provider("theirs", project="somebodys")
 SUFFIX = "-renamed" if pulumi.Config().get_bool("renamed") else ""
@@ -59,6 +59,15 @@ pool = TpuNodePool(
         "slices": 2,
     },
     options("trainer"),
+)
+ComputeClass(
+    "spot-first",
+    {
+        "cluster": cluster.ref,
+        "priorities": [{"tpu": {"type": "v5e", "topology": "2x2"}, "spot": True}],
+        "node_pool_auto_creation": {"enabled": True},
+    },
+    cluster.in_cluster(),
 )
 names: list[pulumi.Output[str]] = pool.pool_names
 chips: int = pool.chips
