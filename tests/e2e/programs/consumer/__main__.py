@@ -64,7 +64,10 @@ ComputeClass(
     "spot-first",
     {
         "cluster": cluster.ref,
-        "priorities": [{"tpu": {"type": "v5e", "topology": "2x2"}, "spot": True}],
+        "priorities": [
+            {"tpu": {"type": "v5e", "topology": "2x2"}, "spot": True},
+            {"tpu": {"type": "v5e", "topology": "2x2"}},
+        ],
         "node_pool_auto_creation": {"enabled": True},
     },
     cluster.in_cluster(),
