@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tpuplane.gpu import GpuMachine
 from tpuplane.plan.class_model import ClassPriorityPlan, ComputeClassPlan
 from tpuplane.plan.model import CLASS_LABEL, NodePoolPlan
 from tpuplane.spec import ClusterSpec, PlatformSpec
+from tpuplane.spec.class_gpus import gpu_machines
 from tpuplane.spec.class_nodes import ClassNodePoolConfigSpec
 from tpuplane.spec.class_priorities import ClassPrioritySpec
 from tpuplane.spec.class_rules import slice_of
@@ -88,6 +90,8 @@ def _priority(spec: PlatformSpec, cluster: ClusterSpec, priority: ClassPriorityS
         }
         body.setdefault("maxPodsPerNode", _PODS)
         body["storage"] = _storage(shape) | body.get("storage", {})
+    if disk := _common_disk(gpu_machines(priority)):
+        body["storage"] = disk | body.get("storage", {})
     if priority.reservations is not None:
         body["reservations"] = _reservations(spec, priority)
     return body
@@ -101,6 +105,12 @@ def _storage(shape: Slice) -> dict[str, Any]:
     """The boot disk that the machine takes, where it does not take every one."""
     disks = shape.generation.boot_disk_types
     return {"bootDiskType": disks[0]} if disks else {}
+
+
+def _common_disk(machines: Sequence[GpuMachine]) -> dict[str, Any]:
+    """The boot disk of machines that do not take GKE's own choice, which is pd-balanced."""
+    takes_it = all("pd-balanced" in machine.boot_disks for machine in machines)
+    return {} if takes_it else {"bootDiskType": machines[0].boot_disks[0]}
 
 
 def _node_pools(cluster: ClusterSpec, priority: ClassPrioritySpec) -> list[str]:

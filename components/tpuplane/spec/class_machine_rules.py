@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from tpuplane.spec.class_gpus import check_gpu
 from tpuplane.spec.class_parts import ClassMinimumCapacitySpec
 from tpuplane.spec.class_priorities import ClassPrioritySpec, ClassStorageSpec
 from tpuplane.spec.compute_classes import ComputeClassSpec
@@ -33,6 +34,7 @@ def check_machines(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
 
 
 def _check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+    yield from check_gpu(at, priority)
     gpu = priority.gpu
     if gpu is not None and gpu.topology is not None:
         wide = priority.machine_family == "a4x" or gpu.type == "nvidia-gb200"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tpuplane.spec.class_gpus import check_gpu_places
 from tpuplane.spec.class_priorities import ClassPrioritySpec, ClassReservationSpec
 from tpuplane.spec.class_rules import slice_of
 from tpuplane.spec.cluster_classes import candidate_zones, has_flex_start
@@ -26,6 +27,7 @@ def check_places(at: Path, spec: PlatformSpec, key: str, it: ComputeClassSpec) -
         path = (*at, "priorities", index)
         if priority.location is not None:
             yield from _check_inside((*path, "location", "zones"), key, cluster, priority.location.zones or ())
+        yield from check_gpu_places(path, key, cluster, it, priority)
         try:
             shape = slice_of(priority)
         except SliceError:

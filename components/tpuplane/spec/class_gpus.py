@@ -1,0 +1,62 @@
+"""The GPUs of a compute class: what the catalogue knows of them.
+
+GKE knows more GPUs than the catalogue (those that are added to N1 machines, say); of others nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
+from tpuplane.spec.class_priorities import ClassPrioritySpec
+from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.compute_classes import ComputeClassSpec
+from tpuplane.spec.errors import Mistake, Path, shown
+from tpuplane.spec.locations import region_of
+from tpuplane.spec.rules import broken
+
+
+def gpu_machines(priority: ClassPrioritySpec) -> tuple[GpuMachine, ...]:
+    """Machine types of the catalogue that a priority may become; none where it wants no GPU that is known."""
+    gpu = priority.gpu
+    known = (it for it in gpu_catalogue().machines if priority.machine_type in (None, it.name))
+    if gpu is None:
+        return tuple(known) if priority.machine_type is not None else ()
+    return tuple(it for it in known if it.accelerator.name == gpu.type and gpu.count in (None, it.gpus))
+
+
+def check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+    """The machine has these GPUs, and so many of them."""
+    gpu = priority.gpu
+    if gpu is None or gpu.type not in {it.name for it in gpu_catalogue().accelerators}:
+        return
+    machine = next((it for it in gpu_catalogue().machines if it.name == priority.machine_type), None)
+    if machine is None:
+        try:
+            gpu_catalogue().machine_with(gpu.type, gpu.count)
+        except GpuError as error:
+            yield Mistake((*at, "gpu", "count"), str(error))
+    elif gpu.type != machine.accelerator.name or gpu.count not in (None, machine.gpus):
+        wanted = f"{gpu.count or 'some'} {gpu.type}"
+        yield broken("class-gpu", (*at, "gpu"), value=wanted, machine=machine.name, has=str(machine))
+
+
+def check_gpu_places(
+    at: Path, key: str, cluster: ClusterSpec, it: ComputeClassSpec, priority: ClassPrioritySpec
+) -> Iterator[Mistake]:
+    """A zone in which the class may be offers the machine."""
+    machines = gpu_machines(priority)
+    if not machines:
+        return
+    location = priority.location or (it.priority_defaults.location if it.priority_defaults else None)
+    named = location.zones if location is not None else None
+    offering = {zone for machine in machines for zone in machine.zones}
+    inside = {zone for zone in offering if cluster.location in (zone, region_of(zone))}
+    if named is not None:
+        inside &= set(named)
+    if not inside:
+        where = ", ".join(named) if named is not None else cluster.location
+        near = sorted(zone for zone in offering if region_of(zone) == region_of(cluster.location))
+        value = machines[0].name if priority.machine_type else machines[0].accelerator.name
+        allowed = ", ".join(near or sorted({region_of(zone) for zone in offering}))
+        yield broken("class-gpu-zone", at, value=shown(value), where=where, cluster=key, allowed=allowed)
