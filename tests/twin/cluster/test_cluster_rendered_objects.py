@@ -1,0 +1,101 @@
+"""Every Kubernetes object that the stacks render is valid to a real API server: schema, definitions and webhooks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from cluster_objects import Cluster
+from tpuplane_twin.cluster.api import Object
+
+from tests.components.deployment import deploy_platform
+
+pytestmark = pytest.mark.twin
+
+STACKS = sorted((Path(__file__).parents[3] / "stacks").glob("Pulumi.*.yaml"))
+# What no stack has yet, so that every kind of object that the components can make is judged.
+EVERYTHING: dict[str, Any] = {
+    "name": "every",
+    "project": "tpuplane-lab",
+    "classes": {"cheap": {"preset": "cost-optimized", "tpu": {"generation": "v6e", "topology": "4x4"}}},
+    "teams": {
+        "research": {"clusters": {"main": {"pools": {"trainer": {"slices": 1}}}}},
+        "serving": {"clusters": {"main": {"pools": {"trainer": {"slices": 1, "borrowingLimit": 1}}}}},
+    },
+    "clusters": {
+        "main": {
+            "location": "us-central1",
+            "namespaces": ["shared"],
+            "addons": {"kueue": {}, "jobset": {}},
+            "pools": {"trainer": {"generation": "v6e", "topology": "4x4", "slices": 2}},
+        }
+    },
+}
+
+
+def rendered(description: dict[str, Any]) -> list[Object]:
+    """The objects that the description becomes, as the provider would be given them."""
+    registered = deploy_platform(description).custom()
+    return [it.inputs for it in registered if it.type.startswith("kubernetes:") and "kind" in it.inputs]
+
+
+def described(stack: Path) -> dict[str, Any]:
+    platform: dict[str, Any] = yaml.safe_load(stack.read_text())["config"]["tpuplane:platform"]
+    return platform
+
+
+async def dry_run(cluster: Cluster, objects: list[Object]) -> str:
+    """What a server-side dry run of these objects says; empty when all are taken."""
+    kubectl = await asyncio.create_subprocess_exec(
+        str(cluster.tools.binary("kubectl")),
+        *("apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        env={"KUBECONFIG": str(cluster.folder / "rendered.kubeconfig"), "HOME": str(cluster.folder)},
+    )
+    document = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+    _, said = await kubectl.communicate(document.encode())
+    return said.decode() if kubectl.returncode else ""
+
+
+@pytest.fixture
+def kubeconfig(cluster: Cluster) -> None:
+    path = cluster.folder / "rendered.kubeconfig"
+    path.touch(mode=0o600)
+    path.write_text(cluster.plane.kubeconfig())
+
+
+def placed(objects: list[Object], namespace: str) -> list[Object]:
+    """The objects in one namespace that is there: a dry run does not make those that they bring."""
+    return [
+        {**item, "metadata": {**item["metadata"], "namespace": namespace}} if "namespace" in item["metadata"] else item
+        for item in objects
+    ]
+
+
+CASES = {**{stack.name: stack for stack in STACKS}, "everything": None}
+
+
+@pytest.mark.usefixtures("kubeconfig")
+@pytest.mark.parametrize("name", CASES)
+async def test_every_object_is_taken(cluster: Cluster, namespace: str, name: str) -> None:
+    stack = CASES[name]
+    objects = rendered(EVERYTHING if stack is None else described(stack))
+    assert objects
+    assert await dry_run(cluster, placed(objects, namespace)) == ""
+
+
+@pytest.mark.usefixtures("kubeconfig")
+async def test_an_object_with_a_field_too_many_is_not(cluster: Cluster, namespace: str) -> None:
+    objects = placed(rendered(EVERYTHING), namespace)
+    kinds = {item["kind"] for item in objects}
+    assert {"Namespace", "ComputeClass", "ClusterQueue", "LocalQueue", "ResourceFlavor"} <= kinds
+    for kind in sorted(kinds):
+        item = next(item for item in objects if item["kind"] == kind)
+        said = await dry_run(cluster, [{**item, "spec": {**item.get("spec", {}), "bananas": 1}}])
+        assert "bananas" in said, (kind, said)
