@@ -69,6 +69,11 @@ class Google(Mocks):
                         "dnsEndpointConfig": {"endpoint": f"gke-{args.inputs['name']}.example.gke.goog"}
                     },
                 }
+            case "gcp:kms/keyRing:KeyRing":
+                place = f"projects/{args.inputs['project']}/locations/{args.inputs['location']}"
+                return f"{place}/keyRings/{args.name}", outputs
+            case "gcp:kms/cryptoKey:CryptoKey":
+                return f"{args.inputs['keyRing']}/cryptoKeys/{args.inputs['name']}", outputs
             case "gcp:projects/serviceIdentity:ServiceIdentity":
                 outputs["email"] = "service-123456789012@container-engine-robot.iam.gserviceaccount.com"
             case "gcp:serviceaccount/account:Account":

@@ -58,16 +58,16 @@ def test_keys_are_made_for_the_one_agent_that_needs_each() -> None:
     assert {key["rotationPeriod"] for key in keys.values()} == {"7776000s"}
     number = "serviceAccount:service-123456789012"
     members = {(it["cryptoKeyId"], it["role"], it["member"]) for it in deployed.inputs(":CryptoKeyIAMMember").values()}
-    prefix = "platform-central-keys"
+    prefix = "projects/acme-ml/locations/us-central1/keyRings/platform-central-keys/cryptoKeys"
     assert members == {
-        (f"{prefix}-secrets-id", ROLE, f"{number}@container-engine-robot.iam.gserviceaccount.com"),
-        (f"{prefix}-boot-disks-id", ROLE, f"{number}@compute-system.iam.gserviceaccount.com"),
+        (f"{prefix}/secrets", ROLE, f"{number}@container-engine-robot.iam.gserviceaccount.com"),
+        (f"{prefix}/boot-disks", ROLE, f"{number}@compute-system.iam.gserviceaccount.com"),
     }
     cluster = deployed.one("container/cluster:Cluster")
-    assert cluster.inputs["databaseEncryption"] == {"state": "ENCRYPTED", "keyName": f"{prefix}-secrets-id"}
+    assert cluster.inputs["databaseEncryption"] == {"state": "ENCRYPTED", "keyName": f"{prefix}/secrets"}
     assert any("CryptoKeyIAMMember" in urn for urn in cluster.request.dependencies), "the key would be refused"
     for pool in deployed.all(":NodePool"):
-        assert pool.inputs["nodeConfig"]["bootDiskKmsKey"] == f"{prefix}-boot-disks-id"
+        assert pool.inputs["nodeConfig"]["bootDiskKmsKey"] == f"{prefix}/boot-disks"
 
 
 def test_a_brought_key_is_used_and_nothing_of_it_is_made() -> None:

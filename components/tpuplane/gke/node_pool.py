@@ -106,19 +106,23 @@ class TpuNodePool(pulumi.ComponentResource):
     def _workload_policies(self, name: str, args: TpuNodePoolArgs) -> dict[str, pulumi.Output[str]]:
         """Make the policies that the plans name, each once: how tpu7x hosts are brought together.
 
-        A policy cannot be changed. Another topology has another policy, by the plan and by its logical name here.
+        A policy cannot be changed. Another topology or mode has another policy, by the plan and by its logical name.
         """
         plans, cluster, front = args["plans"], args["cluster"], args.get("policy_front")
-        topologies = {plan.workload_policy: plan.placement_topology for plan in plans if plan.workload_policy}
+        wanted = {plan.workload_policy: plan for plan in plans if plan.workload_policy}
         region = region_of(cluster["location"])
         return {
             policy: gcp.compute.ResourcePolicy(
-                f"{name}-{topology}",
+                "-".join(filter(None, (name, plan.placement_topology, plan.accelerator_topology_mode))),
                 name=policy if front is None else pulumi.Output.concat(front, "-", policy),
                 project=cluster["project"],
                 region=region,
-                workload_policy={"type": "HIGH_THROUGHPUT", "accelerator_topology": topology},
+                workload_policy={
+                    "type": "HIGH_THROUGHPUT",
+                    "accelerator_topology": plan.placement_topology,
+                    "accelerator_topology_mode": plan.accelerator_topology_mode,
+                },
                 opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True),
             ).name
-            for policy, topology in topologies.items()
+            for policy, plan in wanted.items()
         }

@@ -138,6 +138,10 @@ class PoolArgs(HostsArgs):
     autoscaling: NotRequired[PoolAutoscalingArgs]
     """Scale with the work instead of a fixed number of slices. Not together with `slices`."""
 
+    accelerator_topology_mode: NotRequired[str]
+    """Whether the chips of a tpu7x slice are joined as its hosts come (AUTO_CONNECT) or later, by dynamic slicing
+    (PROVISION_ONLY; cubes of a reservation only). Default: Compute Engine's own. A change replaces the pool."""
+
     extra_networks: NotRequired[Sequence[ExtraNetworkArgs]]
     """Further network interfaces of each host, 7 at most; switches multi-networking of the cluster on. Default: none.
     A change replaces the pool."""

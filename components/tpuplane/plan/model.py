@@ -168,6 +168,7 @@ class NodePoolPlan:
     autoscaling: AutoscalingPlan | None = None
     placement_topology: str | None = None  # placement_policy.tpu_topology; None where no placement is wanted
     workload_policy: str | None = None  # name of the compute resource policy (tpu7x multi-host), else None
+    accelerator_topology_mode: str | None = None  # of that policy; None: Compute Engine's own
     upgrade: UpgradePlan = UpgradePlan(max_surge=1, max_unavailable=0)
     auto_repair: bool = True
     auto_upgrade: bool = True

@@ -16,6 +16,9 @@ from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
 
 _FLEX_SECONDS = range(600, 604801)
 
+# What dynamic slicing joins: the smallest part of a pod.
+_CUBE = "4x4x4"
+
 
 def check_capacity(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
     """Exactly one way to buy, and what that way allows."""
@@ -25,6 +28,7 @@ def check_capacity(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: G
         yield from _check_flex_offer(at, cluster, pool, generation)
         yield from _check_queued(at, pool.flex_start or FlexStartSpec(), generation)
     yield from _check_multislice(at, cluster, pool, generation)
+    yield from _check_topology_mode(at, cluster, pool, generation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +124,22 @@ def _check_multislice(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation
 def _older(cluster: ClusterSpec, needed: GkeVersion) -> bool:
     """Whether the cluster asks for a version below this one; what is not asked for is the channel's."""
     return cluster.version is not None and GkeVersion.parse(cluster.version) < needed
+
+
+def _check_topology_mode(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
+    mode, at = pool.accelerator_topology_mode, (*at, "acceleratorTopologyMode")
+    if mode is None:
+        return
+    if generation.placement != "workload-policy":
+        yield broken("topology-mode", at, value=shown(mode), generation=generation.name)
+    elif mode == "PROVISION_ONLY":
+        wrong = {
+            "capacity: reservation": pool.capacity != "reservation",
+            f"topology: {_CUBE}": pool.topology != _CUBE,
+        }
+        for wanted, missing in wrong.items():
+            if missing:
+                yield broken("provision-only", at, value=shown(mode), wanted=wanted)
+        needed = catalogue().min_version("super-slicing")
+        if cluster.version is not None and GkeVersion.parse(cluster.version) < needed:
+            yield broken("option-versions", at, value=shown(cluster.version), needed=needed)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path
 from tpuplane.spec.pools import PoolSpec
-from tpuplane.tpu import Slice, SliceError
+from tpuplane.tpu import SliceError
 
 SYSTEM_POOL = "system"
 MAX_NAME = 40  # GKE clusters and node pools
@@ -27,12 +27,16 @@ def node_pool_names(key: str, pool: PoolSpec) -> tuple[str, ...]:
     return tuple(f"{key}-{index}" for index in range(pool.max_slices))
 
 
-def workload_policy_name(cluster: str, key: str, shape: Slice) -> str | None:
+def workload_policy_name(cluster: str, key: str, pool: PoolSpec) -> str | None:
     """The policy that places a pool's slices; None where the generation needs none.
 
-    A policy cannot be changed, so the topology is part of its name: a new topology is a new policy.
+    A policy cannot be changed, so topology and mode are part of its name: another one is another policy.
     """
-    return f"{cluster}-{key}-{shape.topology}" if shape.placement == "workload-policy" else None
+    if pool.slice.placement != "workload-policy":
+        return None
+    mode = pool.accelerator_topology_mode
+    suffix = f"-{mode.lower().replace('_', '-')}" if mode else ""
+    return f"{cluster}-{key}-{pool.slice.topology}{suffix}"
 
 
 def check_account_id(at: Path, name: str, remedy: str = "choose another name") -> Iterator[Mistake]:
@@ -71,7 +75,7 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
                 path,
                 f"its node pool '{names[-1]}' has {len(names[-1])} characters; allowed: {MAX_NAME}; shorten the name",
             )
-        policy = workload_policy_name(name, pool_key, pool.slice)
+        policy = workload_policy_name(name, pool_key, pool)
         if policy is not None and len(policy) > _MAX_RESOURCE_NAME:
             yield Mistake(
                 path,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -68,6 +68,10 @@ class SliceSpec(Spec):
 
 class PoolSpec(HostsSpec, SliceSpec):
     """Slices of one shape. Multi-host: a GKE node pool for each slice; single-host: one pool, a node for each slice."""
+
+    accelerator_topology_mode: Literal["AUTO_CONNECT", "PROVISION_ONLY"] | None = None
+    """Whether the chips of a tpu7x slice are joined as its hosts come (AUTO_CONNECT) or later, by dynamic slicing
+    (PROVISION_ONLY; cubes of a reservation only). Default: Compute Engine's own. A change replaces the pool."""
 
     extra_networks: Annotated[tuple[ExtraNetworkSpec, ...], Field(max_length=7)] = ()
     """Further network interfaces of each host, 7 at most; switches multi-networking of the cluster on. Default: none.
