@@ -11,6 +11,7 @@ import yaml
 
 from tpuplane_twin.cluster import ClusterError, ControlPlane, NodeSummary
 from tpuplane_twin.cluster.api import Api
+from tpuplane_twin.cluster.control_plane import GLANCE
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.files import DiskFull, require_space, write_atomic
 from tpuplane_twin.gcp import BackendError, Endpoint
@@ -113,7 +114,12 @@ class Fleet:
     async def queues(self, context: str) -> list[dict[str, Any]]:
         """Kueue's queues with who holds and who waits; none while the cluster does not serve."""
         plane = self._planes.get(context)
-        return await read_queues(plane.api) if plane is not None and plane.api is not None else []
+        if plane is None or plane.api is None:
+            return []
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GLANCE):
+                return await read_queues(plane.api)
+        return []
 
     async def close(self) -> None:
         """Stop every control plane; their data stays."""

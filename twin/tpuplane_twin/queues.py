@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import aiohttp
+
 from tpuplane_twin.cluster import ClusterError
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.nodes import POOL_LABEL
@@ -28,10 +30,11 @@ async def read_queues(api: Api) -> list[dict[str, Any]]:
         nodes = await api.list("Node", labelSelector=POOL_LABEL) if pods else []
         return describe_queues(queues, await api.list("LocalQueue"), workloads, pods, nodes)
     except ApiError as error:
-        if error.status == 404:
+        # It cannot answer while its store is being restarted.
+        if error.status == 404 or error.status >= 500:
             return []
         raise
-    except (ClusterError, OSError, TimeoutError):
+    except (ClusterError, aiohttp.ClientError, OSError):
         return []
 
 

@@ -3,78 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 import pytest_asyncio
-from tpuplane_twin.processes import ProcessManager, ProcessSpec
-from tpuplane_twin.sandbox.client import SandboxError, Sandboxes
+from tpuplane_twin.sandbox.client import SandboxError
+
+from tests.twin.sandbox.sandboxed import PYTHON, Pods, daemon
 
 pytestmark = [
     pytest.mark.twin,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(sys.platform != "linux", reason="namespaces are Linux's"),
 ]
-PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
-
-
-@dataclass
-class Pods:
-    """A daemon, what runs in it, and how it ended."""
-
-    sandboxes: Sandboxes
-    folder: Path
-    processes: ProcessManager
-    ended: dict[int, asyncio.Future[int]] = field(default_factory=dict)
-
-    async def run(self, name: str, address: str, *argv: str, **more: Any) -> int:
-        root = self.folder / f"{name}-root"
-        root.mkdir(exist_ok=True)
-        order = {
-            "name": name,
-            "address": address,
-            "hostname": name,
-            "argv": argv,
-            "env": {"PATH": "/usr/bin:/bin"},
-            "cwd": "/",
-            "root": str(root),
-            "log": str(self.folder / f"{name}.log"),
-            "files": {},
-            "mounts": [],
-        }
-        pid = await self.sandboxes.run(order | more)
-        self.end(pid)
-        return pid
-
-    def end(self, pid: int) -> asyncio.Future[int]:
-        return self.ended.setdefault(pid, asyncio.get_running_loop().create_future())
-
-    def said(self, name: str) -> str:
-        return (self.folder / f"{name}.log").read_text()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def pods(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pods]:
-    folder = tmp_path_factory.mktemp("pods")
-    processes = ProcessManager()
-    found: list[Pods] = []
-    sandboxes = Sandboxes(folder / "pods.sock", lambda pid, code: found[0].end(pid).set_result(code), lambda: None)
-    found.append(Pods(sandboxes, folder, processes))
-    argv = (sys.executable, "-m", "tpuplane_twin.sandbox.daemon", "pods.sock", "10.32.0.0/20")
-    await processes.start(
-        ProcessSpec("pods", argv, folder / "daemon.log", dict(os.environ), cwd=folder, ready=sandboxes.connect)
-    )
-    yield found[0]
-    sandboxes.close()
-    await processes.stop_all()
+    async with daemon(tmp_path_factory.mktemp("pods")) as found:
+        yield found
 
 
 async def test_it_sees_its_own_files_processes_host_name_and_address(pods: Pods, tmp_path: Path) -> None:

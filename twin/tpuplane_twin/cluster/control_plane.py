@@ -32,7 +32,8 @@ from tpuplane_twin.processes import ProcessManager
 Progress = Callable[[str], None]
 
 ALWAYS = frozenset({"kueue", "jobset"})
-_GLANCE = 5.0  # seconds: a status must not wait as long as work does for a server that is being restarted
+GLANCE = 5.0
+"""Seconds: a status must not wait as long as work does for a server that is being restarted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,7 @@ class ControlPlane:
         """The nodes by pool, as Kubernetes sees them now; empty while the API server is not running or answering."""
         nodes: list[Object] = []
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_GLANCE):
+            async with asyncio.timeout(GLANCE):
                 nodes = await self._api.list("Node") if self._api is not None else []
         pools: dict[str, NodeSummary] = {}
         for node in nodes:

@@ -13,7 +13,7 @@ from pathlib import Path
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.layout import Layout
-from tpuplane_twin.cluster.runner import container, probes, status
+from tpuplane_twin.cluster.runner import container, dns, probes, status
 from tpuplane_twin.cluster.runner.images import Image
 from tpuplane_twin.cluster.runner.volumes import NotThere, Volumes
 from tpuplane_twin.cluster.tunnel import Dialler
@@ -34,6 +34,7 @@ class Host:
     layout: Layout
     api: Api
     dialler: Dialler
+    services: str
     given: dict[str, str]
     run: Callable[[Object], Awaitable[tuple[int, asyncio.Future[int]]]]
     signal: Callable[[int, signal.Signals], Awaitable[None]]
@@ -160,7 +161,10 @@ class ProcessPod:
             "cwd": self._container.get("workingDir") or "/",
             "root": str(self._root),
             "log": str(self.log),
-            "files": {"/etc/hosts": f"127.0.0.1 localhost\n{address} {host_name}\n"},
+            "files": {
+                "/etc/hosts": f"127.0.0.1 localhost\n{address} {host_name}\n",
+                "/etc/resolv.conf": dns.resolv_conf(self._host.services, self.pod["metadata"]["namespace"]),
+            },
             "mounts": [
                 *self._image.mounts(self._host.layout.tools),
                 *container.mounts(self._container, self._volumes.folders),

@@ -15,8 +15,10 @@ from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout
 from tpuplane_twin.cluster.mirror import Mirror
+from tpuplane_twin.cluster.runner import dns
 from tpuplane_twin.cluster.runner.images import image_of
 from tpuplane_twin.cluster.runner.pod import Host, ProcessPod
+from tpuplane_twin.cluster.runner.services import Services
 from tpuplane_twin.cluster.tunnel import Simulated, Streams, Unreachable, relay
 from tpuplane_twin.processes import ProcessFailed, ProcessManager, ProcessSpec
 from tpuplane_twin.sandbox.client import SandboxError, Sandboxes
@@ -25,6 +27,7 @@ logger = logging.getLogger(__name__)
 
 PROCESS = "pods"
 _SOCKET = "pods.sock"
+_DNS = 53
 _DIAL_SECONDS = 10.0
 
 
@@ -54,6 +57,7 @@ class Runner:
         self._lives: dict[str, _Life] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._listener: asyncio.Server | None = None
+        self._serving: asyncio.Task[None] | None = None
         self._api: Api | None = None
         self._simulated = Simulated(lambda: self._api)
 
@@ -98,7 +102,7 @@ class Runner:
         await pods.synced.wait()
         address = kubernetes_address(self._services)
         given = {"KUBERNETES_SERVICE_HOST": address, "KUBERNETES_SERVICE_PORT": "443"}
-        host = Host(self._layout, api, self, given, self._run, self._signal)
+        host = Host(self._layout, api, self, self._services, given, self._run, self._signal)
         while True:
             changed.clear()
             present = {pod["metadata"]["uid"]: pod for pod in pods.items.values()}
@@ -178,6 +182,8 @@ class Runner:
             if not await self._sandboxes.connect():
                 raise SandboxError("the process that runs pods is being started again")
             await self._serve_kubernetes()
+            if self._api is not None:
+                self._serving = asyncio.create_task(self._serve_services(self._api))
 
     async def _serve_kubernetes(self) -> None:
         """The Service `kubernetes`, for what runs in pods."""
@@ -196,6 +202,19 @@ class Runner:
 
         self._listener = await asyncio.start_server(serve, sock=listener)
 
+    async def _serve_services(self, api: Api) -> None:
+        """The other Services, and the names of all of them."""
+        services = Services(api, self._sandboxes, self)
+        made = await self._sandboxes.socket("udp")
+        made.bind((dns.server(self._services), _DNS))
+        transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(
+            lambda: dns.NameServer(services), sock=made
+        )
+        try:
+            await services.run()
+        finally:
+            transport.close()
+
     def _end_of(self, pid: int) -> asyncio.Future[int]:
         return self._ends.setdefault(pid, asyncio.get_running_loop().create_future())
 
@@ -212,6 +231,9 @@ class Runner:
         if self._listener is not None:
             self._listener.close()
             self._listener = None
+        if self._serving is not None:
+            self._serving.cancel()
+            self._serving = None
         self._sandboxes.close()
         for pid in list(self._ends):
             self._exited(pid, 128 + signal.SIGKILL)

@@ -1,0 +1,148 @@
+"""What a container is as a process, and which images are known. Pure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dns.message
+import dns.rcode
+import pytest
+from tpuplane_twin.cluster.api import Object
+from tpuplane_twin.cluster.runner import container
+from tpuplane_twin.cluster.runner import dns as names
+from tpuplane_twin.cluster.runner.images import image_of, known
+
+pytestmark = pytest.mark.unit
+
+
+def pod(image: str = "registry.k8s.io/kueue/kueue:v0.16.1", **first: object) -> Object:
+    return {
+        "metadata": {"name": "a-0", "namespace": "team", "uid": "1", "labels": {"app": "a"}},
+        "spec": {"nodeName": "node", "containers": [{"name": "a", "image": image, **first}]},
+        "status": {"podIP": "10.64.0.2"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("reference", "tool"),
+    [
+        ("registry.k8s.io/kueue/kueue:v0.16.1", "kueue"),
+        ("kueue/kueue", "kueue"),
+        ("localhost:5000/mirror/jobset/jobset:v0.12.0", "jobset"),
+        ("quay.io/kuberay/operator:v1.6.1@sha256:0123", "kuberay"),
+        ("registry.k8s.io/kueue/kueueviz-backend:v0.16.1", None),
+        ("example.com/notkueue/kueue:v0.16.1", None),
+        ("busybox", None),
+    ],
+)
+def test_an_image_is_known_by_the_end_of_its_repository(reference: str, tool: str | None) -> None:
+    found = image_of(pod(reference))
+    assert (found.tool if found else None) == tool
+
+
+def test_an_image_runs_only_as_the_version_that_the_twin_has() -> None:
+    (kueue,) = [image for image in known() if image.tool == "kueue"]
+    assert kueue.refusal("registry.k8s.io/kueue/kueue:v0.16.1") is None
+    assert kueue.refusal("registry.k8s.io/kueue/kueue:v0.16.1@sha256:0123") is None
+    for other in ("registry.k8s.io/kueue/kueue:v0.15.0", "kueue/kueue:release-0.16"):
+        message = kueue.refusal(other)
+        assert message is not None
+        assert message.startswith(f"{other} is another version: the twin has kueue v0.16.1")
+    for unnamed in ("kueue/kueue", "localhost:5000/kueue/kueue", "kueue/kueue@sha256:0123"):
+        message = kueue.refusal(unnamed)
+        assert message is not None
+        assert message.startswith(f"{unnamed} names no version")
+
+
+def test_the_environment_is_what_the_container_says_in_its_order() -> None:
+    first: Object = {
+        "name": "a",
+        "resources": {"limits": {"cpu": "2"}},
+        "envFrom": [{"prefix": "P_", "configMapRef": {"name": "c"}}, {"secretRef": {"name": "no", "optional": True}}],
+        "env": [
+            {"name": "PLAIN", "value": "x"},
+            {"name": "BOTH", "value": "$(PLAIN)-$(P_k)-$(UNKNOWN)-$$(PLAIN)"},
+            {"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+            {"name": "APP", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['app']"}}},
+            {"name": "CPU", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}},
+            {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "password"}}},
+            {"name": "NONE", "valueFrom": {"configMapKeyRef": {"name": "c", "key": "no", "optional": True}}},
+        ],
+    }
+    assert container.sources(first) == {("configMap", "c"), ("secret", "no"), ("secret", "s")}
+    keys = {("configMap", "c"): {"k": "v"}, ("secret", "s"): {"password": "p"}}
+    assert container.environment(pod(), first, {"HOME": "/"}, keys) == {
+        "HOME": "/",
+        "P_k": "v",
+        "PLAIN": "x",
+        "BOTH": "x-v-$(UNKNOWN)-$(PLAIN)",
+        "IP": "10.64.0.2",
+        "APP": "a",
+        "CPU": "2",
+        "KEY": "p",
+    }
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [({}, "secret s is not there"), ({("secret", "s"): {}}, "secret s has no key password")],
+)
+def test_a_key_that_is_missing_is_named(keys: dict[tuple[str, str], dict[str, str]], message: str) -> None:
+    entry = {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "password"}}}
+    with pytest.raises(KeyError, match=message):
+        container.environment(pod(), {"name": "a", "env": [entry]}, {}, keys)
+
+
+def test_the_command_is_the_images_where_the_container_has_none() -> None:
+    first = {"name": "a", "args": ["--level=$(LEVEL)"]}
+    assert container.command(first, "/manager", {"LEVEL": "2"}) == ["/manager", "--level=2"]
+    assert container.command({**first, "command": ["/other"]}, "/manager", {}) == ["/other", "--level=$(LEVEL)"]
+
+
+def test_mounts_are_volumes_or_parts_of_them() -> None:
+    first = {
+        "name": "a",
+        "volumeMounts": [
+            {"name": "config", "mountPath": "/config.yaml", "subPath": "config.yaml"},
+            {"name": "certs", "mountPath": "/certs", "readOnly": True},
+        ],
+    }
+    assert container.mounts(first, {"config": Path("/v/config"), "certs": Path("/v/certs")}) == [
+        {"source": "/v/config/config.yaml", "target": "/config.yaml", "readOnly": False},
+        {"source": "/v/certs", "target": "/certs", "readOnly": True},
+    ]
+
+
+class Names:
+    def addresses(self, namespace: str, name: str) -> list[str]:
+        return ["10.32.0.9"] if (namespace, name) == ("team", "head") else []
+
+    def host(self, namespace: str, name: str, host: str) -> list[str]:
+        return ["10.64.0.2", "10.64.0.3"] if (namespace, name, host) == ("team", "workers", "zero") else []
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "code", "addresses"),
+    [
+        ("head.team.svc.cluster.local", "A", "NOERROR", ["10.32.0.9"]),
+        ("HEAD.team.svc.cluster.local.", "A", "NOERROR", ["10.32.0.9"]),
+        ("head.team.svc.cluster.local", "AAAA", "NOERROR", []),
+        ("zero.workers.team.svc.cluster.local", "A", "NOERROR", ["10.64.0.2", "10.64.0.3"]),
+        ("one.workers.team.svc.cluster.local", "A", "NXDOMAIN", []),
+        ("head.other.svc.cluster.local", "A", "NXDOMAIN", []),
+        ("head.team", "A", "NXDOMAIN", []),
+        ("example.com", "A", "NXDOMAIN", []),
+    ],
+)
+def test_names_of_the_cluster_resolve_and_no_others(name: str, kind: str, code: str, addresses: list[str]) -> None:
+    query = dns.message.make_query(name, kind)
+    wire = names.answer(query.to_wire(), Names())
+    assert wire is not None
+    answer = dns.message.from_wire(wire)
+    assert answer.id == query.id
+    assert dns.rcode.to_text(answer.rcode()) == code
+    assert [str(record) for found in answer.answer for record in found] == addresses
+
+
+def test_what_is_no_query_is_not_answered() -> None:
+    assert names.answer(b"\x00\x01", Names()) is None

@@ -1,0 +1,92 @@
+"""The names of a cluster's Services and pods, for what runs in its pods. It knows no other name, and asks nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from typing import Protocol, cast
+
+import dns.exception
+import dns.flags
+import dns.message
+import dns.rcode
+import dns.rdataclass
+import dns.rdatatype
+import dns.rrset
+
+DOMAIN = "cluster.local"
+_SECONDS = 5  # for which an answer holds
+
+
+class Names(Protocol):
+    """What names mean."""
+
+    def addresses(self, namespace: str, name: str) -> list[str]:
+        """The addresses of a Service."""
+
+    def host(self, namespace: str, name: str, host: str) -> list[str]:
+        """The addresses of the pods of a headless Service that are called `host`."""
+
+
+def server(services: str) -> str:
+    """The address of the name server: the tenth of the Service range, as kube-dns has it on GKE."""
+    return str(ipaddress.IPv4Network(services)[10])
+
+
+def resolv_conf(services: str, namespace: str) -> str:
+    """/etc/resolv.conf of a pod in `namespace`."""
+    return (
+        f"nameserver {server(services)}\n"
+        f"search {namespace}.svc.{DOMAIN} svc.{DOMAIN} {DOMAIN}\n"
+        "options ndots:5 timeout:1 attempts:2\n"
+    )
+
+
+def answer(query: bytes, names: Names) -> bytes | None:
+    """The answer to a query; None where it is no query."""
+    try:
+        asked = dns.message.from_wire(query)
+        response = dns.message.make_response(asked, recursion_available=True)
+    except dns.exception.DNSException:
+        return None
+    response.flags |= dns.flags.AA
+    if not asked.question:
+        return response.to_wire()
+    question = asked.question[0]
+    found = lookup(question.name.to_text(omit_final_dot=True).lower(), names)
+    if not found:
+        response.set_rcode(dns.rcode.NXDOMAIN)
+    elif question.rdtype in (dns.rdatatype.A, dns.rdatatype.ANY):
+        response.answer.append(
+            dns.rrset.from_text_list(question.name, _SECONDS, dns.rdataclass.IN, dns.rdatatype.A, found)
+        )
+    return response.to_wire()
+
+
+def lookup(name: str, names: Names) -> list[str]:
+    """The addresses that `name` means: SERVICE.NAMESPACE.svc.cluster.local or HOST before it."""
+    match name.removesuffix(f".svc.{DOMAIN}").split("."):
+        case [service, namespace] if name.endswith(f".svc.{DOMAIN}"):
+            return names.addresses(namespace, service)
+        case [host, service, namespace] if name.endswith(f".svc.{DOMAIN}"):
+            return names.host(namespace, service, host)
+    return []
+
+
+class NameServer(asyncio.DatagramProtocol):
+    """Answers over UDP."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._transport: asyncio.DatagramTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """It can answer now."""
+        # Not an instance of it: asyncio's own transports of datagrams only look like one.
+        self._transport = cast(asyncio.DatagramTransport, transport)
+
+    def datagram_received(self, data: bytes, address: tuple[str, int]) -> None:
+        """A query."""
+        response = answer(data, self._names)
+        if response is not None and self._transport is not None:
+            self._transport.sendto(response, address)

@@ -1,0 +1,163 @@
+"""Services as a pod that is a real process sees them: their addresses answer, and their names resolve."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+
+from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.mirror import Mirror
+from tpuplane_twin.cluster.tunnel import Dialler, Streams, Unreachable, relay
+from tpuplane_twin.sandbox.client import SandboxError, Sandboxes
+
+logger = logging.getLogger(__name__)
+
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+_NAME = "kubernetes.io/service-name"
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A Service: its address ("None" where it is headless) and its TCP ports, name by number."""
+
+    namespace: str
+    name: str
+    address: str
+    ports: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """A part of a Service's pods: (address, host name, ready) of each, and the number of each named port."""
+
+    namespace: str
+    service: str
+    pods: tuple[tuple[str, str, bool], ...]
+    ports: tuple[tuple[str, int], ...]
+
+
+class Services:
+    """The Services of one cluster, served in its pod network."""
+
+    def __init__(self, api: Api, sandboxes: Sandboxes, dialler: Dialler) -> None:
+        """`dialler` reaches pods."""
+        self._changed = asyncio.Event()
+        self._services: Mirror[Service] = Mirror(api, "Service", service, self._changed)
+        self._endpoints: Mirror[Endpoints] = Mirror(api, "EndpointSlice", endpoints, self._changed)
+        self._sandboxes = sandboxes
+        self._dialler = dialler
+        self._listeners: dict[tuple[str, int], asyncio.Server] = {}
+
+    async def run(self) -> None:
+        """Serve until cancelled. The Service `kubernetes` is somebody else's."""
+        mirrors = [asyncio.create_task(mirror.run()) for mirror in (self._services, self._endpoints)]
+        try:
+            while True:
+                self._changed.clear()
+                await self._listen()
+                await self._changed.wait()
+        finally:
+            for mirror in mirrors:
+                mirror.cancel()
+            for listener in self._listeners.values():
+                listener.close()
+
+    def addresses(self, namespace: str, name: str) -> list[str]:
+        """What the name of a Service means: its address, or its ready pods' where it is headless."""
+        found = self._services.items.get(f"{namespace}/{name}")
+        if found is None:
+            return []
+        if found.address != "None":
+            return [found.address]
+        return [address for address, _, ready in self._pods(namespace, name) if ready]
+
+    def host(self, namespace: str, name: str, host: str) -> list[str]:
+        """The pods of a headless Service that are called `host`, ready or not: they find each other by name."""
+        return [address for address, called, _ in self._pods(namespace, name) if called == host]
+
+    async def _listen(self) -> None:
+        wanted = {
+            (found.address, port): (found, name)
+            for found in self._services.items.values()
+            for port, name in found.ports
+            if found.address not in ("None", "") and (found.namespace, found.name) != ("default", "kubernetes")
+            # One without a ready pod refuses connections, as kube-proxy does it.
+            if self._targets(found, name)
+        }
+        for key in self._listeners.keys() - wanted.keys():
+            self._listeners.pop(key).close()
+        for key in wanted.keys() - self._listeners.keys():
+            with contextlib.suppress(SandboxError):
+                listener = await self._sandboxes.socket()
+                try:
+                    listener.bind(key)
+                except OSError as error:
+                    listener.close()
+                    logger.warning("the Service at %s:%s is not served in pods: %s", *key, error)
+                    continue
+                self._listeners[key] = await asyncio.start_server(self._serving(*wanted[key]), sock=listener)
+
+    def _serving(self, found: Service, port: str) -> Serve:
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                far = await self._reach(found, port)
+            except Unreachable as error:
+                logger.debug("%s/%s: %s", found.namespace, found.name, error)
+                writer.transport.abort()
+                return
+            with contextlib.suppress(OSError):
+                await relay((reader, writer), far)
+
+        return serve
+
+    async def _reach(self, found: Service, port: str) -> Streams:
+        targets = self._targets(found, port)
+        if not targets:
+            raise Unreachable("no pod of it is ready")
+        return await self._dialler.dial(*random.choice(targets))  # noqa: S311  (a choice, not a secret)
+
+    def _targets(self, found: Service, port: str) -> list[tuple[str, int]]:
+        return [
+            (address, number)
+            for part in self._parts(found.namespace, found.name)
+            for name, number in part.ports
+            for address, _, ready in part.pods
+            if name == port and ready
+        ]
+
+    def _pods(self, namespace: str, name: str) -> Iterable[tuple[str, str, bool]]:
+        return (pod for part in self._parts(namespace, name) for pod in part.pods)
+
+    def _parts(self, namespace: str, name: str) -> list[Endpoints]:
+        found = self._endpoints.items.values()
+        return [part for part in found if (part.namespace, part.service) == (namespace, name)]
+
+
+def service(item: Object) -> Service | None:
+    """A Service that has an address or is headless; None for one that is a name of something else."""
+    spec, metadata = item["spec"], item["metadata"]
+    if spec.get("type") == "ExternalName":
+        return None
+    ports = tuple(
+        (port["port"], port.get("name", "")) for port in spec.get("ports", ()) if port.get("protocol", "TCP") == "TCP"
+    )
+    return Service(metadata["namespace"], metadata["name"], spec.get("clusterIP", ""), ports)
+
+
+def endpoints(item: Object) -> Endpoints | None:
+    """The endpoints of a Service of ours; None for those that belong to none."""
+    metadata = item["metadata"]
+    name = metadata.get("labels", {}).get(_NAME)
+    if name is None or item.get("addressType") != "IPv4":
+        return None
+    pods = tuple(
+        (found["addresses"][0], found.get("hostname", ""), bool(found.get("conditions", {}).get("ready", True)))
+        for found in item.get("endpoints") or ()
+    )
+    ports = tuple((port.get("name") or "", port["port"]) for port in item.get("ports") or () if port.get("port"))
+    return Endpoints(metadata["namespace"], name, pods, ports)
