@@ -49,6 +49,13 @@ def test_every_stack_of_the_project_deploys(stack: Path) -> None:
     assert len(made.all("container/cluster:Cluster")) == len(description["clusters"])
 
 
+@pytest.mark.parametrize("stack", sorted((ROOT / "stacks").glob("Pulumi.*.yaml")), ids=lambda it: it.name)
+def test_no_stack_is_too_large_for_a_quick_preview(stack: Path) -> None:
+    """A thousand resources take minutes. The objects of operators' charts come on top, some dozens in a cluster."""
+    made = run(yaml.safe_load(stack.read_text())["config"]["tpuplane:platform"])
+    assert len(made.registrations) <= 300
+
+
 def test_the_stack_exports_clusters_pools_and_kubeconfigs(lab: Inputs) -> None:
     assert run(lab).exports.keys() == {"clusters", "nodePools", "gpuNodePools", "kubeconfigs"}
 

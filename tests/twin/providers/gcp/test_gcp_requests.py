@@ -19,6 +19,7 @@ from gcp_driver import (
     pool_inputs,
 )
 from google_api import GoogleApi
+from platform_on_api import deploy_on
 from tpuplane_twin.providers.contract import InitFailed
 
 pytestmark = pytest.mark.twin
@@ -239,3 +240,16 @@ def test_clusters_and_pools_do_not_change_by_themselves(driver: Driver, cluster:
     assert not driver.changes(imported)
     short = driver.read(NODE_POOL, "us-central1/c1/slice")
     assert short.id == pool.id
+
+
+def test_a_tpu7x_slice_stays_as_it_is_at_the_next_update(driver: Driver) -> None:
+    """GKE stores a policy's placement without a type: any type beside it differs for ever."""
+    ironwood = {"generation": "tpu7x", "topology": "2x2x2", "zone": "us-central1-c"}
+    cluster = {"location": "us-central1", "pools": {"ironwood": ironwood}}
+    made = deploy_on(driver, {"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}}, {})
+    (pool,) = (it.resource for it in made if it.resource.inputs.get("name") == "ironwood-0")
+    found = driver.refresh(pool)
+    assert found is not None
+    assert not driver.changes(found)
+    typed = {**found.inputs["placementPolicy"], "type": "COMPACT"}
+    assert driver.changes(found, placementPolicy=typed).keys() == {"placementPolicy.type"}

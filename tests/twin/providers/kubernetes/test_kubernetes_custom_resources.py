@@ -104,6 +104,18 @@ def test_definition_is_replaced_in_one_request(provider: Driver, flavor: Flavor,
     assert updated.state["metadata"]["uid"] == defined.state["metadata"]["uid"]
 
 
+def test_a_definition_larger_than_annotations_may_be_is_applied(provider: Driver, flavor: Flavor) -> None:
+    """KubeRay's are: who notes what was applied last in an annotation has no more than 262,144 bytes for it."""
+    described = {f"field{number}": {"type": "string", "description": "x" * 1000} for number in range(300)}
+    made = provider.make(CRD, flavor.definition(**described))
+    assert "annotations" not in made.state["metadata"]
+    wanted = provider.recheck(made, flavor.definition(**described, hosts={"type": "integer"}))
+    updated = provider.update(made, wanted)
+    schema = updated.state["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    assert len(schema) == 302
+    provider.delete(updated)
+
+
 def test_cluster_scope_comes_from_the_definition(fresh: Driver, control_plane: ControlPlane) -> None:
     fresh.configure(kubeconfig=control_plane.kubeconfig(), namespace="team")
     flavor = Flavor(f"Flavor{next(_NUMBERS)}x", scope="Cluster")
