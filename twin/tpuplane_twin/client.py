@@ -168,30 +168,36 @@ class TwinClient:
                 self.paths.root.parent.rmdir()
         return existed
 
-    def _call(self, method: str, path: str) -> dict[str, Any]:
+    def request(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """A request to the supervisor. Raises `TwinError` with its own words where it refuses."""
+        return self._call(method, path, body)
+
+    def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         try:
-            return self._send(method, path)
+            return self._send(method, path, body)
+        except urllib.error.HTTPError as error:
+            raise TwinError(_refusal(error)) from error
         except (OSError, ValueError) as error:
             raise TwinError(
                 f"the twin {self.paths.name!r} does not answer ({error}); "
                 "see `tpuplane-twin logs supervisor`, then `tpuplane-twin up`"
             ) from error
 
-    def _send(self, method: str, path: str) -> dict[str, Any]:
+    def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         record = self.record()
         if record is None:
             raise TwinError(
                 f"the twin {self.paths.name!r} is not up; start it with "
                 f"`tpuplane-twin up{'' if self.paths.name == 'local' else f' --name {self.paths.name}'}`"
             )
-        request = urllib.request.Request(
-            record.api + path, method=method, headers={"Authorization": f"Bearer {self.token()}"}
-        )
+        headers = {"Authorization": f"Bearer {self.token()}", "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(record.api + path, data=data, method=method, headers=headers)
         # Loopback only: a proxy configured for the internet must not see this.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(request, timeout=_CONTROL_SECONDS) as answer:
-            body: dict[str, Any] = json.loads(answer.read())
-        return body
+            found: dict[str, Any] = json.loads(answer.read())
+        return found
 
     def _after_lost_race(self) -> bool:
         # Two `up` at once: one supervisor holds the lock, the other one ends; the first one's record appears.
@@ -213,3 +219,11 @@ class TwinClient:
             if lines:
                 return f"the twin's supervisor ended: {lines[-1]}\nIts log is {log}"
         return f"the twin's supervisor ended; its log is {log}"
+
+
+def _refusal(error: urllib.error.HTTPError) -> str:
+    text = error.read().decode(errors="replace")
+    try:
+        return str(json.loads(text)["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        return f"the twin answers {error.code}: {text.strip()}"

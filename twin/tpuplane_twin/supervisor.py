@@ -18,6 +18,7 @@ from aiohttp import web
 
 from tpuplane_twin.client import TwinError
 from tpuplane_twin.elasticity import Actions, Elasticity, InvalidSetting, scale_down_after
+from tpuplane_twin.faults import Faults
 from tpuplane_twin.files import DiskFull, write_atomic
 from tpuplane_twin.fleet import Fleet
 from tpuplane_twin.gcp import BackendError, Store, StoreError, create_app, create_pool, delete_pool, resize, resume
@@ -50,6 +51,7 @@ class Supervisor:
         actions = Actions(partial(resize, self.app), partial(create_pool, self.app), partial(delete_pool, self.app))
         self.elasticity = Elasticity(self.store, self.fleet.client, actions, scale_down_after=scale_down_after())
         self.app.router.add_get("/twin/status", self._status)
+        Faults(self.store, self.app).serve()
         self.api = f"http://127.0.0.1:{self.ports.check(_API_PORT)}"
 
     async def run(self) -> None:

@@ -14,6 +14,7 @@ from aiohttp import web
 from elastic_twin import CLUSTER, TOKEN, Clock, ElasticTwin, ScarceFleet, add_cluster
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.elasticity import Actions, Elasticity
+from tpuplane_twin.faults import Faults
 from tpuplane_twin.gcp import Store, create_app, create_pool, delete_pool, resize
 from tpuplane_twin.paths import TwinPaths
 from tpuplane_twin.ports import PortBook
@@ -37,6 +38,7 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
     fleet = ScarceFleet(paths, processes, ports, tools, TOKEN, lambda _: None)
     app = create_app(store, fleet, TOKEN)
     actions = Actions(partial(resize, app), partial(create_pool, app), partial(delete_pool, app))
+    Faults(store, app).serve()
     elasticity = Elasticity(store, fleet.client, actions, scale_down_after=60, now=clock)
     runner = web.AppRunner(app)
     await runner.setup()

@@ -126,7 +126,7 @@ class ElasticTwin:
 
         async def look() -> bool:
             pods = await self.kubernetes.list("Pod", namespace)
-            return len(pods) == count and all(map(_ready, pods))
+            return len(pods) == count and all(map(is_ready, pods))
 
         await eventually(look)
         return await self.kubernetes.list("Pod", namespace)
@@ -162,7 +162,7 @@ class ElasticTwin:
         await eventually(look, pause=0.7)
 
 
-def _ready(pod: Json) -> bool:
+def is_ready(pod: Json) -> bool:
     return any(it["type"] == "Ready" and it["status"] == "True" for it in pod["status"].get("conditions", []))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from elastic_twin import ACCELERATOR, CLUSTER, POOL, TOPOLOGY, ZONE, ElasticTwin, eventually, tpu_spec
+from elastic_twin import ACCELERATOR, CLUSTER, POOL, TOPOLOGY, ZONE, ElasticTwin, eventually, is_ready, tpu_spec
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
@@ -93,3 +93,136 @@ async def test_what_the_limits_do_not_allow_is_said(provisioning: ElasticTwin, n
     text = await twin.told(namespace, other["metadata"]["name"], "NotTriggerScaleUp")
     assert 'TPU type "tpu-v5p-slice" doesn\'t have a limit defined' in text
     assert await made_pools(twin) == []
+
+
+def replicas(name: str, namespace: str, count: int, spec: Json) -> Json:
+    """A ReplicaSet: a pod that goes is followed by another at once, where a Job would wait."""
+    labels = {"app": name}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "replicas": count,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": spec},
+        },
+    }
+
+
+def compute_class(name: str, **spec: Any) -> Json:
+    """Spot, then flex-start, then a reservation: v6e 4x4."""
+    tpu = {"type": "tpu-v6e-slice", "count": 4, "topology": "4x4"}
+    ours = {"name": "ours", "project": "acme"}
+    return {
+        "apiVersion": "cloud.google.com/v1",
+        "kind": "ComputeClass",
+        "metadata": {"name": name},
+        "spec": {
+            "nodePoolAutoCreation": {"enabled": True},
+            "priorities": [
+                {"tpu": tpu, "spot": True},
+                {"tpu": tpu, "flexStart": {"enabled": True}},
+                {
+                    "tpu": tpu,
+                    "reservations": {"affinity": "Specific", "specific": [ours]},
+                },
+            ],
+            **spec,
+        },
+    }
+
+
+async def none_to_be_had(twin: ElasticTwin, *capacities: str) -> None:
+    """Capacity bought in these ways only is not to be had."""
+    async with twin.session.delete(f"{twin.url}/twin/stockouts") as response:
+        assert response.status == 200
+    for capacity in capacities:
+        stockout = {"zone": ZONE, "generation": "v6e", "capacity": capacity}
+        async with twin.session.post(f"{twin.url}/twin/stockouts", json=stockout) as response:
+            assert response.status == 200
+
+
+async def capacity_of_pods(twin: ElasticTwin, namespace: str, count: int) -> set[str]:
+    return await capacities(twin, await twin.running(namespace, count))
+
+
+async def capacities(twin: ElasticTwin, pods: list[Json]) -> set[str]:
+    """How the nodes of these pods are bought."""
+    nodes = {node["metadata"]["name"]: node["metadata"]["labels"] for node in await twin.kubernetes.list("Node")}
+    labels = [nodes[pod["spec"]["nodeName"]] for pod in pods]
+    return {
+        "reservation" if "cloud.google.com/reservation-name" in it else it["cloud.google.com/gke-provisioning"]
+        for it in labels
+    }
+
+
+async def test_a_class_falls_back_in_its_order_and_comes_back(twin: ElasticTwin, namespace: str) -> None:
+    await twin.kubernetes.create(compute_class("cheap", activeMigration={"optimizeRulePriority": True}))
+    await none_to_be_had(twin, "spot", "flex-start")
+    spec = tpu_spec("4x4", 4)
+    spec["nodeSelector"]["cloud.google.com/compute-class"] = "cheap"
+    sets = f"/apis/apps/v1/namespaces/{namespace}/replicasets"
+    await twin.kubernetes.request("POST", sets, body=replicas("serve", namespace, 4, spec))
+    assert await capacity_of_pods(twin, namespace, 4) == {"reservation"}
+    first, *_ = await twin.kubernetes.list("Pod", namespace)
+    failed = [text for why, text in await twin.events(namespace, first["metadata"]["name"]) if why == "FailedScaleUp"]
+    assert any("GCE_STOCKOUT" in text and ZONE in text for text in failed)
+    (pool,) = await made_pools(twin)
+    assert pool["config"]["reservationAffinity"]["values"] == ["projects/acme/reservations/ours"]
+    assert {"key": "cloud.google.com/compute-class", "value": "cheap", "effect": "NO_SCHEDULE"} in pool["config"][
+        "taints"
+    ]
+
+    async def moved(to: str) -> bool:
+        twin.pass_time(20)
+        pods = await twin.kubernetes.list("Pod", namespace)
+        return len(pods) == 4 and all(map(is_ready, pods)) and await capacities(twin, pods) == {to}
+
+    await none_to_be_had(twin, "spot")
+    await eventually(lambda: moved("flex-start"), within=120, pause=0.7)
+    await none_to_be_had(twin)
+    twin.pass_time(1800)  # the longest for which a pool is left alone
+    await eventually(lambda: moved("spot"), within=120, pause=0.7)
+    (pool,) = await eventually(lambda: only(twin, 1), within=60)
+    assert "-spot-" in pool["name"]
+
+    await twin.kubernetes.request("DELETE", f"{sets}/serve", params={"propagationPolicy": "Background"})
+    await without_made_pools(twin)
+    await twin.kubernetes.delete("ComputeClass", "cheap")
+
+
+async def only(twin: ElasticTwin, count: int) -> list[Json]:
+    """The made pools once there are so many."""
+    found = await made_pools(twin)
+    return found if len(found) == count else []
+
+
+async def test_a_namespace_has_a_class_for_pods_that_name_none(twin: ElasticTwin, namespace: str) -> None:
+    label = {"cloud.google.com/default-compute-class": "cheap"}
+    await twin.kubernetes.merge("Namespace", namespace, {"metadata": {"labels": label}})
+
+    async def admitted() -> Json:
+        await twin.kubernetes.delete("Pod", "plain", namespace)
+        body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "plain", "namespace": namespace}}
+        body["spec"] = {"containers": [{"name": "main", "image": "main"}]}
+        await twin.kubernetes.create(body)
+        found = await twin.kubernetes.get("Pod", "plain", namespace)
+        return found if found and found["spec"].get("nodeSelector") else {}
+
+    # The API server's webhooks see a changed namespace label a moment later.
+    pod = await eventually(admitted)
+    assert pod["spec"]["nodeSelector"] == {"cloud.google.com/compute-class": "cheap"}
+    toleration = {
+        "key": "cloud.google.com/compute-class",
+        "operator": "Equal",
+        "value": "cheap",
+        "effect": "NoSchedule",
+    }
+    assert toleration in pod["spec"]["tolerations"]
+
+    async def said() -> bool:
+        events = await twin.events(namespace, "plain")
+        return any("ComputeClass cheap of type cloud.google.com/compute-class not found" in text for _, text in events)
+
+    await eventually(said)

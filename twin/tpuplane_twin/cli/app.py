@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from tpuplane_twin import tools
-from tpuplane_twin.cli import bringup, logs, rehearse, show
+from tpuplane_twin.cli import bringup, faults, logs, rehearse, show
 from tpuplane_twin.cli.console import console, errors_as_lines
 from tpuplane_twin.client import TwinClient, TwinError
 from tpuplane_twin.environment import render, shell_environment
@@ -111,6 +111,10 @@ def show_logs(
 ) -> None:
     """Print the logs of the twin's processes."""
     logs.show(TwinPaths.of(name), process, follow=follow, lines=lines, as_json=as_json)
+
+
+app.command()(faults.stockout)
+app.command()(faults.reclaim)
 
 
 @app.command(name="rehearse")

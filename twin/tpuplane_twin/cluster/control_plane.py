@@ -83,6 +83,7 @@ class ControlPlane:
         self._ports = ports
         self._token = token
         self._always = self._operators = frozenset(operators)
+        self._default_class = False
         self._lock = asyncio.Lock()
         self._api: Api | None = None
         self._pools: NodePools | None = None
@@ -168,11 +169,13 @@ class ControlPlane:
         self._ports.release(f"{self._key}/")
 
     async def apply_cluster(self, cluster: Mapping[str, Any]) -> None:
-        """Start and stop what the cluster's add-ons ask for: KubeRay with GKE's Ray operator add-on."""
+        """Start and stop what the cluster asks for: KubeRay with GKE's Ray operator add-on, a default compute class."""
         self._services = service_range(cluster)
         addons = cluster.get("addonsConfig", {})
         wanted = self._always | ({"kuberay"} if addons.get("rayOperatorConfig", {}).get("enabled") else set())
-        if wanted == self._operators:
+        defaults = cluster.get("autoscaling", {}).get("defaultComputeClassConfig", {})
+        before, self._default_class = self._default_class, bool(defaults.get("enabled"))
+        if wanted == self._operators and before == self._default_class:
             return
         stopped = self._operators - wanted
         self._operators = frozenset(wanted)
@@ -260,4 +263,4 @@ class ControlPlane:
             webhook = TpuWebhook(layout)
             await webhook.start()
             self._webhook = webhook
-        await self._webhook.register(api, ray="kuberay" in self._operators)
+        await self._webhook.register(api, ray="kuberay" in self._operators, default_class=self._default_class)

@@ -104,7 +104,7 @@ class ClusterAutoscaler:
         """One look, and what follows from it. Answers the seconds until the next is due if nothing changes."""
         now = self._now()
         view = await self._view(now)
-        if view.settled or not (view.groups or view.where.enabled or view.where.classes):
+        if view.settled or view.unconcerned:
             self._since = {}
             self._recorder.forget(set())
             return None
@@ -113,16 +113,17 @@ class ClusterAutoscaler:
         self._recorder.forget({pod.uid for pod in view.pods if pod.unschedulable})
         self._say(decision.up)
         await self._recorder.flush()
-        growths = [*decision.up.growths, *decision.moves.growths]
-        for growth in growths:
+        for growth in decision.up.growths:
             await self._grow(growth, view.where)
+        for growth in decision.moves.growths:
+            await self._grow(growth, view.where, moving=True)
         going = [*decision.ended, *decision.moves.emptied, *decision.down]
         for shrinkage in going:
             await self._shrink(shrinkage)
         for group in decision.deleted:
             await self._delete(group)
         await self._recorder.flush()
-        if growths or going or decision.deleted:
+        if decision.up.growths or decision.moves.growths or going or decision.deleted:
             return 0.0
         dues = [due - now for due in (*view.dues(self._since, self._delay), *self._failures.dues()) if due > now]
         if view.pending or view.where.classes:
@@ -166,7 +167,8 @@ class ClusterAutoscaler:
         for pod, reasons in plan.refusals:
             self._recorder.pod(pod, "NotTriggerScaleUp", reasons_message(reasons))
 
-    async def _grow(self, growth: Growth, where: Provisioning) -> None:
+    async def _grow(self, growth: Growth, where: Provisioning, *, moving: bool = False) -> None:
+        """Do it. Pods that are `moving` run, and lose nothing if it fails."""
         group = growth.before
         log.info("%s grows for %d pods: %s", group.key, len(growth.pods), growth.info)
         try:
@@ -177,7 +179,7 @@ class ClusterAutoscaler:
         except BackendError as error:
             self._failures.failed(group, self._now())
             zones = ", ".join(zone for zone in group.zones if group.numbers[zone] != growth.after.numbers[zone])
-            for pod in growth.pods:
+            for pod in () if moving else growth.pods:
                 text = (
                     f"Node scale up in zones {zones} associated with this pod failed: {error} "
                     "Pod is at risk of not being scheduled."

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tpuplane_twin.elasticity.classes import ComputeClass
-from tpuplane_twin.elasticity.demand import Provisioning
+from tpuplane_twin.elasticity.demand import Provisioning, asked
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.moves import Moves, ended, lifetime, plan_moves
 from tpuplane_twin.elasticity.objects import Node, Pod
+from tpuplane_twin.elasticity.offers import CLASS
 from tpuplane_twin.elasticity.scale_down import Budget, Shrinkage, Unneeded, plan_scale_down, unneeded
 from tpuplane_twin.elasticity.scale_up import ScaleUp, plan_scale_up
 from tpuplane_twin.elasticity.simulation import Simulation
@@ -45,6 +46,12 @@ class View:
         return not any(pod.unschedulable for pod in self.pods) and not any(
             group.can_shrink or group.autoprovisioned for group in self.groups
         )
+
+    @property
+    def unconcerned(self) -> bool:
+        """Whether nothing could ever come of it: no pool scales, none is made, and no pod names a compute class."""
+        named = any(asked(pod, CLASS) is not None for pod in self.pending)
+        return not (self.groups or self.where.enabled or named)
 
     def dues(self, since: Since, delay: float) -> Iterator[float]:
         """When a node will have been unneeded for long enough, and when its time is over or it is to be replaced."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tpuplane_twin.gcp.app import create_app, create_pool, delete_pool, resize, resume
+from tpuplane_twin.gcp.app import create_app, create_pool, delete_pool, reclaim, resize, resume
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Endpoint, Numbers, node_counts, node_numbers
 from tpuplane_twin.gcp.status import Snapshot, snapshot
 from tpuplane_twin.gcp.store import Store, StoreError
@@ -20,6 +20,7 @@ __all__ = [
     "delete_pool",
     "node_counts",
     "node_numbers",
+    "reclaim",
     "resize",
     "resume",
     "snapshot",

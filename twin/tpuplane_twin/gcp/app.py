@@ -174,6 +174,15 @@ async def delete_pool(app: web.Application, pool: str) -> None:
     await _pool_change(app, lambda pools: pools.delete(Call(names, {}, {})))
 
 
+async def reclaim(app: web.Application, pool: str) -> None:
+    """Take away the nodes of the pool of this resource name, as Compute Engine does with spot hosts.
+
+    What GKE keeps there comes anew. BackendError where nothing came; the nodes are gone in any case.
+    """
+    async with app[_OPERATIONS].lock(parent_cluster(pool)):
+        await app[_RECONCILER].reclaim(pool)
+
+
 async def _pool_change(app: web.Application, change: Callable[[NodePools], Json]) -> None:
     store, operations = app[_STORE], app[_OPERATIONS]
     try:

@@ -12,6 +12,7 @@ from typing import Any
 from aiohttp import web
 
 from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.compute_class import admission
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout
 from tpuplane_twin.cluster.tpu_webhook import jobs, ray
 from tpuplane_twin.cluster.tpu_webhook.pods import Pod, Refused, patch
@@ -20,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 PORT = "tpu-webhook"
 _JOB_PODS = "gke-tpu-job-webhook"
+_CLASS_PODS = "gke-compute-class-webhook"
 _RAY_PODS = "kuberay-tpu-mutating-webhook-cfg"
 _RAY_CLUSTERS = "kuberay-tpu-validating-webhook-cfg"
 _LARGEST_REVIEW = 8 * 1024**2  # bytes; etcd refuses objects of more than 1.5 MiB
@@ -46,12 +48,15 @@ class TpuWebhook:
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._runner: web.AppRunner | None = None
+        self._api: Api | None = None
 
     async def start(self) -> None:
         """Listen. Raises `OSError` where the port is taken."""
         app = web.Application(client_max_size=_LARGEST_REVIEW)
         app.router.add_post("/mutate/ray", _mutating(ray.mutate))
         app.router.add_post("/mutate/job", _mutating(jobs.mutate))
+        app.router.add_post("/mutate/class", _mutating(admission.tolerating))
+        app.router.add_post("/mutate/default-class/{of}", self._default_class)
         app.router.add_post("/validate/raycluster", _validating(ray.validate))
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
@@ -67,8 +72,13 @@ class TpuWebhook:
             await self._runner.cleanup()
             self._runner = None
 
-    async def register(self, api: Api, *, ray: bool) -> None:
-        """Have the API server ask for Job pods always, for Ray pods and RayClusters while `ray`."""
+    async def register(self, api: Api, *, ray: bool, default_class: bool) -> None:
+        """Have the API server ask for Job pods and pods of compute classes always, for Ray's while `ray`.
+
+        With `default_class`, pods that name no compute class get the one called default, where there is one.
+        """
+        self._api = api
+        await api.apply(self._of_classes(default_class))
         await api.apply(
             self._configuration(
                 "MutatingWebhookConfiguration",
@@ -102,6 +112,40 @@ class TpuWebhook:
             )
         )
 
+    async def _default_class(self, request: web.Request) -> web.Response:
+        api, review = self._api, await request.json()
+        name: str | None = None
+        if api is not None and request.match_info["of"] == "namespace":
+            found = await api.get("Namespace", review["request"]["namespace"])
+            name = ((found or {"metadata": {}})["metadata"].get("labels") or {}).get(admission.NAMESPACE_DEFAULT)
+        elif api is not None and await api.get("ComputeClass", admission.CLUSTER_DEFAULT) is not None:
+            name = admission.CLUSTER_DEFAULT
+        answer: web.Response = await _mutating(lambda pod: admission.defaulted(pod, name))(request)
+        return answer
+
+    def _of_classes(self, default_class: bool) -> Object:
+        """The webhooks of compute classes, in the order in which GKE asks: the namespace's default, the cluster's."""
+        none = [{"name": "no-class", "expression": admission.NAMES_NONE}]
+        parts: list[tuple[str, str, Object]] = [("of-namespace", "/mutate/default-class/namespace", _marked("Exists"))]
+        if default_class:
+            parts.append(("of-cluster", "/mutate/default-class/cluster", _marked("DoesNotExist")))
+        webhooks: list[Object] = [
+            self._webhook(f"{_CLASS_PODS}-{name}", path, namespaceSelector=namespaces, matchConditions=none)
+            for name, path, namespaces in parts
+        ]
+        named = [{"name": "a-class", "expression": admission.NAMES_A_CLASS}]
+        webhooks.append(self._webhook(f"{_CLASS_PODS}-named", "/mutate/class", matchConditions=named))
+        return {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "MutatingWebhookConfiguration",
+            "metadata": {"name": _CLASS_PODS},
+            "webhooks": webhooks,
+        }
+
+    def _webhook(self, name: str, path: str, **more: Any) -> Object:
+        (webhook,) = self._configuration("", name, path, _rule("", "v1", "pods"), **more)["webhooks"]
+        return dict(webhook)
+
     def _configuration(self, kind: str, name: str, path: str, rule: Object, **more: Any) -> Object:
         bundle = base64.b64encode(self._layout.authority.pem.encode()).decode()
         webhook = {
@@ -119,6 +163,12 @@ class TpuWebhook:
             "metadata": {"name": name},
             "webhooks": [webhook],
         }
+
+
+def _marked(operator: str) -> Object:
+    """Namespaces with a default compute class ("Exists"), or without."""
+    marked = {"key": admission.NAMESPACE_DEFAULT, "operator": operator}
+    return {"matchExpressions": [*_NOT_SYSTEM["matchExpressions"], marked]}
 
 
 def _rule(group: str, version: str, resource: str) -> Object:

@@ -129,6 +129,22 @@ class Reconciler:
             raise
         return True
 
+    async def reclaim(self, key: str) -> None:
+        """Take the pool's nodes away; an autoscaled pool is then at its minimum, any other gets new ones."""
+        name = parent_cluster(key)
+        cluster, pool = self._store.get(CLUSTER, name), self._store.get(POOL, key)
+        if cluster is None or pool is None or pool["status"] not in SCALABLE:
+            raise BackendError(f"Node pool {key} is not running.")
+        await self._backend.delete_node_pool(self._view(name, cluster), pool_view(key, pool))
+        if pool.get("autoscaling", {}).get("enabled"):
+            pool = {**pool, NODES: {zone: [] for zone in pool["locations"]}}
+            self._store.put(POOL, key, pool)
+        try:
+            await self._apply_pool(name, cluster, key, pool, node_numbers(pool))
+        except BackendError as error:
+            self._store.put(POOL, key, {**pool, "status": "RUNNING_WITH_ERROR", "statusMessage": str(error)})
+            raise
+
     async def _create_cluster(self, key: str) -> Commit:
         cluster = self._store.get(CLUSTER, key) or {}
         pools = self._store.items(POOL, f"{key}/nodePools")

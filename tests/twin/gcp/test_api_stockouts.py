@@ -1,0 +1,132 @@
+"""Capacity that is not to be had: what fails, in GKE's words, what does not, and hosts that are taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tpuplane_twin.gcp import BackendError, Store, create_pool, delete_pool, resize
+from twin_api import CLUSTERS, LOCATION, PROJECT, Api, MemoryBackend, serving, slice_pool
+
+pytestmark = pytest.mark.twin
+
+POOLS = f"{CLUSTERS}/c1/nodePools"
+KEY = f"projects/{PROJECT}/locations/{LOCATION}/clusters/c1"
+ZONE = "us-central1-b"
+FIXED: dict[str, Any] = {"autoscaling": {}, "initialNodeCount": 4}
+RESERVED = {
+    "reservationAffinity": {
+        "consumeReservationType": "SPECIFIC_RESERVATION",
+        "key": "compute.googleapis.com/reservation-name",
+        "values": ["ours"],
+    }
+}
+
+
+async def stockout(api: Api, capacity: str | None = None) -> None:
+    body = {"zone": ZONE, "generation": "v6e", "capacity": capacity}
+    assert (await api.call("POST", "/twin/stockouts", body))["stockouts"]
+
+
+async def test_a_pool_that_cannot_be_had_is_in_error_with_the_zone_and_the_reason(cluster: Api) -> None:
+    await stockout(cluster)
+    operation = await cluster.wait(await cluster.call("POST", POOLS, {"nodePool": slice_pool("tpu", **FIXED)}))
+    assert "Expected 4, running 0, transitioning 4. Current errors: [GCE_STOCKOUT]" in operation["statusMessage"]
+    assert f"The zone 'projects/{PROJECT}/zones/{ZONE}' does not have enough resources" in operation["statusMessage"]
+    found = await cluster.call("GET", f"{POOLS}/tpu")
+    assert (found["status"], found["statusMessage"]) == ("ERROR", operation["statusMessage"])
+    await cluster.call("DELETE", "/twin/stockouts")
+    await cluster.done("DELETE", f"{POOLS}/tpu")
+    await cluster.done("POST", POOLS, {"nodePool": slice_pool("tpu", **FIXED)})
+
+
+@pytest.mark.parametrize(
+    ("capacity", "config", "fails"),
+    [
+        (None, {}, True),
+        (None, {"spot": True}, True),
+        (None, RESERVED, False),
+        ("spot", {}, False),
+        ("spot", {"spot": True}, True),
+        ("on-demand", {"spot": True}, False),
+        ("reservation", RESERVED, True),
+        ("reservation", {}, False),
+    ],
+)
+async def test_it_meets_what_is_bought_in_that_way(
+    cluster: Api, capacity: str | None, config: dict[str, Any], fails: bool
+) -> None:
+    await stockout(cluster, capacity)
+    pool = slice_pool("tpu", **FIXED, config={"machineType": "ct6e-standard-4t", **config})
+    operation = await cluster.wait(await cluster.call("POST", POOLS, {"nodePool": pool}))
+    assert ("statusMessage" in operation) == fails
+    if fails and config is RESERVED:
+        assert "Specified reservations [ours] do not have available resources" in operation["statusMessage"]
+
+
+async def test_the_autoscaler_meets_it_and_what_is_there_stays(cluster: Api) -> None:
+    await create_pool(cluster.app, KEY, slice_pool("tpu"))
+    key, none, four = f"{KEY}/nodePools/tpu", {ZONE: []}, {ZONE: [0, 1, 2, 3]}
+    await stockout(cluster)
+    with pytest.raises(BackendError, match="GCE_STOCKOUT"):
+        await resize(cluster.app, key, none, four)
+    await cluster.call("DELETE", "/twin/stockouts", {"zone": ZONE})
+    assert await resize(cluster.app, key, none, four)
+    await stockout(cluster)
+    labels = {"labels": {"labels": {"a": "b"}}}
+    await cluster.done("PUT", f"{POOLS}/tpu", labels)
+    assert cluster.backend.clusters["c1"].pools["tpu"] == {ZONE: 4}
+    await delete_pool(cluster.app, key)
+    assert "tpu" not in cluster.backend.clusters["c1"].pools
+
+
+async def test_it_is_kept_in_the_state(tmp_path: Path) -> None:
+    for turn in range(2):
+        store = Store(tmp_path / "state.db")
+        async with serving(store, MemoryBackend()) as api:
+            if turn == 0:
+                await stockout(api, "spot")
+            found = (await api.call("GET", "/twin/stockouts"))["stockouts"]
+        store.close()
+    assert found == [{"zone": ZONE, "generation": "v6e", "capacity": "spot"}]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"zone": "mars-b", "generation": "v6e"}, "'mars-b' is not a zone; give one such as us-central1-b"),
+        ({"zone": ZONE, "generation": "v7"}, "'v7' is not a TPU generation; allowed: "),
+        (
+            {"zone": ZONE, "generation": "v6e", "capacity": "free"},
+            "'free' is not a way to buy hosts; allowed: on-demand",
+        ),
+    ],
+)
+async def test_what_cannot_run_out_is_refused(api: Api, body: dict[str, Any], message: str) -> None:
+    assert (await api.refused("POST", "/twin/stockouts", body, 400)).startswith(message)
+
+
+async def test_a_pool_that_is_refused_is_not_made(cluster: Api) -> None:
+    with pytest.raises(BackendError, match="is not a valid size of TPU pod slice"):
+        await create_pool(cluster.app, KEY, slice_pool("tpu", autoscaling={"enabled": True, "maxNodeCount": 8}))
+    assert (await cluster.call("GET", POOLS)).get("nodePools", []) == []
+
+
+async def test_spot_hosts_are_taken_back(cluster: Api) -> None:
+    spot = {"machineType": "ct6e-standard-4t", "spot": True}
+    await cluster.done("POST", POOLS, {"nodePool": slice_pool("fixed", **FIXED, config=spot)})
+    await cluster.done("POST", POOLS, {"nodePool": slice_pool("scaled", config=spot)})
+    await cluster.done("POST", POOLS, {"nodePool": slice_pool("kept", **FIXED)})
+    four = {ZONE: [0, 1, 2, 3]}
+    assert await resize(cluster.app, f"{KEY}/nodePools/scaled", {ZONE: []}, four)
+    for name, left in (("fixed", 4), ("scaled", 0)):
+        assert await cluster.call("POST", "/twin/reclaim", {"pool": name}) == {"pool": f"{KEY}/nodePools/{name}"}
+        assert cluster.backend.clusters["c1"].pools[name] == {ZONE: left}
+    assert ("delete_node_pool", "fixed") in cluster.backend.calls
+    refused = await cluster.refused("POST", "/twin/reclaim", {"pool": "kept"}, 400)
+    assert refused == "'kept' is on-demand, and only spot hosts are reclaimed; spot pools: fixed, scaled"
+    assert "there is no node pool 'nope'" in await cluster.refused("POST", "/twin/reclaim", {"pool": "nope"}, 400)
+    await stockout(cluster)
+    assert "GCE_STOCKOUT" in (await cluster.call("POST", "/twin/reclaim", {"pool": "fixed"}))["error"]
+    assert (await cluster.call("GET", f"{POOLS}/fixed"))["status"] == "RUNNING_WITH_ERROR"

@@ -1,0 +1,71 @@
+"""`stockout` and `reclaim`: faults brought about by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from tpuplane_twin.cli.console import console, errors_as_lines
+from tpuplane_twin.client import TwinClient, TwinError
+from tpuplane_twin.paths import TwinPaths
+
+Name = Annotated[
+    str, typer.Option("--name", "-n", envvar="TPUPLANE_TWIN", help="Which twin; several live side by side.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+
+@errors_as_lines
+def stockout(
+    zone: Annotated[str | None, typer.Option(help="Zone without capacity.")] = None,
+    generation: Annotated[str | None, typer.Option(help="TPU generation that is not to be had there.")] = None,
+    capacity: Annotated[
+        str | None,
+        typer.Option(help="on-demand, spot, flex-start or reservation (full); left out: all but the last."),
+    ] = None,
+    clear: Annotated[bool, typer.Option("--clear", help="There is capacity again: of what is named, or all.")] = False,
+    name: Name = "local",
+    as_json: Json = False,
+) -> None:
+    """Let there be no capacity: new nodes of a generation in a zone fail with GCE_STOCKOUT. Without options: list."""
+    client = TwinClient(TwinPaths.of(name))
+    named = {"zone": zone, "generation": generation, "capacity": capacity}
+    if clear:
+        found = client.request("DELETE", "/twin/stockouts", named)
+    elif any(named.values()):
+        if not zone or not generation:
+            raise TwinError("a stockout is of a generation in a zone; give --zone and --generation")
+        found = client.request("POST", "/twin/stockouts", named)
+    else:
+        found = client.request("GET", "/twin/stockouts")
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+    else:
+        _print(found["stockouts"])
+
+
+@errors_as_lines
+def reclaim(
+    pool: Annotated[str, typer.Argument(help="A spot node pool.")],
+    cluster: Annotated[str | None, typer.Option(help="Its cluster, where several have a pool of that name.")] = None,
+    name: Name = "local",
+    as_json: Json = False,
+) -> None:
+    """Take the hosts of a spot pool back, as Compute Engine does: its pods go, and come again where there is room."""
+    found = TwinClient(TwinPaths.of(name)).request("POST", "/twin/reclaim", {"pool": pool, "cluster": cluster})
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+    else:
+        console.print(f"the hosts of [bold]{pool}[/bold] are gone")
+        if "error" in found:
+            console.print(f"and no others came: {found['error']}")
+
+
+def _print(stockouts: list[dict[str, Any]]) -> None:
+    if not stockouts:
+        console.print("no stockouts: there is capacity everywhere")
+    for it in stockouts:
+        how = "however it is bought, reservations aside" if it["capacity"] == "any" else f"as {it['capacity']}"
+        console.print(f"[bold]{it['generation']}[/bold] in {it['zone']}: none to be had {how}")

@@ -1,0 +1,97 @@
+"""What goes wrong in a data centre, brought about by hand: stockouts, and spot hosts that are reclaimed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiohttp import web
+from tpuplane.tpu import SliceError, catalogue
+
+from tpuplane_twin.gcp import BackendError, Store, reclaim
+from tpuplane_twin.gcp.backend import capacity_of
+from tpuplane_twin.gcp.container.names import POOL
+from tpuplane_twin.gcp.container.shortages import ANY, CAPACITIES, STOCKOUT, stockout_key
+from tpuplane_twin.gcp.locations import is_zone
+
+Json = dict[str, Any]
+
+
+class Refused(Exception):
+    """What was asked for cannot be; the message says why, and what could be."""
+
+
+class Faults:
+    """The routes below /twin that bring faults about."""
+
+    def __init__(self, store: Store, app: web.Application) -> None:
+        self._store = store
+        self._app = app
+
+    def serve(self) -> None:
+        """Add the routes to the application."""
+        self._app.router.add_get("/twin/stockouts", _answering(self._stockouts))
+        self._app.router.add_post("/twin/stockouts", _answering(self._add))
+        self._app.router.add_delete("/twin/stockouts", _answering(self._clear))
+        self._app.router.add_post("/twin/reclaim", _answering(self._reclaim))
+
+    async def _stockouts(self, asked: Json) -> Json:
+        del asked
+        return {"stockouts": self._store.values(STOCKOUT)}
+
+    async def _add(self, asked: Json) -> Json:
+        """From now on there is no capacity of a generation in a zone, or none bought in one way."""
+        zone, name, capacity = (str(asked.get(field) or "") for field in ("zone", "generation", "capacity"))
+        capacity = capacity or ANY
+        if not is_zone(zone):
+            raise Refused(f"{zone!r} is not a zone; give one such as us-central1-b")
+        try:
+            generation = catalogue().generation(name).name
+        except SliceError as error:
+            raise Refused(str(error)) from error
+        if capacity not in (*CAPACITIES, ANY):
+            raise Refused(f"{capacity!r} is not a way to buy hosts; allowed: {', '.join(CAPACITIES)}")
+        stockout = {"zone": zone, "generation": generation, "capacity": capacity}
+        self._store.put(STOCKOUT, stockout_key(zone, generation, capacity), stockout)
+        return {"stockouts": self._store.values(STOCKOUT)}
+
+    async def _clear(self, asked: Json) -> Json:
+        """There is capacity again: of what is named, or everywhere."""
+        wanted = {field: value for field, value in asked.items() if value}
+        for stockout in self._store.values(STOCKOUT):
+            if all(stockout[field] == value for field, value in wanted.items()):
+                self._store.delete(STOCKOUT, stockout_key(**stockout))
+        return {"stockouts": self._store.values(STOCKOUT)}
+
+    async def _reclaim(self, asked: Json) -> Json:
+        """Compute Engine takes the hosts of a spot pool back."""
+        name = str(asked.get("pool") or "")
+        found = [(key, pool) for key, pool in self._store.items(POOL) if key.endswith(f"/nodePools/{name}")]
+        cluster = asked.get("cluster")
+        found = [(key, pool) for key, pool in found if not cluster or f"/clusters/{cluster}/" in key]
+        spot = sorted(pool["name"] for pool in self._store.values(POOL) if capacity_of(pool["config"]) == "spot")
+        choices = f"spot pools: {', '.join(spot) or 'none'}"
+        if not found:
+            raise Refused(f"there is no node pool {name!r}; {choices}")
+        if len(found) > 1:
+            clusters = ", ".join(key.split("/")[5] for key, _ in found)
+            raise Refused(f"several clusters have a node pool {name!r}; say which with --cluster: {clusters}")
+        ((key, pool),) = found
+        if capacity_of(pool["config"]) != "spot":
+            raise Refused(f"{name!r} is {capacity_of(pool['config'])}, and only spot hosts are reclaimed; {choices}")
+        try:
+            await reclaim(self._app, key)
+        except BackendError as error:
+            return {"pool": key, "error": str(error)}
+        return {"pool": key}
+
+
+def _answering(answer: Callable[[Json], Awaitable[Json]]) -> Callable[[web.Request], Awaitable[web.Response]]:
+    async def handle(request: web.Request) -> web.Response:
+        try:
+            asked = await request.json() if request.can_read_body else {}
+            return web.json_response(await answer(asked))
+        except (Refused, ValueError) as error:
+            return web.json_response({"error": {"code": 400, "message": str(error)}}, status=400)
+
+    return handle
