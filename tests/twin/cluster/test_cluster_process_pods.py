@@ -111,6 +111,19 @@ async def test_pods_and_services_can_be_asked_through_the_api_server(installed: 
     assert "nauthorized" in await refusal(client.request("GET", service))
 
 
+async def test_kubectl_shows_the_log_of_a_process_and_says_who_has_none(installed: Cluster, client: Api) -> None:
+    log = await installed.kubectl("logs", "-n", NAMESPACE, f"deployment/{NAME}")
+    assert "starting manager" in log
+    last = await installed.kubectl("logs", "-n", NAMESPACE, f"deployment/{NAME}", "--tail=1")
+    assert len(last.splitlines()) == 1
+    pod = {"metadata": {"name": "still"}, "spec": {"containers": [{"name": "still", "image": "still"}]}}
+    await client.request("POST", "/api/v1/namespaces/default/pods", body=pod)
+    await running_pods(client, "default", 1)
+    message = await refusal(client.request("GET", "/api/v1/namespaces/default/pods/still/log"))
+    assert "the pod default/still is simulated: nothing runs in it" in message
+    await client.delete("Pod", "still", "default")
+
+
 async def test_an_aggregated_api_is_served(client: Api) -> None:
     """Kueue's visibility: the API server hands the request on, and the operator believes it who asks."""
 

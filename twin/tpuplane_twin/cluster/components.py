@@ -75,6 +75,7 @@ def api_server(layout: Layout, token: str, services: str) -> ProcessSpec:
     # An authority of its own: with the cluster's, whoever has a certificate of it could speak for anybody.
     aggregator = Authority(layout.folder / "pki" / "front-proxy", "front-proxy-ca")
     proxy = aggregator.issue("front-proxy-client")
+    kubelet = layout.authority.issue("kubelet-client")
     signer = layout.folder / "pki" / "service-accounts.key"
     argv = _flags(
         layout.tools.binary("kube-apiserver"),
@@ -102,6 +103,8 @@ def api_server(layout: Layout, token: str, services: str) -> ProcessSpec:
             "requestheader-extra-headers-prefix": "X-Remote-Extra-",
             "proxy-client-cert-file": proxy.certificate,
             "proxy-client-key-file": proxy.key,
+            "kubelet-client-certificate": kubelet.certificate,
+            "kubelet-client-key": kubelet.key,
             "token-auth-file": layout.credentials.token_file,
             "anonymous-auth": "false",
             "authorization-mode": "Node,RBAC",

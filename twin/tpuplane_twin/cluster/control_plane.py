@@ -22,6 +22,7 @@ from tpuplane_twin.cluster.nodes import POOL_LABEL
 from tpuplane_twin.cluster.operators import OPERATORS, Operator
 from tpuplane_twin.cluster.pki import Authority, signing_key
 from tpuplane_twin.cluster.pools import NodePools
+from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET_PORT
 from tpuplane_twin.cluster.runner.runner import Runner
 from tpuplane_twin.cluster.tpu_webhook import TpuWebhook
 from tpuplane_twin.cluster.tpu_webhook.server import PORT as WEBHOOK_PORT
@@ -229,6 +230,7 @@ class ControlPlane:
         for use in (
             *components.PORTS,
             WEBHOOK_PORT,
+            KUBELET_PORT,
             *(use for operator in OPERATORS.values() for use in operator.ports),
         ):
             self._ports.check(f"{layout.key}/{use}")
@@ -256,7 +258,7 @@ class ControlPlane:
             self._serve_webhook(layout, api),
         )
         if self._runner is not None:
-            self._runner.start(api)
+            await self._runner.start(api)
 
     async def _serve_webhook(self, layout: Layout, api: Api) -> None:
         if self._webhook is None:

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from tpuplane_twin.cluster.addresses import kubernetes_address
 from tpuplane_twin.cluster.api import Api, Object
@@ -17,6 +18,8 @@ from tpuplane_twin.cluster.layout import LOOPBACK, Layout
 from tpuplane_twin.cluster.mirror import Mirror
 from tpuplane_twin.cluster.runner import dns
 from tpuplane_twin.cluster.runner.images import image_of
+from tpuplane_twin.cluster.runner.kubelet import NODE_PORT, Kubelet
+from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET
 from tpuplane_twin.cluster.runner.pod import Host, ProcessPod
 from tpuplane_twin.cluster.runner.services import Services
 from tpuplane_twin.cluster.tunnel import Simulated, Streams, Unreachable, relay
@@ -60,11 +63,13 @@ class Runner:
         self._serving: asyncio.Task[None] | None = None
         self._api: Api | None = None
         self._simulated = Simulated(lambda: self._api)
+        self._kubelet = Kubelet(layout, self._log)
 
-    def start(self, api: Api) -> None:
-        """Follow the cluster's pods from here on; does nothing if it does."""
+    async def start(self, api: Api) -> None:
+        """Follow the cluster's pods from here on; does nothing if it does. Raises `OSError` where a port is taken."""
         if self._tasks:
             return
+        await self._kubelet.start()
         self._api = api
         changed = asyncio.Event()
         pods: Mirror[Object] = Mirror(api, "Pod", _placed, changed)
@@ -78,12 +83,15 @@ class Runner:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._tasks, self._lives, self._api = [], {}, None
+        await self._kubelet.stop()
         self._close()
         await self._processes.stop(self._layout.process(PROCESS))
 
     async def dial(self, host: str, port: int) -> Streams:
         """A connection to a process pod. Raises `Unreachable`."""
         pod = next((life.pod for life in self._lives.values() if life.pod.pod["status"]["podIP"] == host), None)
+        if pod is None and port == NODE_PORT:
+            return await asyncio.open_connection(LOOPBACK, self._layout.port(KUBELET))
         if pod is None:
             return await self._simulated.dial(host, port)
         try:
@@ -125,6 +133,9 @@ class Runner:
                 elif life.ending.done():
                     del self._lives[uid]
             await changed.wait()
+
+    def _log(self, namespace: str, name: str) -> Path | None:
+        return next((life.pod.log for life in self._lives.values() if life.pod.name == f"{namespace}/{name}"), None)
 
     async def _live(self, pod: ProcessPod) -> None:
         try:

@@ -1,0 +1,88 @@
+"""The part of a kubelet's own API that serves `kubectl logs`, for every node of the cluster at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from aiohttp import web
+
+from tpuplane_twin.cluster.layout import LOOPBACK, Layout
+
+PORT = "kubelet"
+NODE_PORT = 10250
+"""Where the API server thinks that a node's kubelet is."""
+
+_LOOK = 0.3  # seconds between looks at a log that is followed
+_CHUNK = 64 * 1024
+
+Find = Callable[[str, str], Path | None]
+
+
+class Kubelet:
+    """Serves the logs of process pods over TLS on 127.0.0.1, to the API server alone."""
+
+    def __init__(self, layout: Layout, find: Find) -> None:
+        """`find` gives the log of a pod by namespace and name; None for one that is simulated."""
+        self._layout = layout
+        self._find = find
+        self._runner: web.AppRunner | None = None
+
+    async def start(self) -> None:
+        """Listen. Raises `OSError` where the port is taken."""
+        app = web.Application()
+        app.router.add_get("/containerLogs/{namespace}/{pod}/{container}", self._logs)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        await runner.setup()
+        pair = self._layout.authority.issue(PORT)
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(self._layout.authority.pair.certificate))
+        tls.load_cert_chain(pair.certificate, pair.key)
+        tls.verify_mode = ssl.CERT_REQUIRED
+        await web.TCPSite(runner, LOOPBACK, self._layout.port(PORT), ssl_context=tls).start()
+        self._runner = runner
+
+    async def stop(self) -> None:
+        """Stop listening, and end what is followed."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def _logs(self, request: web.Request) -> web.StreamResponse:
+        namespace, name = request.match_info["namespace"], request.match_info["pod"]
+        path = self._find(namespace, name)
+        if path is None:
+            # As a kubelet says that there is no log yet: the one answer whose text reaches the user.
+            return web.Response(status=400, text=f"the pod {namespace}/{name} is simulated: nothing runs in it")
+        response = web.StreamResponse(headers={"Content-Type": "text/plain"})
+        await response.prepare(request)
+        follow = request.query.get("follow") == "true"
+        lines = request.query.get("tailLines")
+        limit = int(request.query.get("limitBytes", 1 << 62))
+        # Who stops following goes away: that is how it ends.
+        with contextlib.suppress(FileNotFoundError, ConnectionError), path.open("rb") as log:
+            if lines is not None:
+                log.seek(_start_of_tail(path, int(lines)))
+            while limit > 0:
+                if chunk := log.read(min(_CHUNK, limit)):
+                    limit -= len(chunk)
+                    await response.write(chunk)
+                elif follow and self._find(namespace, name) == path:
+                    await asyncio.sleep(_LOOK)
+                else:
+                    break
+        return response
+
+
+def _start_of_tail(path: Path, lines: int) -> int:
+    """Where the last `lines` lines begin, in bytes."""
+    with path.open("rb") as log:
+        starts: deque[int] = deque(maxlen=lines)
+        position = 0
+        for line in log:
+            starts.append(position)
+            position += len(line)
+    return starts[0] if starts else position
