@@ -34,6 +34,8 @@ def shell_environment(client: TwinClient) -> dict[str, str]:
         **google_environment(record.api, client.token()),
         **proxy_environment(os.environ),
         "KUBECONFIG": str(client.paths.kubeconfig),
+        # The publishers' registries are on the internet.
+        "TPUPLANE_CHART_MIRROR": str(client.paths.charts),
         # The API servers' DNS endpoints have certificates of the twin's authority, where GKE's have public ones.
         trust.VARIABLE: str(client.paths.trusted),
     }

@@ -1,4 +1,4 @@
-"""What goes first on PATH in a twin's shell, and the providers where the user has none."""
+"""What goes first on PATH in a twin's shell, the charts of add-ons, and the providers where the user has none."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ _PROVIDERS = {
     "gcp": ("pulumi-gcp", "tpuplane_twin.providers.gcp"),
     "kubernetes": ("pulumi-kubernetes", "tpuplane_twin.providers.kubernetes"),
 }
+# Charts that lie in the modules of the programs that the twin builds. KubeRay's module has none.
+_CHARTS = ("kueue", "jobset")
 
 
 def install(paths: TwinPaths, tools: Tools) -> None:
@@ -25,6 +27,8 @@ def install(paths: TwinPaths, tools: Tools) -> None:
     engine.install_engine(paths, tools)
     link_atomic(paths.bin / "kubectl", tools.binary("kubectl"))
     _script(paths.bin / "gke-gcloud-auth-plugin", _auth_plugin(paths))
+    for name in _CHARTS:
+        link_atomic(paths.charts / name, tools.module(name) / "charts" / name)
     for name, (package, module) in _PROVIDERS.items():
         _install_provider(engine.pulumi_home(paths), name, version(package), module)
 

@@ -58,7 +58,7 @@ class TwinPaths:
         """Create the folders that every part expects. Raises `OSError` where the disk refuses."""
         self.root.mkdir(parents=True, exist_ok=True)
         self.root.chmod(0o700)
-        for folder in (self.gcp, self.clusters, self.bin, self.pulumi, self.logs):
+        for folder in (self.gcp, self.clusters, self.bin, self.charts, self.pulumi, self.logs):
             folder.mkdir(exist_ok=True)
         return self
 
@@ -76,6 +76,11 @@ class TwinPaths:
     def bin(self) -> Path:
         """Executables that go first on PATH in a shell that works with this twin."""
         return self.root / "bin"
+
+    @property
+    def charts(self) -> Path:
+        """Helm charts of the add-ons, of the very releases that the twin runs."""
+        return self.root / "charts"
 
     @property
     def pulumi(self) -> Path:

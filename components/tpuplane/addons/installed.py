@@ -1,6 +1,6 @@
 """The operators of one cluster, each after those that it needs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 import pulumi
@@ -19,6 +19,9 @@ class AddonsArgs(TypedDict):
 
     plan: ClusterPlan
     """The cluster's plan, with its add-ons in the order of their installation."""
+
+    after: NotRequired[Sequence[pulumi.Resource]]
+    """What must be there before: nodes to run on."""
 
     chart_mirror: NotRequired[str]
     """Where charts are taken from. Default: TPUPLANE_CHART_MIRROR of the environment, else their publishers."""
@@ -39,7 +42,7 @@ class Addons(pulumi.ComponentResource):
                 "cluster": cluster,
                 "plan": plan,
                 "adopting": adopting,
-                "after": [operators[key] for key in plan.after],
+                "after": [*args.get("after", ()), *(operators[key].ready for key in plan.after)],
             }
             if "chart_mirror" in args:
                 arguments["chart_mirror"] = args["chart_mirror"]

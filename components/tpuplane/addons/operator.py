@@ -10,6 +10,7 @@ import pulumi_kubernetes as kubernetes
 
 from tpuplane.addons import gate
 from tpuplane.addons.charts import locate
+from tpuplane.addons.definitions import without_descriptions
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.plan.addon_model import AddonPlan
 
@@ -36,8 +37,8 @@ class OperatorArgs(TypedDict):
     adopting: kubernetes.Provider
     """Provider of the cluster that takes over what exists already: CRDs that an earlier installation left."""
 
-    after: NotRequired[Sequence["Operator"]]
-    """Operators that must be ready before."""
+    after: NotRequired[Sequence[pulumi.Resource]]
+    """What must be there before: nodes, and the `ready` of other operators."""
 
     chart_mirror: NotRequired[str]
     """Where its chart is taken from. Default: TPUPLANE_CHART_MIRROR of the environment, else where the plan says."""
@@ -59,11 +60,10 @@ class Operator(pulumi.ComponentResource):
         super().__init__("tpuplane:index:Operator", name, {}, opts)
         self._inside = pulumi.ResourceOptions.merge(args["cluster"].in_cluster(), pulumi.ResourceOptions(parent=self))
         self._adopting = args["adopting"]
-        self._before = [it.ready for it in args.get("after", ())]
         self._namespace = kubernetes.core.v1.Namespace(
             f"{name}-namespace",
             metadata={"name": plan.namespace, "labels": _LABELS},
-            opts=self._after(self._before),
+            opts=self._after(args.get("after", ())),
         )
         chart = kubernetes.helm.v4.Chart(
             name,
@@ -109,14 +109,16 @@ class Operator(pulumi.ComponentResource):
                 replace_with=self._inside.replace_with,
             ),
         )
+        props = args.props
         if args.type_ == _CRD:
+            props = without_descriptions(props)
             opts = pulumi.ResourceOptions.merge(
                 opts, pulumi.ResourceOptions(provider=self._adopting, retain_on_delete=True)
             )
         if args.type_ == _SECRET:
             # The charts make it empty; the operator fills in its certificate, which an upgrade must not take away.
             opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["data", "stringData"]))
-        return pulumi.ResourceTransformResult(args.props, opts)
+        return pulumi.ResourceTransformResult(props, opts)
 
 
 def _told(plan: AddonPlan) -> dict[str, str]:

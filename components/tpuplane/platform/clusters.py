@@ -82,6 +82,8 @@ class NodePools(NamedTuple):
     gpu: dict[str, GpuNodePool]
     ref: ClusterRef
     """What the nodes know of their cluster."""
+    system: SystemNodePool | None
+    """The CPU pool; None in a cluster of somebody else's."""
 
 
 def make_node_pools(name: str, plan: ClusterPlan, project: str, cluster: AnyCluster) -> NodePools:
@@ -93,9 +95,10 @@ def make_node_pools(name: str, plan: ClusterPlan, project: str, cluster: AnyClus
         waits = [account]
     # A node that starts before its account has its roles reports neither logs nor metrics, and pulls no image.
     after_roles = pulumi.ResourceOptions(parent=cluster, depends_on=waits)
+    system = None
     if plan.system_pool is not None:
-        SystemNodePool(f"{name}-system", {"cluster": ref, "plan": plan.system_pool}, after_roles)
-    pools = NodePools({}, {}, ref)
+        system = SystemNodePool(f"{name}-system", {"cluster": ref, "plan": plan.system_pool}, after_roles)
+    pools = NodePools({}, {}, ref, system)
     for key, plans in groupby(plan.tpu_pools, key=lambda it: it.pool):
         pools.tpu[key] = TpuNodePool(f"{name}-{key}", {"cluster": ref, "plans": list(plans)}, after_roles)
     for gpu_pool in plan.gpu_pools:

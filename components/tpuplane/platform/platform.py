@@ -5,12 +5,12 @@ from typing import TypedDict
 
 import pulumi
 
-from tpuplane.addons import Queues
+from tpuplane.addons import Addons, Queues
 from tpuplane.gke import AnyCluster, GpuNodePool, Network, TpuNodePool
 from tpuplane.gke.namespace import make_namespace
-from tpuplane.plan import PlatformPlan, plan
+from tpuplane.plan import ClusterPlan, PlatformPlan, plan
 from tpuplane.platform.args import PlatformArgs
-from tpuplane.platform.clusters import make_classes, make_cluster, make_node_pools
+from tpuplane.platform.clusters import NodePools, make_classes, make_cluster, make_node_pools
 from tpuplane.spec import PlatformSpec
 
 
@@ -100,10 +100,11 @@ class Platform(pulumi.ComponentResource):
                 owner = it.namespace_classes.get(namespace)
                 make_namespace(f"{name}-{it.key}-{namespace}", namespace, clusters[it.key], compute_class=owner)
             make_classes(f"{name}-{it.key}", it, clusters[it.key], pools[it.key].ref)
+            ready = _addons(f"{name}-{it.key}-addons", it, clusters[it.key], pools[it.key])
             if it.queues is not None:
                 Queues(
                     f"{name}-{it.key}-queues",
-                    {"cluster": clusters[it.key], "plan": it.queues},
+                    {"cluster": clusters[it.key], "plan": it.queues, "ready": ready},
                     pulumi.ResourceOptions(parent=clusters[it.key]),
                 )
         self.clusters = {
@@ -131,6 +132,15 @@ class Platform(pulumi.ComponentResource):
         return Network(
             name, {"project": platform.project, "plan": platform.network}, pulumi.ResourceOptions(parent=self)
         )
+
+
+def _addons(name: str, plan: ClusterPlan, cluster: AnyCluster, pools: NodePools) -> list[pulumi.Resource]:
+    """Install a cluster's add-ons, on nodes that are there. Returns what opens when they answer."""
+    if not plan.addons:
+        return []
+    after = [pools.system] if pools.system is not None else []
+    made = Addons(name, {"cluster": cluster, "plan": plan, "after": after}, pulumi.ResourceOptions(parent=cluster))
+    return [operator.ready for operator in made.operators.values()]
 
 
 def _summary(pool: TpuNodePool) -> NodePoolSummary:

@@ -13,7 +13,6 @@ from cluster_objects import CLUSTER, KEY, TOKEN, Cluster, MakePools, pool
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.cluster import ControlPlane
 from tpuplane_twin.cluster.api import Api, Object
-from tpuplane_twin.cluster.control_plane import ALWAYS
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
 
@@ -28,6 +27,7 @@ _NAMES = (
     "jobset",
     "kuberay",
 )
+OPERATORS = ("kueue", "jobset")  # these run from the start, as the charts of a platform would have them
 _NUMBERS = itertools.count(1)
 
 
@@ -40,7 +40,7 @@ def tools() -> twin_tools.Tools:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def cluster(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cluster]:
     """A running cluster with GKE's Ray add-on and a pool for the pods that need no TPU."""
-    async with running(tools, tmp_path_factory.mktemp("cluster"), CLUSTER, ALWAYS) as found:
+    async with running(tools, tmp_path_factory.mktemp("cluster"), CLUSTER, OPERATORS) as found:
         yield found
 
 

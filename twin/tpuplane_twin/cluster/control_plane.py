@@ -32,7 +32,6 @@ from tpuplane_twin.processes import ProcessManager
 
 Progress = Callable[[str], None]
 
-ALWAYS = frozenset({"kueue", "jobset"})
 GLANCE = 5.0
 """Seconds: a status must not wait as long as work does for a server that is being restarted."""
 
@@ -72,7 +71,7 @@ class ControlPlane:
         ports: PortBook,
         tools: ToolBox,
         token: str,
-        operators: Iterable[str] = ALWAYS,
+        operators: Iterable[str] = (),
         trusted: Authority | None = None,
     ) -> None:
         """Nothing is started or written yet. `token` will be system:masters, `trusted` vouch for the API server."""
