@@ -87,6 +87,15 @@ def more_than_a_laboratory(platform: Description) -> None:
     platform["clusters"]["lab"]["autoProvisioning"]["limits"]["tpu"]["v6e"] = 68
 
 
+def many_gpus(platform: Description) -> None:
+    platform["clusters"]["central"]["gpuPools"]["open-models"]["autoscaling"]["maxNodes"] = 32
+
+
+def warm_gpus(platform: Description) -> None:
+    platform["clusters"]["central"]["gpuPools"]["small-models"].pop("capacity")
+    platform["clusters"]["central"]["gpuPools"]["small-models"]["autoscaling"]["minNodes"] = 1
+
+
 @pytest.mark.parametrize(
     ("stack", "change", "rules_broken", "said"),
     [
@@ -94,6 +103,8 @@ def more_than_a_laboratory(platform: Description) -> None:
         ("prod", no_protection, {"GKE022"}, "platform-central: deletionProtection is false"),
         ("prod", no_cost_center, {"GKE021"}, "resourceLabels.cost-center is not set"),
         ("prod", many_more, {"TPU012", "TPU013"}, "chips; the stack's budget is 4096"),
+        ("prod", many_gpus, {"TPU012"}, "GPUs; the stack's budget is 96"),
+        ("staging", warm_gpus, {"TPU014"}, "autoscaling.minNodeCount is 1: on-demand GPUs"),
         ("prod", no_repair, {"GKE012"}, "platform-central-pretrain-0: management.autoRepair is false"),
         ("dev", warm_on_demand, {"TPU014"}, "autoscaling.minNodeCount is 4: on-demand chips"),
         ("dev", more_than_a_laboratory, {"TPU012"}, "chips; the stack's budget is 96"),

@@ -1,18 +1,19 @@
-"""TPU rules that see the whole stack: reservations, budgets, compute classes, multislice."""
+"""Rules of chips and GPUs that see the whole stack: reservations, budgets, compute classes, multislice."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tpuplane.cost.charging import charging
-from tpuplane.cost.rates import rate
+from tpuplane.cost.rates import Rate, gpu_rate, rate
 from tpuplane.tpu import Generation, catalogue
 
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import stack_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
 from tpuplane_policies.core.values import Value
+from tpuplane_policies.rules.gpus import gpu_machine, gpu_pools, provisioned_gpus
 from tpuplane_policies.rules.kinds import COMPUTE_CLASS
 from tpuplane_policies.rules.pools import capacities, node_range, region_of, tpu_hosts, tpu_slice, zones
 
@@ -49,54 +50,66 @@ def provisioned(stack: Stack) -> Iterator[tuple[Resource, Generation, int]]:
 def reservations_are_large_enough(stack: Stack, options: Options) -> Demands:
     """What is always up of a reservation is no more than the reservation."""
     needed: dict[str, int] = defaultdict(int)
-    for pool, smallest, _ in _pools(stack):
+    for pool, smallest, _ in (*_pools(stack), *gpu_pools(stack)):
         if "reservation" in capacities(pool):
             for value in pool["nodeConfig.reservationAffinity.values"].get([]):
                 needed[value.partition("/reservations/")[2].partition("/")[0] or value] += smallest
     for name, chips in needed.items():
         holds = options["reservations"].get(name)
         if holds is not None:
-            yield demand(chips <= holds, Value(None), f"reservation {name} holds {holds:g} chips, not {chips}")
+            yield demand(chips <= holds, Value(None), f"reservation {name} holds {holds:g} chips or GPUs, not {chips}")
 
 
 @stack_rule("TPU012")
 def chips_within_budget(stack: Stack, options: Options) -> Demands:
-    """Chips at full scale, of the stack and of each team (resource label `team`)."""
-    teams: dict[str, int] = defaultdict(int)
-    total = 0
-    for pool, _, largest in _pools(stack):
+    """Chips and GPUs at full scale, of the stack and of each team (resource label `team`)."""
+    more_chips = sum(chips for *_, chips in provisioned(stack))
+    yield from _within("chips", _pools(stack), more_chips, options["chips"], options["teams"])
+    more_gpus = sum(gpus for *_, gpus in provisioned_gpus(stack))
+    yield from _within("GPUs", gpu_pools(stack), more_gpus, options["gpus"], options["teamGpus"])
+
+
+def _within(
+    what: str, pools: Iterable[tuple[Resource, int, int]], more: int, budget: float | None, budgets: dict[str, float]
+) -> Demands:
+    total, teams = more, defaultdict[str, int](int)
+    for pool, _, largest in pools:
         total += largest
         teams[_team(pool)] += largest
-    total += sum(chips for *_, chips in provisioned(stack))
-    if options["chips"] is not None:
-        text = f"the pools grow to {total} chips; the stack's budget is {options['chips']:g}"
-        yield demand(total <= options["chips"], Value(None), text)
-    for team, budget in options["teams"].items():
-        text = f"team {team} grows to {teams[team]} chips; its budget is {budget:g}"
-        yield demand(teams[team] <= budget, Value(None), text)
+    if budget is not None:
+        text = f"the pools grow to {total} {what}; the stack's budget is {budget:g}"
+        yield demand(total <= budget, Value(None), text)
+    for team, own in budgets.items():
+        text = f"team {team} grows to {teams[team]} {what}; its budget is {own:g}"
+        yield demand(teams[team] <= own, Value(None), text)
 
 
 @stack_rule("TPU013")
 def cost_within_budget(stack: Stack, options: Options) -> Demands:
-    """List prices of all chips at full scale, for a month; a price that is not on record is estimated high."""
+    """List prices of chips and GPU nodes at full scale, for a month; one that is not on record is estimated high."""
     if options["usdPerMonth"] is None and not options["teams"]:
         return
     total, teams = 0.0, defaultdict[str, float](float)
     for pool, _, largest in _pools(stack):
-        hosts, where = tpu_hosts(pool), zones(pool).get([])
-        zone = where if isinstance(where, str) else next(iter(where), "")
-        capacity = next(iter(capacities(pool)), "on-demand").replace("preemptible", "spot")
-        usd = _per_month(hosts.generation.name, zone, capacity, largest) if hosts else 0
+        hosts = tpu_hosts(pool)
+        usd = _per_month(rate(hosts.generation.name, *_bought(pool), estimate=True), largest) if hosts else 0
+        total += usd
+        teams[_team(pool)] += usd
+    for pool, _, largest in gpu_pools(stack):
+        machine = gpu_machine(pool)
+        usd = _per_month(gpu_rate(machine, *_bought(pool), estimate=True), largest) if machine else 0
         total += usd
         teams[_team(pool)] += usd
     for cluster, generation, chips in provisioned(stack):
-        total += _per_month(generation.name, str(cluster["location"].get("")), "on-demand", chips)
+        total += _per_month(rate(generation.name, _region(cluster), "on-demand", estimate=True), chips)
+    for cluster, machine, gpus in provisioned_gpus(stack):
+        total += _per_month(gpu_rate(machine, _region(cluster), "on-demand", estimate=True), gpus)
     budget = options["usdPerMonth"]
     if budget is not None:
-        text = f"the chips cost {total:,.0f} USD a month at full scale; the budget is {budget:,.0f} USD"
+        text = f"chips and GPUs cost {total:,.0f} USD a month at full scale; the budget is {budget:,.0f} USD"
         yield demand(total <= budget, Value(None), text)
     for team, budget in options["teams"].items():
-        text = f"team {team}'s chips cost {teams[team]:,.0f} USD a month at full scale; its budget is {budget:,.0f} USD"
+        text = f"team {team}'s cost {teams[team]:,.0f} USD a month at full scale; its budget is {budget:,.0f} USD"
         yield demand(teams[team] <= budget, Value(None), text)
 
 
@@ -104,9 +117,19 @@ def _team(pool: Resource) -> str:
     return str(pool["nodeConfig.resourceLabels"].child(TEAM_LABEL).get(""))
 
 
-def _per_month(generation: str, location: str, capacity: str, chips: int) -> float:
-    price = rate(generation, region_of(location), capacity, estimate=True).price
-    return chips * price.usd_per_chip_hour * charging().hours_per_month if price else 0
+def _bought(pool: Resource) -> tuple[str, str]:
+    """The region in which a pool's hosts are paid for, and how."""
+    where = zones(pool).get([])
+    zone = where if isinstance(where, str) else next(iter(where), "")
+    return region_of(zone), next(iter(capacities(pool)), "on-demand").replace("preemptible", "spot")
+
+
+def _region(cluster: Resource) -> str:
+    return region_of(str(cluster["location"].get("")))
+
+
+def _per_month(found: Rate, units: int) -> float:
+    return units * found.price.usd_per_chip_hour * charging().hours_per_month if found.price else 0
 
 
 @stack_rule("TPU015")

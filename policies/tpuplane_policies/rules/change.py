@@ -11,6 +11,7 @@ from tpuplane_policies.core.plans import Plan, Step
 from tpuplane_policies.core.registry import plan_rule, resource_rule, rules, stack_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack, matches
 from tpuplane_policies.core.values import Truth, Value
+from tpuplane_policies.rules.gpus import gpus_per_node
 from tpuplane_policies.rules.kinds import CRD, K8S_PROVIDER
 from tpuplane_policies.rules.pools import node_range, tpu_hosts
 
@@ -40,16 +41,22 @@ def no_cluster_is_replaced(plan: Plan, options: Options) -> Demands:
 
 @plan_rule("REP002")
 def replaced_pools_are_approved(plan: Plan, options: Options) -> Demands:
-    """A replaced pool ends what runs on its chips, and its chips may not come back."""
+    """A replaced pool ends what runs on its nodes, and they may not come back."""
     for step in _replaced(plan, POOL):
         pool = step.old or step.resource
-        hosts = tpu_hosts(pool)
-        chips = node_range(pool)[1] * hosts.machine.chips if hosts else 0
         text = (
-            f"the plan replaces this pool for {', '.join(step.fields) or 'a dependency'}: {chips} TPU chips go, "
+            f"the plan replaces this pool for {', '.join(step.fields) or 'a dependency'}: {_lost(pool)} go, "
             f"for {options['minutes']:g} minutes at least and until Google has them again"
         )
         yield demand(step.resource.name in options["approved"], Value(None), text, step.resource)
+
+
+def _lost(pool: Resource) -> str:
+    hosts, nodes = tpu_hosts(pool), node_range(pool)[1]
+    if hosts is not None:
+        return f"{nodes * hosts.machine.chips} TPU chips"
+    gpus = nodes * gpus_per_node(pool)
+    return f"{gpus} GPUs" if gpus else f"{nodes} nodes"
 
 
 @resource_rule("REP003", K8S_PROVIDER)

@@ -13,6 +13,8 @@ from tpuplane_policies.core.registry import resource_rule, stack_rule
 from tpuplane_policies.core.resources import POOL, Resource, Stack
 from tpuplane_policies.core.values import Value
 from tpuplane_policies.rules.budgets import provisioned
+from tpuplane_policies.rules.gpus import ACCELERATOR as GPU_ACCELERATOR
+from tpuplane_policies.rules.gpus import GPU, INSTANCE_TYPE, gpu_machine, offered_per_node, provisioned_gpus
 from tpuplane_policies.rules.kinds import (
     ADMISSION_CHECK,
     CLUSTER_QUEUE,
@@ -36,9 +38,10 @@ HOSTNAME = "kubernetes.io/hostname"
 
 def _node_labels(pool: Resource) -> dict[str, Any]:
     """The labels of a pool's nodes that are known from here: its own and GKE's."""
-    shape = tpu_slice(pool)
+    accelerated = tpu_slice(pool) or gpu_machine(pool)
     own = dict(pool["nodeConfig.labels"].get({}))
-    return {**own, **(shape.node_labels if shape else {}), NODE_POOL: pool["name"].get("")}
+    known = {NODE_POOL: pool["name"].get(""), INSTANCE_TYPE: pool["nodeConfig.machineType"].get("")}
+    return {**own, **(accelerated.node_labels if accelerated else {}), **known}
 
 
 def _resources(queue: Resource) -> Iterator[tuple[Value, Value]]:
@@ -51,7 +54,7 @@ def _resources(queue: Resource) -> Iterator[tuple[Value, Value]]:
 
 @stack_rule("KQ001")
 def flavors_meet_nodes(stack: Stack, options: Options) -> Demands:
-    """Labels that some pool has; taints that GKE puts on TPU nodes are tolerated."""
+    """Labels that some pool has; taints that GKE puts on nodes with TPUs and GPUs are tolerated."""
     pools = [_node_labels(pool) for pool in stack.of(POOL)]
     if any(stack.of(COMPUTE_CLASS)) or any(provisioned(stack)) or not pools:
         return
@@ -60,9 +63,10 @@ def flavors_meet_nodes(stack: Stack, options: Options) -> Demands:
         wanted = at.get({})
         met = any(wanted.items() <= labels.items() for labels in pools)
         yield demand(met or not wanted, at, f"no pool of this stack has the labels {_listed(wanted)}", flavor)
-        if ACCELERATOR in wanted:
-            keys = [it["key"].get() for it in flavor["spec.tolerations"].each()]
-            yield demand(TPU in keys, flavor["spec.tolerations"], f"TPU nodes are tainted with {TPU}", flavor)
+        for label, taint in ((ACCELERATOR, TPU), (GPU_ACCELERATOR, GPU)):
+            if label in wanted:
+                keys = [it["key"].get() for it in flavor["spec.tolerations"].each()]
+                yield demand(taint in keys, flavor["spec.tolerations"], f"its nodes are tainted with {taint}", flavor)
 
 
 def _listed(labels: dict[str, Any]) -> str:
@@ -80,44 +84,54 @@ def quotas_are_no_larger_than_pools(stack: Stack, options: Options) -> Demands:
             smallest, largest = node_range(pool)
             chips[key] += largest * shape.machine.chips
             fixed[key] = fixed.get(key, True) and smallest == largest and "reservation" in capacities(pool)
+        machine = gpu_machine(pool)
+        if machine is not None:
+            chips[machine.accelerator.name, machine.name] += node_range(pool)[1] * offered_per_node(pool)
     promised = _promised(stack)
     spare = defaultdict[str, int](int)
     for _, generation, more in provisioned(stack):
         spare[generation.label] += more
+    for _, gpus, more in provisioned_gpus(stack):
+        spare[gpus.accelerator.name] += more
     if not chips and not spare:
         return
     for key, quota in promised.items():
         spare[key[0]] -= max(0, quota - chips[key])
-        text = f"the queues promise {quota} chips of {' '.join(key)}; the pools grow to {chips[key]}"
+        text = f"the queues promise {quota} {_units(key)} of {' '.join(key)}; the pools grow to {chips[key]}"
         yield demand(spare[key[0]] >= 0, Value(None), text)
         if fixed.get(key):
             text = f"the queues promise {quota} of {chips[key]} reserved chips of {' '.join(key)}; the others idle"
             yield demand(quota >= chips[key], Value(None), text)
 
 
-_Shape = tuple[str, str]
+_Shape = tuple[str, str]  # accelerator, and topology or machine type
+
+
+def _units(shape: _Shape) -> str:
+    return "chips" if shape[0].startswith("tpu") else "GPUs"
 
 
 def _promised(stack: Stack) -> dict[_Shape, int]:
-    """Chips in the nominal quotas of all cluster queues, by accelerator and topology of their flavors."""
+    """Chips and GPUs in the nominal quotas of all cluster queues, by the labels of their flavors."""
     flavors = {it["metadata.name"].raw: it["spec.nodeLabels"] for it in stack.of(FLAVOR)}
     promised: dict[_Shape, int] = defaultdict(int)
     for queue in stack.of(CLUSTER_QUEUE):
         for flavor, item in _resources(queue):
             labels = flavors.get(flavor["name"].raw)
-            if item["name"].raw == TPU and labels is not None:
-                shape = (labels.child(ACCELERATOR).get(""), labels.child(TOPOLOGY_LABEL).get(""))
-                promised[shape] += int(item["nominalQuota"].get(0))
+            if labels is None or not int(item["nominalQuota"].get(0) if item["name"].raw in (TPU, GPU) else 0):
+                continue
+            by = (ACCELERATOR, TOPOLOGY_LABEL) if item["name"].raw == TPU else (GPU_ACCELERATOR, INSTANCE_TYPE)
+            promised[labels.child(by[0]).get(""), labels.child(by[1]).get("")] += int(item["nominalQuota"].get(0))
     return promised
 
 
 @resource_rule("KQ003", CLUSTER_QUEUE)
 def all_that_pods_ask_for_is_covered(queue: Resource, options: Options) -> Demands:
-    """A pod with TPUs asks for cpu and memory as well."""
+    """A pod with TPUs or GPUs asks for cpu and memory as well."""
     for group in queue["spec.resourceGroups"].each():
         at = group["coveredResources"]
         covered = at.get([])
-        if TPU in covered:
+        if TPU in covered or GPU in covered:
             everywhere = {name for it in queue["spec.resourceGroups"].each() for name in it["coveredResources"].get([])}
             missing = [name for name in ("cpu", "memory") if name not in everywhere]
             yield demand(not missing, at, f"{' and '.join(missing)} not covered, so no pod that asks is admitted")

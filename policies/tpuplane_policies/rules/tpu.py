@@ -1,4 +1,4 @@
-"""TPU node pools: shape, placement, size, capacity."""
+"""Node pools with TPUs: shape, placement, size. Those with TPUs or GPUs: how they are bought."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from tpuplane.tpu import SliceError, catalogue
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule
 from tpuplane_policies.core.resources import POOL, Resource
+from tpuplane_policies.rules.gpus import gpu_machine, gpus_per_node
 from tpuplane_policies.rules.pools import capacities, node_range, region_of, tpu_hosts, tpu_slice, zones
 
 LABEL_PREFIX = "cloud.google.com/gke-tpu-"
@@ -103,14 +104,17 @@ def one_zone_that_has_them(pool: Resource, options: Options) -> Demands:
 @resource_rule("TPU006", POOL)
 def bought_in_one_way(pool: Resource, options: Options) -> Demands:
     """Spot, flex-start and reservations exclude each other."""
-    hosts = tpu_hosts(pool)
-    if hosts is None:
+    hosts, machine = tpu_hosts(pool), gpu_machine(pool)
+    if hosts is None and not gpus_per_node(pool):
         return
     config, asked = pool["nodeConfig"], capacities(pool)
     yield demand(len(asked) <= 1, config, f"asks for {', '.join(asked)} at once")
     if "flex-start" in asked:
-        offered = hosts.generation.flex_start
-        yield demand(offered, config["flexStart"], f"flex-start does not offer {hosts.generation.name}")
+        if hosts is not None:
+            offered = hosts.generation.flex_start
+            yield demand(offered, config["flexStart"], f"flex-start does not offer {hosts.generation.name}")
+        elif machine is not None:
+            yield demand(machine.flex_start, config["flexStart"], f"flex-start does not offer {machine.name}")
         affinity = config["reservationAffinity.consumeReservationType"]
         yield demand(affinity.one_of(None, "NO_RESERVATION"), affinity, "flex-start hosts use no reservation")
     if pool["queuedProvisioning.enabled"].get(False):
@@ -150,7 +154,7 @@ def gkes_own_labels_and_taint(pool: Resource, options: Options) -> Demands:
 @resource_rule("TPU009", POOL)
 def flex_start_ends(pool: Resource, options: Options) -> Demands:
     """Flex-start hosts are lent for a time of at most seven days."""
-    if tpu_hosts(pool) is not None and pool["nodeConfig.flexStart"].get(False):
+    if pool["nodeConfig.flexStart"].get(False):
         at = pool["nodeConfig.maxRunDuration"]
         yield demand(at.test(_lasts), at, "flex-start hosts run for 600s to 604800s")
 
@@ -188,8 +192,9 @@ def machines_exist_there(pool: Resource, options: Options) -> Demands:
 
 @resource_rule("TPU014", POOL)
 def nothing_dear_that_idles(pool: Resource, options: Options) -> Demands:
-    """Outside production, on-demand chips come with the work and go with it."""
-    if tpu_hosts(pool) is None or capacities(pool):
+    """Outside production, what is dear and on demand comes with the work and goes with it."""
+    what = "chips" if tpu_hosts(pool) is not None else "GPUs"
+    if (what == "GPUs" and not gpus_per_node(pool)) or capacities(pool):
         return
     at = pool["autoscaling.minNodeCount"] if pool["autoscaling"].is_set.holds else pool["nodeCount"]
-    yield demand(node_range(pool)[0] == 0, at, "on-demand chips that are paid for when nobody uses them")
+    yield demand(node_range(pool)[0] == 0, at, f"on-demand {what} that are paid for when nobody uses them")

@@ -1,0 +1,72 @@
+"""What the rules must know of a pool of GPU nodes. The tables are tpuplane's."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
+
+from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
+from tpuplane_policies.rules.pools import node_range
+
+GPU = "nvidia.com/gpu"
+ACCELERATOR = "cloud.google.com/gke-accelerator"
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+
+
+def gpu_machine(pool: Resource) -> GpuMachine | None:
+    """The machine of a GPU pool; None for a pool of others, and for GPUs attached to a machine that comes without.
+
+    Raises:
+        UndecidedError: if the machine type is not known yet.
+
+    """
+    try:
+        return gpu_catalogue().machine(str(pool["nodeConfig.machineType"].get("")))
+    except GpuError:
+        return None
+
+
+def gpus_per_node(pool: Resource) -> int:
+    """GPUs of one node, those that are attached to it among them; 0 for a node without."""
+    machine = gpu_machine(pool)
+    if machine is not None:
+        return machine.gpus
+    return sum(int(it["count"].get(0)) for it in pool["nodeConfig.guestAccelerators"].each())
+
+
+def offered_per_node(pool: Resource) -> int:
+    """What a node offers as `nvidia.com/gpu`: its GPUs, times partitions of each, times containers that share one."""
+    offered, machine = gpus_per_node(pool), gpu_machine(pool)
+    for it in pool["nodeConfig.guestAccelerators"].each():
+        if machine is not None:
+            offered *= machine.accelerator.partitions.get(it["gpuPartitionSize"].get(""), 1)
+        offered *= int(it["gpuSharingConfig.maxSharedClientsPerGpu"].get(0)) or 1
+    return offered
+
+
+def gpu_pools(stack: Stack) -> Iterator[tuple[Resource, int, int]]:
+    """Pools with GPUs, and how many at least and at most."""
+    for pool in stack.of(POOL):
+        per_node = gpus_per_node(pool)
+        if per_node:
+            smallest, largest = node_range(pool)
+            yield pool, smallest * per_node, largest * per_node
+
+
+def provisioned_gpus(stack: Stack) -> Iterator[tuple[Resource, GpuMachine, int]]:
+    """GPUs that node auto-provisioning may add in each cluster, up to its limit; on which machine is a guess."""
+    declared: dict[tuple[str, str], int] = defaultdict(int)
+    for pool, _, largest in gpu_pools(stack):
+        machine = gpu_machine(pool)
+        if machine is not None:
+            declared[str(pool["cluster"].raw), machine.accelerator.name] += largest
+    known = {it.name for it in gpu_catalogue().accelerators}
+    for cluster in stack.of(CLUSTER):
+        if cluster["clusterAutoscaling.enabled"].get(False):
+            for limit in cluster["clusterAutoscaling.resourceLimits"].each():
+                name = limit["resourceType"].get("")
+                if name in known:
+                    more = int(limit["maximum"].get(0)) - declared[str(cluster["name"].raw), name]
+                    yield cluster, gpu_catalogue().machine_with(name), max(0, more)
