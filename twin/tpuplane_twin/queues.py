@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 
 from tpuplane_twin.cluster import ClusterError
-from tpuplane_twin.cluster.api import Api, ApiError, Object
+from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.nodes import POOL_LABEL
 from tpuplane_twin.elasticity.quantities import thousandths
 from tpuplane_twin.kueue_words import in_plain_words
@@ -29,11 +29,7 @@ async def read_queues(api: Api) -> list[dict[str, Any]]:
         pods = await api.list("Pod", labelSelector=_POD_SET) if any(map(_admitted, workloads)) else []
         nodes = await api.list("Node", labelSelector=POOL_LABEL) if pods else []
         return describe_queues(queues, await api.list("LocalQueue"), workloads, pods, nodes)
-    except ApiError as error:
-        # It cannot answer while its store is being restarted.
-        if error.status == 404 or error.status >= 500:
-            return []
-        raise
+    # Refused, too: for a moment after its start the API server has no storage for custom resources (429).
     except (ClusterError, aiohttp.ClientError, OSError):
         return []
 
