@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from tpuplane_twin import engine, trust
 from tpuplane_twin.client import TwinClient, TwinError
 
-# The key is what the official Google provider reads; each address ends in the API's version.
+# The key is what the official Google provider reads; each address ends in the API's version, but for Monitoring's.
 _ENDPOINTS = {
     "GOOGLE_CONTAINER_CUSTOM_ENDPOINT": "/v1beta1/",
     "GOOGLE_COMPUTE_CUSTOM_ENDPOINT": "/compute/beta/",
     "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT": "/iam/v1/",
     "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT": "/crm/v1/",
     "GOOGLE_KMS_CUSTOM_ENDPOINT": "/kms/v1/",
+    "GOOGLE_LOGGING_CUSTOM_ENDPOINT": "/logging/v2/",
+    # Two versions of it are used, and the provider adds which one.
+    "GOOGLE_MONITORING_CUSTOM_ENDPOINT": "/monitoring/",
     "GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT": "/serviceusage/v1beta1/",
 }
 

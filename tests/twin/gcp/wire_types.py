@@ -17,6 +17,9 @@ _APIS = {
     "/iam/v1/": ("iam", "v1"),
     "/crm/v1/": ("cloudresourcemanager", "v1"),
     "/kms/v1/": ("cloudkms", "v1"),
+    "/logging/v2/": ("logging", "v2"),
+    "/monitoring/v1/": ("monitoring", "v1"),
+    "/monitoring/v3/": ("monitoring", "v3"),
     "/serviceusage/v1beta1/": ("serviceusage", "v1beta1"),
 }
 _TYPES: dict[str, type | tuple[type, ...]] = {

@@ -23,6 +23,8 @@ from tpuplane_twin.gcp.discovery import Document, Method, document
 from tpuplane_twin.gcp.errors import ApiError, ErrorStyle, invalid, not_found, unimplemented
 from tpuplane_twin.gcp.identity import identity_handlers
 from tpuplane_twin.gcp.kms import kms_handlers
+from tpuplane_twin.gcp.logs import logging_handlers
+from tpuplane_twin.gcp.monitoring import monitoring_handlers
 from tpuplane_twin.gcp.operations import Operations
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.service_usage import service_usage_handlers
@@ -124,6 +126,8 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
         **compute_handlers(store),
         **identity_handlers(store),
         **kms_handlers(store),
+        **logging_handlers(store),
+        **monitoring_handlers(store),
         **service_usage_handlers(),
     }
     app = web.Application(middlewares=[_authenticated(token)], client_max_size=_MAX_BODY)
@@ -138,6 +142,9 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
         "/iam/v1/": Service("iam", "v1", handlers),
         "/crm/v1/": Service("cloudresourcemanager", "v1", handlers),
         "/kms/v1/": Service("cloudkms", "v1", handlers),
+        "/logging/v2/": Service("logging", "v2", handlers),
+        "/monitoring/v1/": Service("monitoring", "v1", handlers),
+        "/monitoring/v3/": Service("monitoring", "v3", handlers),
         "/serviceusage/v1beta1/": Service("serviceusage", "v1beta1", handlers),
     }.items():
         app.router.add_route("*", base + "{path:.*}", _route(store, service, base))

@@ -80,6 +80,8 @@ class GoogleApi:
             "iamBetaCustomEndpoint": f"{self.url}/iam/v1/",
             "resourceManagerCustomEndpoint": f"{self.url}/crm/v1/",
             "kmsCustomEndpoint": f"{self.url}/kms/v1/",
+            "loggingCustomEndpoint": f"{self.url}/logging/v2/",
+            "monitoringCustomEndpoint": f"{self.url}/monitoring/",
             "serviceUsageCustomEndpoint": f"{self.url}/serviceusage/v1beta1/",
         }
 

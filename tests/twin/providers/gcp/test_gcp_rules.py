@@ -43,6 +43,8 @@ def offline() -> Driver:
             "iamBetaCustomEndpoint": f"{nowhere}/iam/v1/",
             "resourceManagerCustomEndpoint": f"{nowhere}/crm/v1/",
             "kmsCustomEndpoint": f"{nowhere}/kms/v1/",
+            "loggingCustomEndpoint": f"{nowhere}/logging/v2/",
+            "monitoringCustomEndpoint": f"{nowhere}/monitoring/",
             "serviceUsageCustomEndpoint": f"{nowhere}/serviceusage/v1beta1/",
         }
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -118,6 +119,13 @@ def _rotation_period(path: str, value: str) -> Iterator[str]:
         yield "rotation period must be at least one day"
 
 
+def _json(path: str, value: str) -> Iterator[str]:
+    try:
+        json.loads(value)
+    except ValueError as error:
+        yield f'"{path}" contains an invalid JSON: {error}'
+
+
 _FORMATS: Final[dict[str, Callable[[str, str], Iterator[str]]]] = {
     "gceName": _gce_name,
     "clusterName": _cluster_name,
@@ -130,5 +138,6 @@ _FORMATS: Final[dict[str, Callable[[str, str], Iterator[str]]]] = {
     "privateAsn": _private_asn,
     "goDuration": _go_duration,
     "iamMember": _iam_member,
+    "json": _json,
     "rotationPeriod": _rotation_period,
 }

@@ -32,6 +32,7 @@ from tpuplane_twin.providers.gcp.resources.iam_member import CryptoKeyIamMember,
 from tpuplane_twin.providers.gcp.resources.kms import CryptoKey, KeyRing
 from tpuplane_twin.providers.gcp.resources.networking import Firewall, Network, ResourcePolicy, Router, Subnetwork
 from tpuplane_twin.providers.gcp.resources.node_pool import NodePool
+from tpuplane_twin.providers.gcp.resources.observability import AlertPolicy, Dashboard, LogMetric
 from tpuplane_twin.providers.gcp.resources.router_nat import RouterNat
 from tpuplane_twin.providers.gcp.resources.service_identity import ServiceIdentity
 from tpuplane_twin.providers.gcp.session import Session, start_session, unknown_keys
@@ -43,12 +44,15 @@ _DEFAULT_MINUTES: Final = 20
 
 _TYPES: Final[tuple[type[Resource], ...]] = (
     Account,
+    AlertPolicy,
     Cluster,
     CryptoKey,
     CryptoKeyIamMember,
+    Dashboard,
     Firewall,
     IamMember,
     KeyRing,
+    LogMetric,
     Network,
     NodePool,
     ResourcePolicy,

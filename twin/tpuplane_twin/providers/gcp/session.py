@@ -29,6 +29,8 @@ _ENVIRONMENT: Final[Mapping[str, Sequence[str]]] = {
     "iamBetaCustomEndpoint": ("GOOGLE_IAM_BETA_CUSTOM_ENDPOINT",),
     "resourceManagerCustomEndpoint": ("GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT",),
     "kmsCustomEndpoint": ("GOOGLE_KMS_CUSTOM_ENDPOINT",),
+    "loggingCustomEndpoint": ("GOOGLE_LOGGING_CUSTOM_ENDPOINT",),
+    "monitoringCustomEndpoint": ("GOOGLE_MONITORING_CUSTOM_ENDPOINT",),
     "serviceUsageCustomEndpoint": ("GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT",),
 }
 _ENDPOINTS: Final = (
@@ -37,6 +39,8 @@ _ENDPOINTS: Final = (
     "iamBetaCustomEndpoint",
     "resourceManagerCustomEndpoint",
     "kmsCustomEndpoint",
+    "loggingCustomEndpoint",
+    "monitoringCustomEndpoint",
     "serviceUsageCustomEndpoint",
 )
 _NO_CREDENTIALS: Final = (
@@ -58,6 +62,8 @@ class Session:
     iam: str
     resource_manager: str
     kms: str
+    logging: str
+    monitoring: str
     service_usage: str
     project: str
     region: str
@@ -107,6 +113,8 @@ def start_session(config: Mapping[str, Any]) -> Session:
         iam=_base(settings["iamBetaCustomEndpoint"]),
         resource_manager=_base(settings["resourceManagerCustomEndpoint"]),
         kms=_base(settings["kmsCustomEndpoint"]),
+        logging=_base(settings["loggingCustomEndpoint"]),
+        monitoring=_base(settings["monitoringCustomEndpoint"]),
         service_usage=_base(settings["serviceUsageCustomEndpoint"]),
         project=settings["project"],
         region=settings["region"].rpartition("/")[2],

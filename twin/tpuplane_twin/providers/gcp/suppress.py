@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -72,12 +73,26 @@ def _added_scopes(old: Any, new: Any, root: Root) -> bool:
     return isinstance(old, list) and isinstance(new, list) and set(old) == {*new, monitoring}
 
 
+def _same_dashboard(old: Any, new: Any, root: Root) -> bool:
+    """Two dashboards in JSON; what only the API says of it (name, etag, defaults) is no difference."""
+    return bool(isinstance(old, str) and isinstance(new, str) and _said(json.loads(old), json.loads(new)))
+
+
+def _said(old: Any, new: Any) -> bool:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return all(key in old and _said(old[key], value) for key, value in new.items())
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(_said(*pair) for pair in zip(old, new, strict=True))
+    return bool(old == new)
+
+
 _RULES: Final[dict[str, Callable[[Any, Any, Root], bool]]] = {
     "addedScopes": _added_scopes,
     "autopilot": lambda old, new, root: bool(root.get("enableAutopilot")),
     "binaryAuthorization": _removed_while_off,
     "case": _same_case,
     "cidrOrSize": _same_size,
+    "dashboard": _same_dashboard,
     "databaseEncryption": _database_encryption,
     "disabledBlock": _removed_while_off,
     "dnsScope": lambda old, new, root: not old and new == "DNS_SCOPE_UNSPECIFIED",

@@ -1,0 +1,111 @@
+"""Cloud Monitoring and Cloud Logging: what is kept, and what is refused as Google refuses it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from twin_api import Api
+
+pytestmark = pytest.mark.twin
+
+DASHBOARDS = "/monitoring/v1/projects/acme/dashboards"
+POLICIES = "/monitoring/v3/projects/acme/alertPolicies"
+CHANNELS = "/monitoring/v3/projects/acme/notificationChannels"
+METRICS = "/logging/v2/projects/acme/metrics"
+TILE = {"xPos": 0, "yPos": 0, "width": 12, "height": 8, "widget": {"title": "t", "text": {"content": "hi"}}}
+DASHBOARD = {"displayName": "TPU", "mosaicLayout": {"columns": 48, "tiles": [TILE]}}
+
+
+def policy(**fields: Any) -> dict[str, Any]:
+    threshold = {"filter": 'metric.type="m"', "comparison": "COMPARISON_LT", "thresholdValue": 1, "duration": "300s"}
+    condition = {"displayName": "c", "conditionThreshold": threshold}
+    return {"displayName": "p", "combiner": "OR", "conditions": [condition], **fields}
+
+
+def timed(**fields: Any) -> dict[str, Any]:
+    made = policy()
+    made["conditions"][0]["conditionThreshold"].update(fields)
+    return made
+
+
+async def test_a_dashboard_is_named_by_the_projects_number_and_guarded_by_its_etag(api: Api) -> None:
+    made = await api.call("POST", DASHBOARDS, DASHBOARD)
+    number, _, uid = made["name"].removeprefix("projects/").partition("/dashboards/")
+    assert number.isdecimal()
+    assert await api.call("GET", f"{DASHBOARDS}/{uid}") == made  # the project's id means the same
+    renamed = {**DASHBOARD, "displayName": "Chips", "etag": made["etag"]}
+    changed = await api.call("PATCH", f"/monitoring/v1/{made['name']}", renamed)
+    assert (changed["displayName"], changed["name"]) == ("Chips", made["name"])
+    await api.refused("PATCH", f"/monitoring/v1/{made['name']}", renamed, 409)
+    assert (await api.call("GET", DASHBOARDS))["dashboards"] == [changed]
+    await api.call("DELETE", f"/monitoring/v1/{made['name']}")
+    await api.refused("GET", f"/monitoring/v1/{made['name']}", None, 404)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"mosaicLayout": {"columns": 48}}, "displayName is missing"),
+        ({"displayName": "x"}, "exactly one layout"),
+        ({"displayName": "x", "mosaicLayout": {"columns": 6, "tiles": [TILE]}}, "wider than its 6 columns"),
+        ({**DASHBOARD, "tiles": []}, 'Unknown name "tiles"'),
+    ],
+)
+async def test_a_wrong_dashboard_is_refused(api: Api, body: dict[str, Any], words: str) -> None:
+    assert words in await api.refused("POST", DASHBOARDS, body, 400)
+
+
+async def test_a_policy_changes_by_its_mask(api: Api) -> None:
+    made = await api.call("POST", POLICIES, policy(severity="WARNING"))
+    assert made["enabled"]
+    assert made["conditions"][0]["name"].startswith(f"{made['name']}/conditions/")
+    path = f"/monitoring/v3/{made['name']}"
+    changed = await api.call("PATCH", f"{path}?updateMask=displayName,severity", policy(displayName="q"))
+    assert changed["displayName"] == "q"
+    assert "severity" not in changed
+    assert changed["conditions"] == made["conditions"]
+    assert (await api.call("GET", POLICIES))["alertPolicies"] == [changed]
+    await api.call("DELETE", path)
+    await api.refused("GET", path, None, 404)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (policy(displayName=""), "display_name must be set"),
+        ({**policy(), "combiner": "COMBINE_UNSPECIFIED"}, "combiner must be set"),
+        (policy(conditions=[]), "between 1 and 6"),
+        (policy(conditions=[{"displayName": "c"}]), "exactly one kind"),
+        (timed(duration="90s"), "multiple of 60"),
+        (timed(duration="86400s"), "at most 23 hours"),
+        (timed(comparison="COMPARISON_EQ"), "comparison must be one of"),
+        (policy(notificationChannels=["mail"]), "must be of the form"),
+        (timed(treshold=1), 'Unknown name "treshold"'),
+    ],
+)
+async def test_a_wrong_policy_is_refused(api: Api, body: dict[str, Any], words: str) -> None:
+    assert words in await api.refused("POST", POLICIES, body, 400)
+
+
+async def test_a_policy_notifies_only_channels_that_exist(api: Api) -> None:
+    unknown = policy(notificationChannels=["projects/acme/notificationChannels/1"])
+    assert "was not found" in await api.refused("POST", POLICIES, unknown, 404)
+    channel = await api.call("POST", CHANNELS, {"type": "email", "labels": {"email_address": "tpu@acme.dev"}})
+    made = await api.call("POST", POLICIES, policy(notificationChannels=[channel["name"]]))
+    assert made["notificationChannels"] == [channel["name"]]
+
+
+async def test_a_metric_of_log_entries_may_have_slashes_in_its_name(api: Api) -> None:
+    body = {"name": "tpu/errors", "filter": "severity>=ERROR"}
+    made = await api.call("POST", METRICS, body)
+    assert made["metricDescriptor"]["type"] == "logging.googleapis.com/user/tpu/errors"
+    assert made["metricDescriptor"]["metricKind"] == "DELTA"
+    await api.refused("POST", METRICS, body, 409)
+    path = f"{METRICS}/tpu%2Ferrors"
+    changed = await api.call("PUT", path, {**body, "filter": "severity>=WARNING"})
+    assert (changed["filter"], changed["createTime"]) == ("severity>=WARNING", made["createTime"])
+    assert (await api.call("GET", METRICS))["metrics"] == [changed]
+    await api.call("DELETE", path)
+    await api.refused("GET", path, None, 404)
+    assert "must not be empty" in await api.refused("POST", METRICS, {"name": "x"}, 400)

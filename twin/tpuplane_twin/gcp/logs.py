@@ -1,0 +1,87 @@
+"""Cloud Logging: metrics that count log entries. The twin has no log entries to count."""
+
+from __future__ import annotations
+
+import re
+
+from tpuplane_twin.gcp.call import Call, Handler
+from tpuplane_twin.gcp.errors import already_exists, invalid, not_found
+from tpuplane_twin.gcp.operations import now
+from tpuplane_twin.gcp.paging import page
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+_METRIC = "logging.metrics"
+# https://cloud.google.com/logging/docs/reference/v2/rest/v2/projects.metrics
+_NAME = re.compile(r"[A-Za-z0-9_\-.,+!*',()%][A-Za-z0-9_\-.,+!*',()%/]{0,99}")
+
+
+def logging_handlers(store: Store) -> dict[str, Handler]:
+    """Handlers by method id."""
+    metrics = LogMetrics(store)
+    return {
+        "logging.projects.metrics.create": metrics.create,
+        "logging.projects.metrics.get": metrics.get,
+        "logging.projects.metrics.list": metrics.list,
+        "logging.projects.metrics.update": metrics.update,
+        "logging.projects.metrics.delete": metrics.delete,
+    }
+
+
+class LogMetrics:
+    """projects.metrics."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def create(self, call: Call) -> Json:
+        """Make a metric."""
+        key = f"{_parent(call)}/{call.body.get('name', '')}"
+        if self._store.get(_METRIC, key) is not None:
+            raise already_exists(f"Metric {call.body['name']} already exists")
+        return self._keep(call, key, now())
+
+    def get(self, call: Call) -> Json:
+        """One metric."""
+        found = self._store.get(_METRIC, _key(call))
+        if found is None:
+            raise not_found(f"Metric {call.params['metricsId']} does not exist")
+        return found
+
+    def list(self, call: Call) -> Json:
+        """The metrics of a project."""
+        return page(call.query, self._store.values(_METRIC, _parent(call)), "metrics", "pageSize")
+
+    def update(self, call: Call) -> Json:
+        """Replace a metric as a whole; one that does not exist is made."""
+        before = self._store.get(_METRIC, _key(call)) or {}
+        return self._keep(call, _key(call), before.get("createTime", now()))
+
+    def delete(self, call: Call) -> Json:
+        """Remove a metric."""
+        self.get(call)
+        self._store.delete(_METRIC, _key(call))
+        return {}
+
+    def _keep(self, call: Call, key: str, created: str) -> Json:
+        body = call.body
+        if not _NAME.fullmatch(str(body.get("name", ""))):
+            raise invalid(f'Invalid metric name "{body.get("name", "")}": it must match {_NAME.pattern}')
+        if not body.get("filter"):
+            raise invalid("The filter of a logs-based metric must not be empty")
+        descriptor = {"metricKind": "DELTA", "valueType": "INT64", "unit": "1", **body.get("metricDescriptor", {})}
+        if descriptor["valueType"] == "DISTRIBUTION" and not body.get("valueExtractor"):
+            raise invalid("A metric of value type DISTRIBUTION needs a value_extractor")
+        kind = f"logging.googleapis.com/user/{body['name']}"
+        named = {"name": f"{_parent(call).removesuffix('/metrics')}/metricDescriptors/{kind}", "type": kind}
+        made = {**body, "metricDescriptor": {**descriptor, **named}, "createTime": created, "updateTime": now()}
+        self._store.put(_METRIC, key, made)
+        return made
+
+
+def _parent(call: Call) -> str:
+    return f"projects/{call.params['projectsId']}/metrics"
+
+
+def _key(call: Call) -> str:
+    return f"{_parent(call)}/{call.params['metricsId']}"
