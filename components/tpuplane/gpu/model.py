@@ -76,6 +76,10 @@ class GpuMachine:
             "cloud.google.com/gke-accelerator-count": str(self.gpus),
         }
 
+    def offers(self, partition_size: str | None = None, max_clients: int | None = None) -> int:
+        """What a node offers as `nvidia.com/gpu`: its GPUs, times partitions, times containers that share one."""
+        return self.gpus * self.accelerator.partitions.get(partition_size or "", 1) * (max_clients or 1)
+
 
 @dataclass(frozen=True, slots=True)
 class GpuPrice:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from tpuplane.plan.hosts import CAPACITY_LABEL, POOL_LABEL
-from tpuplane.plan.model import CLASS_LABEL, NodePoolPlan
-from tpuplane.plan.queue_model import TPU, FlavorPlan, TopologyPlan
+from tpuplane.plan.model import CLASS_LABEL, GpuPlan, NodePoolPlan
+from tpuplane.plan.queue_model import GPU, TPU, FlavorPlan, TopologyPlan
 from tpuplane.spec.capacity import Capacity
 from tpuplane.spec.names import SYSTEM_POOL
 from tpuplane.tpu import Slice
@@ -16,8 +16,9 @@ CPU_FLAVOR = "cpu"
 SLICE_TOPOLOGY = TopologyPlan("slices", ("cloud.google.com/gke-nodepool", "kubernetes.io/hostname"))
 """A multi-host pool is one slice, so the pool is the domain in which a job's hosts must be together."""
 
-_TPU_TAINT = "google.com/tpu"
 _QUEUED_TAINT = "cloud.google.com/gke-queued"
+_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+_LOCAL_SSD_GB = 375
 
 
 def flavor_name(shape: Slice, capacity: Capacity, *, queued: bool = False) -> str:
@@ -25,21 +26,22 @@ def flavor_name(shape: Slice, capacity: Capacity, *, queued: bool = False) -> st
     name = f"{shape.generation.name}-{shape.topology}"
     if shape.machine != Slice.of(shape.generation.name, shape.topology).machine:
         name += f"-{shape.machine.name.rpartition('-')[2]}"
-    if capacity != "on-demand":
-        name += f"-{capacity}"
-    return f"{name}-queued" if queued else name
+    return _bought(name, capacity, queued=queued)
 
 
-def flavors(
-    pools: Sequence[NodePoolPlan], used: Iterable[str], order: Sequence[Capacity], *, system_pool: bool
-) -> tuple[FlavorPlan, ...]:
-    """The flavors of the pools that teams use (by key): first the CPUs, then slices in the order of capacities.
+def gpu_flavor_name(gpu: GpuPlan, capacity: Capacity, *, queued: bool = False) -> str:
+    """Name of the flavor of such nodes: g2-standard-12, a3-highgpu-8g-spot, a2-highgpu-1g-1g.5gb-mps-4."""
+    name = "-".join(filter(None, (gpu.machine.name, gpu.partition_size, *_shared(gpu))))
+    return _bought(name, capacity, queued=queued)
+
+
+def flavors(pools: Iterable[NodePoolPlan], order: Sequence[Capacity], *, system_pool: bool) -> tuple[FlavorPlan, ...]:
+    """The flavors of the pools that teams use: first the CPUs, then others in the order of capacities.
 
     CPUs go first because a pod that asks for no chips fits everywhere, and must not sit on a TPU host.
     """
-    wanted = set(used)
     named = sorted(
-        ((_name(pool), pool) for pool in pools if pool.slice is not None and pool.pool in wanted),
+        ((_name(pool), pool) for pool in pools),
         key=lambda item: (_rank(item[1].capacity, order), item[0]),
     )
     # Kueue places within a topology only on nodes that are there; the hosts of an elastic pool are not, before work is
@@ -57,13 +59,30 @@ def flavors(
 
 def flavor_of(pools: Sequence[NodePoolPlan], key: str) -> str | None:
     """The name of the flavor that a pool belongs to; None for a pool without a node pool (no slices)."""
-    return next((_name(pool) for pool in pools if pool.pool == key and pool.slice is not None), None)
+    return next((_name(pool) for pool in pools if pool.pool == key), None)
 
 
 def _name(pool: NodePoolPlan) -> str:
+    if pool.gpu is not None:
+        return gpu_flavor_name(pool.gpu, pool.capacity, queued=_queued(pool))
+    return flavor_name(_slice(pool), pool.capacity, queued=_queued(pool))
+
+
+def _slice(pool: NodePoolPlan) -> Slice:
     if pool.slice is None:
-        raise ValueError(f"{pool.name!r} is no TPU pool")
-    return flavor_name(pool.slice, pool.capacity, queued=_queued(pool))
+        raise ValueError(f"{pool.name!r} has neither TPUs nor GPUs")
+    return pool.slice
+
+
+def _bought(name: str, capacity: Capacity, *, queued: bool) -> str:
+    if capacity != "on-demand":
+        name += f"-{capacity}"
+    return f"{name}-queued" if queued else name
+
+
+def _shared(gpu: GpuPlan) -> tuple[str, ...]:
+    """How containers share a GPU, as GKE's labels have it."""
+    return (gpu.sharing.lower().replace("_", "-"), str(gpu.max_clients)) if gpu.sharing else ()
 
 
 def _queued(pool: NodePoolPlan) -> bool:
@@ -71,7 +90,7 @@ def _queued(pool: NodePoolPlan) -> bool:
 
 
 def _taints(pools: Sequence[NodePoolPlan]) -> Iterator[str]:
-    yield _TPU_TAINT
+    yield TPU if pools[0].gpu is None else GPU  # GKE calls the taint like the resource
     if _queued(pools[0]):
         yield _QUEUED_TAINT
     if any(pool.compute_class is not None for pool in pools):
@@ -99,22 +118,48 @@ def _cpus(topology: str | None, *, system_pool: bool) -> FlavorPlan:
 
 def _flavor(name: str, pools: Sequence[NodePoolPlan], topology: str | None) -> FlavorPlan:
     first = pools[0]
-    shape = first.slice
-    if shape is None:
-        raise ValueError(f"{first.name!r} is no TPU pool")
+    nodes = sum(pool.max_nodes * len(pool.zones) for pool in pools)
+    if first.gpu is not None:
+        labels, slices, per_slice = _gpu_labels(first.gpu), nodes, _gpu_node(first, first.gpu)
+    else:
+        shape = _slice(first)
+        labels, slices, per_slice = shape.node_labels, nodes // shape.hosts, _whole_slice(first, shape)
     return FlavorPlan(
         name=name,
-        node_labels={**shape.node_labels, CAPACITY_LABEL: first.capacity},
+        node_labels={**labels, CAPACITY_LABEL: first.capacity},
         tolerated_taints=tuple(_taints(pools)),
         topology=topology,
         capacity=first.capacity,
         pools=tuple(dict.fromkeys(pool.pool for pool in pools)),
-        slices=sum(pool.max_nodes for pool in pools) // shape.hosts,
-        per_slice={
-            TPU: shape.chips,
-            "cpu": shape.hosts * shape.machine.vcpus,
-            "memory": shape.hosts * shape.machine.memory_gb,
-            "ephemeral-storage": shape.hosts * first.disk_size_gb,
-        },
+        slices=slices,
+        per_slice=per_slice,
         queued=_queued(first),
     )
+
+
+def _whole_slice(pool: NodePoolPlan, shape: Slice) -> dict[str, int]:
+    return {
+        TPU: shape.chips,
+        "cpu": shape.hosts * shape.machine.vcpus,
+        "memory": shape.hosts * shape.machine.memory_gb,
+        "ephemeral-storage": shape.hosts * pool.disk_size_gb,
+    }
+
+
+def _gpu_node(pool: NodePoolPlan, gpu: GpuPlan) -> dict[str, int]:
+    ssds = pool.local_ssds or gpu.machine.local_ssds  # where there are any, pods' files are on them
+    return {
+        GPU: gpu.per_node,
+        "cpu": gpu.machine.vcpus,
+        "memory": gpu.machine.memory_gb,
+        "ephemeral-storage": ssds * _LOCAL_SSD_GB or pool.disk_size_gb,
+    }
+
+
+def _gpu_labels(gpu: GpuPlan) -> dict[str, str]:
+    """Labels of the nodes; several machine types have the same GPUs, and other CPUs."""
+    labels = {**gpu.machine.node_labels, _INSTANCE_TYPE: gpu.machine.name}
+    if gpu.partition_size is not None:
+        labels["cloud.google.com/gke-gpu-partition-size"] = gpu.partition_size
+    names = ("cloud.google.com/gke-gpu-sharing-strategy", "cloud.google.com/gke-max-shared-clients-per-gpu")
+    return {**labels, **dict(zip(names, _shared(gpu), strict=False))}

@@ -134,9 +134,8 @@ class GpuPlan:
 
     @property
     def per_node(self) -> int:
-        """What a node offers as `nvidia.com/gpu`: its GPUs, times partitions, times containers that share one."""
-        partitions = self.machine.accelerator.partitions.get(self.partition_size or "", 1)
-        return self.machine.gpus * partitions * (self.max_clients or 1)
+        """What a node offers as `nvidia.com/gpu`."""
+        return self.machine.offers(self.partition_size, self.max_clients)
 
 
 @dataclass(frozen=True, slots=True)

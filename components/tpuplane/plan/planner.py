@@ -65,7 +65,10 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
             for node_pool in tpu_pools(pool_key, pool, cluster, name, labels, spec)
         ),
     )
-    queues = queues_plan(spec, key, pools, system_pool=cluster.existing is None)
+    gpu_pools = in_classes(
+        spec, key, (gpu_pool(it, pool, cluster, labels, spec) for it, pool in cluster.gpu_pools.items())
+    )
+    queues = queues_plan(spec, key, pools, gpu_pools, system_pool=cluster.existing is None)
     system = None if cluster.existing else system_pool(cluster, labels)
     return ClusterPlan(
         key=key,
@@ -92,9 +95,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         resource_labels=labels,
         system_pool=system,
         tpu_pools=pools,
-        gpu_pools=in_classes(
-            spec, key, (gpu_pool(it, pool, cluster, labels, spec) for it, pool in cluster.gpu_pools.items())
-        ),
+        gpu_pools=gpu_pools,
         namespaces=_namespaces(cluster, queues),
         maintenance=maintenance_plan(cluster.maintenance),
         queues=queues,

@@ -10,6 +10,9 @@ from tpuplane.spec.capacity import Capacity
 TPU = "google.com/tpu"
 """The resource that a TPU host offers, in chips."""
 
+GPU = "nvidia.com/gpu"
+"""The resource that a node with GPUs offers."""
+
 
 @dataclass(frozen=True, slots=True)
 class TopologyPlan:
@@ -21,7 +24,7 @@ class TopologyPlan:
 
 @dataclass(frozen=True, slots=True)
 class FlavorPlan:
-    """A ResourceFlavor: slices of one shape and capacity, or the system pool's CPUs."""
+    """A ResourceFlavor: slices or GPU nodes of one shape and capacity, or the system pool's CPUs."""
 
     name: str
     node_labels: dict[str, str]
@@ -29,9 +32,18 @@ class FlavorPlan:
     topology: str | None  # name of a TopologyPlan
     capacity: Capacity
     pools: tuple[str, ...]  # keys in the user's file
-    slices: int  # at full scale; 0 for CPUs
-    per_slice: dict[str, int]  # resources of one slice: chips, cores, GB of memory and storage
+    slices: int  # at full scale: slices, or nodes with GPUs; 0 for CPUs
+    per_slice: dict[str, int]  # resources of one slice or node: chips or GPUs, cores, GB of memory and storage
     queued: bool = False  # its nodes come by ProvisioningRequest only
+
+    @property
+    def parts(self) -> int:
+        """The smallest parts that a slice or a node is shared out in: a slice is one, a node has its GPUs."""
+        return self.per_slice.get(GPU, 1)
+
+    def amount(self, resource: str, parts: int) -> int:
+        """What so many parts have of a resource."""
+        return parts * self.per_slice.get(resource, 0) // self.parts
 
 
 @dataclass(frozen=True, slots=True)

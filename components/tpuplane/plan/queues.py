@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from tpuplane.plan.flavors import CPU_FLAVOR, SLICE_TOPOLOGY, flavor_of, flavors
 from tpuplane.plan.model import NodePoolPlan
 from tpuplane.plan.queue_model import (
+    GPU,
     TPU,
     ClusterQueuePlan,
     FlavorPlan,
@@ -18,27 +21,34 @@ from tpuplane.plan.queue_model import (
 )
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.cluster_classes import namespace_classes
-from tpuplane.spec.team_checks import namespaces_of, quota_slices
-from tpuplane.spec.teams import PoolQuotaSpec, TeamClusterSpec, TeamSpec
+from tpuplane.spec.team_checks import namespaces_of, quota_gpus, quota_slices
+from tpuplane.spec.teams import GpuQuotaSpec, PoolQuotaSpec, TeamClusterSpec, TeamSpec
 
 COVERED = (TPU, "cpu", "memory", "ephemeral-storage")
 """Every resource that TPU pods ask for: one that no queue covers is never admitted (xpk issue 603)."""
 
-# Compute Engine's GB are 2^30 bytes.
-_UNITS = {TPU: "", "cpu": "", "memory": "Gi", "ephemeral-storage": "Gi"}
+_GB = ("memory", "ephemeral-storage")  # Compute Engine's GB are 2^30 bytes
 
 
 def queues_plan(
-    spec: PlatformSpec, key: str, pools: tuple[NodePoolPlan, ...], *, system_pool: bool
+    spec: PlatformSpec,
+    key: str,
+    tpu_pools: tuple[NodePoolPlan, ...],
+    gpu_pools: tuple[NodePoolPlan, ...],
+    *,
+    system_pool: bool,
 ) -> QueuesPlan | None:
     """What Kueue gets in the cluster `key`; None where no team has anything in it."""
     teams = {name: team for name, team in spec.teams.items() if key in team.clusters}
     if not teams:
         return None
     classes = namespace_classes(spec, key)
-    used = dict.fromkeys(pool for team in teams.values() for pool in team.clusters[key].pools)
-    found = flavors(pools, used, spec.queues.capacity_order, system_pool=system_pool)
-    shares = {name: _shares(team.clusters[key], pools) for name, team in teams.items()}
+    used = {pool for team in teams.values() for pool in team.clusters[key].pools}
+    used_gpus = {pool for team in teams.values() for pool in team.clusters[key].gpu_pools}
+    pools = (*(it for it in tpu_pools if it.pool in used), *(it for it in gpu_pools if it.pool in used_gpus))
+    found = flavors(pools, spec.queues.capacity_order, system_pool=system_pool)
+    shares = {name: _shares(team.clusters[key], tpu_pools, gpu_pools) for name, team in teams.items()}
+    covered = (*COVERED, GPU) if any(GPU in flavor.per_slice for flavor in found) else COVERED
     queues = spec.queues
     return QueuesPlan(
         topologies=(SLICE_TOPOLOGY,) if any(flavor.topology for flavor in found) else (),
@@ -48,12 +58,14 @@ def queues_plan(
             for name, priority in queues.priorities.items()
         ),
         cohort=spec.name,
-        shared=_shared(found, shares),
+        shared=_shared(found, shares, covered),
         cluster_queues=tuple(
-            _cluster_queue(name, team, team.clusters[key], found, shares[name], classes, fair=queues.fair_sharing)
+            _cluster_queue(
+                name, team, team.clusters[key], found, shares[name], classes, covered, fair=queues.fair_sharing
+            )
             for name, team in teams.items()
         ),
-        covered=COVERED,
+        covered=covered,
         strategy=queues.strategy,
         preemption=PreemptionPlan(
             within_cluster_queue=queues.preemption.within_cluster_queue,
@@ -65,32 +77,59 @@ def queues_plan(
 
 
 class _Share:
-    """A team's part of one flavor, in slices: pools of one shape and capacity are one flavor, so quotas add up."""
+    """A team's part of one flavor, in slices or GPUs: the quotas of all pools that are of the flavor add up."""
 
     def __init__(self) -> None:
-        self.slices = 0
+        self.own = 0
         self.borrowing: int | None = 0
         self.lending: int | None = 0
 
-    def add(self, quota: PoolQuotaSpec, pool: NodePoolPlan) -> None:
-        if pool.slice is None:
-            raise ValueError(f"{pool.name!r} is no TPU pool")
-        own = quota_slices(quota, (quota.slices if quota.slices is not None else quota.chips) or 0, pool.slice)
-        self.slices += own
-        for field, limit in (("borrowing", quota.borrowing_limit), ("lending", quota.lending_limit)):
-            so_far = getattr(self, field)
-            more = None if limit is None else quota_slices(quota, limit, pool.slice)
-            setattr(self, field, None if so_far is None or more is None else so_far + more)
+    def add(self, own: int, borrowing: int | None, lending: int | None) -> None:
+        self.own += own
+        self.borrowing = None if self.borrowing is None or borrowing is None else self.borrowing + borrowing
+        self.lending = None if self.lending is None or lending is None else self.lending + lending
 
 
-def _shares(team: TeamClusterSpec, pools: tuple[NodePoolPlan, ...]) -> dict[str, _Share]:
-    shares: dict[str, _Share] = {}
+def _shares(
+    team: TeamClusterSpec, tpu_pools: tuple[NodePoolPlan, ...], gpu_pools: tuple[NodePoolPlan, ...]
+) -> dict[str, _Share]:
+    shares: dict[str, _Share] = defaultdict(_Share)
     for key, quota in team.pools.items():
-        flavor = flavor_of(pools, key)
+        flavor = flavor_of(tpu_pools, key)
         if flavor is not None:
-            pool = next(it for it in pools if it.pool == key)
-            shares.setdefault(flavor, _Share()).add(quota, pool)
+            shares[flavor].add(*_in_slices(quota, next(it for it in tpu_pools if it.pool == key)))
+    for key, gpu_quota in team.gpu_pools.items():
+        flavor = flavor_of(gpu_pools, key)
+        if flavor is not None:
+            shares[flavor].add(*_in_gpus(gpu_quota, next(it for it in gpu_pools if it.pool == key)))
     return shares
+
+
+_Amounts = tuple[int, int | None, int | None]
+"""A team's own, and the most that it borrows and lends."""
+
+
+def _in_slices(quota: PoolQuotaSpec, pool: NodePoolPlan) -> _Amounts:
+    shape = pool.slice
+    if shape is None:
+        raise ValueError(f"{pool.name!r} is no TPU pool")
+    own = (quota.slices if quota.slices is not None else quota.chips) or 0
+    return (
+        quota_slices(quota, own, shape),
+        None if quota.borrowing_limit is None else quota_slices(quota, quota.borrowing_limit, shape),
+        None if quota.lending_limit is None else quota_slices(quota, quota.lending_limit, shape),
+    )
+
+
+def _in_gpus(quota: GpuQuotaSpec, pool: NodePoolPlan) -> _Amounts:
+    if pool.gpu is None:
+        raise ValueError(f"{pool.name!r} is no GPU pool")
+    offered, own = pool.gpu.per_node, (quota.nodes if quota.nodes is not None else quota.gpus) or 0
+    return (
+        quota_gpus(quota, own, offered),
+        None if quota.borrowing_limit is None else quota_gpus(quota, quota.borrowing_limit, offered),
+        None if quota.lending_limit is None else quota_gpus(quota, quota.lending_limit, offered),
+    )
 
 
 def _cluster_queue(
@@ -100,13 +139,14 @@ def _cluster_queue(
     found: tuple[FlavorPlan, ...],
     shares: dict[str, _Share],
     classes: dict[str, str],
+    covered: tuple[str, ...],
     *,
     fair: bool,
 ) -> ClusterQueuePlan:
     mine = tuple(flavor for flavor in found if flavor.name in shares)
     return ClusterQueuePlan(
         name=name,
-        flavors=(_cpu_quota(cluster), *(_slice_quota(flavor, shares[flavor.name]) for flavor in mine)),
+        flavors=(_cpu_quota(cluster, covered), *(_quota(flavor, shares[flavor.name], covered) for flavor in mine)),
         weight=team.weight if fair else None,
         local_queues=tuple(LocalQueuePlan(team.queue, own, classes.get(own)) for own in namespaces_of(name, team)),
         members=tuple(_member(member) for member in team.members),
@@ -114,46 +154,51 @@ def _cluster_queue(
     )
 
 
-def _cpu_quota(cluster: TeamClusterSpec) -> FlavorQuotaPlan:
+def _cpu_quota(cluster: TeamClusterSpec, covered: tuple[str, ...]) -> FlavorQuotaPlan:
     cpu = cluster.cpu
-    amounts = {TPU: 0, "cpu": cpu.cores, "memory": cpu.memory_gb, "ephemeral-storage": cpu.storage_gb}
-    return FlavorQuotaPlan(CPU_FLAVOR, tuple(ResourceQuotaPlan(it, _quantity(it, amounts[it])) for it in COVERED))
+    amounts = {"cpu": cpu.cores, "memory": cpu.memory_gb, "ephemeral-storage": cpu.storage_gb}
+    return FlavorQuotaPlan(
+        CPU_FLAVOR, tuple(ResourceQuotaPlan(it, _quantity(it, amounts.get(it, 0))) for it in covered)
+    )
 
 
-def _slice_quota(flavor: FlavorPlan, share: _Share) -> FlavorQuotaPlan:
-    """Limits are on chips alone: what else a host has goes with its chips."""
+def _quota(flavor: FlavorPlan, share: _Share, covered: tuple[str, ...]) -> FlavorQuotaPlan:
+    """Limits are on chips or GPUs alone: what else a host has goes with them."""
+    counted = GPU if GPU in flavor.per_slice else TPU
     return FlavorQuotaPlan(
         flavor.name,
         tuple(
             ResourceQuotaPlan(
                 resource,
-                _quantity(resource, share.slices * flavor.per_slice[resource]),
-                borrowing_limit=_limit(share.borrowing, flavor) if resource == TPU else None,
-                lending_limit=_limit(share.lending, flavor) if resource == TPU else None,
+                _quantity(resource, flavor.amount(resource, share.own)),
+                borrowing_limit=_limit(share.borrowing, flavor, resource) if resource == counted else None,
+                lending_limit=_limit(share.lending, flavor, resource) if resource == counted else None,
             )
-            for resource in COVERED
+            for resource in covered
         ),
     )
 
 
-def _limit(slices: int | None, flavor: FlavorPlan) -> str | None:
-    return None if slices is None else str(slices * flavor.per_slice[TPU])
+def _limit(parts: int | None, flavor: FlavorPlan, resource: str) -> str | None:
+    return None if parts is None else str(flavor.amount(resource, parts))
 
 
-def _shared(found: tuple[FlavorPlan, ...], shares: dict[str, dict[str, _Share]]) -> tuple[FlavorQuotaPlan, ...]:
+def _shared(
+    found: tuple[FlavorPlan, ...], shares: dict[str, dict[str, _Share]], covered: tuple[str, ...]
+) -> tuple[FlavorQuotaPlan, ...]:
     """What is left of each flavor: the cohort's own, for whoever asks first."""
     left: list[FlavorQuotaPlan] = []
     for flavor in found:
-        own = sum(of[flavor.name].slices for of in shares.values() if flavor.name in of)
-        idle = flavor.slices - own
+        own = sum(of[flavor.name].own for of in shares.values() if flavor.name in of)
+        idle = flavor.slices * flavor.parts - own
         if idle > 0:
-            amounts = tuple(ResourceQuotaPlan(it, _quantity(it, idle * flavor.per_slice[it])) for it in COVERED)
+            amounts = tuple(ResourceQuotaPlan(it, _quantity(it, flavor.amount(it, idle))) for it in covered)
             left.append(FlavorQuotaPlan(flavor.name, amounts))
     return tuple(left)
 
 
 def _quantity(resource: str, amount: int) -> str:
-    return f"{amount}{_UNITS[resource]}" if amount else "0"
+    return f"{amount}{'Gi' if resource in _GB else ''}" if amount else "0"
 
 
 def _member(member: str) -> MemberPlan:

@@ -21,6 +21,24 @@ class PoolQuotaArgs(TypedDict):
     """Most of its own that the team lends while idle, in the unit of the quota. Default: all. Changed in place."""
 
 
+class GpuQuotaArgs(TypedDict):
+    """A team's part of one GPU pool, in nodes or in GPUs. What one team leaves idle the others may borrow."""
+
+    nodes: NotRequired[int]
+    """Nodes, over all zones, that are the team's own. Exactly one of `nodes` and `gpus`. Changed in place."""
+
+    gpus: NotRequired[int]
+    """The same in GPUs as pods ask for them: a GPU that is divided or shared counts for each container. Changed in
+    place."""
+
+    borrowing_limit: NotRequired[int]
+    """Most that the team may borrow beyond its own, in the unit of the quota. Default: no limit. Changed in
+    place."""
+
+    lending_limit: NotRequired[int]
+    """Most of its own that the team lends while idle, in the unit of the quota. Default: all. Changed in place."""
+
+
 class CpuQuotaArgs(TypedDict):
     """A team's part of the system pool: room for Ray heads, coordinators and other work without chips."""
 
@@ -39,6 +57,9 @@ class TeamClusterArgs(TypedDict):
 
     pools: NotRequired[Mapping[str, PoolQuotaArgs]]
     """Quota in pools of that cluster, by the pool's name. Default: none of its own, and none to borrow."""
+
+    gpu_pools: NotRequired[Mapping[str, GpuQuotaArgs]]
+    """Quota in GPU pools of that cluster, by the pool's name. Default: none of its own, and none to borrow."""
 
     cpu: NotRequired[CpuQuotaArgs]
     """Quota in the system pool."""

@@ -101,6 +101,11 @@ class GpuPoolSpec(HostsSpec):
         return machine
 
     @property
+    def offered(self) -> int:
+        """What a node offers as `nvidia.com/gpu`. Raises `GpuError` as `machine` does."""
+        return self.machine.offers(self.partition_size, self.sharing.max_clients if self.sharing else None)
+
+    @property
     def min_nodes(self) -> int:
         """Nodes that always exist, in each zone."""
         return self.autoscaling.min_nodes if self.autoscaling else self.max_nodes

@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Generator, Iterator
 
+from tpuplane.gpu import GpuError
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
+from tpuplane.spec.gpu_pools import GpuPoolSpec
+from tpuplane.spec.locations import gpu_zones
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.pools import PoolSpec
 from tpuplane.spec.rules import broken
-from tpuplane.spec.teams import PoolQuotaSpec, TeamSpec
+from tpuplane.spec.teams import GpuQuotaSpec, PoolQuotaSpec, TeamSpec
 from tpuplane.tpu import Slice, SliceError
+
+_Promised = dict[tuple[str, str], dict[str, int]]
+"""By cluster and pool: what each team is promised of it."""
 
 
 def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
     """Refuse teams whose queues could never admit what they promise."""
     yield from _check_preemption(spec)
-    promised: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    promised: _Promised = defaultdict(dict)
+    promised_gpus: _Promised = defaultdict(dict)
     for name, team in spec.teams.items():
         at: Path = ("teams", name)
         yield from _check_namespaces(at, spec, name)
@@ -30,12 +36,30 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
                 path = (*at, "clusters", key, "pools", pool_key)
                 slices = yield from _slices(path, cluster, pool_key, quota)
                 promised[key, pool_key][name] = slices
-    yield from _check_sums(spec, promised)
+            for pool_key, gpu_quota in share.gpu_pools.items():
+                path = (*at, "clusters", key, "gpuPools", pool_key)
+                gpus = yield from _gpus(path, cluster, pool_key, gpu_quota)
+                promised_gpus[key, pool_key][name] = gpus
+    for (key, pool_key), shares in promised.items():
+        pool = spec.clusters[key].pools.get(pool_key)
+        if pool is not None:
+            yield from _check_sum(("clusters", key, "pools", pool_key), shares, pool.max_slices, "slices")
+    for (key, pool_key), shares in promised_gpus.items():
+        cluster = spec.clusters[key]
+        gpu_pool = cluster.gpu_pools.get(pool_key)
+        if gpu_pool is not None:
+            has = _gpus_at_most(cluster, gpu_pool)
+            yield from _check_sum(("clusters", key, "gpuPools", pool_key), shares, has, "GPUs")
 
 
 def quota_slices(quota: PoolQuotaSpec, amount: int, shape: Slice) -> int:
     """`amount`, which is in the quota's unit, in slices."""
     return amount if quota.slices is not None else amount // shape.chips
+
+
+def quota_gpus(quota: GpuQuotaSpec, amount: int, offered: int) -> int:
+    """`amount`, which is in the quota's unit, in GPUs, of which a node offers so many."""
+    return amount if quota.gpus is not None else amount * offered
 
 
 def namespaces_of(name: str, team: TeamSpec) -> tuple[str, ...]:
@@ -77,7 +101,7 @@ def _slices(path: Path, cluster: ClusterSpec, key: str, quota: PoolQuotaSpec) ->
     except SliceError:
         return 0  # reported where it stands
     if (quota.slices is None) == (quota.chips is None):
-        yield broken("team-quota-unit", path)
+        yield broken("team-quota-unit", path, one="slices", other="chips")
         return 0
     unit = "slices" if quota.slices is not None else "chips"
     own = (quota.slices if quota.slices is not None else quota.chips) or 0
@@ -97,20 +121,36 @@ def _slices(path: Path, cluster: ClusterSpec, key: str, quota: PoolQuotaSpec) ->
     return quota_slices(quota, own, shape)
 
 
-def _check_sums(spec: PlatformSpec, promised: dict[tuple[str, str], dict[str, int]]) -> Iterator[Mistake]:
-    for (key, pool_key), shares in promised.items():
-        pool: PoolSpec | None = spec.clusters[key].pools.get(pool_key)
-        if pool is None:
-            continue
-        total = 0
-        for name, slices in shares.items():
-            total += slices
-            if total > pool.max_slices:
-                yield broken(
-                    "team-quota-sum",
-                    ("teams", name, "clusters", key, "pools", pool_key),
-                    value=slices,
-                    pool=f"clusters.{key}.pools.{pool_key}",
-                    has=pool.max_slices,
-                    others=total - slices,
-                )
+def _gpus(path: Path, cluster: ClusterSpec, key: str, quota: GpuQuotaSpec) -> Generator[Mistake, None, int]:
+    """Refuse what is wrong with one quota in a GPU pool. Returns its GPUs."""
+    pool = cluster.gpu_pools.get(key)
+    if pool is None:
+        yield Mistake(path, choice(key, "a GPU pool of the cluster", cluster.gpu_pools))
+        return 0
+    if (quota.nodes is None) == (quota.gpus is None):
+        yield broken("team-quota-unit", path, one="nodes", other="gpus")
+        return 0
+    unit, own = ("nodes", quota.nodes or 0) if quota.nodes is not None else ("GPUs", quota.gpus or 0)
+    if quota.lending_limit is not None and quota.lending_limit > own:
+        yield broken("team-lends-own", (*path, "lendingLimit"), value=quota.lending_limit, own=own, unit=unit)
+    try:
+        return quota_gpus(quota, own, pool.offered)
+    except GpuError:
+        return 0  # reported where it stands
+
+
+def _gpus_at_most(cluster: ClusterSpec, pool: GpuPoolSpec) -> int:
+    try:
+        return pool.max_nodes * len(gpu_zones(cluster, pool)) * pool.offered
+    except GpuError:
+        return 0  # and nothing is promised of it
+
+
+def _check_sum(pool: tuple[str, ...], shares: dict[str, int], has: int, unit: str) -> Iterator[Mistake]:
+    total = 0
+    for name, own in shares.items():
+        total += own
+        if total > has:
+            at = ("teams", name, *pool)
+            where, others = ".".join(pool), total - own
+            yield broken("team-quota-sum", at, value=own, pool=where, has=has, others=others, unit=unit)

@@ -40,6 +40,23 @@ class PoolQuotaSpec(Spec):
     """Most of its own that the team lends while idle, in the unit of the quota. Default: all. Changed in place."""
 
 
+class GpuQuotaSpec(Spec):
+    """A team's part of one GPU pool, in nodes or in GPUs. What one team leaves idle the others may borrow."""
+
+    nodes: Annotated[int, Field(ge=0)] | None = None
+    """Nodes, over all zones, that are the team's own. Exactly one of `nodes` and `gpus`. Changed in place."""
+
+    gpus: Annotated[int, Field(ge=0)] | None = None
+    """The same in GPUs as pods ask for them: a GPU that is divided or shared counts for each container. Changed in
+    place."""
+
+    borrowing_limit: Annotated[int, Field(ge=0)] | None = None
+    """Most that the team may borrow beyond its own, in the unit of the quota. Default: no limit. Changed in place."""
+
+    lending_limit: Annotated[int, Field(ge=0)] | None = None
+    """Most of its own that the team lends while idle, in the unit of the quota. Default: all. Changed in place."""
+
+
 class CpuQuotaSpec(Spec):
     """A team's part of the system pool: room for Ray heads, coordinators and other work without chips."""
 
@@ -58,6 +75,9 @@ class TeamClusterSpec(Spec):
 
     pools: dict[Name, PoolQuotaSpec] = Field(default_factory=dict)
     """Quota in pools of that cluster, by the pool's name. Default: none of its own, and none to borrow."""
+
+    gpu_pools: dict[Name, GpuQuotaSpec] = Field(default_factory=dict)
+    """Quota in GPU pools of that cluster, by the pool's name. Default: none of its own, and none to borrow."""
 
     cpu: CpuQuotaSpec = CpuQuotaSpec()
     """Quota in the system pool."""

@@ -38,12 +38,14 @@ def gpus_per_node(pool: Resource) -> int:
 
 def offered_per_node(pool: Resource) -> int:
     """What a node offers as `nvidia.com/gpu`: its GPUs, times partitions of each, times containers that share one."""
-    offered, machine = gpus_per_node(pool), gpu_machine(pool)
-    for it in pool["nodeConfig.guestAccelerators"].each():
-        if machine is not None:
-            offered *= machine.accelerator.partitions.get(it["gpuPartitionSize"].get(""), 1)
-        offered *= int(it["gpuSharingConfig.maxSharedClientsPerGpu"].get(0)) or 1
-    return offered
+    machine = gpu_machine(pool)
+    if machine is None:
+        return gpus_per_node(pool)
+    config = next(iter(pool["nodeConfig.guestAccelerators"].each()), None)
+    if config is None:
+        return machine.gpus
+    clients = config["gpuSharingConfig.maxSharedClientsPerGpu"].get(0)
+    return machine.offers(config["gpuPartitionSize"].get(""), int(clients))
 
 
 def gpu_pools(stack: Stack) -> Iterator[tuple[Resource, int, int]]:

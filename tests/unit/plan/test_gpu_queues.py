@@ -1,0 +1,131 @@
+"""Teams with quota in GPU pools: flavors as the nodes are, quotas in GPUs, and TPU quotas untouched by them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tpuplane.plan import plan
+from tpuplane.plan.queue_model import GPU, TPU, FlavorQuotaPlan, QueuesPlan
+from tpuplane.spec import PlatformSpec
+
+pytestmark = pytest.mark.unit
+
+ZONES = ["us-central1-a", "us-central1-b"]
+GPU_POOLS: dict[str, Any] = {
+    "l4s": {"accelerator": "nvidia-l4", "gpus": 2, "zones": ZONES, "nodes": 3},
+    "h100s": {"machineType": "a3-highgpu-8g", "zones": ZONES[:1], "capacity": "spot", "autoscaling": {"maxNodes": 2}},
+    "shared": {
+        "machineType": "a2-highgpu-1g",
+        "zones": ZONES[:1],
+        "partitionSize": "1g.5gb",
+        "sharing": {"strategy": "TIME_SHARING", "maxClients": 2},
+    },
+}
+TRAINER = {"generation": "v6e", "topology": "4x4"}
+
+
+def queues_of(teams: dict[str, Any], gpu_pools: dict[str, Any] | None = None) -> QueuesPlan:
+    """The queues of one cluster whose teams have these shares."""
+    cluster = {
+        "location": "us-central1",
+        "pools": {"trainer": {**TRAINER, "zone": "us-central1-b"}},
+        "gpuPools": gpu_pools or GPU_POOLS,
+    }
+    found = plan(
+        PlatformSpec.parse(
+            {
+                "name": "lab",
+                "project": "tpuplane-lab",
+                "teams": {name: {"clusters": {"main": share}} for name, share in teams.items()},
+                "clusters": {"main": cluster},
+            }
+        )
+    )
+    queues = found.clusters[0].queues
+    assert queues is not None
+    return queues
+
+
+def amounts(quotas: tuple[FlavorQuotaPlan, ...], flavor: str) -> dict[str, str]:
+    (quota,) = (it for it in quotas if it.flavor == flavor)
+    return {it.resource: it.nominal for it in quota.resources}
+
+
+def test_flavors_are_machine_types_as_they_are_shared_and_bought() -> None:
+    queues = queues_of({"a": {"gpuPools": {name: {"nodes": 1} for name in GPU_POOLS}}})
+    by_name = {flavor.name: flavor for flavor in queues.flavors}
+    assert list(by_name) == [
+        "cpu",
+        "a2-highgpu-1g-1g.5gb-time-sharing-2",
+        "g2-standard-24",
+        "a3-highgpu-8g-spot",
+    ]
+    assert by_name["a2-highgpu-1g-1g.5gb-time-sharing-2"].node_labels == {
+        "cloud.google.com/gke-accelerator": "nvidia-tesla-a100",
+        "cloud.google.com/gke-accelerator-count": "1",
+        "node.kubernetes.io/instance-type": "a2-highgpu-1g",
+        "cloud.google.com/gke-gpu-partition-size": "1g.5gb",
+        "cloud.google.com/gke-gpu-sharing-strategy": "time-sharing",
+        "cloud.google.com/gke-max-shared-clients-per-gpu": "2",
+        "tpuplane-capacity": "on-demand",
+    }
+    assert {flavor.tolerated_taints for flavor in queues.flavors[1:]} == {("nvidia.com/gpu",)}
+    assert {flavor.topology for flavor in queues.flavors} == {None}, "nodes that come and go"
+
+
+def test_a_quota_has_its_part_of_the_node_with_each_gpu() -> None:
+    queues = queues_of({"a": {"gpuPools": {"l4s": {"gpus": 3}, "h100s": {"nodes": 1}}}})
+    own = queues.cluster_queues[0].flavors
+    # A g2-standard-24 has 2 L4s, 24 vCPUs and 96 GB; an a3-highgpu-8g has 16 local SSDs of 375 GB.
+    assert amounts(own, "g2-standard-24") == {
+        TPU: "0",
+        "cpu": "36",
+        "memory": "144Gi",
+        "ephemeral-storage": "150Gi",
+        GPU: "3",
+    }
+    assert amounts(own, "a3-highgpu-8g-spot")["ephemeral-storage"] == "6000Gi"
+    assert amounts(own, "cpu")[GPU] == "0"
+    # Three nodes in each of two zones.
+    assert amounts(queues.shared, "g2-standard-24")[GPU] == "9"
+
+
+def test_limits_are_on_gpus_alone_and_in_the_unit_of_the_quota() -> None:
+    share = {"h100s": {"nodes": 2, "borrowingLimit": 0, "lendingLimit": 1}}
+    (_, quota) = queues_of({"a": {"gpuPools": share}}).cluster_queues[0].flavors
+    limits = {it.resource: (it.borrowing_limit, it.lending_limit) for it in quota.resources}
+    assert limits.pop(GPU) == ("0", "8")
+    assert set(limits.values()) == {(None, None)}
+
+
+def test_gpus_are_covered_only_where_a_team_has_some() -> None:
+    without = queues_of({"a": {"pools": {"trainer": {"slices": 1}}}})
+    assert GPU not in without.covered
+    beside = queues_of({"a": {"pools": {"trainer": {"slices": 1}}}, "b": {"gpuPools": {"l4s": {"gpus": 1}}}})
+    assert beside.covered == (*without.covered, GPU)
+    for queue in beside.cluster_queues:
+        assert all(tuple(it.resource for it in quota.resources) == beside.covered for quota in queue.flavors)
+    assert amounts(beside.cluster_queues[0].flavors, "v6e-4x4")[TPU] == "16"
+
+
+def test_a_pool_without_nodes_is_no_flavor_of_a_team_s() -> None:
+    empty = {"l4s": {**GPU_POOLS["l4s"], "nodes": 0}}
+    queues = queues_of({"a": {"gpuPools": {"l4s": {"gpus": 0}}}}, empty)
+    assert amounts(queues.cluster_queues[0].flavors, "g2-standard-24")[GPU] == "0"
+    assert queues.shared == ()
+
+
+@given(nodes=st.integers(1, 6), parts=st.lists(st.integers(0, 24), min_size=1, max_size=4))
+def test_teams_and_the_cohort_together_have_every_gpu_once(nodes: int, parts: list[int]) -> None:
+    shares: list[int] = []
+    for part in parts:
+        shares.append(min(part, 4 * nodes - sum(shares)))
+    teams = {f"team-{index}": {"gpuPools": {"l4s": {"gpus": share}}} for index, share in enumerate(shares)}
+    queues = queues_of(teams, {"l4s": {**GPU_POOLS["l4s"], "nodes": nodes}})
+    everything = [*(quota for queue in queues.cluster_queues for quota in queue.flavors), *queues.shared]
+    held = [amounts((quota,), "g2-standard-24") for quota in everything if quota.flavor == "g2-standard-24"]
+    assert sum(int(it[GPU]) for it in held) == 4 * nodes
+    assert sum(int(it["cpu"]) for it in held) == 48 * nodes
