@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,7 +27,7 @@ from tpuplane_twin.paths import TwinPaths, all_twins
 from tpuplane_twin.ports import NoPortFree, PortBook, PortTaken
 from tpuplane_twin.processes import ProcessManager
 from tpuplane_twin.status import describe
-from tpuplane_twin.tools import ToolError, ensure
+from tpuplane_twin.tools import ToolError, ensure, ray
 from tpuplane_twin.trust import twin_authority
 
 logger = logging.getLogger("tpuplane_twin")
@@ -45,7 +46,8 @@ class Supervisor:
         self.waiting = ""
         self.ports = PortBook(paths.ports, others=others)
         self.processes = ProcessManager()
-        self.fleet = Fleet(paths, self.processes, self.ports, ensure(), token, self._report, twin_authority(paths))
+        tools = replace(ensure(), ray=ray.wanted())
+        self.fleet = Fleet(paths, self.processes, self.ports, tools, token, self._report, twin_authority(paths))
         self.store = Store(paths.gcp / "state.db")
         self.app = create_app(self.store, self.fleet, token)
         actions = Actions(partial(resize, self.app), partial(create_pool, self.app), partial(delete_pool, self.app))

@@ -82,6 +82,10 @@ class RayClusterArgs(TypedDict):
     workers: Mapping[str, WorkerGroupArgs]
     """Worker groups, by name."""
 
+    config_maps: NotRequired[Mapping[str, str]]
+    """ConfigMaps of the namespace, by the folder that head and workers see each in: programs and settings. Default:
+    none."""
+
     autoscaling: NotRequired[bool]
     """Let Ray add and remove slices between each group's `minSlices` and `maxSlices` (autoscaler v2). Default
     false."""

@@ -80,6 +80,10 @@ class RayClusterSpec(Spec):
     workers: Annotated[dict[Name, WorkerGroupSpec], Field(min_length=1)]
     """Worker groups, by name."""
 
+    config_maps: dict[Annotated[str, Field(pattern="^/.")], Name] = Field(default_factory=dict)
+    """ConfigMaps of the namespace, by the folder that head and workers see each in: programs and settings. Default:
+    none."""
+
     autoscaling: bool = False
     """Let Ray add and remove slices between each group's `minSlices` and `maxSlices` (autoscaler v2). Default false."""
 
@@ -167,6 +171,8 @@ def _cluster(spec: RayClusterSpec) -> Manifest:
     }
     if spec.ray_version is not None:
         cluster["rayVersion"] = spec.ray_version
+    for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
+        _mount(group["template"]["spec"], spec.config_maps)
     if spec.autoscaling:
         cluster["enableInTreeAutoscaling"] = True
         cluster["autoscalerOptions"] = {"version": "v2", "idleTimeoutSeconds": 300}
@@ -193,6 +199,15 @@ def _head(head: HeadSpec, image: str) -> Manifest:
             }
         },
     }
+
+
+def _mount(pod: Manifest, config_maps: dict[str, str]) -> None:
+    if config_maps:
+        names = {name: f"config-{number}" for number, name in enumerate(dict.fromkeys(config_maps.values()))}
+        pod["volumes"] = [{"name": volume, "configMap": {"name": name}} for name, volume in names.items()]
+        pod["containers"][0]["volumeMounts"] = [
+            {"name": names[name], "mountPath": path, "readOnly": True} for path, name in config_maps.items()
+        ]
 
 
 def _workers(name: str, group: WorkerGroupSpec) -> Manifest:

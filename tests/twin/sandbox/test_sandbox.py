@@ -132,3 +132,19 @@ async def _eventually(look: Any, within: float = 20) -> None:
     async with asyncio.timeout(within):
         while not await look():
             await asyncio.sleep(0.05)
+
+
+async def test_a_command_runs_beside_it(pods: Pods) -> None:
+    script = "echo here > /tmp/mark; echo up; exec sleep 1000"
+    pid = await pods.run("host", "10.64.0.30", "sh", "-c", script, cwd="/home/ray")
+    await _until(lambda: "up" in pods.said("host"))
+    look = "test $(cat /tmp/mark) = here && test $(hostname) = host && test $PWD = /home/ray && ls -d /proc/1 && exit 5"
+    beside = {"join": pid, "root": str(pods.folder / "host-root"), "cwd": "/home/ray"}
+    assert await pods.end(await pods.run("beside", "", "sh", "-c", look, **beside)) == 5
+    sleeping = await pods.run("killed-beside", "", "sleep", "1000", **beside)
+    await pods.sandboxes.signal(sleeping, signal.SIGKILL)
+    assert await pods.end(sleeping) == 137
+    await pods.sandboxes.signal(pid, signal.SIGKILL)
+    assert await pods.end(pid) == 137
+    with pytest.raises(SandboxError, match="has ended"):
+        await pods.run("late", "", "true", **beside)

@@ -16,6 +16,7 @@ from tpuplane_twin.cli.console import console, errors_as_lines
 from tpuplane_twin.client import TwinClient, TwinError
 from tpuplane_twin.environment import render, shell_environment
 from tpuplane_twin.paths import TwinPaths, all_twins
+from tpuplane_twin.tools import ray
 
 app = typer.Typer(
     help="The twin: a GKE on this machine, with Google's API in front and real control planes behind.",
@@ -43,10 +44,17 @@ def up(name: Name = "local", as_json: Json = False) -> None:
 
 @app.command()
 @errors_as_lines
-def build() -> None:
+def build(
+    with_ray: Annotated[
+        bool, typer.Option("--ray", help="Ray and JAX too (1.2 GB), for TPUPLANE_TWIN_RAY=1: Ray's pods then run.")
+    ] = False,
+) -> None:
     """Build the tools that are missing, and start nothing. `up` does it by itself."""
     with tools.show() as progress:
         tools.ensure(progress=progress)
+    if with_ray:
+        with console.status("Ray and JAX are installed"):
+            ray.build()
 
 
 @app.command()

@@ -10,7 +10,7 @@ from tpuplane_twin.cli.console import console, stderr
 from tpuplane_twin.client import TwinClient
 from tpuplane_twin.files import require_space
 from tpuplane_twin.paths import TwinPaths
-from tpuplane_twin.tools import ensure, show
+from tpuplane_twin.tools import ensure, ray, show
 
 _TWIN_MIB = 50
 
@@ -23,6 +23,7 @@ def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
     out = stderr if quiet else console
     with show(sys.stderr) as progress:
         tools = ensure(progress=progress)
+    ray.wanted()
     require_space(paths.root, _TWIN_MIB, "a twin without clusters")
     client = TwinClient(paths)
     executables.install(paths.make(), tools)

@@ -212,7 +212,7 @@ def kwok(layout: Layout) -> ProcessSpec:
         "kind": "KwokConfiguration",
         "options": options,
     }
-    documents = [configuration, *stages(layout.tools.module("kwok"))]
+    documents = [configuration, *stages(layout.tools.module("kwok"), ray=layout.tools.ray is not None)]
     argv = _flags(
         layout.tools.binary("kwok"),
         {"kubeconfig": layout.kubeconfig(KWOK.key), "config": _config(layout, "kwok", *documents)},

@@ -25,6 +25,10 @@ class ToolBox(Protocol):
     def module(self, name: str) -> Path:
         """The folder of the Go module that `name` was built from."""
 
+    @property
+    def ray(self) -> Path | None:
+        """The Python environment of Ray's pods; None where they are simulated."""
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:

@@ -49,8 +49,8 @@ podIPs: [{ip: {{ index . 0 | Quote }}}]
 """
 
 
-def stages(module: Path) -> list[dict[str, Any]]:
-    """The stages for kwok's configuration, read from kwok's own module folder."""
+def stages(module: Path, *, ray: bool = False) -> list[dict[str, Any]]:
+    """The stages for kwok's configuration, read from kwok's own module folder; `ray`: Ray's pods are processes."""
     folder = module / _FOLDER
     node = _load(folder / "node" / "fast" / "node-initialize.yaml")
     _matches(node).append({"key": f'.metadata.annotations["{FAULT_ANNOTATION}"]', "operator": "DoesNotExist"})
@@ -69,11 +69,11 @@ def stages(module: Path) -> list[dict[str, Any]]:
     _matches(delete).append({"key": ".status.phase", "operator": "NotIn", "values": _LIVING})
     simulated = [*(_load(folder / name) for name in _UNCHANGED), complete, terminate, delete]
     for stage in simulated:
-        _matches(stage).append({**selector(), "operator": "NotIn"})
-    return [node, *simulated, _process_pod()]
+        _matches(stage).append({**selector(ray=ray), "operator": "NotIn"})
+    return [node, *simulated, _process_pod(selector(ray=ray))]
 
 
-def _process_pod() -> dict[str, Any]:
+def _process_pod(processes: dict[str, Any]) -> dict[str, Any]:
     """A pod that the runner runs gets its address here, and everything else there."""
     return {
         "apiVersion": "kwok.x-k8s.io/v1alpha1",
@@ -83,7 +83,7 @@ def _process_pod() -> dict[str, Any]:
             "resourceRef": {"apiGroup": "v1", "kind": "Pod"},
             "selector": {
                 "matchExpressions": [
-                    selector(),
+                    processes,
                     {"key": ".metadata.deletionTimestamp", "operator": "DoesNotExist"},
                     {"key": ".status.podIP", "operator": "DoesNotExist"},
                 ]

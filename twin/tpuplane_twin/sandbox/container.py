@@ -49,19 +49,45 @@ def run(order: dict[str, Any], channel: socket.socket) -> NoReturn:
     os._exit(code if code >= 0 else 128 - code)
 
 
+def join(order: dict[str, Any]) -> NoReturn:
+    """In a child of the daemon: run the process of `order` in a sandbox that is there, end as it ends."""
+    code = _CANNOT_RUN
+    try:
+        system.die_with_parent()
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDWR)
+        for descriptor in range(3):
+            os.dup2(null, descriptor)
+        system.join(order["join"])
+        child = os.fork()
+        if child == 0:
+            system.die_with_parent()
+            _execute(order)
+        _, status = os.waitpid(child, 0)
+        code = os.waitstatus_to_exitcode(status)
+    except BaseException:  # as above; the sandbox may have ended meanwhile
+        code = _CANNOT_RUN
+    os._exit(code if code >= 0 else 128 - code)
+
+
+def _execute(order: dict[str, Any]) -> NoReturn:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    os.chroot(order["root"])
+    os.chdir(order["cwd"])
+    os.closerange(3, 4096)
+    os.execvpe(order["argv"][0], order["argv"], order["env"])  # noqa: S606  (there is no shell)
+
+
 def _become(order: dict[str, Any]) -> NoReturn:
     try:
         system.die_with_parent()
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGPIPE):
-            signal.signal(number, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
         root = Path(order["root"])
         system.private_mounts()
         _build(root, order)
-        os.chroot(root)
-        os.chdir(order["cwd"])
-        os.closerange(3, 4096)
-        os.execvpe(order["argv"][0], order["argv"], order["env"])  # noqa: S606  (there is no shell)
+        (root / order["cwd"].lstrip("/")).mkdir(parents=True, exist_ok=True)
+        _execute(order)
     except BaseException as error:  # as above
         print(f"{order['argv'][0]} cannot be started: {error}", file=sys.stderr, flush=True)
     os._exit(_CANNOT_RUN)

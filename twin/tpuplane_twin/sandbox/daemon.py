@@ -9,7 +9,8 @@ the Unix socket SOCKET (below the working directory). When the client goes, ever
     a process that ended                                     → {"exited": pid, "code": …}
 
 An order: name (of the interface), address, hostname, argv, env, cwd, root (an empty folder), log, files (path: text)
-and mounts (source, target, readOnly). A code above 128 is a signal, as a kubelet shows it.
+and mounts (source, target, readOnly). One that has `join`, the id of a process that runs, needs only argv, env, cwd and
+root, and runs beside that one. A code above 128 is a signal, as a kubelet shows it.
 """
 
 from __future__ import annotations
@@ -69,6 +70,14 @@ class Daemon:
         self._client.send(json.dumps(answer).encode())
 
     def _run(self, order: dict[str, Any]) -> int:
+        if "join" in order:
+            if order["join"] not in self._children:
+                raise ProcessLookupError("the process to join has ended")
+            pid = os.fork()
+            if pid == 0:
+                container.join(order)
+            self._children.add(pid)
+            return pid
         mine, its = socket.socketpair()
         with mine, its:
             pid = os.fork()

@@ -32,6 +32,15 @@ def unshare(flags: int) -> None:
     _check(_libc.unshare(flags), "unshare")
 
 
+def join(pid: int) -> None:
+    """Enter the namespaces that process `pid` left those of the daemon for. Raises `OSError`."""
+    kinds = ("net", "uts", "ipc", "pid_for_children", "mnt")
+    # All are opened first: in the other mount namespace /proc shows other processes.
+    for descriptor in [os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY) for kind in kinds]:
+        _check(_libc.setns(descriptor, 0), "setns")
+        os.close(descriptor)
+
+
 def become_root() -> None:
     """Where this process is not root, make it root of a user namespace, in which it may do the rest."""
     user, group = os.getuid(), os.getgid()

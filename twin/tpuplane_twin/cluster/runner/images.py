@@ -6,14 +6,19 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.layout import ToolBox
+from tpuplane_twin.tools import ray
 from tpuplane_twin.tools.catalogue import catalogue
 
+_RAY = "ray"
+_RAY_HOME = "/home/ray"
+_PATH = "/usr/local/bin:/usr/bin:/bin"
 _REFERENCE = re.compile(r"(?P<repository>[^@]+?)(:(?P<tag>[^:@/]+))?(@(?P<digest>.+))?")
 
 
@@ -28,41 +33,86 @@ class Image:
     @property
     def version(self) -> str:
         """The version that the twin has."""
+        if self.tool == _RAY:
+            return ray.version()
         return next(source.version for source in catalogue().sources if self.tool in source.binaries)
 
     def refusal(self, reference: str) -> str | None:
         """Why the image `reference` cannot run as the twin's own program; None if it can."""
-        found = _REFERENCE.fullmatch(reference)
-        tag = found["tag"] if found else None
-        if tag == self.version:
+        tag = _tag(reference)
+        if self.tool == _RAY or tag == self.version:
             return None
         has = f"the twin has {self.tool} {self.version}"
         if tag is None:
             return f"{reference} names no version; {has}: use the tag {self.version}"
         return f"{reference} is another version: {has}, and runs no other; use the tag {self.version}"
 
+    def remark(self, reference: str) -> str | None:
+        """What differs from the image `reference`, which can run; None if nothing does."""
+        if self.refusal(reference) or re.fullmatch(f"{re.escape(self.version)}(-.*)?", _tag(reference) or ""):
+            return None
+        return f"{reference} is another version: the twin runs {self.tool} {self.version} for it"
+
     def mounts(self, tools: ToolBox) -> list[Object]:
         """What the container has beside its pod's volumes: the program."""
+        if self.tool == _RAY:
+            folders = {_environment(tools), (_environment(tools) / "bin" / "python").resolve().parents[1]}
+            # A Python below /usr is there already.
+            there = [str(folder) for folder in folders if not folder.is_relative_to("/usr")]
+            return [{"source": folder, "target": folder, "readOnly": True} for folder in there]
         return [{"source": str(tools.binary(self.tool)), "target": self.entrypoint, "readOnly": True}]
 
+    def environment(self, tools: ToolBox) -> dict[str, str]:
+        """The variables that the image itself sets."""
+        if self.tool != _RAY:
+            return {"PATH": _PATH, "HOME": "/"}
+        # Without the last it would tell Ray's authors of every start, if it could.
+        return {
+            "PATH": f"{_environment(tools) / 'bin'}:{_PATH}",
+            "HOME": _RAY_HOME,
+            "USER": "ray",
+            "LANG": "C.UTF-8",
+            "RAY_USAGE_STATS_ENABLED": "0",
+        }
 
-def image_of(pod: Object) -> Image | None:
+    @property
+    def cwd(self) -> str:
+        """Where a container starts that does not say it."""
+        return _RAY_HOME if self.tool == _RAY else "/"
+
+
+def image_of(pod: Object, *, ray: bool = False) -> Image | None:
     """The known image of a pod: that of its first container."""
-    reference = str(pod["spec"]["containers"][0].get("image", ""))
+    return image_named(str(pod["spec"]["containers"][0].get("image", "")), ray=ray)
+
+
+def image_named(reference: str, *, ray: bool = False) -> Image | None:
+    """The image that `reference` means, if it is known."""
     found = _REFERENCE.fullmatch(reference)
     repository = found["repository"] if found else ""
-    return next((image for image in known() if re.search(f"(^|/){image.repository}$", repository)), None)
+    return next((image for image in known(ray=ray) if re.search(f"(^|/){image.repository}$", repository)), None)
 
 
-def selector() -> dict[str, Any]:
+def selector(*, ray: bool = False) -> dict[str, Any]:
     """The requirement of a kwok stage that a pod's image is known."""
-    ends = "|".join(image.repository for image in known())
+    ends = "|".join(image.repository for image in known(ray=ray))
     pattern = f"(^|/)({ends})(:[^:@/]+)?(@.+)?$"
     return {"key": f'.spec.containers[0].image | test("{pattern}")', "operator": "In", "values": ["true"]}
 
 
 @cache
-def known() -> tuple[Image, ...]:
-    """The images of `images.yaml`."""
+def known(*, ray: bool = False) -> tuple[Image, ...]:
+    """The images of `images.yaml`; Ray's only where `ray` says so."""
     text = resources.files("tpuplane_twin.cluster").joinpath("data/images.yaml").read_text()
-    return tuple(Image(**entry) for entry in yaml.safe_load(text))
+    return tuple(image for entry in yaml.safe_load(text) if (image := Image(**entry)).tool != _RAY or ray)
+
+
+def _tag(reference: str) -> str | None:
+    found = _REFERENCE.fullmatch(reference)
+    return found["tag"] if found else None
+
+
+def _environment(tools: ToolBox) -> Path:
+    if tools.ray is None:
+        raise ValueError("this twin has no Ray")
+    return tools.ray

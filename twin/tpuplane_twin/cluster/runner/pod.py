@@ -10,11 +10,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tpuplane.tpu import SliceError
+
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.layout import Layout
-from tpuplane_twin.cluster.runner import container, dns, probes, status
-from tpuplane_twin.cluster.runner.images import Image
+from tpuplane_twin.cluster.runner import chips, container, dns, probes, status
+from tpuplane_twin.cluster.runner.images import Image, image_named
 from tpuplane_twin.cluster.runner.volumes import NotThere, Volumes
 from tpuplane_twin.cluster.tunnel import Dialler
 from tpuplane_twin.sandbox.client import SandboxError
@@ -57,6 +59,8 @@ class ProcessPod:
         self._restarts = int(former.get("restartCount", 0)) + ("running" in former.get("state", {}))
         self._process: tuple[int, asyncio.Future[int]] | None = None
         self._said = ""
+        self._initialised = False
+        self._ordered: Object | None = None
 
     @property
     def name(self) -> str:
@@ -75,6 +79,8 @@ class ProcessPod:
         if refusal := self._image.refusal(self._container["image"]):
             await self._wait("ImageNotAvailable", refusal)
             return
+        if remark := self._image.remark(self._container["image"]):
+            await self._event("Warning", "OtherVersion", remark)
         last: Object | None = None
         delay = _FIRST_DELAY
         while True:
@@ -132,42 +138,83 @@ class ProcessPod:
         while True:
             try:
                 await self._volumes.refresh()
-                self._process = await self._host.run(await self._order())
+                if not self._initialised:
+                    await self._initialise()
+                    self._initialised = True
+                self._ordered = await self._order(self._container)
+                self._process = await self._host.run(self._ordered)
                 return self._process[1]
-            except (NotThere, KeyError) as error:
+            except (NotThere, KeyError, SliceError) as error:
                 await self._wait("FailedMount", str(error.args[0]), last)
             except (SandboxError, OSError) as error:
                 await self._wait("FailedCreatePodSandBox", str(error), last)
             await asyncio.sleep(_LOOK)
 
-    async def _order(self) -> Object:
+    async def _initialise(self) -> None:
+        """Run the init containers, each until it succeeds. One whose image is another's is simulated: it has."""
+        ray = self._host.layout.tools.ray is not None
+        for each in self.pod["spec"].get("initContainers", ()):
+            if image_named(each["image"], ray=ray) != self._image:
+                continue
+            delay = _FIRST_DELAY
+            while True:
+                await self._say(status.waiting(self.pod, "PodInitializing", each["name"], self._restarts))
+                self._process = await self._host.run(await self._order(each))
+                if (code := await asyncio.shield(self._process[1])) == 0:
+                    break
+                await self._event("Warning", "BackOff", f"init container {each['name']}: exit code {code}")
+                await asyncio.sleep(delay)
+                delay = min(delay * 2, _LONGEST_DELAY)
+
+    async def _tpu_host(self, count: int) -> dict[str, str]:
+        node = await self._host.api.request("GET", f"/api/v1/nodes/{self.pod['spec']['nodeName']}")
+        return chips.host_environment(node["metadata"].get("labels", {}), count)
+
+    async def _execute(self, command: list[str]) -> int:
+        """A command beside the container's process, with its environment."""
+        if self._process is None or self._ordered is None:
+            raise SandboxError("the container does not run")
+        order = {key: self._ordered[key] for key in ("env", "cwd", "root")}
+        pid, end = await self._host.run({**order, "argv": command, "join": self._process[0]})
+        try:
+            return await asyncio.shield(end)
+        except asyncio.CancelledError:
+            await self._host.signal(pid, signal.SIGKILL)
+            raise
+
+    async def _order(self, each: Object) -> Object:
+        """What starts `each`, one of its containers."""
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.log.parent.mkdir(parents=True, exist_ok=True)
         keys = {}
-        for kind, name in container.sources(self._container):
+        for kind, name in container.sources(each):
             texts = await self._volumes.texts(kind, name)
             if texts is not None:
                 keys[kind, name] = texts
         host_name = self.pod["spec"].get("hostname") or self.pod["metadata"]["name"]
-        given = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/", "HOSTNAME": host_name, **self._host.given}
-        environment = container.environment(self.pod, self._container, given, keys)
+        tools, count = self._host.layout.tools, chips.asked(each)
+        given = {"HOSTNAME": host_name, **self._host.given, **self._image.environment(tools)}
+        given |= await self._tpu_host(count) if count else {}
+        environment = container.environment(self.pod, each, given, keys)
+        environment |= chips.instead_of(environment, count) if count else {}
         address = self.pod["status"]["podIP"]
         return {
             "name": f"p{self.pod['metadata']['uid'].replace('-', '')[:14]}",
             "address": address,
             "hostname": host_name[:63],
-            "argv": container.command(self._container, self._image.entrypoint, environment),
+            "argv": container.command(each, self._image.entrypoint, environment),
             "env": environment,
-            "cwd": self._container.get("workingDir") or "/",
+            "cwd": each.get("workingDir") or self._image.cwd,
             "root": str(self._root),
             "log": str(self.log),
             "files": {
+                "/etc/passwd": f"root:x:0:0::{self._image.cwd}:/bin/sh\n",
                 "/etc/hosts": f"127.0.0.1 localhost\n{address} {host_name}\n",
                 "/etc/resolv.conf": dns.resolv_conf(self._host.services, self.pod["metadata"]["namespace"]),
             },
             "mounts": [
-                *self._image.mounts(self._host.layout.tools),
-                *container.mounts(self._container, self._volumes.folders),
+                *self._image.mounts(tools),
+                *container.mounts(each, self._volumes.folders),
             ],
         }
 
@@ -175,10 +222,13 @@ class ProcessPod:
         """Say when it is ready and when not, and keep its volumes up to date."""
         loop = asyncio.get_running_loop()
         probe = self._container.get("readinessProbe", {})
+        # A command costs more than a connection.
+        look = _LOOK * (4 if "exec" in probe else 1)
         failures, ready, refreshed = 0, False, loop.time()
         await self._say(status.running(self.pod, started, self._restarts, ready=False, last=last))
         while True:
-            succeeds = await probes.answers(probe, self._container, self.pod["status"]["podIP"], self._host.dialler)
+            address, dialler = self.pod["status"]["podIP"], self._host.dialler
+            succeeds = await probes.answers(probe, self._container, address, dialler, self._execute)
             failures = 0 if succeeds else failures + 1
             now_ready = succeeds or (ready and failures < probe.get("failureThreshold", 3))
             if now_ready != ready:
@@ -189,7 +239,7 @@ class ProcessPod:
                 # What is missing now was there at the start: the process goes on with what it has.
                 with contextlib.suppress(NotThere, ClusterError):
                     await self._volumes.refresh()
-            await asyncio.sleep(min(_REFRESH, probe.get("periodSeconds", 10)) if ready else _LOOK)
+            await asyncio.sleep(min(_REFRESH, probe.get("periodSeconds", 10)) if ready else look)
 
     async def _wait(self, reason: str, message: str, last: Object | None = None) -> None:
         if f"{reason} {message}" != self._said:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
+from collections.abc import Awaitable, Callable
 
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.tunnel import Dialler, Unreachable
+from tpuplane_twin.sandbox.client import SandboxError
+
+Execute = Callable[[list[str]], Awaitable[int]]
+"""Runs a command in the container and gives its exit code; cancelled, it ends the command."""
 
 
-async def answers(probe: Object, container: Object, address: str, dialler: Dialler) -> bool:
-    """Whether the probe of `container` at `address` succeeds now. A command (`exec`) counts as a success."""
+async def answers(probe: Object, container: Object, address: str, dialler: Dialler, execute: Execute) -> bool:
+    """Whether the probe of `container` at `address` succeeds now."""
     try:
         async with asyncio.timeout(probe.get("timeoutSeconds", 1)):
             if request := probe.get("httpGet"):
@@ -19,7 +24,9 @@ async def answers(probe: Object, container: Object, address: str, dialler: Diall
             if target := probe.get("tcpSocket"):
                 _, writer = await dialler.dial(address, port_number(target["port"], container))
                 writer.close()
-    except (Unreachable, OSError, TimeoutError, EOFError):
+            if command := probe.get("exec"):
+                return await execute(command["command"]) == 0
+    except (SandboxError, Unreachable, OSError, TimeoutError, EOFError):
         return False
     return True
 

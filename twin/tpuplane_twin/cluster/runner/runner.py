@@ -17,7 +17,7 @@ from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout
 from tpuplane_twin.cluster.mirror import Mirror
 from tpuplane_twin.cluster.runner import dns
-from tpuplane_twin.cluster.runner.images import image_of
+from tpuplane_twin.cluster.runner.images import Image, image_of
 from tpuplane_twin.cluster.runner.kubelet import NODE_PORT, Kubelet
 from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET
 from tpuplane_twin.cluster.runner.pod import Host, ProcessPod
@@ -72,7 +72,7 @@ class Runner:
         await self._kubelet.start()
         self._api = api
         changed = asyncio.Event()
-        pods: Mirror[Object] = Mirror(api, "Pod", _placed, changed)
+        pods: Mirror[Object] = Mirror(api, "Pod", self._placed, changed)
         self._tasks = [asyncio.create_task(pods.run()), asyncio.create_task(self._follow(api, pods, changed))]
 
     async def stop(self) -> None:
@@ -116,7 +116,7 @@ class Runner:
             present = {pod["metadata"]["uid"]: pod for pod in pods.items.values()}
             for uid, pod in present.items():
                 life = self._lives.get(uid)
-                image = image_of(pod)
+                image = self._image_of(pod)
                 if life is None and image is not None:
                     made = ProcessPod(pod, image, host)
                     life = self._lives[uid] = _Life(made, asyncio.create_task(self._live(made)))
@@ -133,6 +133,14 @@ class Runner:
                 elif life.ending.done():
                     del self._lives[uid]
             await changed.wait()
+
+    def _placed(self, pod: Object) -> Object | None:
+        """The pod, if it is one to run and has its place and its address."""
+        placed = pod["spec"].get("nodeName") and pod.get("status", {}).get("podIP")
+        return pod if placed and self._image_of(pod) is not None else None
+
+    def _image_of(self, pod: Object) -> Image | None:
+        return image_of(pod, ray=self._layout.tools.ray is not None)
 
     def _log(self, namespace: str, name: str) -> Path | None:
         return next((life.pod.log for life in self._lives.values() if life.pod.name == f"{namespace}/{name}"), None)
@@ -248,9 +256,3 @@ class Runner:
         self._sandboxes.close()
         for pid in list(self._ends):
             self._exited(pid, 128 + signal.SIGKILL)
-
-
-def _placed(pod: Object) -> Object | None:
-    """The pod, if it is one to run and has its place and its address."""
-    placed = pod["spec"].get("nodeName") and pod.get("status", {}).get("podIP")
-    return pod if placed and image_of(pod) is not None else None

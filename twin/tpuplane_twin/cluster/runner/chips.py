@@ -1,0 +1,48 @@
+"""What a TPU host gives a container that asks for chips, as an environment. Pure.
+
+GKE's device plugin sets the TPU_* variables (https://cloud.google.com/kubernetes-engine/docs/concepts/tpus); Ray, JAX
+and libtpu know their slice by them. There are no chips here: JAX gets as many CPU devices as the host has chips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tpuplane.tpu import Slice
+
+from tpuplane_twin.cluster.api import Object
+
+TPU = "google.com/tpu"
+
+
+def asked(container: Object) -> int:
+    """The chips that a container asks for."""
+    resources = container.get("resources", {})
+    return int(resources.get("requests", {}).get(TPU) or resources.get("limits", {}).get(TPU) or 0)
+
+
+def host_environment(labels: Mapping[str, str], chips: int) -> dict[str, str]:
+    """What the node with `labels` gives a container with `chips`; the container's own variables come over it.
+
+    Empty where the node is no TPU host. Raises `SliceError` where its labels name no slice.
+    """
+    accelerator = labels.get("cloud.google.com/gke-tpu-accelerator")
+    if accelerator is None:
+        return {}
+    machine = labels.get("node.kubernetes.io/instance-type")
+    shape = Slice.for_nodes(
+        accelerator, labels["cloud.google.com/gke-tpu-topology"], machine, chips_per_node=None if machine else chips
+    )
+    return {
+        "TPU_ACCELERATOR_TYPE": shape.accelerator_type,
+        "TPU_TOPOLOGY": shape.topology,
+        "TPU_CHIPS_PER_HOST_BOUNDS": shape.chips_per_host_bounds,
+        "TPU_HOST_BOUNDS": shape.host_bounds,
+        "TPU_SKIP_MDS_QUERY": "true",
+    }
+
+
+def instead_of(environment: Mapping[str, str], chips: int) -> dict[str, str]:
+    """What makes up for chips that are not there: laid over all that the container says (`environment`)."""
+    flag = f"--xla_force_host_platform_device_count={chips}"
+    return {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": f"{environment.get('XLA_FLAGS', '')} {flag}".strip()}
