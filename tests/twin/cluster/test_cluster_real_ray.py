@@ -117,7 +117,8 @@ def cluster(config_map: str, env: dict[str, str] | None = None) -> dict[str, Any
 async def program(api: Api, name: str, path: Path) -> None:
     metadata = {"name": name, "namespace": "default"}
     data = {path.name: path.read_text()}  # noqa: ASYNC240
-    await api.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+    await api.request("POST", "/api/v1/namespaces/default/configmaps", body=body)
 
 
 async def proxy(api: Api, service: str, path: str, body: Any = None) -> Any:
