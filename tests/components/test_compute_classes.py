@@ -134,6 +134,7 @@ def test_a_namespace_has_its_class_by_default(platform: Deployment) -> None:
 def test_a_team_namespace_has_its_class_by_default() -> None:
     platform = described()
     platform["classes"]["cheap"]["defaultNamespaces"] = ["vision"]
+    platform["clusters"]["east"]["addons"] = {"kueue": {}}
     platform["teams"] = {"vision": {"clusters": {"east": {"pools": {"own": {"slices": 1}}}}}}
     deployed = deploy_platform(platform)
     (namespace,) = (it for it in deployed.all(":Namespace") if it.inputs["metadata"]["name"] == "vision")

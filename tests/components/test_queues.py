@@ -15,6 +15,7 @@ KUEUE = "kueue.x-k8s.io/v1beta2"
 @pytest.fixture
 def shared(lab: Inputs) -> Deployment:
     """The lab, shared by two teams."""
+    lab["clusters"]["central1"]["addons"] = {"kueue": {}}
     lab["queues"] = {"preemption": {"withinClusterQueue": "LowerOrNewerEqualPriority"}}
     lab["teams"] = {
         "research": {
@@ -64,9 +65,9 @@ def test_a_team_has_a_queue_in_each_of_its_namespaces_and_only_it_may_use_it(sha
 
 
 def test_a_namespace_keeps_its_urn_when_a_team_takes_it_over(lab: Inputs, shared: Deployment) -> None:
-    assert deploy_platform(lab | {"teams": {}}).one(":Namespace").urn == shared.one(
-        ":Namespace", "platform-central1-research"
-    ).urn  # fmt: skip
+    research = "platform-central1-research"
+    before = deploy_platform(lab | {"teams": {}}).one(":Namespace", research)
+    assert before.urn == shared.one(":Namespace", research).urn
 
 
 def test_preemption_is_always_said_and_every_resource_covered(shared: Deployment) -> None:

@@ -112,13 +112,6 @@ def _check_system_pool(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         )
 
 
-def _accelerated(machine_type: str) -> str | None:
-    """What a machine type has beside CPUs, if anything."""
-    if re.fullmatch(r"(ct\d\w*|tpu\d\w*)-.*", machine_type):
-        return "TPU"
-    return "GPU" if machine_type.startswith(tuple(f"{it.series}-" for it in gpu_catalogue().machines)) else None
-
-
 def _check_namespaces(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     for index, name in enumerate(cluster.namespaces):
         if name in cluster.namespaces[:index]:

@@ -21,7 +21,7 @@ from tpuplane.spec.fields import (
     Spec,
 )
 from tpuplane.spec.gpu_pools import GpuPoolSpec
-from tpuplane.spec.hosts import NetworkName
+from tpuplane.spec.hosts import NetworkName, SubnetworkName
 from tpuplane.spec.maintenance import MaintenanceSpec
 from tpuplane.spec.pools import PoolSpec
 
@@ -35,7 +35,7 @@ class ExistingNetworkSpec(Spec):
     network: NetworkName
     """VPC: its name, or projects/HOST/global/networks/NAME in the host project of a shared VPC."""
 
-    subnetwork: NetworkName
+    subnetwork: SubnetworkName
     """Subnetwork: its name, or projects/HOST/regions/REGION/subnetworks/NAME."""
 
     pods_range: ResourceName = "pods"

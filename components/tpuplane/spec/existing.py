@@ -49,6 +49,11 @@ def check_existing_network(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
             (*at, to_camel(field)),
             "is a range of a subnetwork to be made, but `existing` names one that is there; remove one of the two",
         )
+    if network.existing.pods_range == network.existing.services_range:
+        yield Mistake(
+            (*at, "existing", "servicesRange"),
+            f"{shown(network.existing.services_range)} is the pods' range too; name the range that is for services",
+        )
     region = region_of(cluster.location)
     place = network.existing.subnetwork.split("/")
     if len(place) > 1 and "regions" in place and place[3] != region:

@@ -103,9 +103,17 @@ def _node_label_key(key: str) -> str:
     return key
 
 
-def _namespace(name: str) -> str:
+def namespace_refusal(name: str) -> str | None:
+    """Why a namespace of this name cannot be made, if so."""
     if name == "default" or name.startswith(("kube-", "gke-", "gmp-")):
-        raise refuse(f"{shown(name)} belongs to GKE; choose another name, without kube-, gke- or gmp- in front")
+        return f"{shown(name)} belongs to GKE; choose another name, without kube-, gke- or gmp- in front"
+    return None
+
+
+def _namespace(name: str) -> str:
+    refusal = namespace_refusal(name)
+    if refusal is not None:
+        raise refuse(refusal)
     return name
 
 

@@ -14,8 +14,9 @@ from tpuplane.spec.fields import Labels, NodeLabels, Spec, refuse
 DiskMode = Literal["CONTAINER_IMAGE_CACHE", "DATA"]
 
 _IMAGE = r"projects/[a-z][a-z0-9:.-]{4,}/global/images/[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?"
-_NETWORK = r"(?:projects/[a-z][a-z0-9:.-]{4,}/(?:global/networks|regions/[a-z0-9-]+/subnetworks)/)?"
-_NETWORK += r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_OWN_NAME = r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_NETWORK = rf"(?:projects/[a-z][a-z0-9:.-]{{4,}}/global/networks/)?{_OWN_NAME}"
+_SUBNETWORK = rf"(?:projects/[a-z][a-z0-9:.-]{{4,}}/regions/[a-z0-9-]+/subnetworks/)?{_OWN_NAME}"
 
 
 def _image(value: str) -> str:
@@ -26,15 +27,23 @@ def _image(value: str) -> str:
 
 def _network(value: str) -> str:
     if not re.fullmatch(_NETWORK, value):
+        raise refuse(f"{shown(value)} is not a network; allowed: a name, or projects/PROJECT/global/networks/NAME")
+    return value
+
+
+def _subnetwork(value: str) -> str:
+    if not re.fullmatch(_SUBNETWORK, value):
         raise refuse(
-            f"{shown(value)} is not a network; allowed: a name, projects/PROJECT/global/networks/NAME or "
-            "projects/PROJECT/regions/REGION/subnetworks/NAME"
+            f"{shown(value)} is not a subnetwork; allowed: a name, or projects/PROJECT/regions/REGION/subnetworks/NAME"
         )
     return value
 
 
 NetworkName = Annotated[str, Field(json_schema_extra={"pattern": f"^{_NETWORK}$"}), AfterValidator(_network)]
-"""A VPC or subnetwork that exists already: its name, or its path where another project owns it."""
+"""A VPC that exists already: its name, or its path where another project owns it."""
+
+SubnetworkName = Annotated[str, Field(json_schema_extra={"pattern": f"^{_SUBNETWORK}$"}), AfterValidator(_subnetwork)]
+"""A subnetwork that exists already: its name, or its path where another project owns it."""
 
 
 class SecondaryBootDiskSpec(Spec):
@@ -54,7 +63,7 @@ class ExtraNetworkSpec(Spec):
     network: NetworkName
     """VPC of the interface: its name, or its path where another project owns it. Not the platform's own."""
 
-    subnetwork: NetworkName
+    subnetwork: SubnetworkName
     """Subnetwork of that VPC in the pool's region: its name or path."""
 
 

@@ -62,6 +62,10 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
     owners = {} if cluster.existing else {SYSTEM_POOL: "systemPool"}
     name = cluster.existing.name if cluster.existing else name
     for pool_key, pool in cluster.pools.items():
+        if pool_key == SYSTEM_POOL and not cluster.existing:
+            # Nodes carry their pool's name as a label, and CPU work is sent to those called so.
+            yield Mistake((*at, "pools", pool_key), "is the name of the systemPool; choose another name")
+            continue
         try:
             names = node_pool_names(pool_key, pool)
         except SliceError:
@@ -84,6 +88,9 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
             )
         owners |= {own: f"pools.{pool_key}" for own in names if own not in owners}
     for pool_key in cluster.gpu_pools:
-        if pool_key in owners:
+        if pool_key in cluster.pools:
+            message = f"is the name of pools.{pool_key} too, and classes and bills go by it; choose another name"
+            yield Mistake((*at, "gpuPools", pool_key), message)
+        elif pool_key in owners:
             message = f"its node pool '{pool_key}' is also one of {owners[pool_key]}; choose another name"
             yield Mistake((*at, "gpuPools", pool_key), message)

@@ -102,11 +102,12 @@ def check_sizes(key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
     nodes, pods = needs.nodes, needs.pods
     at: Path = ("clusters", key, "network")
     nodes_range = IPv4Network(cluster.network.nodes_cidr)
-    if nodes > nodes_range.num_addresses - RESERVED_ADDRESSES:
+    room = max(0, nodes_range.num_addresses - RESERVED_ADDRESSES)
+    if nodes > room:
         yield Mistake(
             (*at, "nodesCidr"),
-            f"'{nodes_range}' holds {nodes_range.num_addresses - RESERVED_ADDRESSES} nodes, but the pools grow to "
-            f"{nodes}; allowed: /{_prefix(nodes + RESERVED_ADDRESSES)} or larger",
+            f"'{nodes_range}' holds {room} nodes, but the pools grow to {nodes}; "
+            f"allowed: /{_prefix(nodes + RESERVED_ADDRESSES)} or larger",
         )
     pods_range = IPv4Network(cluster.network.pods_cidr)
     if pods > pods_range.num_addresses:

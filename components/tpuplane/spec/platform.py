@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_snake
 from tpuplane.spec.capacity import ReservationSpec
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.compute_classes import ClassName, ComputeClassSpec
-from tpuplane.spec.errors import Mistake, Path, SpecError
+from tpuplane.spec.errors import Mistake, Path, SpecError, shown
 from tpuplane.spec.fields import Labels, Name, ProjectId, ResourceName, Spec
 from tpuplane.spec.queues import QueuesSpec
 from tpuplane.spec.quotas import QuotaSpec
@@ -61,7 +61,9 @@ class PlatformSpec(Spec):
         from tpuplane.spec.translate import mistakes_of, removed, without  # noqa: PLC0415
 
         if not isinstance(value, Mapping):
-            raise SpecError([Mistake((), f"a mapping with name, project and clusters is wanted, not {value!r}", where)])
+            raise SpecError(
+                [Mistake((), f"a mapping with name, project and clusters is wanted, not {shown(value)}", where)]
+            )
         found: list[Mistake] = []
         spec: PlatformSpec | None = None
         readable: object = value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -88,6 +88,31 @@ def _read(file: FilePath) -> tuple[Any, Any]:
         raise SpecError([Mistake((), f"not YAML: {cause}", f"{file}{line}")]) from None
     except yaml.YAMLError as error:
         raise SpecError([Mistake((), f"not YAML: {' '.join(str(error).split())}", str(file))]) from None
+    except ValueError as error:
+        number, text = _unreadable(loader, node)
+        message = f"{shown(text)} looks like another kind of value to YAML, but is none: {error}; put it in quotes"
+        raise SpecError([Mistake((), message, f"{file}:{number}")]) from None
+
+
+def _unreadable(loader: Any, root: Any) -> tuple[int, str]:
+    """Line and text of the scalar that is a date or number by its looks alone: 2026-02-30."""
+    for node in _scalars(root, set()):
+        try:
+            loader.construct_document(node)
+        except ValueError:
+            return node.start_mark.line + 1, node.value
+    raise ValueError("every value of the document can be read")
+
+
+def _scalars(node: Any, seen: set[int]) -> Iterator[Any]:
+    if id(node) in seen:
+        return  # an alias may contain itself
+    seen.add(id(node))
+    if isinstance(node, yaml.ScalarNode):
+        yield node
+    for item in node.value if isinstance(node, yaml.CollectionNode) else ():
+        for part in item if isinstance(item, tuple) else (item,):
+            yield from _scalars(part, seen)
 
 
 def _missing(file: FilePath) -> str:

@@ -6,8 +6,10 @@ from collections import defaultdict
 from collections.abc import Generator, Iterator
 
 from tpuplane.gpu import GpuError
+from tpuplane.spec.addon_checks import installed
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
+from tpuplane.spec.fields import namespace_refusal
 from tpuplane.spec.gpu_pools import GpuPoolSpec
 from tpuplane.spec.locations import gpu_zones
 from tpuplane.spec.platform import PlatformSpec
@@ -22,16 +24,23 @@ _Promised = dict[tuple[str, str], dict[str, int]]
 def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
     """Refuse teams whose queues could never admit what they promise."""
     yield from _check_preemption(spec)
+    for index, capacity in enumerate(spec.queues.capacity_order):
+        if capacity in spec.queues.capacity_order[:index]:
+            yield Mistake(("queues", "capacityOrder", index), f"{shown(capacity)} stands in the list twice; remove one")
     promised: _Promised = defaultdict(dict)
     promised_gpus: _Promised = defaultdict(dict)
     for name, team in spec.teams.items():
         at: Path = ("teams", name)
         yield from _check_namespaces(at, spec, name)
+        if "weight" in team.model_fields_set and not spec.queues.fair_sharing:
+            yield broken("team-weight", (*at, "weight"), ("queues", "fairSharing"), value=team.weight)
         for key, share in team.clusters.items():
             cluster = spec.clusters.get(key)
             if cluster is None:
                 yield Mistake((*at, "clusters", key), choice(key, "one of the clusters", spec.clusters))
                 continue
+            if cluster.addons.kueue is None and cluster.existing is None:  # another's may have it already
+                yield broken("team-needs-kueue", (*at, "clusters", key), ("clusters", key, "addons"), value=shown(key))
             for pool_key, quota in share.pools.items():
                 path = (*at, "clusters", key, "pools", pool_key)
                 slices = yield from _slices(path, cluster, pool_key, quota)
@@ -79,8 +88,15 @@ def _check_preemption(spec: PlatformSpec) -> Iterator[Mistake]:
 
 def _check_namespaces(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mistake]:
     mine = namespaces_of(name, spec.teams[name])
+    clusters = [spec.clusters[key] for key in spec.teams[name].clusters if key in spec.clusters]
+    addons = {addon.namespace: addon for cluster in clusters for addon in installed(cluster)}
     for index, namespace in enumerate(mine):
         path = (*at, "namespaces", index) if spec.teams[name].namespaces else at
+        refusal = namespace_refusal(namespace)
+        if refusal is not None:
+            yield Mistake(path, f"its namespace {refusal}, or give the team namespaces")
+        if namespace in addons:
+            yield broken("addon-namespace", path, value=shown(namespace), addon=addons[namespace].title)
         if namespace in mine[:index]:
             yield Mistake(path, f"{shown(namespace)} stands in the list twice; remove one")
         for other, team in spec.teams.items():

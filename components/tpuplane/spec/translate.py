@@ -23,7 +23,13 @@ _KEY = "[key]"  # pydantic's mark for an error in a mapping's key
 
 def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]:
     """One mistake for each of pydantic's errors."""
-    return [Mistake(_path(detail), _message(detail, model)) for detail in error.errors(include_url=False)]
+    details = error.errors(include_url=False)
+    return [Mistake(_path(detail), _message(detail, model)) for detail in details if not _left_empty(detail)]
+
+
+def _left_empty(detail: ErrorDetails) -> bool:
+    """Whether a list is too short only because pydantic left out the items that it refuses itself."""
+    return detail["type"] == "too_short" and bool(detail.get("input"))
 
 
 def without(value: object, error: ValidationError) -> object:
@@ -128,8 +134,13 @@ def _unknown_field(detail: ErrorDetails, root: type[BaseModel]) -> str:
 
 
 def _not_allowed(detail: ErrorDetails, root: type[BaseModel]) -> str:
-    field = _field(_model_at(root, detail["loc"][:-1]), detail["loc"][-1])
-    return choice(detail.get("input"), "allowed", map(str, get_args(_plain(field.annotation))) if field else ())
+    # An item's field is its list's.
+    place = detail["loc"][:-1] if isinstance(detail["loc"][-1], int) else detail["loc"]
+    field = _field(_model_at(root, place[:-1]), place[-1])
+    wanted = _plain(field.annotation) if field else None
+    if get_origin(wanted) is tuple:
+        wanted = _plain(get_args(wanted)[0])
+    return choice(detail.get("input"), "allowed", map(str, get_args(wanted)))
 
 
 def _required(detail: ErrorDetails, root: type[BaseModel]) -> str:

@@ -70,4 +70,8 @@ def _padded(dims: list[int], length: int) -> list[int]:
 def nearest_names(text: str, names: Sequence[str], count: int = 2) -> tuple[str, ...]:
     """Names that `text` may be a misspelling of, best first."""
     folded = {name.casefold(): name for name in names}
-    return tuple(folded[hit] for hit in difflib.get_close_matches(text.casefold(), folded, n=count, cutoff=0.6))
+    wanted = text.casefold()
+    close = difflib.get_close_matches(wanted, folded, n=count, cutoff=0.6)
+    if not close and len(wanted) > 1:  # what people call it: l4, flex
+        close = [name for name in folded if wanted in re.split("[^a-z0-9]", name)][:count]
+    return tuple(folded[hit] for hit in close)

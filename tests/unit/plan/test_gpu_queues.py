@@ -31,6 +31,7 @@ def queues_of(teams: dict[str, Any], gpu_pools: dict[str, Any] | None = None) ->
     """The queues of one cluster whose teams have these shares."""
     cluster = {
         "location": "us-central1",
+        "addons": {"kueue": {}},
         "pools": {"trainer": {**TRAINER, "zone": "us-central1-b"}},
         "gpuPools": gpu_pools or GPU_POOLS,
     }

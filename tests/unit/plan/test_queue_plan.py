@@ -30,7 +30,7 @@ def queues_of(teams: dict[str, Any], pools: dict[str, Any] | None = None, **queu
             "project": "tpuplane-lab",
             "queues": queues,
             "teams": {name: {"clusters": {"main": {"pools": quotas}}} for name, quotas in teams.items()},
-            "clusters": {"main": {"location": "us-central1-b", "pools": pools or POOLS}},
+            "clusters": {"main": {"location": "us-central1-b", "addons": {"kueue": {}}, "pools": pools or POOLS}},
         }
     )
     found = plan(spec).clusters[0].queues

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from tpuplane.spec import PlatformSpec, SpecError
+from tpuplane.spec.errors import shown
 
 pytestmark = pytest.mark.unit
 
@@ -122,7 +123,7 @@ def test_a_name_too_long_for_a_workload_policy_is_refused() -> None:
 
 @pytest.mark.parametrize("value", [None, 5, "lab", ["lab"]])
 def test_anything_but_a_mapping_is_refused(value: object) -> None:
-    assert lines(value) == [f"a mapping with name, project and clusters is wanted, not {value!r}"]
+    assert lines(value) == [f"a mapping with name, project and clusters is wanted, not {shown(value)}"]
 
 
 def test_where_stands_in_front_of_every_mistake() -> None:

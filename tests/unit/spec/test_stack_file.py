@@ -44,6 +44,14 @@ def mistakes(file: Path) -> list[str]:
     return str(refused.value).splitlines()
 
 
+@pytest.mark.parametrize("value", ["2026-02-30", "!!int four"])
+def test_a_value_that_only_looks_like_a_date_or_number_is_shown_in_its_line(stack: Path, value: str) -> None:
+    stack.write_text(f"{RIGHT}            slices: {value}\n")
+    (mistake,) = mistakes(stack)
+    text = value.removeprefix("!!int ")
+    assert mistake.startswith(f"{stack}:14: '{text}' looks like another kind of value to YAML, but is none: ")
+
+
 def test_the_platform_is_read_from_its_config_key(stack: Path) -> None:
     assert load_stack(stack).clusters["east"].pools["trainer"].topology == "4x4"
 
