@@ -24,9 +24,7 @@ _Promised = dict[tuple[str, str], dict[str, int]]
 def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
     """Refuse teams whose queues could never admit what they promise."""
     yield from _check_preemption(spec)
-    for index, capacity in enumerate(spec.queues.capacity_order):
-        if capacity in spec.queues.capacity_order[:index]:
-            yield Mistake(("queues", "capacityOrder", index), f"{shown(capacity)} stands in the list twice; remove one")
+    yield from _check_order(spec.queues.capacity_order)
     promised: _Promised = defaultdict(dict)
     promised_gpus: _Promised = defaultdict(dict)
     for name, team in spec.teams.items():
@@ -74,6 +72,12 @@ def quota_gpus(quota: GpuQuotaSpec, amount: int, offered: int) -> int:
 def namespaces_of(name: str, team: TeamSpec) -> tuple[str, ...]:
     """The namespaces of the team called `name`."""
     return team.namespaces or (name,)
+
+
+def _check_order(order: tuple[str, ...]) -> Iterator[Mistake]:
+    for index, capacity in enumerate(order):
+        if capacity in order[:index]:
+            yield Mistake(("queues", "capacityOrder", index), f"{shown(capacity)} stands in the list twice; remove one")
 
 
 def _check_preemption(spec: PlatformSpec) -> Iterator[Mistake]:
