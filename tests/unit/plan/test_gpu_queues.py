@@ -112,7 +112,7 @@ def test_gpus_are_covered_only_where_a_team_has_some() -> None:
     assert amounts(beside.cluster_queues[0].flavors, "v6e-4x4")[TPU] == "16"
 
 
-def test_a_pool_without_nodes_is_no_flavor_of_a_team_s() -> None:
+def test_a_pool_without_nodes_has_nothing_to_share() -> None:
     empty = {"l4s": {**GPU_POOLS["l4s"], "nodes": 0}}
     queues = queues_of({"a": {"gpuPools": {"l4s": {"gpus": 0}}}}, empty)
     assert amounts(queues.cluster_queues[0].flavors, "g2-standard-24")[GPU] == "0"
