@@ -48,6 +48,9 @@ def _interview(given: Mapping[str, str | None]) -> Answers:
     ask("capacity", "capacity", capacities(), default="on-demand")
     if answers.capacity == "reservation":
         ask("reservation", "name of the reservation")
+    elif unused := [it for it in ("reservation", "reserved_chips") if given.get(it) is not None]:
+        options = " and ".join(f"--{it.replace('_', '-')}" for it in unused)
+        raise _refused(f"{options}: only with --capacity reservation, not {answers.capacity}; leave it out")
     default = "0-1" if answers.capacity == "flex-start" else "1"
     ask("slices", "slices, or at least and at most, such as 0-4", default=default)
     if answers.capacity == "reservation":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from ipaddress import IPv4Network
-from typing import Annotated
+from types import UnionType
+from typing import Annotated, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
@@ -28,6 +30,29 @@ class Spec(BaseModel):
         validate_by_alias=True,
         use_attribute_docstrings=True,
     )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth_value_is_a_number(cls, value: object, info: ValidationInfo) -> object:
+        """YAML's `yes` is true, and pydantic's true is 1."""
+        if isinstance(value, bool) and info.field_name in _numbers(cls):
+            raise refuse(f"{shown(value)} is not a number")
+        return value
+
+
+@functools.cache
+def _numbers(model: type[BaseModel]) -> frozenset[str]:
+    """The fields that hold a number, or may."""
+    fields = model.model_fields.items()
+    return frozenset(name for name, field in fields if _is_number(field.annotation))
+
+
+def _is_number(annotation: object) -> bool:
+    if get_origin(annotation) is Annotated:
+        return _is_number(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return any(map(_is_number, get_args(annotation)))
+    return annotation in (int, float)
 
 
 def refuse(message: str) -> PydanticCustomError:
@@ -87,6 +112,11 @@ _TAINT_VALUE = r"(?:[a-z0-9][-A-Za-z0-9_.]{1,61})?[A-Za-z0-9]"
 _TAINT_VALUE_RULE = "a taint's value: at most 63 letters, digits, '-', '_' and '.'"
 
 
+_PROHIBITED = tuple(
+    IPv4Network(it) for it in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32")
+)
+
+
 def _label_key(key: str) -> str:
     if key.startswith(("goog", "tpuplane-")):
         raise refuse(f"{shown(key)} is reserved; allowed: keys that start with neither 'goog' nor 'tpuplane-'")
@@ -138,6 +168,15 @@ def _cidr(value: str) -> str:
     return str(network)
 
 
+def _of_a_vpc(cidr: str) -> str:
+    """What no VPC may use, https://cloud.google.com/vpc/docs/subnets#prohibited-ipv4-ranges."""
+    network = IPv4Network(cidr)
+    if any(network.overlaps(taken) for taken in _PROHIBITED):
+        outside = ", ".join(map(str, _PROHIBITED))
+        raise refuse(f"{shown(cidr)} is kept for other uses; allowed: outside {outside}, such as 10.0.0.0/20")
+    return cidr
+
+
 def _authorized(cidr: str) -> str:
     if cidr.endswith("/0"):
         raise refuse(f"{shown(cidr)} opens the control plane to the whole internet; name the ranges that need it")
@@ -157,8 +196,9 @@ Seconds = Annotated[str, *_text(_SECONDS, _SECONDS_RULE)]
 KeyPath = Annotated[str, *_text(_KEY_PATH, _KEY_PATH_RULE)]
 StoragePool = Annotated[str, *_text(_STORAGE_POOL, _STORAGE_POOL_RULE)]
 TaintValue = Annotated[str, *_text(_TAINT_VALUE, _TAINT_VALUE_RULE)]
-Cidr = Annotated[str, AfterValidator(_cidr)]
-AuthorizedCidr = Annotated[str, AfterValidator(_cidr), AfterValidator(_authorized)]
+_RANGE = Field(json_schema_extra={"pattern": r"^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}$"})
+Cidr = Annotated[str, _RANGE, AfterValidator(_cidr), AfterValidator(_of_a_vpc)]
+AuthorizedCidr = Annotated[str, _RANGE, AfterValidator(_cidr), AfterValidator(_authorized)]
 Labels = dict[
     Annotated[str, *_text(_LABEL_KEY, _LABEL_KEY_RULE), AfterValidator(_label_key)],
     Annotated[str, *_text(_LABEL_VALUE, _LABEL_VALUE_RULE)],

@@ -19,6 +19,7 @@ def stack_schema() -> dict[str, Any]:
     platform = PlatformSpec.model_json_schema()
     definitions = platform.pop("$defs")
     _know_the_catalogue(definitions)
+    _refuse_other_names([platform, *definitions.values()])
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "tpuplane stack file",
@@ -49,6 +50,15 @@ def _know_the_catalogue(definitions: dict[str, Any]) -> None:
     pool["allOf"] = [_shapes(generation) for generation in generations]
     # Examples, not enums: a zone that no public table lists is for `tpuplane check` to judge.
     definitions["ClusterSpec"]["properties"]["location"]["examples"] = [*regions, *zones]
+
+
+def _refuse_other_names(models: list[dict[str, Any]]) -> None:
+    """Pydantic says what the names of a mapping look like, and JSON schema takes it for some of the names."""
+    for model in models:
+        for field in model["properties"].values():
+            for schema in (field, *field.get("anyOf", ())):
+                if "patternProperties" in schema:
+                    schema["additionalProperties"] = False
 
 
 def _shapes(generation: Generation) -> dict[str, Any]:

@@ -111,6 +111,7 @@ def test_a_reservation_is_described(tmp_path: Path) -> None:
         ("zone", "us-east5-a", "--zone: 'us-east5-a' is not in the cluster's location"),
         ("slices", "many", "--slices: 'many' is not a whole number"),
         ("slices", "4-2", "--slices: 4 is more than maxSlices"),
+        ("reservation", "ours", "--reservation: only with --capacity reservation, not on-demand; leave it out"),
         ("capacity", "flex-start", "--capacity: 'us-central1-b' is not known to offer flex-start"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,22 @@ def test_every_field_is_described_and_nothing_else_is_allowed() -> None:
         assert model["additionalProperties"] is False, name
         for field, schema in model["properties"].items():
             assert schema.get("description"), f"{name}.{field}"
+
+
+def test_names_of_mappings_are_as_the_spec_wants_them() -> None:
+    definitions = stack_schema()["$defs"]
+    for model, field in (("PlatformSpec", "clusters"), ("ClusterSpec", "pools"), ("PoolSpec", "nodeLabels")):
+        names = definitions[model]["properties"][field]
+        (pattern,) = names["patternProperties"]
+        assert re.search(pattern, "trainer")
+        assert not re.search(pattern, "-trainer")
+        assert names["additionalProperties"] is False, "JSON schema lets every other name pass unless told"
+
+
+def test_ranges_are_known_by_their_looks() -> None:
+    pattern = stack_schema()["$defs"]["ClusterNetworkSpec"]["properties"]["nodesCidr"]["pattern"]
+    assert re.search(pattern, "10.0.0.0/20")
+    assert not re.search(pattern, "10.0.0.0")
 
 
 def test_fields_are_spelled_as_in_files() -> None:
