@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tpuplane.spec.addon_catalogue import Addon, addon_catalogue
-from tpuplane.spec.addons import RaySpec
+from tpuplane.spec.addons import JobSetSpec, KueueSpec, RaySpec, amount
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, shown
 from tpuplane.spec.rules import broken
@@ -40,10 +40,28 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     yield from _check_versions(at, cluster)
     yield from _check_integrations((*at, "kueue", "integrations"), cluster)
     for addon in installed(cluster):
+        yield from _check_resources(at, cluster, addon)
         if addon.namespace in cluster.namespaces:
             index = cluster.namespaces.index(addon.namespace)
             path = (*at[:-1], "namespaces", index)
             yield broken("addon-namespace", path, value=shown(addon.namespace), addon=addon.title)
+
+
+def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[Mistake]:
+    """What is left out is the add-on's own, so a request alone may be more than a limit that nobody wrote."""
+    spec: KueueSpec | JobSetSpec | RaySpec | None = getattr(cluster.addons, addon.key)
+    if spec is None:
+        return
+    for field in ("cpu", "memory"):
+        request = getattr(spec.resources.requests, field) or addon.requests.get(field)
+        limit = getattr(spec.resources.limits, field) or addon.limits.get(field)
+        if request and limit and amount(request) > amount(limit):
+            own = getattr(spec.resources.requests, field) is None
+            path = (*at, addon.key, "resources", "limits" if own else "requests", field)
+            if own:
+                yield Mistake(path, f"{shown(limit)} is less than its request, {request}; lower that, or raise this")
+            else:
+                yield Mistake(path, f"{shown(request)} is more than its limit, {limit}; raise that, or lower this")
 
 
 def _check_ray(at: Path, ray: RaySpec) -> Iterator[Mistake]:

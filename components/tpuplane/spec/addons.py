@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
@@ -15,6 +16,9 @@ RayMode = Literal["gke-addon", "operator", "none"]
 BatchScheduler = Literal["volcano", "yunikorn", "scheduler-plugins", "kai-scheduler"]
 
 _QUANTITY = re.compile(r"([0-9]+(\.[0-9]+)?|\.[0-9]+)(m|k|M|G|T|Ki|Mi|Gi|Ti)?")
+_UNITS = {None: Decimal(1), "m": Decimal("0.001"), "k": Decimal(1000)}
+_UNITS |= {unit: Decimal(1000) ** power for power, unit in enumerate("MGT", start=2)}
+_UNITS |= {f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGT", start=1)}
 _DURATION = re.compile(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
 
 
@@ -22,6 +26,14 @@ def _quantity(value: str) -> str:
     if not _QUANTITY.fullmatch(value):
         raise refuse(f"{shown(value)} is not a Kubernetes quantity; allowed: such as 500m or 2 (CPUs), 512Mi or 2Gi")
     return value
+
+
+def amount(quantity: str) -> Decimal:
+    """A quantity as the number that it stands for."""
+    found = _QUANTITY.fullmatch(quantity)
+    if found is None:
+        raise ValueError(f"{quantity!r} is no quantity")
+    return Decimal(found[1]) * _UNITS[found[3]]
 
 
 def _duration(value: str) -> str:
