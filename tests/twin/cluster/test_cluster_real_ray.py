@@ -19,6 +19,7 @@ from tpuplane_twin.tools import ray
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 PATIENCE = 420  # seconds: five Ray nodes start on two processors
+NAMESPACE = "research"
 PROGRAM = "/home/ray/program"
 
 pytestmark = [pytest.mark.ray, pytest.mark.asyncio(loop_scope="session")]
@@ -30,6 +31,8 @@ async def with_ray(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFac
     tools = replace(tools, ray=ray.build())
     async with running(tools, tmp_path_factory.mktemp("with-ray"), CLUSTER, OPERATORS) as found:
         await found.plane.apply_node_pool(slice_pool("v6e", "ct6e-standard-4t", "4x4", 4), CLUSTER)
+        async with found.api() as api:
+            await api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
         yield found
 
 
@@ -38,17 +41,17 @@ async def client(with_ray: Cluster) -> AsyncIterator[Api]:
     async with with_ray.api() as api:
         yield api
         for plural in ("rayjobs", "rayservices", "rayclusters"):
-            await api.request("DELETE", f"{RAY}/default/{plural}")
+            await api.request("DELETE", f"{RAY}/{NAMESPACE}/{plural}")
 
         async def gone() -> bool:
-            return not await api.list("Pod", "default")
+            return not await api.list("Pod", NAMESPACE)
 
         await eventually(gone, within=PATIENCE)
 
 
 async def test_kuberays_sample_is_a_ray_cluster_of_a_head_and_a_whole_slice(with_ray: Cluster, client: Api) -> None:
     sample = ray_sample(with_ray.tools.module("kuberay"), "ray-cluster.tpu-v6e-16-multihost.yaml")
-    await client.request("POST", f"{RAY}/default/rayclusters", body=sample)
+    await client.request("POST", f"{RAY}/{NAMESPACE}/rayclusters", body=sample)
     name = sample["metadata"]["name"]
 
     async def alive() -> list[Object]:
@@ -65,7 +68,7 @@ async def test_kuberays_sample_is_a_ray_cluster_of_a_head_and_a_whole_slice(with
     assert sum("TPU-v6e-16-head" in node["resources_total"] for node in workers) == 1
 
     async def ready() -> bool:
-        cluster = await client.request("GET", f"{RAY}/default/rayclusters/{name}")
+        cluster = await client.request("GET", f"{RAY}/{NAMESPACE}/rayclusters/{name}")
         return bool(cluster.get("status", {}).get("state") == "ready")
 
     await eventually(ready, within=PATIENCE)
@@ -74,15 +77,16 @@ async def test_kuberays_sample_is_a_ray_cluster_of_a_head_and_a_whole_slice(with
 async def test_a_ray_job_trains_on_a_slice_and_succeeds(with_ray: Cluster, client: Api) -> None:
     await program(client, "train", EXAMPLES / "ray-train" / "train.py")
     job = {"cluster": cluster("train"), "entrypoint": f"python {PROGRAM}/train.py", "keep_seconds": 0}
-    await client.request("POST", f"{RAY}/default/rayjobs", body=ray_job_manifest("fit", RayJobSpec.model_validate(job)))
+    manifest = ray_job_manifest("fit", RayJobSpec.model_validate(job))
+    await client.request("POST", f"{RAY}/{NAMESPACE}/rayjobs", body=manifest)
 
     async def ended() -> Object | None:
-        found = (await client.request("GET", f"{RAY}/default/rayjobs/fit")).get("status", {})
+        found = (await client.request("GET", f"{RAY}/{NAMESPACE}/rayjobs/fit")).get("status", {})
         return found if found.get("jobDeploymentStatus") in ("Complete", "Failed") else None
 
     status = await eventually(ended, within=PATIENCE)
     assert (status["jobDeploymentStatus"], status["jobStatus"]) == ("Complete", "SUCCEEDED"), status
-    said = "".join(path.read_text() for path in (with_ray.folder / "logs").glob("pod-default-fit-*.log"))
+    said = "".join(path.read_text() for path in (with_ray.folder / "logs").glob(f"pod-{NAMESPACE}-fit-*.log"))
     assert "'devices': 16" in said
     assert "'processes': 4" in said
 
@@ -94,7 +98,7 @@ async def test_a_ray_service_answers(with_ray: Cluster, client: Api) -> None:
         "serve_config": (EXAMPLES / "ray-serve" / "serve.yaml").read_text(),
     }
     manifest = ray_service_manifest("softmax", RayServiceSpec.model_validate(service))
-    await client.request("POST", f"{RAY}/default/rayservices", body=manifest)
+    await client.request("POST", f"{RAY}/{NAMESPACE}/rayservices", body=manifest)
 
     async def answer() -> Any:
         return await proxy(client, "softmax-serve-svc:8000", "", body=[0, 0])
@@ -107,7 +111,7 @@ async def test_a_ray_service_answers(with_ray: Cluster, client: Api) -> None:
 def cluster(config_map: str, env: dict[str, str] | None = None) -> dict[str, Any]:
     image = f"rayproject/ray:{ray.version()}"
     return {
-        "namespace": "default",
+        "namespace": NAMESPACE,
         "ray_version": ray.version(),
         "config_maps": {PROGRAM: config_map},
         "workers": {"tpu": {"generation": "v6e", "topology": "4x4", "image": image, "env": env or {}}},
@@ -115,15 +119,15 @@ def cluster(config_map: str, env: dict[str, str] | None = None) -> dict[str, Any
 
 
 async def program(api: Api, name: str, path: Path) -> None:
-    metadata = {"name": name, "namespace": "default"}
+    metadata = {"name": name, "namespace": NAMESPACE}
     data = {path.name: path.read_text()}  # noqa: ASYNC240
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
-    await api.request("POST", "/api/v1/namespaces/default/configmaps", body=body)
+    await api.request("POST", f"/api/v1/namespaces/{NAMESPACE}/configmaps", body=body)
 
 
 async def proxy(api: Api, service: str, path: str, body: Any = None) -> Any:
     """What a Service of the cluster answers through the API server; nothing while it does not."""
-    url = f"/api/v1/namespaces/default/services/http:{service}/proxy/{path}"
+    url = f"/api/v1/namespaces/{NAMESPACE}/services/http:{service}/proxy/{path}"
     try:
         return await api.request("POST" if body is not None else "GET", url, body=body)
     except (ApiError, json.JSONDecodeError):

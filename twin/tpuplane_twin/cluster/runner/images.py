@@ -76,6 +76,11 @@ class Image:
         }
 
     @property
+    def starts_hard(self) -> bool:
+        """Whether a start keeps a processor busy: Ray gives up after 30 s, so not all may start at once."""
+        return self.tool == _RAY
+
+    @property
     def cwd(self) -> str:
         """Where a container starts that does not say it."""
         return _RAY_HOME if self.tool == _RAY else "/"

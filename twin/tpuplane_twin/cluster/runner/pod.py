@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 _LOOK = 0.5  # seconds between looks at a container that is not ready, and at volumes it may wait for
 _REFRESH = 10.0  # seconds between looks at the volumes of a container that is ready
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 15.0  # seconds before a restart
+_TURN = 40.0  # seconds that a start may keep others from theirs
 _GRACE = 30  # seconds, Kubernetes' own default
 
 
@@ -40,6 +41,8 @@ class Host:
     given: dict[str, str]
     run: Callable[[Object], Awaitable[tuple[int, asyncio.Future[int]]]]
     signal: Callable[[int, signal.Signals], Awaitable[None]]
+    turns: asyncio.Semaphore
+    """How many of those that work hard at their start may do so at once."""
 
 
 class ProcessPod:
@@ -59,7 +62,8 @@ class ProcessPod:
         self._restarts = int(former.get("restartCount", 0)) + ("running" in former.get("state", {}))
         self._process: tuple[int, asyncio.Future[int]] | None = None
         self._said = ""
-        self._initialised = False
+        self._initialised = self._has_turn = False
+        self._settled = asyncio.Event()
         self._ordered: Object | None = None
 
     @property
@@ -88,12 +92,15 @@ class ProcessPod:
             started = status.now()
             begun = asyncio.get_running_loop().time()
             watching = asyncio.create_task(self._watch(started, last))
+            settling = asyncio.create_task(self._settle())
             try:
                 # What ends the pod waits for the same.
                 code = await asyncio.shield(end)
             finally:
                 watching.cancel()
-                await asyncio.gather(watching, return_exceptions=True)
+                settling.cancel()
+                await asyncio.gather(watching, settling, return_exceptions=True)
+                self._give_turn()
             last = status.terminated(code, started)
             policy = self.pod["spec"].get("restartPolicy", "Always")
             if policy == "Never" or (policy == "OnFailure" and code == 0):
@@ -142,13 +149,35 @@ class ProcessPod:
                     await self._initialise()
                     self._initialised = True
                 self._ordered = await self._order(self._container)
+                await self._take_turn()
                 self._process = await self._host.run(self._ordered)
                 return self._process[1]
             except (NotThere, KeyError, SliceError) as error:
                 await self._wait("FailedMount", str(error.args[0]), last)
             except (SandboxError, OSError) as error:
                 await self._wait("FailedCreatePodSandBox", str(error), last)
+            except asyncio.CancelledError:
+                self._give_turn()
+                raise
+            self._give_turn()
             await asyncio.sleep(_LOOK)
+
+    async def _take_turn(self) -> None:
+        if self._image.starts_hard:
+            await self._host.turns.acquire()
+            self._has_turn = True
+
+    def _give_turn(self) -> None:
+        if self._has_turn:
+            self._has_turn = False
+            self._host.turns.release()
+
+    async def _settle(self) -> None:
+        """Keep the turn until the container is ready; one that waits for others may not keep them waiting."""
+        self._settled.clear()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._settled.wait(), _TURN)
+        self._give_turn()
 
     async def _initialise(self) -> None:
         """Run the init containers, each until it succeeds. One whose image is another's is simulated: it has."""
@@ -233,6 +262,7 @@ class ProcessPod:
             now_ready = succeeds or (ready and failures < probe.get("failureThreshold", 3))
             if now_ready != ready:
                 ready = now_ready
+                self._settled.set()
                 await self._say(status.running(self.pod, started, self._restarts, ready=ready, last=last))
             if not ready or loop.time() - refreshed > _REFRESH:
                 refreshed = loop.time()

@@ -1,0 +1,32 @@
+"""Two programs for one slice: the idle one has it until the urgent one comes, and gets it back afterwards."""
+
+from __future__ import annotations
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+from tpuplane import Multislice, MultisliceArgs, SpecError
+
+config = pulumi.Config()
+options = pulumi.ResourceOptions(provider=kubernetes.Provider("cluster", context=config.require("context")))
+
+
+def on_a_slice(command: str, priority: str) -> MultisliceArgs:
+    """One v6e 4x4 slice for `command`."""
+    return {
+        "namespace": config.require("namespace"),
+        "queue": config.get("queue") or "default",
+        "priority_class": priority,
+        "generation": "v6e",
+        "topology": "4x4",
+        "slices": config.get_int("slices") or 1,
+        "image": "python:3.11",
+        "command": ["bash", "-c", command],
+    }
+
+
+try:
+    Multislice("sweep", on_a_slice("echo one more trial; sleep infinity", "idle"), options)
+    if config.get_bool("urgent"):
+        Multislice("deadline", on_a_slice("echo at once; sleep 600", "high"), options)
+except SpecError as error:
+    raise pulumi.RunError(str(error)) from None

@@ -1,0 +1,44 @@
+"""`program.py` on two slices: its text in a ConfigMap, a RayJob that mounts and runs it."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+from tpuplane import RayJob, SpecError
+
+FOLDER = "/home/ray/program"
+
+config = pulumi.Config()
+image = config.get("image") or "rayproject/ray:2.60.0-py311-tpu"
+namespace = config.require("namespace")
+cluster = kubernetes.Provider("cluster", context=config.require("context"))
+
+text = Path("program.py").read_text()
+# Another text is another ConfigMap: Ray then starts anew with it.
+name = f"multislice-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+program = kubernetes.core.v1.ConfigMap(
+    "multislice",
+    metadata={"namespace": namespace, "name": name},
+    data={"program.py": text},
+    opts=pulumi.ResourceOptions(provider=cluster),
+)
+try:
+    RayJob(
+        "multislice",
+        {
+            "entrypoint": f"python {FOLDER}/program.py",
+            "cluster": {
+                "namespace": namespace,
+                "queue": config.get("queue") or "default",
+                "ray_version": "2.60.0",
+                "config_maps": {FOLDER: name},
+                "workers": {"tpu": {"generation": "v6e", "topology": "4x4", "slices": 2, "image": image}},
+            },
+        },
+        pulumi.ResourceOptions(provider=cluster, depends_on=program),
+    )
+except SpecError as error:
+    raise pulumi.RunError(str(error)) from None

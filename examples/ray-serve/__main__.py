@@ -1,0 +1,45 @@
+"""`app.py` on the hosts of one slice: its text in a ConfigMap, a RayService that imports it."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+from tpuplane import RayService, SpecError
+
+FOLDER = "/home/ray/program"
+
+config = pulumi.Config()
+image = config.get("image") or "rayproject/ray:2.60.0-py311-tpu"
+namespace = config.require("namespace")
+cluster = kubernetes.Provider("cluster", context=config.require("context"))
+
+text = Path("app.py").read_text()
+# Another text is another ConfigMap: Ray then starts anew with it.
+name = f"softmax-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+program = kubernetes.core.v1.ConfigMap(
+    "softmax",
+    metadata={"namespace": namespace, "name": name},
+    data={"app.py": text},
+    opts=pulumi.ResourceOptions(provider=cluster),
+)
+path = {"PYTHONPATH": FOLDER}
+try:
+    RayService(
+        "softmax",
+        {
+            "serve_config": Path("serve.yaml").read_text(),
+            "cluster": {
+                "namespace": namespace,
+                "queue": config.get("queue") or "default",
+                "ray_version": "2.60.0",
+                "config_maps": {FOLDER: name},
+                "workers": {"tpu": {"generation": "v6e", "topology": "4x4", "image": image, "env": path}},
+            },
+        },
+        pulumi.ResourceOptions(provider=cluster, depends_on=program),
+    )
+except SpecError as error:
+    raise pulumi.RunError(str(error)) from None
