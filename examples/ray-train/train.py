@@ -37,9 +37,11 @@ def train(config: dict[str, Any]) -> None:
         loss, gradient = jax.value_and_grad(lambda w: jnp.mean((x @ w - y) ** 2))(weights)
         return weights - config["rate"] * gradient, loss
 
-    loss = None
+    loss = jnp.inf
     for _ in range(config["steps"]):
         weights, loss = step(weights, x, y)
+        # One step at a time: devices that are threads of few processors must not run ahead of each other.
+        loss.block_until_ready()
     metrics = {"loss": float(loss), "devices": jax.device_count(), "processes": jax.process_count()}
     with tempfile.TemporaryDirectory() as folder:
         checkpoint = None
@@ -53,7 +55,7 @@ def main() -> None:
     """Train on one whole slice."""
     trainer = JaxTrainer(
         train,
-        train_loop_config={"steps": 200, "rate": 0.1},
+        train_loop_config={"steps": 20, "rate": 0.1},
         scaling_config=ScalingConfig(
             use_tpu=True,
             topology=TOPOLOGY,

@@ -18,7 +18,7 @@ from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.tools import ray
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-PATIENCE = 420  # seconds: five Ray nodes start on two processors
+PATIENCE = 900  # seconds: five Ray nodes and sixteen devices on two processors, which others may use, too
 NAMESPACE = "research"
 PROGRAM = "/home/ray/program"
 
