@@ -3,7 +3,22 @@
 from tpuplane.addons.charts import ChartMissing
 from tpuplane.addons.gate import NotReady
 from tpuplane.addons.installed import Addons, AddonsArgs
+from tpuplane.addons.monitoring import Monitoring, MonitoringArgs
+from tpuplane.addons.observability import Observability, ObservabilityArgs
 from tpuplane.addons.operator import Operator, OperatorArgs
 from tpuplane.addons.queues import Queues, QueuesArgs
 
-__all__ = ["Addons", "AddonsArgs", "ChartMissing", "NotReady", "Operator", "OperatorArgs", "Queues", "QueuesArgs"]
+__all__ = [
+    "Addons",
+    "AddonsArgs",
+    "ChartMissing",
+    "Monitoring",
+    "MonitoringArgs",
+    "NotReady",
+    "Observability",
+    "ObservabilityArgs",
+    "Operator",
+    "OperatorArgs",
+    "Queues",
+    "QueuesArgs",
+]

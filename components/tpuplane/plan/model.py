@@ -13,6 +13,7 @@ from tpuplane.plan.addon_model import AddonPlan
 from tpuplane.plan.auto_provisioning import AutoProvisioningPlan
 from tpuplane.plan.class_model import ComputeClassPlan
 from tpuplane.plan.cluster_model import ControlPlanePlan, MaintenancePlan, MonitoringPlan, SecurityPlan, StoragePlan
+from tpuplane.plan.observability_model import ObservabilityPlan
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.spec.capacity import Capacity, MaintenanceInterval
 from tpuplane.spec.gpu_pools import GpuDriver, GpuSharingStrategy
@@ -278,6 +279,7 @@ class PlatformPlan:
     project: str
     network: NetworkPlan
     clusters: tuple[ClusterPlan, ...]
+    observability: ObservabilityPlan
 
     @property
     def chips(self) -> int:

@@ -17,6 +17,7 @@ from tpuplane.plan.model import (
     ServiceAccountPlan,
     SubnetPlan,
 )
+from tpuplane.plan.observability import observability_plan
 from tpuplane.plan.options import control_plane_plan, monitoring_plan, security_plan, storage_plan
 from tpuplane.plan.pools import gpu_pool, system_pool, tpu_pools
 from tpuplane.plan.queue_model import QueuesPlan
@@ -48,7 +49,13 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
         subnets=subnets,
         nats=tuple(NatPlan(region, f"{spec.name}-{region}", f"{spec.name}-{region}") for region in regions),
     )
-    return PlatformPlan(name=spec.name, project=spec.project, network=network, clusters=clusters)
+    return PlatformPlan(
+        name=spec.name,
+        project=spec.project,
+        network=network,
+        clusters=clusters,
+        observability=observability_plan(spec),
+    )
 
 
 def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:

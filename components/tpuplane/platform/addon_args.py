@@ -121,6 +121,13 @@ class RayArgs(TypedDict):
     """Namespaces whose Ray clusters it runs. Only with mode: operator. Default: all. Changed in place."""
 
 
+class MonitoringAddonArgs(TypedDict):
+    """Managed Service for Prometheus collects what TPU device plugins, KubeRay's own Ray clusters and Kueue measure."""
+
+    interval_seconds: NotRequired[int]
+    """Seconds between two collections. Default 30. Changed in place."""
+
+
 class AddonsArgs(TypedDict):
     """The operators of a cluster. Each is installed by its own release, in the order that they need."""
 
@@ -132,3 +139,6 @@ class AddonsArgs(TypedDict):
 
     ray: NotRequired[RayArgs]
     """KubeRay. Default: GKE's Ray add-on."""
+
+    monitoring: NotRequired[MonitoringAddonArgs]
+    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Changed in place."""

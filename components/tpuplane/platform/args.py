@@ -13,6 +13,7 @@ from tpuplane.gke.pool_args import PoolArgs, ReservationArgs
 from tpuplane.platform.addon_args import AddonsArgs
 from tpuplane.platform.auto_provisioning_args import AutoProvisioningArgs
 from tpuplane.platform.class_args import PlatformComputeClassArgs
+from tpuplane.platform.observability_args import ObservabilityArgs
 from tpuplane.platform.option_args import MonitoringArgs, SecurityArgs, StorageArgs
 from tpuplane.platform.team_args import QueuesArgs, TeamArgs
 
@@ -271,3 +272,6 @@ class PlatformArgs(TypedDict):
 
     queues: NotRequired[QueuesArgs]
     """How the teams' work waits, is admitted and is preempted."""
+
+    observability: NotRequired[ObservabilityArgs]
+    """Dashboard, alerts and log metrics of the project. Default: none. Changed in place."""

@@ -5,7 +5,7 @@ from typing import TypedDict
 
 import pulumi
 
-from tpuplane.addons import Addons, Queues
+from tpuplane.addons import Addons, Monitoring, Observability, Queues
 from tpuplane.gke import AnyCluster, GpuNodePool, Network, TpuNodePool
 from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan import ClusterPlan, PlatformPlan, plan
@@ -104,9 +104,21 @@ class Platform(pulumi.ComponentResource):
             if it.queues is not None:
                 Queues(
                     f"{name}-{it.key}-queues",
-                    {"cluster": clusters[it.key], "plan": it.queues, "ready": ready},
+                    {"cluster": clusters[it.key], "plan": it.queues, "ready": list(ready.values())},
                     pulumi.ResourceOptions(parent=clusters[it.key]),
                 )
+            if it.key in platform.observability.scrapes:
+                Monitoring(
+                    f"{name}-{it.key}-monitoring",
+                    {"cluster": clusters[it.key], "scrapes": platform.observability.scrapes[it.key], "ready": ready},
+                    pulumi.ResourceOptions(parent=clusters[it.key]),
+                )
+        if platform.observability.wanted:
+            Observability(
+                f"{name}-observability",
+                {"project": platform.project, "plan": platform.observability},
+                pulumi.ResourceOptions(parent=self),
+            )
         self.clusters = {
             key: {"name": cluster.name, "location": cluster.location, "endpoint": cluster.endpoint}
             for key, cluster in clusters.items()
@@ -134,13 +146,13 @@ class Platform(pulumi.ComponentResource):
         )
 
 
-def _addons(name: str, plan: ClusterPlan, cluster: AnyCluster, pools: NodePools) -> list[pulumi.Resource]:
-    """Install a cluster's add-ons, on nodes that are there. Returns what opens when they answer."""
+def _addons(name: str, plan: ClusterPlan, cluster: AnyCluster, pools: NodePools) -> dict[str, pulumi.Resource]:
+    """Install a cluster's add-ons, on nodes that are there. Returns what opens when each answers, by its key."""
     if not plan.addons:
-        return []
+        return {}
     after = [pools.system] if pools.system is not None else []
     made = Addons(name, {"cluster": cluster, "plan": plan, "after": after}, pulumi.ResourceOptions(parent=cluster))
-    return [operator.ready for operator in made.operators.values()]
+    return {key: operator.ready for key, operator in made.operators.items()}
 
 
 def _summary(pool: TpuNodePool) -> NodePoolSummary:

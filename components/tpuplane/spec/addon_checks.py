@@ -39,6 +39,9 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     yield from _check_ray((*at, "ray"), cluster.addons.ray)
     yield from _check_versions(at, cluster)
     yield from _check_integrations((*at, "kueue", "integrations"), cluster)
+    if cluster.addons.monitoring is not None and not cluster.monitoring.managed_prometheus:
+        path = (*at[:-1], "monitoring", "managedPrometheus")
+        yield broken("monitoring-prometheus", path, beside=(*at, "monitoring"), value="false")
     for addon in installed(cluster):
         yield from _check_resources(at, cluster, addon)
         if addon.namespace in cluster.namespaces:

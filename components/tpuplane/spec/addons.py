@@ -184,6 +184,13 @@ class RaySpec(Spec):
     """Namespaces whose Ray clusters it runs. Only with mode: operator. Default: all. Changed in place."""
 
 
+class MonitoringAddonSpec(Spec):
+    """Managed Service for Prometheus collects what TPU device plugins, KubeRay's own Ray clusters and Kueue measure."""
+
+    interval_seconds: Annotated[int, Field(ge=5, le=300)] = 30
+    """Seconds between two collections. Default 30. Changed in place."""
+
+
 class AddonsSpec(Spec):
     """The operators of a cluster. Each is installed by its own release, in the order that they need."""
 
@@ -195,3 +202,6 @@ class AddonsSpec(Spec):
 
     ray: RaySpec = RaySpec()
     """KubeRay. Default: GKE's Ray add-on."""
+
+    monitoring: MonitoringAddonSpec | None = None
+    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Changed in place."""

@@ -14,6 +14,7 @@ from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.compute_classes import ClassName, ComputeClassSpec
 from tpuplane.spec.errors import Mistake, Path, SpecError, shown
 from tpuplane.spec.fields import Labels, Name, ProjectId, ResourceName, Spec
+from tpuplane.spec.observability import ObservabilitySpec
 from tpuplane.spec.queues import QueuesSpec
 from tpuplane.spec.quotas import QuotaSpec
 from tpuplane.spec.teams import TeamSpec
@@ -50,6 +51,9 @@ class PlatformSpec(Spec):
 
     queues: QueuesSpec = QueuesSpec()
     """How the teams' work waits, is admitted and is preempted."""
+
+    observability: ObservabilitySpec | None = None
+    """Dashboard, alerts and log metrics of the project. Default: none. Changed in place."""
 
     @classmethod
     def parse(cls, value: object, where: str = "") -> PlatformSpec:

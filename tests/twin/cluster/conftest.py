@@ -26,6 +26,7 @@ _NAMES = (
     "kueue",
     "jobset",
     "kuberay",
+    "managed-prometheus",
 )
 OPERATORS = ("kueue", "jobset")  # these run from the start, as the charts of a platform would have them
 _NUMBERS = itertools.count(1)

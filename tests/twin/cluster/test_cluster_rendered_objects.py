@@ -30,7 +30,7 @@ EVERYTHING: dict[str, Any] = {
         "main": {
             "location": "us-central1",
             "namespaces": ["shared"],
-            "addons": {"kueue": {}, "jobset": {}},
+            "addons": {"kueue": {}, "jobset": {}, "ray": {"mode": "operator"}, "monitoring": {}},
             "pools": {"trainer": {"generation": "v6e", "topology": "4x4", "slices": 2}},
         }
     },
@@ -52,7 +52,8 @@ async def dry_run(cluster: Cluster, objects: list[Object]) -> str:
     """What a server-side dry run of these objects says; empty when all are taken."""
     kubectl = await asyncio.create_subprocess_exec(
         str(cluster.tools.binary("kubectl")),
-        *("apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-"),
+        # The cluster of these tests has its operators, and their namespaces, from the start.
+        *("apply", "--server-side", "--force-conflicts", "--dry-run=server", "--validate=strict", "-f", "-"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
@@ -94,7 +95,8 @@ async def test_every_object_is_taken(cluster: Cluster, namespace: str, name: str
 async def test_an_object_with_a_field_too_many_is_not(cluster: Cluster, namespace: str) -> None:
     objects = placed(rendered(EVERYTHING), namespace)
     kinds = {item["kind"] for item in objects}
-    assert {"Namespace", "ComputeClass", "ClusterQueue", "LocalQueue", "ResourceFlavor"} <= kinds
+    assert {"Namespace", "ComputeClass", "ClusterQueue", "LocalQueue", "ResourceFlavor", "PodMonitoring"} <= kinds
+    assert "ClusterPodMonitoring" in kinds
     for kind in sorted(kinds):
         item = next(item for item in objects if item["kind"] == kind)
         said = await dry_run(cluster, [{**item, "bananas": 1}])

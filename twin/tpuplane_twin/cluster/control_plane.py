@@ -84,6 +84,7 @@ class ControlPlane:
         self._token = token
         self._always = self._operators = frozenset(operators)
         self._default_class = False
+        self._prometheus = True  # as GKE has it, unless the cluster says otherwise
         self._lock = asyncio.Lock()
         self._api: Api | None = None
         self._pools: NodePools | None = None
@@ -130,7 +131,7 @@ class ControlPlane:
             progress("etcd and the API server")
             operators = [OPERATORS[name] for name in sorted(self._operators)]
             fresh = not (self._folder / "etcd").exists()
-            installation = Installation(layout, operators, fresh=fresh)
+            installation = Installation(layout, operators, fresh=fresh, prometheus=self._prometheus)
             try:
                 await self._open_tunnel(layout)
                 await self._processes.start(components.etcd(layout))
@@ -169,13 +170,15 @@ class ControlPlane:
         self._ports.release(f"{self._key}/")
 
     async def apply_cluster(self, cluster: Mapping[str, Any]) -> None:
-        """Start and stop what the cluster asks for: KubeRay with GKE's Ray operator add-on, a default compute class."""
+        """Start and stop what the cluster asks for: GKE's Ray operator add-on, a default class, managed Prometheus."""
         self._services = service_range(cluster)
         addons = cluster.get("addonsConfig", {})
         wanted = self._always | ({"kuberay"} if addons.get("rayOperatorConfig", {}).get("enabled") else set())
         defaults = cluster.get("autoscaling", {}).get("defaultComputeClassConfig", {})
         before, self._default_class = self._default_class, bool(defaults.get("enabled"))
-        if wanted == self._operators and before == self._default_class:
+        measured = cluster.get("monitoringConfig", {}).get("managedPrometheusConfig", {"enabled": True})
+        had, self._prometheus = self._prometheus, bool(measured.get("enabled"))
+        if wanted == self._operators and before == self._default_class and had == self._prometheus:
             return
         stopped = self._operators - wanted
         self._operators = frozenset(wanted)

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from importlib.metadata import version
 
-from tpuplane_twin.cluster import compute_class, manifests
+from tpuplane_twin.cluster import compute_class, managed_prometheus, manifests
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.concurrency import each
 from tpuplane_twin.cluster.layout import Layout
@@ -22,11 +22,18 @@ _KEEPER = "kube-system"  # the namespace that bears the marks of what was applie
 class Installation:
     """What is to be in a cluster for the given operators. Rendering starts at once, applying at `finish`."""
 
-    def __init__(self, layout: Layout, operators: Iterable[Operator], *, fresh: bool) -> None:
-        """`fresh` is whether the cluster is new: then everything will be needed, and is rendered meanwhile."""
+    def __init__(self, layout: Layout, operators: Iterable[Operator], *, fresh: bool, prometheus: bool = True) -> None:
+        """`prometheus` is whether the cluster has managed Prometheus, whose kinds stay once they are there.
+
+        `fresh` is whether the cluster is new: then everything will be needed, and is rendered meanwhile.
+        """
         self._layout = layout
         self._sources: dict[str, Callable[[], Awaitable[list[Object]]]] = {"base": self._base}
         self._marks = {"base": _mark(str(layout.tools.module("kwok")), json.dumps(compute_class.objects()))}
+        if prometheus:
+            folder = layout.tools.module(managed_prometheus.MODULE)
+            self._sources[managed_prometheus.MODULE] = partial(managed_prometheus.objects, folder)
+            self._marks[managed_prometheus.MODULE] = _mark(str(folder))
         for operator in operators:
             self._sources[operator.name] = partial(operator.objects, layout)
             self._marks[operator.name] = _mark(*operator.fingerprint(layout))

@@ -191,8 +191,8 @@ def _check_dashboard(body: Json) -> None:
     layouts = [name for name in _LAYOUTS if name in body]
     if len(layouts) != 1:
         raise invalid(f"A Dashboard must have exactly one layout of {', '.join(_LAYOUTS)}; it has {len(layouts)}.")
-    mosaic = body.get("mosaicLayout")
-    for tile in (mosaic or {}).get("tiles", ()):
+    mosaic: Json = body.get("mosaicLayout", {})
+    for tile in mosaic.get("tiles", ()):
         if tile.get("xPos", 0) + tile.get("width", 0) > mosaic.get("columns", 0):
             raise invalid(f"A tile of the mosaicLayout is wider than its {mosaic.get('columns', 0)} columns.")
 

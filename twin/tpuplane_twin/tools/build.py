@@ -54,6 +54,9 @@ class Build:
         A folder names a package in one version of its module: two sources share what they compile where they
         share folders. Raises `ToolError`.
         """
+        if not self._source.packages:
+            self._go_says("mod", "download", self._source.module)
+            return set()
         return set(self._list("-deps", "-f", "{{.Dir}}", *self._source.packages))
 
     def module_folder(self) -> Path:
@@ -66,6 +69,8 @@ class Build:
         Raises `ToolError`. When interrupted, Go is stopped before the exception goes on.
         """
         names = list(self._source.binaries)
+        if not names:
+            return
         # Several programs are written into a folder, under the last part of their import paths.
         target = f"{folder}/" if len(names) > 1 else str(folder / names[0])
         command = ["build", "-v", *COMPILE_FLAGS, "-ldflags", self._source.ldflags, "-o", target]
@@ -112,8 +117,11 @@ class Build:
         return said
 
     def _list(self, *arguments: str) -> list[str]:
+        return self._go_says("list", *arguments)
+
+    def _go_says(self, *arguments: str) -> list[str]:
         result = subprocess.run(
-            [self._go.command, "list", *arguments],
+            [self._go.command, *arguments],
             cwd=self._source.go_mod_folder,
             env=dict(self._go.environment),
             stdin=subprocess.DEVNULL,

@@ -31,9 +31,9 @@ class Source:
     name: str
     module: str
     version: str
-    binaries: Mapping[str, str]
     seconds: float
     why: str
+    binaries: Mapping[str, str] = field(default_factory=dict)
     folders: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
 
@@ -41,6 +41,11 @@ class Source:
     def go_mod_folder(self) -> Path:
         """Where its go.mod and go.sum lie."""
         return HERE / "gomod" / self.name
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """What it is asked for by: its programs, or its own name where it has none."""
+        return tuple(self.binaries) or (self.name,)
 
     @property
     def packages(self) -> tuple[str, ...]:
@@ -94,14 +99,14 @@ class Catalogue:
     @property
     def names(self) -> tuple[str, ...]:
         """Every tool's name, as `ensure` takes it."""
-        return tuple(name for source in self.sources for name in source.binaries)
+        return tuple(name for source in self.sources for name in source.tools)
 
     def sources_of(self, names: Iterable[str]) -> tuple[Source, ...]:
         """The sources that make `names`, in the order of the builds. Raises `ToolError` for an unknown name."""
         wanted = set(names)
         if unknown := sorted(wanted - set(self.names)):
             raise ToolError(f"no tool is called {', '.join(unknown)}; the tools are: {', '.join(self.names)}")
-        return tuple(source for source in self.sources if wanted & source.binaries.keys())
+        return tuple(source for source in self.sources if wanted.intersection(source.tools))
 
 
 @cache

@@ -30,9 +30,9 @@ class Store:
         return self.root / source.key(self.system)
 
     def has(self, source: Source) -> bool:
-        """Whether every program of `source` is there."""
+        """Whether `source` is there, with every program."""
         folder = self.folder(source)
-        return all(os.access(folder / "bin" / name, os.X_OK) for name in source.binaries)
+        return folder.is_dir() and all(os.access(folder / "bin" / name, os.X_OK) for name in source.binaries)
 
     def log(self, source: Source) -> Path:
         """The log of the last build of `source`, emptied."""

@@ -1,0 +1,71 @@
+"""The project's dashboard, alert policies and log metrics, from the plan."""
+
+import json
+from typing import TypedDict
+
+import pulumi
+import pulumi_gcp as gcp
+
+from tpuplane.plan.observability_model import AlertPlan, ObservabilityPlan
+
+
+class ObservabilityArgs(TypedDict):
+    """Arguments of `Observability`."""
+
+    project: str
+    """Google Cloud project id. A change replaces everything."""
+
+    plan: ObservabilityPlan
+    """What is shown and told. Changed in place."""
+
+
+class Observability(pulumi.ComponentResource):
+    """A dashboard, alert policies and log metrics, for all clusters of a platform."""
+
+    def __init__(self, name: str, args: ObservabilityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tpuplane:index:Observability", name, {}, opts)
+        project, plan = args["project"], args["plan"]
+        inside = pulumi.ResourceOptions(parent=self)
+        metrics = [
+            gcp.logging.Metric(
+                f"{name}-{it.name.replace('/', '-')}", project=project, name=it.name, filter=it.filter, opts=inside
+            )
+            for it in plan.log_metrics
+        ]
+        if plan.dashboard is not None:
+            gcp.monitoring.Dashboard(
+                name,
+                project=project,
+                dashboard_json=json.dumps(plan.dashboard, sort_keys=True),
+                opts=pulumi.ResourceOptions(parent=self, depends_on=metrics),
+            )
+        for alert in plan.alerts:
+            _alert(f"{name}-{alert.key}", project, alert, plan, inside)
+        self.register_outputs({})
+
+
+def _alert(
+    name: str, project: str, alert: AlertPlan, plan: ObservabilityPlan, opts: pulumi.ResourceOptions
+) -> gcp.monitoring.AlertPolicy:
+    return gcp.monitoring.AlertPolicy(
+        name,
+        project=project,
+        display_name=alert.title,
+        combiner="OR",
+        severity=alert.severity,
+        conditions=[
+            {
+                "display_name": alert.title,
+                # How long is said in the query itself: a series that ends meanwhile would start it anew.
+                "condition_prometheus_query_language": {
+                    "query": alert.query,
+                    "duration": "0s",
+                    "evaluation_interval": "60s",
+                },
+            }
+        ],
+        documentation={"content": alert.text, "mime_type": "text/markdown"},
+        notification_channels=list(plan.notification_channels),
+        user_labels=dict(plan.labels),
+        opts=opts,
+    )

@@ -1,0 +1,68 @@
+"""What is measured, shown and told: who may read what, in which order, and that the project's objects say the plan."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from deployment import Deployment, Inputs, deploy_platform
+
+pytestmark = pytest.mark.components
+
+GMP = "kubernetes:monitoring.googleapis.com/v1"
+CHANNEL = "projects/tpuplane-lab/notificationChannels/1"
+
+
+@pytest.fixture
+def watched(lab: Inputs) -> Deployment:
+    lab["observability"] = {"notificationChannels": [CHANNEL]}
+    lab["clusters"]["central1"]["addons"] = {"kueue": {}, "monitoring": {}}
+    return deploy_platform(lab)
+
+
+def of_type(deployment: Deployment, ending: str) -> list[Any]:
+    return [it for it in deployment.custom() if it.type.endswith(ending)]
+
+
+def test_alerts_reach_the_channels(watched: Deployment) -> None:
+    alerts = of_type(watched, ":AlertPolicy")
+    assert {it.inputs["displayName"] for it in alerts} == {"Slice down", "Idle chips", "Queue starved"}
+    for alert in alerts:
+        assert alert.inputs["notificationChannels"] == [CHANNEL]
+        (condition,) = alert.inputs["conditions"]
+        assert condition["conditionPrometheusQueryLanguage"]["query"]
+
+
+def test_the_dashboard_comes_after_the_metric_that_it_shows(watched: Deployment) -> None:
+    (dashboard,), (metric,) = of_type(watched, ":Dashboard"), of_type(watched, "logging/metric:Metric")
+    assert metric.urn in dashboard.request.dependencies
+    shown = json.loads(dashboard.inputs["dashboardJson"])
+    panels = [tile["widget"]["logsPanel"] for tile in shown["mosaicLayout"]["tiles"] if "logsPanel" in tile["widget"]]
+    assert [panel["filter"] for panel in panels] == [metric.inputs["filter"]]
+
+
+def test_kueues_metrics_are_read_with_an_account_that_may_nothing_else(watched: Deployment) -> None:
+    (kueue,) = [it for it in of_type(watched, "PodMonitoring") if it.inputs["metadata"]["name"] == "kueue"]
+    credentials = kueue.inputs["spec"]["endpoints"][0]["authorization"]["credentials"]["secret"]
+    (token,) = [it for it in of_type(watched, ":Secret") if it.name.endswith("monitoring-kueue-token")]
+    assert token.inputs["metadata"]["name"] == credentials["name"]
+    assert "data" not in token.inputs
+    assert "stringData" not in token.inputs
+    (role,) = [it for it in of_type(watched, ":ClusterRole") if it.name.endswith("monitoring-kueue-metrics")]
+    assert role.inputs["rules"] == [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}]
+    (reading,) = [it for it in of_type(watched, "v1:Role") if it.name.endswith("monitoring-kueue-token")]
+    assert reading.inputs["rules"][0]["resourceNames"] == [token.inputs["metadata"]["name"]]
+    assert token.urn in kueue.request.dependencies
+
+
+def test_what_is_in_the_cluster_goes_with_it(watched: Deployment) -> None:
+    (cluster,) = of_type(watched, "container/cluster:Cluster")
+    for scrape in of_type(watched, "PodMonitoring"):
+        assert scrape.type.startswith(GMP)
+        assert scrape.request.deletedWith == cluster.urn
+
+
+def test_nothing_is_measured_unasked(lab: Inputs) -> None:
+    types = {it.type for it in deploy_platform(lab).custom()}
+    assert not any("monitoring" in name or "logging" in name for name in types)

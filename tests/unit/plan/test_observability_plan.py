@@ -1,0 +1,131 @@
+"""Dashboards, alerts and collected metrics: nothing is asked for that the data does not know, with its source."""
+
+from __future__ import annotations
+
+import json
+import re
+from string import Formatter
+from typing import Any
+
+import pytest
+from tpuplane.plan import plan
+from tpuplane.plan.observability import observability_data, promql
+from tpuplane.plan.observability_model import ObservabilityPlan
+from tpuplane.spec import PlatformSpec, SpecError
+from tpuplane.tpu import catalogue
+
+pytestmark = pytest.mark.unit
+
+DATA = observability_data()
+QUERIES = [*DATA["tiles"], *DATA["alerts"].values(), DATA["libtpu"]]
+
+
+def observed(observability: Any, **addons: Any) -> ObservabilityPlan:
+    network = {"nodesCidr": "10.1.0.0/20", "podsCidr": "10.68.0.0/14", "servicesCidr": "10.33.0.0/20"}
+    clusters = {
+        "one": {"location": "us-central1", "addons": addons},
+        "two": {"location": "us-east5", "network": network},
+    }
+    described = {"name": "lab", "project": "tpuplane-lab", "labels": {"team": "ml"}, "clusters": clusters}
+    if observability is not None:
+        described["observability"] = observability
+    return plan(PlatformSpec.parse(described)).observability
+
+
+def placeholders(query: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(query) if name}
+
+
+@pytest.mark.parametrize("entry", QUERIES, ids=lambda entry: str(entry["title"]))
+def test_a_query_names_metrics_of_the_data_only(entry: dict[str, Any]) -> None:
+    named = placeholders(entry["query"]) - {"minutes", "percent"}
+    assert named
+    assert named <= DATA["metrics"].keys()
+    # What only Kueue measures is asked for only where Kueue is.
+    of_prometheus = {name for name in named if "resource" not in DATA["metrics"][name]}
+    assert bool(of_prometheus) == (entry.get("needs") == "kueue")
+
+
+def test_every_metric_is_used_and_has_a_source() -> None:
+    used = set().union(*(placeholders(entry["query"]) for entry in QUERIES))
+    assert DATA["metrics"].keys() <= used
+    for entry in [*DATA["metrics"].values(), *DATA["scrapes"].values()]:
+        assert entry["sources"]
+        assert set(entry["sources"]) <= set(catalogue().sources)
+
+
+def test_a_metric_has_the_name_that_promql_gives_it() -> None:
+    # The example of https://docs.cloud.google.com/monitoring/promql/promql-mapping
+    assert promql("logging.googleapis.com/user/my-metric") == "logging_googleapis_com:user_my_metric"
+
+
+def test_nothing_is_made_unasked() -> None:
+    nothing = observed(None)
+    assert not nothing.wanted
+    assert not nothing.scrapes
+
+
+def test_queries_are_about_the_platforms_clusters() -> None:
+    made = observed({}, kueue={}, monitoring={})
+    assert [it.key for it in made.alerts] == ["slice-down", "idle-chips", "starved-queue"]
+    down, idle, starved = (it.query for it in made.alerts)
+    assert 'cluster_name=~"lab-one|lab-two"' in down
+    assert "[5m]" in down
+    assert re.search(r"\[60m\]\) < 5\)$", idle)
+    # Only the first has a Kueue whose metrics are collected.
+    assert 'kueue_pending_workloads{cluster=~"lab-one"}[120m]' in starved
+    assert '"lab-one" OR "lab-two"' in made.log_metrics[0].filter
+    assert made.labels == {"team": "ml"}
+
+
+def test_a_queue_is_watched_only_where_its_metrics_are_collected() -> None:
+    for addons in ({"kueue": {}}, {"monitoring": {}}):
+        made = observed({}, **addons)
+        assert [it.key for it in made.alerts] == ["slice-down", "idle-chips"]
+        assert "kueue" not in json.dumps(made.dashboard)
+
+
+def test_thresholds_and_switches() -> None:
+    alerts = {"sliceDown": {"enabled": False}, "idleChips": {"afterMinutes": 15, "dutyCyclePercent": 20}}
+    made = observed({"dashboard": False, "libtpuErrors": False, "alerts": alerts})
+    (idle,) = made.alerts
+    assert re.search(r"\[15m\]\) < 20\)$", idle.query)
+    assert "20 % of their time for 15 minutes" in idle.text
+    assert made.dashboard is None
+    assert made.log_metrics == ()
+
+
+def test_tiles_stand_beside_each_other() -> None:
+    dashboard = observed({}, kueue={}, monitoring={}).dashboard
+    assert dashboard is not None
+    layout = dashboard["mosaicLayout"]
+    cells = [
+        (x, y)
+        for tile in layout["tiles"]
+        for x in range(tile.get("xPos", 0), tile.get("xPos", 0) + tile["width"])
+        for y in range(tile.get("yPos", 0), tile.get("yPos", 0) + tile["height"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) < layout["columns"]
+
+
+@pytest.mark.parametrize(
+    ("addons", "collected"),
+    [
+        ({}, {"tpu-device-plugin"}),
+        ({"kueue": {}}, {"tpu-device-plugin", "kueue"}),
+        ({"ray": {"mode": "operator"}}, {"tpu-device-plugin", "ray"}),
+        ({"ray": {"mode": "none"}}, {"tpu-device-plugin"}),
+    ],
+)
+def test_what_is_collected_follows_the_add_ons(addons: dict[str, Any], collected: set[str]) -> None:
+    made = observed(None, monitoring={"intervalSeconds": 60}, **addons).scrapes
+    assert made.keys() == {"one"}
+    assert {it.name for it in made["one"]} == collected
+    assert {it.spec["endpoints"][0]["interval"] for it in made["one"]} == {"60s"}
+
+
+def test_a_channel_is_named_in_full() -> None:
+    with pytest.raises(SpecError) as refused:
+        observed({"notificationChannels": ["pager"]})
+    assert str(refused.value).startswith("observability.notificationChannels[0]: 'pager' is not the name of a")
