@@ -6,7 +6,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_gcp as gcp
 
-from tpuplane.plan.model import NatPlan, NetworkPlan, SubnetPlan
+from tpuplane.plan.network_model import NatPlan, NetworkPlan, SubnetPlan
 
 
 class NetworkArgs(TypedDict):

@@ -19,19 +19,16 @@ from tpuplane.plan.model import (
     AutoscalingPlan,
     ClusterPlan,
     ExistingClusterPlan,
-    ExistingNetworkPlan,
     ExtraNetworkPlan,
     FlexStartPlan,
     GpuPlan,
-    NatPlan,
-    NetworkPlan,
     NodePoolPlan,
     PlatformPlan,
     SecondaryBootDiskPlan,
     ServiceAccountPlan,
-    SubnetPlan,
     UpgradePlan,
 )
+from tpuplane.plan.network_model import ExistingNetworkPlan, NatPlan, NetworkPlan, SubnetPlan
 from tpuplane.plan.planner import plan
 from tpuplane.spec.capacity import Capacity
 

@@ -13,6 +13,7 @@ from tpuplane.plan.addon_model import AddonPlan
 from tpuplane.plan.auto_provisioning import AutoProvisioningPlan
 from tpuplane.plan.class_model import ComputeClassPlan
 from tpuplane.plan.cluster_model import ControlPlanePlan, MaintenancePlan, MonitoringPlan, SecurityPlan, StoragePlan
+from tpuplane.plan.network_model import ExistingNetworkPlan, NetworkPlan, SubnetPlan
 from tpuplane.plan.observability_model import ObservabilityPlan
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.spec.capacity import Capacity, MaintenanceInterval
@@ -23,47 +24,6 @@ from tpuplane.tpu import Slice
 CLASS_LABEL = "cloud.google.com/compute-class"
 DEFAULT_CLASS_LABEL = "cloud.google.com/default-compute-class"  # of a namespace
 DEFAULT_CLASS = "default"  # the name that GKE gives the compute class of a whole cluster
-
-
-@dataclass(frozen=True, slots=True)
-class SubnetPlan:
-    """One subnetwork of the platform's VPC: the primary range for nodes, the secondary ranges for pods and services."""
-
-    name: str
-    region: str
-    nodes_cidr: str
-    pods_cidr: str
-    services_cidr: str
-    pods_range_name: str = "pods"
-    services_range_name: str = "services"
-
-
-@dataclass(frozen=True, slots=True)
-class ExistingNetworkPlan:
-    """A subnetwork that is there already: names or paths, and its secondary ranges."""
-
-    network: str
-    subnetwork: str
-    pods_range_name: str
-    services_range_name: str
-
-
-@dataclass(frozen=True, slots=True)
-class NatPlan:
-    """Cloud Router and Cloud NAT of one region: how private nodes reach image registries."""
-
-    region: str
-    router_name: str
-    nat_name: str
-
-
-@dataclass(frozen=True, slots=True)
-class NetworkPlan:
-    """The platform's VPC: one subnetwork per cluster, one NAT per region."""
-
-    name: str
-    subnets: tuple[SubnetPlan, ...]
-    nats: tuple[NatPlan, ...]
 
 
 @dataclass(frozen=True, slots=True)

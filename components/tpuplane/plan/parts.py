@@ -13,7 +13,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from tpuplane.plan.hosts import PLATFORM_LABEL, POOL_LABEL
-from tpuplane.plan.model import ClusterPlan, NetworkPlan, NodePoolPlan, PlatformPlan, ServiceAccountPlan
+from tpuplane.plan.model import ClusterPlan, NodePoolPlan, PlatformPlan, ServiceAccountPlan
+from tpuplane.plan.network_model import NetworkPlan
 from tpuplane.plan.planner import NODE_ROLES, plan
 from tpuplane.spec import Mistake, PlatformSpec, SpecError
 from tpuplane.spec.errors import Path, dotted, shown

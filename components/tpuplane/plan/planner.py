@@ -7,16 +7,8 @@ from tpuplane.plan.auto_provisioning import auto_provisioning_plan
 from tpuplane.plan.classes import compute_classes, in_classes
 from tpuplane.plan.hosts import PLATFORM_LABEL
 from tpuplane.plan.maintenance import maintenance_plan
-from tpuplane.plan.model import (
-    ClusterPlan,
-    ExistingClusterPlan,
-    ExistingNetworkPlan,
-    NatPlan,
-    NetworkPlan,
-    PlatformPlan,
-    ServiceAccountPlan,
-    SubnetPlan,
-)
+from tpuplane.plan.model import ClusterPlan, ExistingClusterPlan, PlatformPlan, ServiceAccountPlan
+from tpuplane.plan.network_model import ExistingNetworkPlan, NatPlan, NetworkPlan, SubnetPlan
 from tpuplane.plan.observability import observability_plan
 from tpuplane.plan.options import control_plane_plan, monitoring_plan, security_plan, storage_plan
 from tpuplane.plan.pools import gpu_pool, system_pool, tpu_pools
