@@ -8,6 +8,7 @@ from pathlib import Path
 import pulumi
 import pulumi_kubernetes as kubernetes
 from tpuplane import RayJob, SpecError
+from tpuplane.workloads.args import WorkerGroupArgs
 
 FOLDER = "/home/ray/program"
 
@@ -16,6 +17,7 @@ image = config.get("image") or "rayproject/ray:2.60.0-py311-tpu"
 namespace = config.require("namespace")
 cluster = kubernetes.Provider("cluster", context=config.require("context"))
 
+one_slice: WorkerGroupArgs = {"generation": "v6e", "topology": "4x4", "image": image}
 text = Path("program.py").read_text()
 # Another text is another ConfigMap: Ray then starts anew with it.
 name = f"multislice-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
@@ -35,7 +37,8 @@ try:
                 "queue": config.get("queue") or "default",
                 "ray_version": "2.60.0",
                 "config_maps": {FOLDER: name},
-                "workers": {"tpu": {"generation": "v6e", "topology": "4x4", "slices": 2, "image": image}},
+                # A group for each slice: Kueue places a group's pods without regard to which replica is whose.
+                "workers": {"first": one_slice, "second": one_slice},
             },
         },
         pulumi.ResourceOptions(provider=cluster, depends_on=program),

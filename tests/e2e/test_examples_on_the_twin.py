@@ -1,4 +1,4 @@
-"""The examples on the local stack, by `pulumi up`: accepted, admitted by Kueue, placed. The pods are simulated."""
+"""An example on the local stack, by `pulumi up`: accepted, admitted by Kueue, placed. The pods are simulated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.e2e.test_workloads import running
 pytestmark = pytest.mark.e2e
 
 NAMESPACE = "research"
-RAY = {"ray-train": (1, 4), "ray-multislice": (1, 8), "ray-serve": (1, 4)}
+EXAMPLE = "ray-train"
 
 
 @contextmanager
@@ -36,32 +36,10 @@ def example(platform: PlatformUnderTest, folder: Path, name: str) -> Iterator[Pr
         program.destroy()
 
 
-@pytest.mark.parametrize("name", RAY)
-def test_a_ray_example_has_its_slices_whole(platform: PlatformUnderTest, tmp_path: Path, name: str) -> None:
+def test_a_ray_example_has_its_slice_whole(platform: PlatformUnderTest, tmp_path: Path) -> None:
     platform.kubectl(CENTRAL1, "delete", "raycluster", "--all", "-n", "default", "--wait")
-    heads, workers = RAY[name]
-    with example(platform, tmp_path, name) as program:
-        pods = running(platform, CENTRAL1, "ray.io/node-type=worker", workers, namespace=NAMESPACE)
-        running(platform, CENTRAL1, "ray.io/node-type=head", heads, namespace=NAMESPACE)
-        assert len({platform.pool_of(CENTRAL1, pod) for pod in pods}) == workers // 4
+    with example(platform, tmp_path, EXAMPLE) as program:
+        pods = running(platform, CENTRAL1, "ray.io/node-type=worker", 4, namespace=NAMESPACE)
+        running(platform, CENTRAL1, "ray.io/node-type=head", 1, namespace=NAMESPACE)
+        assert len({platform.pool_of(CENTRAL1, pod) for pod in pods}) == 1
         assert not program.steps()
-
-
-def test_two_slices_for_one_jobset(platform: PlatformUnderTest, tmp_path: Path) -> None:
-    with example(platform, tmp_path, "jobset-multislice"):
-        pods = running(platform, CENTRAL1, "jobset.sigs.k8s.io/jobset-name=pretrain", 8, namespace=NAMESPACE)
-        assert len({platform.pool_of(CENTRAL1, pod) for pod in pods}) == 2
-
-
-def test_idle_work_makes_room(platform: PlatformUnderTest, tmp_path: Path) -> None:
-    with example(platform, tmp_path, "idle-chips") as program:
-        program.pulumi("config", "set", "slices", "2", "--stack", "dev")
-        program.up()
-        running(platform, CENTRAL1, "jobset.sigs.k8s.io/jobset-name=sweep", 8, namespace=NAMESPACE)
-        program.pulumi("config", "set", "urgent", "true", "--stack", "dev")
-        program.up()
-        running(platform, CENTRAL1, "jobset.sigs.k8s.io/jobset-name=deadline", 8, namespace=NAMESPACE)
-        running(platform, CENTRAL1, "jobset.sigs.k8s.io/jobset-name=sweep", 0, namespace=NAMESPACE)
-        program.pulumi("config", "rm", "urgent", "--stack", "dev")
-        program.up()
-        running(platform, CENTRAL1, "jobset.sigs.k8s.io/jobset-name=sweep", 8, namespace=NAMESPACE)
