@@ -9,7 +9,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 from tpuplane import RayService, SpecError
 
-FOLDER = "/home/ray/program"
+FOLDER = "/home/ray/program"  # serve.yaml names it, too
 
 config = pulumi.Config()
 image = config.get("image") or "rayproject/ray:2.60.0-py311-tpu"
@@ -25,7 +25,6 @@ program = kubernetes.core.v1.ConfigMap(
     data={"app.py": text},
     opts=pulumi.ResourceOptions(provider=cluster),
 )
-path = {"PYTHONPATH": FOLDER}
 try:
     RayService(
         "softmax",
@@ -36,7 +35,7 @@ try:
                 "queue": config.get("queue") or "default",
                 "ray_version": "2.60.0",
                 "config_maps": {FOLDER: name},
-                "workers": {"tpu": {"generation": "v6e", "topology": "4x4", "image": image, "env": path}},
+                "workers": {"tpu": {"generation": "v6e", "topology": "4x4", "image": image}},
             },
         },
         pulumi.ResourceOptions(provider=cluster, depends_on=program),

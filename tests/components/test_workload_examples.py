@@ -50,8 +50,8 @@ def test_the_program_reaches_head_and_workers(example: str, monkeypatch: pytest.
         pod = group["template"]["spec"]
         assert [volume["configMap"]["name"] for volume in pod["volumes"]] == [text["metadata"]["name"]]
         (mount,) = pod["containers"][0]["volumeMounts"]
-        where = spec.get("entrypoint") or pod["containers"][0].get("env") or [{"value": mount["mountPath"]}]
-        assert mount["mountPath"] in str(where)
+        where = spec.get("entrypoint") or spec["serveConfigV2"]
+        assert mount["mountPath"] in where
 
 
 def test_urgent_work_comes_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ async def test_a_ray_job_trains_on_a_slice_and_succeeds(with_ray: Cluster, clien
 async def test_a_ray_service_answers(with_ray: Cluster, client: Api) -> None:
     await program(client, "serve", EXAMPLES / "ray-serve" / "app.py")
     service = {
-        "cluster": cluster("serve", {"PYTHONPATH": PROGRAM}),
+        "cluster": cluster("serve"),
         "serve_config": (EXAMPLES / "ray-serve" / "serve.yaml").read_text(),
     }
     manifest = ray_service_manifest("softmax", RayServiceSpec.model_validate(service))
@@ -108,13 +108,13 @@ async def test_a_ray_service_answers(with_ray: Cluster, client: Api) -> None:
     assert len(found["devices"]) == 4
 
 
-def cluster(config_map: str, env: dict[str, str] | None = None) -> dict[str, Any]:
+def cluster(config_map: str) -> dict[str, Any]:
     image = f"rayproject/ray:{ray.version()}"
     return {
         "namespace": NAMESPACE,
         "ray_version": ray.version(),
         "config_maps": {PROGRAM: config_map},
-        "workers": {"tpu": {"generation": "v6e", "topology": "4x4", "image": image, "env": env or {}}},
+        "workers": {"tpu": {"generation": "v6e", "topology": "4x4", "image": image}},
     }
 
 
