@@ -39,7 +39,7 @@ def _project() -> tuple[Path, dict[str, str]]:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["TPUPLANE_TWIN_HOME"] = str(folder / "twins")
     paths = TwinPaths.of("bench").make()
-    executables.install(paths, tools.ensure(["pulumi", "kubectl"]))
+    executables.install(paths, tools.ensure(["pulumi", "kubectl", "helm", "kueue", "jobset"]))
     project = folder / "project"
     project.mkdir()
     shutil.copy(_REPOSITORY / "Pulumi.yaml", project)
@@ -50,7 +50,11 @@ def _project() -> tuple[Path, dict[str, str]]:
     shutil.copy(_REPOSITORY / "policies" / "PulumiPolicy.yaml", empty)
     (empty / "__main__.py").write_text(_EMPTY, encoding="utf-8")
     variables = {**os.environ, **environment(paths), **google_environment("http://127.0.0.1:9", "none")}
-    variables |= {"UV_PROJECT_ENVIRONMENT": sys.prefix, "KUBECONFIG": str(folder / "none")}
+    variables |= {
+        "UV_PROJECT_ENVIRONMENT": sys.prefix,
+        "KUBECONFIG": str(folder / "none"),
+        "TPUPLANE_CHART_MIRROR": str(paths.charts),
+    }
     _pulumi(project, variables, "stack", "init", _STACK)
     return project, variables
 
