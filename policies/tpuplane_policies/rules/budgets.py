@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import reduce
+from operator import and_, or_
 
 from tpuplane.cost.charging import charging
 from tpuplane.cost.rates import Rate, gpu_rate, rate
@@ -12,7 +14,7 @@ from tpuplane.tpu import Generation, catalogue
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import stack_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
-from tpuplane_policies.core.values import Value
+from tpuplane_policies.core.values import Truth, Value
 from tpuplane_policies.rules.gpus import gpu_machine, gpu_pools, provisioned_gpus
 from tpuplane_policies.rules.kinds import COMPUTE_CLASS
 from tpuplane_policies.rules.pools import capacities, node_range, region_of, tpu_hosts, tpu_slice, zones
@@ -139,12 +141,22 @@ def compute_classes_end_well(stack: Stack, options: Options) -> Demands:
     for it in stack.of(COMPUTE_CLASS):
         priorities = list(it["spec.priorities"].each())
         if priorities and it["spec.whenUnsatisfiable"].get("DoNotScaleUp") == "DoNotScaleUp":
-            last = priorities[-1]
-            scarce = last["spot"].is_true | last["flexStart.enabled"].is_true | last["reservations"].is_set
-            yield demand(~scarce, last, "the last priority may never be had, and nothing comes after it", it)
+            yield demand(
+                ~_bought_alike(priorities), priorities[-1], "the last priority may never be had, as those before it", it
+            )
         for priority in priorities:
             for name in priority["nodepools"].each():
                 yield demand(name.test(lambda pool: pool in pools), name, "no pool of this stack has the name", it)
+
+
+def _bought_alike(priorities: list[Value]) -> Truth:
+    """Whether every priority is Spot, or flex-start, or of a reservation: when that is out, so is the class."""
+    ways = (
+        [priority["spot"].is_true for priority in priorities],
+        [priority["flexStart.enabled"].is_true for priority in priorities],
+        [priority["reservations"].is_set for priority in priorities],
+    )
+    return reduce(or_, (reduce(and_, way) for way in ways))
 
 
 @stack_rule("TPU016")
