@@ -33,7 +33,7 @@ def variables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         patch.setenv("TPUPLANE_TWIN_HOME", str(folder))
         patch.setenv("PATH", kept["PATH"])
         paths = TwinPaths.of("policy-raw").make()
-        executables.install(paths, tools.ensure(["pulumi", "kubectl"]))
+        executables.install(paths, tools.ensure(["pulumi", "kubectl", "helm", "kueue", "jobset"]))
         return (
             kept
             | environment(paths)
@@ -41,5 +41,6 @@ def variables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             | {
                 "UV_PROJECT_ENVIRONMENT": sys.prefix,
                 "KUBECONFIG": str(folder / "none"),
+                "TPUPLANE_CHART_MIRROR": str(paths.charts),
             }
         )

@@ -22,7 +22,7 @@ from tpuplane_twin.processes import ProcessManager
 
 _NAMES = (
     *("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"),
-    *("kwok", "kueue", "jobset", "kuberay"),
+    *("kwok", "kueue", "jobset", "kuberay", "managed-prometheus"),
 )
 _NUMBERS = itertools.count(1)
 
