@@ -97,13 +97,16 @@ def _why(workload: Object) -> str:
 def _asked(workload: Object) -> int:
     """Chips of all pods of a job."""
     return sum(
-        pods.get("count", 1)
-        * sum(
-            thousandths((container.get("resources", {}).get("requests") or {}).get(_TPU, 0)) // 1000
-            for container in pods["template"]["spec"]["containers"]
-        )
+        pods.get("count", 1) * sum(_container_chips(it) for it in pods["template"]["spec"]["containers"])
         for pods in workload["spec"].get("podSets", ())
     )
+
+
+def _container_chips(container: Object) -> int:
+    """A limit alone is a request too; Kubernetes writes that down in pods, and Kueue's workloads come before them."""
+    resources = container.get("resources", {})
+    asked = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
+    return thousandths(asked.get(_TPU, 0)) // 1000
 
 
 def _chips(queue: Object) -> list[dict[str, Any]]:

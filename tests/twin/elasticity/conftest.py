@@ -35,7 +35,7 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
     paths = TwinPaths("elastic", tmp_path_factory.mktemp("elasticity")).make()
     processes, ports, clock = ProcessManager(), PortBook(paths.ports), Clock()
     store = Store(paths.gcp / "state.db")
-    fleet = ScarceFleet(paths, processes, ports, tools, TOKEN, lambda _: None)
+    fleet = ScarceFleet(paths, processes, ports, tools, TOKEN, lambda _: None, operators=["jobset"])
     app = create_app(store, fleet, TOKEN)
     actions = Actions(partial(resize, app), partial(create_pool, app), partial(delete_pool, app))
     Faults(store, app).serve()

@@ -43,8 +43,8 @@ class Clock:
 class ScarceFleet(Fleet):
     """A fleet for whose pools there may be no more than so many machines to be had."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self.stock: dict[str, int] = {}
 
     async def apply_node_pool(self, cluster: Json, pool: Json) -> None:

@@ -22,7 +22,7 @@ def test_kueues_words_are_said_plainly(row: dict[str, str]) -> None:
 
 def workload(name: str, team: str, **conditions: tuple[str, str]) -> dict[str, Any]:
     """A JobSet's workload of two pods with four chips each."""
-    container = {"resources": {"requests": {"google.com/tpu": "4"}}}
+    container = {"resources": {"requests": {"cpu": "8"}, "limits": {"google.com/tpu": "4"}}}
     return {
         "metadata": {
             "name": f"jobset-{name}",
