@@ -126,6 +126,15 @@ class Api:
         deadline = Deadline.after(_REQUEST_TIMEOUT_SECONDS)
         return self.retry(deadline, lambda: self._once(method, url, body, query), lambda error: error.transient)
 
+    def find(self, url: str) -> Any | None:
+        """What is at `url`, None where there is nothing. Raises `ApiError` for every other refusal."""
+        try:
+            return self.call("GET", url)
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+
     def retry(self, deadline: Deadline, call: Callable[[], Result], when: Callable[[ApiError], bool]) -> Result:
         """Repeat `call` with growing pauses while it fails as `when` says, until the deadline."""
         pause = _FIRST_RETRY_SECONDS

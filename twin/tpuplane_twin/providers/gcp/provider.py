@@ -26,7 +26,7 @@ from tpuplane_twin.providers.gcp.defaults import DEFAULTS
 from tpuplane_twin.providers.gcp.diff import without_ignored
 from tpuplane_twin.providers.gcp.invokes import invoke
 from tpuplane_twin.providers.gcp.resources.account import Account
-from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Resource
+from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Resource, Update
 from tpuplane_twin.providers.gcp.resources.cluster import Cluster
 from tpuplane_twin.providers.gcp.resources.iam_member import CryptoKeyIamMember, IamMember
 from tpuplane_twin.providers.gcp.resources.kms import CryptoKey, KeyRing
@@ -169,7 +169,7 @@ class GcpProvider:
             return planned
         deadline = _deadline(resource.table, "update", timeout)
         try:
-            found = resource.update(resource_id, prior, planned, resource.diff(prior, planned), deadline)
+            found = resource.update(Update(resource_id, prior, planned, resource.diff(prior, planned), deadline))
         except ProviderError as error:
             # Some of the requests may have got through: the old state stays, and the next refresh tells.
             reason = f"updating {urn.type} {urn.name}: {_listed(error)}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tpuplane_twin.providers.contract import Change, Properties, ProviderError
+from tpuplane_twin.providers.contract import Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline
 from tpuplane_twin.providers.gcp.bodies import flatten
-from tpuplane_twin.providers.gcp.resources.base import Resource, known, touched
+from tpuplane_twin.providers.gcp.resources.base import Resource, Update, touched
 from tpuplane_twin.providers.values import UNKNOWN
 
 _CONFIRMATIONS = 3
@@ -45,36 +45,26 @@ class Account(Resource):
         return found["name"], self._state(state, planned)
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
-        try:
-            return self._state(self.api.call("GET", self._url(resource_id)), prior)
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
+        found = self.api.find(self._url(resource_id))
+        return None if found is None else self._state(found, prior)
 
-    def update(  # noqa: D102
-        self,
-        resource_id: str,
-        prior: Properties,
-        planned: Properties,
-        changed: Mapping[str, Change],
-        deadline: Deadline,
-    ) -> Properties:
-        if not set(changed) - {"deletionPolicy", "createIgnoreAlreadyExists"}:
-            return self.read(resource_id, planned) or known(planned)
-        current = self.api.call("GET", self._url(resource_id))
-        if touched(changed, "disabled"):
-            self.api.call("POST", self._url(f"{resource_id}:{'disable' if planned.get('disabled') else 'enable'}"), {})
+    def update(self, it: Update) -> Properties:  # noqa: D102
+        if not set(it.changed) - {"deletionPolicy", "createIgnoreAlreadyExists"}:
+            return super().update(it)
+        current = self.api.call("GET", self._url(it.resource_id))
+        if touched(it.changed, "disabled"):
+            verb = "disable" if it.planned.get("disabled") else "enable"
+            self.api.call("POST", self._url(f"{it.resource_id}:{verb}"), {})
         masks = {"description": "description", "displayName": "display_name"}
-        mask = [name for prop, name in masks.items() if touched(changed, prop)]
+        mask = [name for prop, name in masks.items() if touched(it.changed, prop)]
         if mask:
-            account = {prop: planned.get(prop) for prop in ("displayName", "description") if planned.get(prop)}
+            account = {prop: it.planned.get(prop) for prop in ("displayName", "description") if it.planned.get(prop)}
             body = {"serviceAccount": {**account, "etag": current.get("etag")}, "updateMask": ",".join(mask)}
-            self.api.call("PATCH", self._url(resource_id), body)
-            current = self._confirmed(resource_id, deadline)
+            self.api.call("PATCH", self._url(it.resource_id), body)
+            current = self._confirmed(it.resource_id, it.deadline)
         else:
-            current = self.api.call("GET", self._url(resource_id))
-        return self._state(current, planned)
+            current = self.api.call("GET", self._url(it.resource_id))
+        return self._state(current, it.planned)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
         if not self.check_deletion(resource_id, state):

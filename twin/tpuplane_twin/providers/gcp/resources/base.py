@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tpuplane_twin.providers.contract import Change, Properties, ProviderError
@@ -22,6 +23,17 @@ class CreatedInError(ProviderError):
     def __init__(self, resource_id: str, state: Properties, message: str) -> None:
         super().__init__(message)
         self.resource_id, self.state = resource_id, state
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A change of one resource: what it is and is to be, and where the two differ."""
+
+    resource_id: str
+    prior: Properties
+    planned: Properties
+    changed: Mapping[str, Change]
+    deadline: Deadline
 
 
 class Resource(ABC):
@@ -101,16 +113,9 @@ class Resource(ABC):
     def read(self, resource_id: str, prior: Properties) -> Properties | None:
         """The state as the API has it, None when the resource is gone."""
 
-    @abstractmethod
-    def update(
-        self,
-        resource_id: str,
-        prior: Properties,
-        planned: Properties,
-        changed: Mapping[str, Change],
-        deadline: Deadline,
-    ) -> Properties:
-        """Send what changed; returns the new state."""
+    def update(self, it: Update) -> Properties:
+        """Send what changed; returns the new state. By itself nothing is sent: what changed is the state's alone."""
+        return self.read(it.resource_id, it.planned) or known(it.planned)
 
     @abstractmethod
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline, Interrupted, OperationError
-from tpuplane_twin.providers.gcp.resources.base import CreatedInError, known
+from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Update, known
 from tpuplane_twin.providers.gcp.resources.cluster_bodies import create_body, state_of
 from tpuplane_twin.providers.gcp.resources.cluster_updates import calls, current_maintenance
 from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource
@@ -76,12 +76,9 @@ class Cluster(GkeResource):
         if isinstance(prior.get("operation"), str) and prior["operation"]:
             deadline = Deadline.after(self.table.timeouts["read"] * 60)
             self.wait({"name": prior["operation"]}, place, "resuming GKE cluster", deadline)
-        try:
-            found = self.api.call("GET", self.url(resource_id))
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
+        found = self.api.find(self.url(resource_id))
+        if found is None:
+            return None
         state = state_of(self.table.fields, found, prior)
         pools = found.get("nodePools", []) if not prior.get("skipNodePoolRefresh") else []
         known_pools = prior.get("nodePools")
@@ -94,21 +91,14 @@ class Cluster(GkeResource):
         state["project"] = place.split("/")[1]
         return state
 
-    def update(  # noqa: D102
-        self,
-        resource_id: str,
-        prior: Properties,
-        planned: Properties,
-        changed: Mapping[str, Change],
-        deadline: Deadline,
-    ) -> Properties:
-        if set(changed) - {"deletionPolicy"}:
-            self.rest(resource_id, deadline)
-            with self.session.lock(resource_id):
-                for call in calls(self, resource_id, prior, planned, changed):
-                    self._send(resource_id, call, deadline)
-            self.rest(resource_id, deadline)
-        return self.read(resource_id, planned) or known(planned)
+    def update(self, it: Update) -> Properties:  # noqa: D102
+        if set(it.changed) - {"deletionPolicy"}:
+            self.rest(it.resource_id, it.deadline)
+            with self.session.lock(it.resource_id):
+                for call in calls(self, it.resource_id, it.prior, it.planned, it.changed):
+                    self._send(it.resource_id, call, it.deadline)
+            self.rest(it.resource_id, it.deadline)
+        return super().update(it)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
         if not self.check_deletion(resource_id, state):

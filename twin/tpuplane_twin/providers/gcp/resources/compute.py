@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tpuplane_twin.providers.contract import Change, Properties, ProviderError
+from tpuplane_twin.providers.contract import Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline, OperationError
 from tpuplane_twin.providers.gcp.bodies import expand, flatten
-from tpuplane_twin.providers.gcp.resources.base import Resource, known, touched
+from tpuplane_twin.providers.gcp.resources.base import Resource, Update, known, touched
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +68,17 @@ class ComputeResource(Resource):
         return resource_id, state
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
-        try:
-            found = self.api.call("GET", self.url(resource_id))
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
+        found = self.api.find(self.url(resource_id))
+        if found is None:
+            return None
         return self.state(found, prior)
 
-    def update(  # noqa: D102
-        self,
-        resource_id: str,
-        prior: Properties,
-        planned: Properties,
-        changed: Mapping[str, Change],
-        deadline: Deadline,
-    ) -> Properties:
+    def update(self, it: Update) -> Properties:  # noqa: D102
         for step in self.steps:
-            if not touched(changed, *step.watch):
+            if not touched(it.changed, *step.watch):
                 continue
-            body = self.body({name: planned.get(name) for name in step.watch})
-            url = self.url(resource_id)
+            body = self.body({name: it.planned.get(name) for name in step.watch})
+            url = self.url(it.resource_id)
             try:
                 if step.fingerprint:
                     body["fingerprint"] = self.api.call("GET", url).get("fingerprint")
@@ -96,10 +86,10 @@ class ComputeResource(Resource):
                     operation = self.api.call("POST", f"{url}/{step.verb}", body)
                 else:
                     operation = self.api.call("PATCH", url, body)
-                self.wait(operation, planned, f"Updating {self.kind}", deadline)
+                self.wait(operation, it.planned, f"Updating {self.kind}", it.deadline)
             except ApiError as error:
-                raise ProviderError(f'Error updating {self.kind} "{resource_id}": {error}') from error
-        return self.read(resource_id, planned) or known(planned)
+                raise ProviderError(f'Error updating {self.kind} "{it.resource_id}": {error}') from error
+        return super().update(it)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
         if not self.check_deletion(resource_id, state):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, Final
 
-from tpuplane_twin.providers.contract import Change, Properties, ProviderError
+from tpuplane_twin.providers.contract import Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline
 from tpuplane_twin.providers.gcp.resources.base import Resource, known
 from tpuplane_twin.providers.gcp.session import Session
@@ -68,16 +68,6 @@ class IamMember(Resource):
         if binding.get("condition"):
             state["condition"] = binding["condition"]
         return state
-
-    def update(  # noqa: D102
-        self,
-        resource_id: str,
-        prior: Properties,
-        planned: Properties,
-        changed: Mapping[str, Change],
-        deadline: Deadline,
-    ) -> Properties:
-        return self.read(resource_id, planned) or known(planned)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
         try:

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from tpuplane_twin.providers.contract import Change, Properties, ProviderError
+from tpuplane_twin.providers.contract import Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline
 from tpuplane_twin.providers.gcp.bodies import expand, flatten
-from tpuplane_twin.providers.gcp.resources.base import Resource, known, touched
+from tpuplane_twin.providers.gcp.resources.base import Resource, Update, known, touched
 from tpuplane_twin.providers.gcp.resources.labels import planned_labels
 from tpuplane_twin.providers.values import UNKNOWN, Secret, reveal
 
@@ -37,24 +37,10 @@ class KeyRing(Resource):
         return resource_id, self.read(resource_id, planned) or known(planned)
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
-        try:
-            self.api.call("GET", self.session.kms + resource_id)
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
+        if self.api.find(self.session.kms + resource_id) is None:
+            return None
         _, project, _, location, _, name = resource_id.split("/")
         return {"project": project, "location": location, "name": name}
-
-    def update(  # noqa: D102
-        self,
-        resource_id: str,
-        prior: Properties,
-        planned: Properties,
-        changed: Mapping[str, Change],
-        deadline: Deadline,
-    ) -> Properties:
-        return self.read(resource_id, planned) or known(planned)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:
         """No request: the ring stays in the project."""
@@ -86,12 +72,9 @@ class CryptoKey(Resource):
         return resource_id, self.read(resource_id, planned) or known(planned)
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
-        try:
-            found = self.api.call("GET", self.session.kms + resource_id)
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
+        found = self.api.find(self.session.kms + resource_id)
+        if found is None:
+            return None
         state = flatten(self.table.fields, found)
         state["keyRing"], _, state["name"] = resource_id.rpartition("/cryptoKeys/")[0], "", found["name"].split("/")[-1]
         actual = found.get("labels", {})
@@ -103,30 +86,23 @@ class CryptoKey(Resource):
         state["deletionPolicy"] = before.get("deletionPolicy") or "DELETE"
         return state
 
-    def update(  # noqa: D102
-        self,
-        resource_id: str,
-        prior: Properties,
-        planned: Properties,
-        changed: Mapping[str, Change],
-        deadline: Deadline,
-    ) -> Properties:
+    def update(self, it: Update) -> Properties:  # noqa: D102
         masks = {
             "rotationPeriod": "rotationPeriod,nextRotationTime",
             "versionTemplate": "versionTemplate.algorithm",
             "keyAccessJustificationsPolicy": "keyAccessJustificationsPolicy",
             "effectiveLabels": "labels",
         }
-        mask = ",".join(mask for name, mask in masks.items() if touched(changed, name))
+        mask = ",".join(mask for name, mask in masks.items() if touched(it.changed, name))
         if mask:
-            body = {key: value for key, value in self._body(planned).items() if key not in ("purpose",)}
-            if not touched(changed, "rotationPeriod"):
+            body = {key: value for key, value in self._body(it.planned).items() if key not in ("purpose",)}
+            if not touched(it.changed, "rotationPeriod"):
                 body.pop("nextRotationTime", None)
             try:
-                self.api.call("PATCH", f"{self.session.kms}{resource_id}?{urlencode({'updateMask': mask})}", body)
+                self.api.call("PATCH", f"{self.session.kms}{it.resource_id}?{urlencode({'updateMask': mask})}", body)
             except ApiError as error:
-                raise ProviderError(f'Error updating CryptoKey "{resource_id}": {error}') from error
-        return self.read(resource_id, planned) or known(planned)
+                raise ProviderError(f'Error updating CryptoKey "{it.resource_id}": {error}') from error
+        return super().update(it)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:
         """Destroy the versions, and see that rotation makes no new one. The key itself stays in the project."""

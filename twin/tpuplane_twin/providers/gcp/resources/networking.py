@@ -8,8 +8,9 @@ from ipaddress import ip_network
 from typing import Any, ClassVar
 
 from tpuplane_twin.providers.contract import Change, Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError, Deadline
+from tpuplane_twin.providers.gcp.api import ApiError
 from tpuplane_twin.providers.gcp.bodies import dig
+from tpuplane_twin.providers.gcp.resources.base import Update
 from tpuplane_twin.providers.gcp.resources.compute import ComputeResource, Step
 
 _NAME = r"(?P<name>[^/]+)"
@@ -79,26 +80,19 @@ class Subnetwork(ComputeResource):
         Step(("secondaryIpRanges",), fingerprint=True),
     )
 
-    def update(  # noqa: D102
-        self,
-        resource_id: str,
-        prior: Properties,
-        planned: Properties,
-        changed: Mapping[str, Change],
-        deadline: Deadline,
-    ) -> Properties:
-        kept = {item.get("rangeName") for item in planned.get("secondaryIpRanges") or []}
-        if {item.get("rangeName") for item in prior.get("secondaryIpRanges") or []} - kept:
+    def update(self, it: Update) -> Properties:  # noqa: D102
+        kept = {item.get("rangeName") for item in it.planned.get("secondaryIpRanges") or []}
+        if {item.get("rangeName") for item in it.prior.get("secondaryIpRanges") or []} - kept:
             # Removing and adding in one request is refused, so what goes goes first.
-            url = self.url(resource_id)
+            url = self.url(it.resource_id)
             current = self.api.call("GET", url)
             ranges = [item for item in current.get("secondaryIpRanges", []) if item["rangeName"] in kept]
             body = {"secondaryIpRanges": ranges, "fingerprint": current.get("fingerprint")}
             try:
-                self.wait(self.api.call("PATCH", url, body), planned, "Updating Subnetwork", deadline)
+                self.wait(self.api.call("PATCH", url, body), it.planned, "Updating Subnetwork", it.deadline)
             except ApiError as error:
-                raise ProviderError(f'Error during removal step for Subnetwork "{resource_id}": {error}') from error
-        return super().update(resource_id, prior, planned, changed, deadline)
+                raise ProviderError(f'Error during removal step for Subnetwork "{it.resource_id}": {error}') from error
+        return super().update(it)
 
     def diff(self, prior: Properties, planned: Properties) -> dict[str, Change]:
         """A range can grow in place; any other new range needs a new subnetwork."""

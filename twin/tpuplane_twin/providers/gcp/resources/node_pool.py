@@ -7,10 +7,10 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tpuplane_twin.providers.contract import Change, Properties, ProviderError
+from tpuplane_twin.providers.contract import Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline, Interrupted, OperationError
 from tpuplane_twin.providers.gcp.bodies import expand
-from tpuplane_twin.providers.gcp.resources.base import CreatedInError, known, touched
+from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Update, known, touched
 from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource
 from tpuplane_twin.providers.gcp.resources.pool_updates import TO_CLUSTER, calls
 from tpuplane_twin.providers.values import UNKNOWN
@@ -121,24 +121,17 @@ class NodePool(GkeResource):
         state["deletionPolicy"] = policy if isinstance(policy, str) else "DELETE"
         return state
 
-    def update(  # noqa: D102
-        self,
-        resource_id: str,
-        prior: Properties,
-        planned: Properties,
-        changed: Mapping[str, Change],
-        deadline: Deadline,
-    ) -> Properties:
-        if set(changed) - {"deletionPolicy"}:
-            self.rest(resource_id, deadline)
-            for call in calls(self, planned, changed):
-                self._send(resource_id, call, deadline)
-            if touched(changed, "nodeCount"):
-                self.forget_group_managers(planned)
-            self._cluster_rests(resource_id, deadline)
-            self.rest(resource_id, deadline)
-            self.session.node_pools.drop(resource_id)
-        return self.read(resource_id, planned) or known(planned)
+    def update(self, it: Update) -> Properties:  # noqa: D102
+        if set(it.changed) - {"deletionPolicy"}:
+            self.rest(it.resource_id, it.deadline)
+            for call in calls(self, it.planned, it.changed):
+                self._send(it.resource_id, call, it.deadline)
+            if touched(it.changed, "nodeCount"):
+                self.forget_group_managers(it.planned)
+            self._cluster_rests(it.resource_id, it.deadline)
+            self.rest(it.resource_id, it.deadline)
+            self.session.node_pools.drop(it.resource_id)
+        return super().update(it)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
         if not self.check_deletion(resource_id, state):

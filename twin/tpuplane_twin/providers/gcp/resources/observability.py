@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from tpuplane_twin.providers.contract import Change, Properties, ProviderError
+from tpuplane_twin.providers.contract import Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline
 from tpuplane_twin.providers.gcp.bodies import expand, flatten
-from tpuplane_twin.providers.gcp.resources.base import Resource, known, touched
+from tpuplane_twin.providers.gcp.resources.base import Resource, Update, known, touched
 from tpuplane_twin.providers.values import reveal
 
 
@@ -39,34 +39,24 @@ class Dashboard(Resource):
         return made["name"], self.read(made["name"], planned) or known(planned)
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
-        try:
-            found = self.api.call("GET", f"{self.session.monitoring}v1/{resource_id}")
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
+        found = self.api.find(f"{self.session.monitoring}v1/{resource_id}")
+        if found is None:
+            return None
         return {
             "dashboardJson": _normalised(found),
             "project": self.need_project(prior),
             "deletionPolicy": prior.get("deletionPolicy") or "DELETE",
         }
 
-    def update(  # noqa: D102
-        self,
-        resource_id: str,
-        prior: Properties,
-        planned: Properties,
-        changed: Mapping[str, Change],
-        deadline: Deadline,
-    ) -> Properties:
-        if touched(changed, "dashboardJson"):
-            etag = json.loads(reveal(prior)["dashboardJson"]).get("etag")
-            body = {**json.loads(planned["dashboardJson"]), "etag": etag}
+    def update(self, it: Update) -> Properties:  # noqa: D102
+        if touched(it.changed, "dashboardJson"):
+            etag = json.loads(reveal(it.prior)["dashboardJson"]).get("etag")
+            body = {**json.loads(it.planned["dashboardJson"]), "etag": etag}
             try:
-                self.api.call("PATCH", f"{self.session.monitoring}v1/{resource_id}", body)
+                self.api.call("PATCH", f"{self.session.monitoring}v1/{it.resource_id}", body)
             except ApiError as error:
-                raise ProviderError(f'Error updating Dashboard "{resource_id}": {error}') from error
-        return self.read(resource_id, planned) or known(planned)
+                raise ProviderError(f'Error updating Dashboard "{it.resource_id}": {error}') from error
+        return super().update(it)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
         if self.check_deletion(resource_id, state):
@@ -100,33 +90,23 @@ class AlertPolicy(Resource):
         return made["name"], self.read(made["name"], planned) or known(planned)
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
-        try:
-            found = self.api.call("GET", f"{self.session.monitoring}v3/{resource_id}")
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
+        found = self.api.find(f"{self.session.monitoring}v3/{resource_id}")
+        if found is None:
+            return None
         state = flatten(self.table.fields, found)
         state["project"] = self.need_project(prior)
         state["deletionPolicy"] = prior.get("deletionPolicy") or "DELETE"
         return state
 
-    def update(  # noqa: D102
-        self,
-        resource_id: str,
-        prior: Properties,
-        planned: Properties,
-        changed: Mapping[str, Change],
-        deadline: Deadline,
-    ) -> Properties:
-        mask = ",".join(name for name in self._MASKED if touched(changed, name))
+    def update(self, it: Update) -> Properties:  # noqa: D102
+        mask = ",".join(name for name in self._MASKED if touched(it.changed, name))
         if mask:
-            url = f"{self.session.monitoring}v3/{resource_id}?{urlencode({'updateMask': mask})}"
+            url = f"{self.session.monitoring}v3/{it.resource_id}?{urlencode({'updateMask': mask})}"
             try:
-                self.api.call("PATCH", url, expand(self.table.fields, known(planned)))
+                self.api.call("PATCH", url, expand(self.table.fields, known(it.planned)))
             except ApiError as error:
-                raise ProviderError(f'Error updating AlertPolicy "{resource_id}": {error}') from error
-        return self.read(resource_id, planned) or known(planned)
+                raise ProviderError(f'Error updating AlertPolicy "{it.resource_id}": {error}') from error
+        return super().update(it)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
         if self.check_deletion(resource_id, state):
@@ -151,12 +131,9 @@ class LogMetric(Resource):
         return planned["name"], self.read(planned["name"], planned) or known(planned)
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
-        try:
-            found = self.api.call("GET", self._url(resource_id, prior))
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
+        found = self.api.find(self._url(resource_id, prior))
+        if found is None:
+            return None
         state = flatten(self.table.fields, found)
         for label in (state.get("metricDescriptor") or {}).get("labels", ()):
             label["valueType"] = label["valueType"] or "STRING"
@@ -164,20 +141,15 @@ class LogMetric(Resource):
         state["deletionPolicy"] = prior.get("deletionPolicy") or "DELETE"
         return state
 
-    def update(  # noqa: D102
-        self,
-        resource_id: str,
-        prior: Properties,
-        planned: Properties,
-        changed: Mapping[str, Change],
-        deadline: Deadline,
-    ) -> Properties:
-        if set(changed) - {"deletionPolicy"}:
+    def update(self, it: Update) -> Properties:  # noqa: D102
+        if set(it.changed) - {"deletionPolicy"}:
             try:
-                self.api.call("PUT", self._url(planned["name"], planned), expand(self.table.fields, known(planned)))
+                self.api.call(
+                    "PUT", self._url(it.planned["name"], it.planned), expand(self.table.fields, known(it.planned))
+                )
             except ApiError as error:
-                raise ProviderError(f'Error updating Metric "{resource_id}": {error}') from error
-        return self.read(planned["name"], planned) or known(planned)
+                raise ProviderError(f'Error updating Metric "{it.resource_id}": {error}') from error
+        return self.read(it.planned["name"], it.planned) or known(it.planned)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
         if self.check_deletion(resource_id, state):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tpuplane_twin.providers.contract import Change, Properties, ProviderError
+from tpuplane_twin.providers.contract import Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline, OperationError
-from tpuplane_twin.providers.gcp.resources.base import known
+from tpuplane_twin.providers.gcp.resources.base import Update
 from tpuplane_twin.providers.gcp.resources.compute import ComputeResource
 
 
@@ -53,28 +53,21 @@ class RouterNat(ComputeResource):
         found = next((nat for nat in nats if nat["name"] == name), None)
         return None if found is None else self.state(found, place)
 
-    def update(  # noqa: D102
-        self,
-        resource_id: str,
-        prior: Properties,
-        planned: Properties,
-        changed: Mapping[str, Change],
-        deadline: Deadline,
-    ) -> Properties:
-        if set(changed) - {"deletionPolicy"}:
-            with self.session.lock(self._router(planned)):
-                nats = self._nats(planned)
-                if not any(nat["name"] == planned["name"] for nat in nats):
-                    raise ProviderError(f'Unable to update RouterNat "{resource_id}" - not found in list')
+    def update(self, it: Update) -> Properties:  # noqa: D102
+        if set(it.changed) - {"deletionPolicy"}:
+            with self.session.lock(self._router(it.planned)):
+                nats = self._nats(it.planned)
+                if not any(nat["name"] == it.planned["name"] for nat in nats):
+                    raise ProviderError(f'Unable to update RouterNat "{it.resource_id}" - not found in list')
                 settable = {rule.api for rule in self.table.fields.values() if rule.api and not rule.force_new}
                 changed_nats = [
-                    {**{k: v for k, v in nat.items() if k not in settable}, **self.body(planned)}
-                    if nat["name"] == planned["name"]
+                    {**{k: v for k, v in nat.items() if k not in settable}, **self.body(it.planned)}
+                    if nat["name"] == it.planned["name"]
                     else nat
                     for nat in nats
                 ]
-                self._patch(planned, changed_nats, "update", deadline)
-        return self.read(resource_id, planned) or known(planned)
+                self._patch(it.planned, changed_nats, "update", it.deadline)
+        return super().update(it)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
         if not self.check_deletion(resource_id, state):

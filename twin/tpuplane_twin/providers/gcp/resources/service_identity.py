@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tpuplane_twin.providers.contract import Change, Properties, ProviderError
+from tpuplane_twin.providers.contract import Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline
 from tpuplane_twin.providers.gcp.resources.base import Resource, known
 
@@ -33,16 +33,6 @@ class ServiceIdentity(Resource):
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
         return known(prior)
-
-    def update(  # noqa: D102
-        self,
-        resource_id: str,
-        prior: Properties,
-        planned: Properties,
-        changed: Mapping[str, Change],
-        deadline: Deadline,
-    ) -> Properties:
-        return known(planned)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:
         """No request: the agent stays."""
