@@ -22,8 +22,7 @@ _CUBE = "4x4x4"
 
 def check_capacity(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
     """Exactly one way to buy, and what that way allows."""
-    scaling = pool.autoscaling
-    yield from check_way(at, pool, Scale("slices", pool.slices, "minSlices", scaling.min_slices if scaling else None))
+    yield from check_way(at, pool, slice_scale(pool))
     if pool.capacity == "flex-start":
         yield from _check_flex_offer(at, cluster, pool, generation)
         yield from _check_queued(at, pool.flex_start or FlexStartSpec(), generation)
@@ -33,13 +32,41 @@ def check_capacity(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: G
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How large a pool is, in the words of its kind: slices or nodes."""
+    """How large a pool is, and the words of its kind."""
 
-    fixed_field: str
+    unit: str
+    """`slices` or `nodes`: the field of the fixed number."""
     fixed: int | None
-    minimum_field: str
-    minimum: int | None
-    """None where the pool is not autoscaled."""
+    bounds: tuple[int, int] | None
+    """Least and most; None where the pool is not autoscaled."""
+
+    @property
+    def minimum_field(self) -> str:
+        """The field of the least under `autoscaling`."""
+        return f"min{self.unit.capitalize()}"
+
+    @property
+    def maximum_field(self) -> str:
+        """The field of the most under `autoscaling`."""
+        return f"max{self.unit.capitalize()}"
+
+
+def slice_scale(pool: PoolSpec) -> Scale:
+    """The scale of a pool of slices."""
+    scaling = pool.autoscaling
+    return Scale("slices", pool.slices, (scaling.min_slices, scaling.max_slices) if scaling else None)
+
+
+def check_scale(at: Path, scale: Scale) -> Iterator[Mistake]:
+    """A number or bounds, and bounds the right way round."""
+    if scale.bounds is None:
+        return
+    if scale.fixed is not None:
+        yield Mistake((*at, scale.unit), f"{scale.fixed} stands beside autoscaling; keep one of the two")
+    least, most = scale.bounds
+    if least > most:
+        message = f"{least} is more than {scale.maximum_field}; allowed: at most {most}"
+        yield Mistake((*at, "autoscaling", scale.minimum_field), message)
 
 
 def check_way(at: Path, pool: HostsSpec, scale: Scale) -> Iterator[Mistake]:
@@ -69,14 +96,13 @@ def _check_blocks(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
 
 def _check_flex_scale(at: Path, pool: HostsSpec, scale: Scale) -> Iterator[Mistake]:
     """Flex-start hosts come when pods ask for them, and none is kept up or repaired."""
-    most = scale.minimum_field.replace("min", "max")
     if scale.fixed is not None:
-        yield broken("flex-no-static", (*at, scale.fixed_field), value=scale.fixed, most=most)
-    elif scale.minimum is None:
-        yield broken("flex-autoscaling", (*at, "autoscaling"), most=most)
-    if scale.minimum:
+        yield broken("flex-no-static", (*at, scale.unit), value=scale.fixed, most=scale.maximum_field)
+    elif scale.bounds is None:
+        yield broken("flex-autoscaling", (*at, "autoscaling"), most=scale.maximum_field)
+    if scale.bounds and scale.bounds[0]:
         path = (*at, "autoscaling", scale.minimum_field)
-        yield broken("autoscale-min-zero-flex", path, value=scale.minimum, unit=scale.fixed_field)
+        yield broken("autoscale-min-zero-flex", path, value=scale.bounds[0], unit=scale.unit)
     if pool.auto_repair and "auto_repair" in pool.model_fields_set:
         yield broken("flex-auto-repair", (*at, "autoRepair"))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pydantic.alias_generators import to_camel
 
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
-from tpuplane.spec.capacity_checks import Scale, check_way
+from tpuplane.spec.capacity_checks import Scale, check_scale, check_way
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.gpu_pools import GpuPoolSpec
@@ -19,8 +19,9 @@ from tpuplane.spec.rules import broken
 def check_gpu_pool(at: Path, platform: str, cluster: ClusterSpec, pool: GpuPoolSpec) -> Iterator[Mistake]:
     """Every mistake of one pool."""
     scaling = pool.autoscaling
-    yield from _check_scale(at, pool)
-    yield from check_way(at, pool, Scale("nodes", pool.nodes, "minNodes", scaling.min_nodes if scaling else None))
+    scale = Scale("nodes", pool.nodes, (scaling.min_nodes, scaling.max_nodes) if scaling else None)
+    yield from check_scale(at, scale)
+    yield from check_way(at, pool, scale)
     if pool.machine_type is None and pool.accelerator is None:
         yield broken("gpu-machine", (*at, "machineType"))
         yield from check_hosts(at, platform, cluster, pool)
@@ -38,19 +39,6 @@ def check_gpu_pool(at: Path, platform: str, cluster: ClusterSpec, pool: GpuPoolS
     yield from _check_flex(at, pool, machine)
     if pool.compact_placement:
         yield from _check_compact(at, cluster, pool, machine)
-
-
-def _check_scale(at: Path, pool: GpuPoolSpec) -> Iterator[Mistake]:
-    scaling = pool.autoscaling
-    if scaling is None:
-        return
-    if pool.nodes is not None:
-        yield Mistake((*at, "nodes"), f"{pool.nodes} stands beside autoscaling; keep one of the two")
-    if scaling.min_nodes > scaling.max_nodes:
-        yield Mistake(
-            (*at, "autoscaling", "minNodes"),
-            f"{scaling.min_nodes} is more than maxNodes; allowed: at most {scaling.max_nodes}",
-        )
 
 
 def _check_zones(at: Path, cluster: ClusterSpec, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:

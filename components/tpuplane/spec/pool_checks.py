@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pydantic.alias_generators import to_camel
 
-from tpuplane.spec.capacity_checks import check_capacity
+from tpuplane.spec.capacity_checks import check_capacity, check_scale, slice_scale
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.locations import is_zone, locations, offering_zones, pool_zone, region_of
@@ -16,7 +16,7 @@ from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
 
 def check_pool(at: Path, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[Mistake]:
     """Every mistake of one pool."""
-    yield from _check_scale(at, pool)
+    yield from check_scale(at, slice_scale(pool))
     try:
         generation = catalogue().generation(pool.generation)
     except SliceError as error:
@@ -30,19 +30,6 @@ def check_pool(at: Path, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[Mista
     yield from _check_disk(at, pool, generation)
     yield from _check_version(at, cluster, generation)
     yield from check_capacity(at, cluster, pool, generation)
-
-
-def _check_scale(at: Path, pool: PoolSpec) -> Iterator[Mistake]:
-    scaling = pool.autoscaling
-    if scaling is None:
-        return
-    if pool.slices is not None:
-        yield Mistake((*at, "slices"), f"{pool.slices} stands beside autoscaling; keep one of the two")
-    if scaling.min_slices > scaling.max_slices:
-        yield Mistake(
-            (*at, "autoscaling", "minSlices"),
-            f"{scaling.min_slices} is more than maxSlices; allowed: at most {scaling.max_slices}",
-        )
 
 
 def _check_zone(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:

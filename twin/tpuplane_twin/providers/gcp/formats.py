@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Final
 
+_NO_NETWORK: Final = 'expected "{path}" to be a valid network Value, got {value}: invalid CIDR address: {value}'
+
 
 def problems(name: str, path: str, value: str) -> Iterator[str]:
     """What is wrong with `value` for the format `name`; `path` is how the message calls the property."""
@@ -41,15 +43,20 @@ def _cidr(path: str, value: str) -> Iterator[str]:
         yield f'"{path}" is not a valid IP CIDR range: invalid CIDR address: {value}'
 
 
+def _network(value: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    try:
+        return ipaddress.ip_network(value)
+    except ValueError:
+        return None
+
+
 def _cidr28(path: str, value: str) -> Iterator[str]:
     if not value:
         return
-    try:
-        network = ipaddress.ip_network(value)
-    except ValueError:
-        yield f'expected "{path}" to be a valid network Value, got {value}: invalid CIDR address: {value}'
-        return
-    if network.prefixlen != 28:
+    network = _network(value)
+    if network is None:
+        yield _NO_NETWORK.format(path=path, value=value)
+    elif network.prefixlen != 28:
         yield (
             f'expected "{path}" to contain a network Value with between 28 and 28 significant bits, '
             f"got: {network.prefixlen}"
@@ -59,12 +66,10 @@ def _cidr28(path: str, value: str) -> Iterator[str]:
 def _rfc1918(path: str, value: str) -> Iterator[str]:
     if not value:
         return
-    try:
-        network = ipaddress.ip_network(value)
-    except ValueError:
-        yield f'expected "{path}" to be a valid network Value, got {value}: invalid CIDR address: {value}'
-        return
-    if not network.is_private:
+    network = _network(value)
+    if network is None:
+        yield _NO_NETWORK.format(path=path, value=value)
+    elif not network.is_private:
         yield f'expected "{path}" to be in private range, got {value}'
 
 

@@ -59,17 +59,10 @@ class Cluster(GkeResource):
                 message = f"interrupted while creating GKE cluster: {error}"
                 raise CreatedInError(resource_id, state, message) from error
             except OperationError as error:
-                if not self._exists(url):
+                if not self.exists(resource_id):
                     raise
                 raise CreatedInError(resource_id, known(planned), str(error)) from error
-        found = self.read(resource_id, planned)
-        if found is None:
-            raise ProviderError(f"Cluster {planned['name']} is gone right after its creation")
-        status = self.rest(resource_id, deadline)
-        if status in self.broken:
-            message = f'Cluster {planned["name"]} was created in the error state "{status}"'
-            raise CreatedInError(resource_id, found, message)
-        return resource_id, found
+        return resource_id, self.made(resource_id, planned, "Cluster", deadline)
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
         place = resource_id.partition("/clusters/")[0]
@@ -122,13 +115,6 @@ class Cluster(GkeResource):
             except ApiError as error:
                 raise ProviderError(f"Error deleting Cluster: {error}") from error
             self.wait(operation, resource_id.partition("/clusters/")[0], "deleting GKE cluster", deadline)
-
-    def _exists(self, url: str) -> bool:
-        try:
-            self.api.call("GET", url)
-        except ApiError:
-            return False
-        return True
 
     def _send(self, resource_id: str, call: Call, deadline: Deadline) -> None:
         url = self.url(resource_id + call.target)

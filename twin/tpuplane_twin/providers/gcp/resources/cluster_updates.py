@@ -9,50 +9,50 @@ from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError
 from tpuplane_twin.providers.gcp.resources.base import known, touched
 from tpuplane_twin.providers.gcp.resources.cluster_bodies import endpoints, maintenance
-from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource, Update
+from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource, UpdateField
 
 # In the order in which the official plugin sends them; the API takes one desired field at a time.
 _UPDATES: Final = (
-    Update(("addonsConfig",), "desiredAddonsConfig", required=True),
-    Update(("clusterAutoscaling",), "desiredClusterAutoscaling", absent={"enableNodeAutoprovisioning": False}),
-    Update(("dnsConfig",), "desiredDnsConfig"),
-    Update(("binaryAuthorization",), "desiredBinaryAuthorization", absent={"enabled": False}),
-    Update(("enableShieldedNodes",), "desiredShieldedNodes.enabled", absent=False),
-    Update(("releaseChannel",), "desiredReleaseChannel"),
-    Update(("gkeAutoUpgradeConfig",), "gkeAutoUpgradeConfig"),
-    Update(("enableIntranodeVisibility",), "desiredIntraNodeVisibilityConfig.enabled", absent=False),
-    Update(("privateIpv6GoogleAccess",), "desiredPrivateIpv6GoogleAccess"),
-    Update(("enableL4IlbSubsetting",), "desiredL4ilbSubsettingConfig.enabled", absent=False),
-    Update(("disableL4LbFirewallReconciliation",), "desiredDisableL4LbFirewallReconciliation", absent=False),
-    Update(("inTransitEncryptionConfig",), "desiredInTransitEncryptionConfig", absent=""),
-    Update(("enableMultiNetworking",), "desiredEnableMultiNetworking", absent=False),
-    Update(("enableFqdnNetworkPolicy",), "desiredEnableFqdnNetworkPolicy"),
-    Update(("enableCiliumClusterwideNetworkPolicy",), "desiredEnableCiliumClusterwideNetworkPolicy", absent=False),
-    Update(("costManagementConfig",), "desiredCostManagementConfig"),
-    Update(("authenticatorGroupsConfig",), "desiredAuthenticatorGroupsConfig"),
-    Update(("defaultSnatStatus",), "desiredDefaultSnatStatus"),
-    Update(("desiredEmulatedVersion",), "desiredEmulatedVersion", required=True),
-    Update(("minMasterVersion",), "desiredMasterVersion", required=True),
-    Update(("notificationConfig",), "desiredNotificationConfig"),
-    Update(("verticalPodAutoscaling",), "desiredVerticalPodAutoscaling", required=True),
-    Update(("serviceExternalIpsConfig",), "desiredServiceExternalIpsConfig"),
-    Update(("meshCertificates",), "desiredMeshCertificates"),
-    Update(("databaseEncryption",), "desiredDatabaseEncryption"),
-    Update(("podAutoscaling",), "desiredPodAutoscaling"),
-    Update(("secretManagerConfig",), "desiredSecretManagerConfig", absent={}),
-    Update(("secretSyncConfig",), "desiredSecretSyncConfig", absent={}),
-    Update(("workloadIdentityConfig",), "desiredWorkloadIdentityConfig", absent={"workloadPool": ""}),
-    Update(("identityServiceConfig",), "desiredIdentityServiceConfig", absent={}),
-    Update(("loggingConfig",), "desiredLoggingConfig"),
-    Update(("monitoringConfig",), "desiredMonitoringConfig"),
-    Update(("resourceUsageExportConfig",), "desiredResourceUsageExportConfig"),
-    Update(("networkPerformanceConfig",), "desiredNetworkPerformanceConfig", required=True),
-    Update(("gatewayApiConfig",), "desiredGatewayApiConfig", required=True),
-    Update(("fleet",), "desiredFleet", absent={"project": ""}),
-    Update(("securityPostureConfig",), "desiredSecurityPostureConfig"),
-    Update(("nodePoolAutoConfig.networkTags",), "desiredNodePoolAutoConfigNetworkTags", absent={"tags": []}),
-    Update(("rbacBindingConfig",), "desiredRbacBindingConfig", absent={}),
-    Update(("protectConfig",), "desiredProtectConfig"),
+    UpdateField(("addonsConfig",), "desiredAddonsConfig", required=True),
+    UpdateField(("clusterAutoscaling",), "desiredClusterAutoscaling", absent={"enableNodeAutoprovisioning": False}),
+    UpdateField(("dnsConfig",), "desiredDnsConfig"),
+    UpdateField(("binaryAuthorization",), "desiredBinaryAuthorization", absent={"enabled": False}),
+    UpdateField(("enableShieldedNodes",), "desiredShieldedNodes.enabled", absent=False),
+    UpdateField(("releaseChannel",), "desiredReleaseChannel"),
+    UpdateField(("gkeAutoUpgradeConfig",), "gkeAutoUpgradeConfig"),
+    UpdateField(("enableIntranodeVisibility",), "desiredIntraNodeVisibilityConfig.enabled", absent=False),
+    UpdateField(("privateIpv6GoogleAccess",), "desiredPrivateIpv6GoogleAccess"),
+    UpdateField(("enableL4IlbSubsetting",), "desiredL4ilbSubsettingConfig.enabled", absent=False),
+    UpdateField(("disableL4LbFirewallReconciliation",), "desiredDisableL4LbFirewallReconciliation", absent=False),
+    UpdateField(("inTransitEncryptionConfig",), "desiredInTransitEncryptionConfig", absent=""),
+    UpdateField(("enableMultiNetworking",), "desiredEnableMultiNetworking", absent=False),
+    UpdateField(("enableFqdnNetworkPolicy",), "desiredEnableFqdnNetworkPolicy"),
+    UpdateField(("enableCiliumClusterwideNetworkPolicy",), "desiredEnableCiliumClusterwideNetworkPolicy", absent=False),
+    UpdateField(("costManagementConfig",), "desiredCostManagementConfig"),
+    UpdateField(("authenticatorGroupsConfig",), "desiredAuthenticatorGroupsConfig"),
+    UpdateField(("defaultSnatStatus",), "desiredDefaultSnatStatus"),
+    UpdateField(("desiredEmulatedVersion",), "desiredEmulatedVersion", required=True),
+    UpdateField(("minMasterVersion",), "desiredMasterVersion", required=True),
+    UpdateField(("notificationConfig",), "desiredNotificationConfig"),
+    UpdateField(("verticalPodAutoscaling",), "desiredVerticalPodAutoscaling", required=True),
+    UpdateField(("serviceExternalIpsConfig",), "desiredServiceExternalIpsConfig"),
+    UpdateField(("meshCertificates",), "desiredMeshCertificates"),
+    UpdateField(("databaseEncryption",), "desiredDatabaseEncryption"),
+    UpdateField(("podAutoscaling",), "desiredPodAutoscaling"),
+    UpdateField(("secretManagerConfig",), "desiredSecretManagerConfig", absent={}),
+    UpdateField(("secretSyncConfig",), "desiredSecretSyncConfig", absent={}),
+    UpdateField(("workloadIdentityConfig",), "desiredWorkloadIdentityConfig", absent={"workloadPool": ""}),
+    UpdateField(("identityServiceConfig",), "desiredIdentityServiceConfig", absent={}),
+    UpdateField(("loggingConfig",), "desiredLoggingConfig"),
+    UpdateField(("monitoringConfig",), "desiredMonitoringConfig"),
+    UpdateField(("resourceUsageExportConfig",), "desiredResourceUsageExportConfig"),
+    UpdateField(("networkPerformanceConfig",), "desiredNetworkPerformanceConfig", required=True),
+    UpdateField(("gatewayApiConfig",), "desiredGatewayApiConfig", required=True),
+    UpdateField(("fleet",), "desiredFleet", absent={"project": ""}),
+    UpdateField(("securityPostureConfig",), "desiredSecurityPostureConfig"),
+    UpdateField(("nodePoolAutoConfig.networkTags",), "desiredNodePoolAutoConfigNetworkTags", absent={"tags": []}),
+    UpdateField(("rbacBindingConfig",), "desiredRbacBindingConfig", absent={}),
+    UpdateField(("protectConfig",), "desiredProtectConfig"),
 )
 _PRIVATE: Final = "privateClusterConfig"
 
@@ -132,29 +132,15 @@ def _own_methods(
     if touched(changed, "removeDefaultNodePool") and planned.get("removeDefaultNodePool"):
         # On a cluster that exists the pool may be gone already.
         path = "/nodePools/default-pool"
-        try:
-            resource.api.call("GET", resource.url(resource_id + path))
-        except ApiError as error:
-            if not error.not_found:
-                raise
-        else:
+        if resource.api.find(resource.url(resource_id + path)) is not None:
             yield Call("DELETE", path, None, "default node pool")
 
 
-def _desired(resource: GkeResource, rule: Update, planned: Properties) -> dict[str, Any] | None:
+def _desired(resource: GkeResource, rule: UpdateField, planned: Properties) -> dict[str, Any] | None:
     value = resource.value(rule.watch[0], planned)
     if rule.field == "desiredMasterVersion" and value and not _newer(value, str(planned.get("masterVersion", ""))):
         return None
-    if value in (None, "", False, {}):
-        if rule.required:
-            return None
-        value = rule.absent
-    head, *rest = rule.field.split(".")
-    if value is None:
-        return {}
-    for part in reversed(rest):
-        value = {part: value}
-    return {head: value}
+    return rule.body(value)
 
 
 def _newer(wanted: str, current: str) -> bool:

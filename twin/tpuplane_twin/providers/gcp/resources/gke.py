@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from tpuplane_twin.providers.contract import Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline
 from tpuplane_twin.providers.gcp.bodies import dig, expand_one, flatten
-from tpuplane_twin.providers.gcp.resources.base import Resource
+from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Resource
 from tpuplane_twin.providers.gcp.tables import Field
 
 _GROUP_MANAGER: Final = re.compile(
@@ -20,7 +20,7 @@ _GROUP_MANAGER: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
+class UpdateField:
     """One request of an update, as data.
 
     Sent when a property at or below one of `watch` changed; `field` is the API field that carries the first one's
@@ -31,6 +31,18 @@ class Update:
     field: str
     required: bool = False
     absent: Any = None
+
+    def body(self, value: Any) -> dict[str, Any] | None:
+        """The request's body for the first watched property's API form, None when there is nothing to send."""
+        if value in (None, "", [], {}, False):
+            if self.required:
+                return None
+            value = self.absent
+        if value is None:
+            return {}
+        for part in reversed(self.field.split(".")):
+            value = {part: value}
+        return dict(value)
 
 
 class Call(NamedTuple):
@@ -76,6 +88,25 @@ class GkeResource(Resource):
             if deadline.passed:
                 raise ProviderError(f'"{path}" has state "{state}" with message "{found.get("statusMessage", "")}"')
             self.api.pause(self.api.poll_seconds)
+
+    def exists(self, path: str) -> bool:
+        """Whether the API shows a cluster or pool, whatever its state."""
+        try:
+            self.api.call("GET", self.url(path))
+        except ApiError:
+            return False
+        return True
+
+    def made(self, resource_id: str, planned: Properties, what: str, deadline: Deadline) -> Properties:
+        """The state of what was created, once it rests. Raises `CreatedInError` where it rests broken."""
+        found = self.read(resource_id, planned)
+        if found is None:
+            raise ProviderError(f"{what} {planned['name']} is gone right after its creation")
+        status = self.rest(resource_id, deadline)
+        if status in self.broken:
+            message = f'{what} {planned["name"]} was created in the error state "{status}"'
+            raise CreatedInError(resource_id, found, message)
+        return found
 
     def send(self, deadline: Deadline, call: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
         """A mutating call, repeated while GKE is busy with another operation on the same cluster or pool."""
@@ -135,13 +166,8 @@ class GkeResource(Resource):
                 self.session.group_managers.drop(match[0])
 
     def _list_managers(self, zone: str) -> dict[str, Any]:
-        try:
-            items = self.api.call("GET", self.session.compute + zone).get("items", [])
-        except ApiError as error:
-            if error.not_found:
-                return {}
-            raise
-        return {f"{zone}/{item['name']}": item for item in items}
+        found = self.api.find(self.session.compute + zone) or {}
+        return {f"{zone}/{item['name']}": item for item in found.get("items", [])}
 
 
 def keep_own_taints(state: dict[str, Any], prior: Any) -> None:

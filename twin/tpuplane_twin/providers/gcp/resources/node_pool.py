@@ -70,13 +70,7 @@ class NodePool(GkeResource):
         pool = self._body(planned)
         parent, place = self.parent(planned), self._place(planned)
         resource_id = f"{parent}/nodePools/{pool['name']}"
-        url = self.url(resource_id)
-        try:
-            self.api.call("GET", url)
-        except ApiError as error:
-            if not error.not_found:
-                raise
-        else:
+        if self.api.find(self.url(resource_id)) is not None:
             raise ProviderError(f"resource - {resource_id} - already exists")
         try:
             operation = self.send(
@@ -92,16 +86,9 @@ class NodePool(GkeResource):
             raise CreatedInError(resource_id, state, message) from error
         except OperationError:
             # A pool can exist although its operation failed (a stockout, say): then its own state decides.
-            if not self._exists(url):
+            if not self.exists(resource_id):
                 raise
-        found = self.read(resource_id, {**planned, "name": pool["name"]})
-        if found is None:
-            raise ProviderError(f"NodePool {pool['name']} is gone right after its creation")
-        status = self.rest(resource_id, deadline)
-        if status in self.broken:
-            message = f'NodePool {pool["name"]} was created in the error state "{status}"'
-            raise CreatedInError(resource_id, found, message)
-        return resource_id, found
+        return resource_id, self.made(resource_id, {**planned, "name": pool["name"]}, "NodePool", deadline)
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
         parent = resource_id.partition("/nodePools/")[0]
@@ -158,13 +145,6 @@ class NodePool(GkeResource):
                 return {}
             raise
         return {f"{parent}/nodePools/{pool['name']}": pool for pool in pools}
-
-    def _exists(self, url: str) -> bool:
-        try:
-            self.api.call("GET", url)
-        except ApiError:
-            return False
-        return True
 
     def _cluster_rests(self, resource_id: str, deadline: Deadline) -> None:
         path = self.url(resource_id.partition("/nodePools/")[0])

@@ -8,7 +8,7 @@ from typing import Any, Final
 from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.bodies import dig
 from tpuplane_twin.providers.gcp.resources.base import known, touched
-from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource, Update
+from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource, UpdateField
 
 _MACHINE: Final = tuple(
     f"nodeConfig.{name}" for name in ("diskSizeGb", "diskType", "machineType", "storagePools", "bootDisk")
@@ -16,26 +16,26 @@ _MACHINE: Final = tuple(
 
 # In the order in which the official plugin sends them; each carries `name`.
 _BY_NAME: Final = (
-    Update(("nodeConfig.loggingVariant",), "loggingConfig.variantConfig.variant", required=True),
-    Update(("nodeConfig.taintConfig",), "taintConfig", required=True),
-    Update(("nodeConfig.containerdConfig",), "containerdConfig", required=True),
-    Update(("nodeConfig.confidentialNodes",), "confidentialNodes", required=True),
-    Update(_MACHINE, ""),
-    Update(("nodeConfig.taints",), "taints.taints", absent=[]),
-    Update(("nodeConfig.tags",), "tags.tags", absent=[]),
-    Update(("nodeConfig.resourceManagerTags",), "resourceManagerTags.tags", absent={}),
-    Update(("nodeConfig.resourceLabels",), "resourceLabels.labels"),
-    Update(("nodeConfig.labels",), "labels.labels"),
+    UpdateField(("nodeConfig.loggingVariant",), "loggingConfig.variantConfig.variant", required=True),
+    UpdateField(("nodeConfig.taintConfig",), "taintConfig", required=True),
+    UpdateField(("nodeConfig.containerdConfig",), "containerdConfig", required=True),
+    UpdateField(("nodeConfig.confidentialNodes",), "confidentialNodes", required=True),
+    UpdateField(_MACHINE, ""),
+    UpdateField(("nodeConfig.taints",), "taints.taints", absent=[]),
+    UpdateField(("nodeConfig.tags",), "tags.tags", absent=[]),
+    UpdateField(("nodeConfig.resourceManagerTags",), "resourceManagerTags.tags", absent={}),
+    UpdateField(("nodeConfig.resourceLabels",), "resourceLabels.labels"),
+    UpdateField(("nodeConfig.labels",), "labels.labels"),
 )
 # The same, each with `nodePoolId`.
 _BY_ID: Final = (
-    Update(("nodeConfig.workloadMetadataConfig",), "workloadMetadataConfig", absent={}),
-    Update(("nodeConfig.gcfsConfig",), "gcfsConfig", absent={}),
-    Update(("nodeConfig.gvnic",), "gvnic", absent={}),
-    Update(("nodeConfig.kubeletConfig",), "kubeletConfig", absent={}),
-    Update(("nodeConfig.linuxNodeConfig",), "linuxNodeConfig", absent={}),
-    Update(("nodeConfig.windowsNodeConfig",), "windowsNodeConfig", absent={}),
-    Update(("nodeConfig.fastSocket",), "fastSocket", absent={}),
+    UpdateField(("nodeConfig.workloadMetadataConfig",), "workloadMetadataConfig", absent={}),
+    UpdateField(("nodeConfig.gcfsConfig",), "gcfsConfig", absent={}),
+    UpdateField(("nodeConfig.gvnic",), "gvnic", absent={}),
+    UpdateField(("nodeConfig.kubeletConfig",), "kubeletConfig", absent={}),
+    UpdateField(("nodeConfig.linuxNodeConfig",), "linuxNodeConfig", absent={}),
+    UpdateField(("nodeConfig.windowsNodeConfig",), "windowsNodeConfig", absent={}),
+    UpdateField(("nodeConfig.fastSocket",), "fastSocket", absent={}),
 )
 
 
@@ -63,7 +63,10 @@ def _node_config(resource: GkeResource, planned: Properties, changed: Mapping[st
         for rule in rules:
             if not touched(changed, *rule.watch):
                 continue
-            body = _rule_body(resource, rule, planned) if rule.field else _machine(resource, planned, changed)
+            if rule.field:
+                body = rule.body(resource.value(rule.watch[0], planned))
+            else:
+                body = _machine(resource, planned, changed)
             if body is not None:
                 name = rule.watch[0].rpartition(".")[2]
                 yield Call("PUT", "", {key: planned["name"], **body}, f"node pool {name}")
@@ -120,18 +123,3 @@ def _machine(resource: GkeResource, planned: Properties, changed: Mapping[str, C
     if body.get("diskSizeGb"):
         body["diskSizeGb"] = str(body["diskSizeGb"])  # an int64 of this message, so a string in JSON
     return {name: value for name, value in body.items() if value or (name == "bootDisk" and value is not None)}
-
-
-def _rule_body(resource: GkeResource, rule: Update, planned: Properties) -> dict[str, Any] | None:
-    """The body of one rule, None when there is nothing to send."""
-    value = resource.value(rule.watch[0], planned)
-    if value in (None, "", [], {}):
-        if rule.required:
-            return None
-        value = rule.absent
-    head, *rest = rule.field.split(".")
-    if value is None:
-        return {}
-    for part in reversed(rest):
-        value = {part: value}
-    return {head: value}
