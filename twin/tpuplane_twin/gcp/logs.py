@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 
 from tpuplane_twin.gcp.call import Call, Handler
-from tpuplane_twin.gcp.errors import already_exists, invalid, not_found
+from tpuplane_twin.gcp.collection import Collection
+from tpuplane_twin.gcp.errors import already_exists, invalid
 from tpuplane_twin.gcp.operations import now
-from tpuplane_twin.gcp.paging import page
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
-_METRIC = "logging.metrics"
 # https://cloud.google.com/logging/docs/reference/v2/rest/v2/projects.metrics
 _NAME = re.compile(r"[A-Za-z0-9_\-.,+!*',()%][A-Za-z0-9_\-.,+!*',()%/]{0,99}")
 
@@ -28,40 +27,23 @@ def logging_handlers(store: Store) -> dict[str, Handler]:
     }
 
 
-class LogMetrics:
-    """projects.metrics."""
+class LogMetrics(Collection):
+    """projects.metrics. A metric's `name` is the last part alone, and may hold slashes."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    kind, segment = "logging.metrics", "metrics"
 
     def create(self, call: Call) -> Json:
         """Make a metric."""
-        key = f"{_parent(call)}/{call.body.get('name', '')}"
-        if self._store.get(_METRIC, key) is not None:
+        key = f"{self._parent(call)}/{call.body.get('name', '')}"
+        if self._store.get(self.kind, key) is not None:
             raise already_exists(f"Metric {call.body['name']} already exists")
         return self._keep(call, key, now())
 
-    def get(self, call: Call) -> Json:
-        """One metric."""
-        found = self._store.get(_METRIC, _key(call))
-        if found is None:
-            raise not_found(f"Metric {call.params['metricsId']} does not exist")
-        return found
-
-    def list(self, call: Call) -> Json:
-        """The metrics of a project."""
-        return page(call.query, self._store.values(_METRIC, _parent(call)), "metrics", "pageSize")
-
     def update(self, call: Call) -> Json:
         """Replace a metric as a whole; one that does not exist is made."""
-        before = self._store.get(_METRIC, _key(call)) or {}
-        return self._keep(call, _key(call), before.get("createTime", now()))
-
-    def delete(self, call: Call) -> Json:
-        """Remove a metric."""
-        self.get(call)
-        self._store.delete(_METRIC, _key(call))
-        return {}
+        key = self._name(call)
+        before = self._store.get(self.kind, key) or {}
+        return self._keep(call, key, before.get("createTime", now()))
 
     def _keep(self, call: Call, key: str, created: str) -> Json:
         body = call.body
@@ -73,15 +55,7 @@ class LogMetrics:
         if descriptor["valueType"] == "DISTRIBUTION" and not body.get("valueExtractor"):
             raise invalid("A metric of value type DISTRIBUTION needs a value_extractor")
         kind = f"logging.googleapis.com/user/{body['name']}"
-        named = {"name": f"{_parent(call).removesuffix('/metrics')}/metricDescriptors/{kind}", "type": kind}
+        named = {"name": f"projects/{call.params['projectsId']}/metricDescriptors/{kind}", "type": kind}
         made = {**body, "metricDescriptor": {**descriptor, **named}, "createTime": created, "updateTime": now()}
-        self._store.put(_METRIC, key, made)
+        self._store.put(self.kind, key, made)
         return made
-
-
-def _parent(call: Call) -> str:
-    return f"projects/{call.params['projectsId']}/metrics"
-
-
-def _key(call: Call) -> str:
-    return f"{_parent(call)}/{call.params['metricsId']}"

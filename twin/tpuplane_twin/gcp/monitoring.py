@@ -12,9 +12,9 @@ import uuid
 from collections.abc import Callable
 
 from tpuplane_twin.gcp.call import Call, Handler
+from tpuplane_twin.gcp.collection import Collection
 from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
 from tpuplane_twin.gcp.operations import now
-from tpuplane_twin.gcp.paging import page
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -59,50 +59,16 @@ def monitoring_handlers(store: Store) -> dict[str, Handler]:
     }
 
 
-class _Collection:
-    """Objects of one kind below a project."""
-
-    kind: str
-    segment: str
-    field: str
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def get(self, call: Call) -> Json:
-        """One object."""
-        name = self._name(call)
-        found = self._store.get(self.kind, name)
-        if found is None:
-            raise not_found(f"{name} not found.")
-        return found
-
-    def list(self, call: Call) -> Json:
-        """The objects of a project."""
-        found = self._store.values(self.kind, f"projects/{call.params['projectsId']}/{self.segment}")
-        return page(call.query, found, self.field, "pageSize")
-
-    def delete(self, call: Call) -> Json:
-        """Remove one."""
-        self._store.delete(self.kind, self.get(call)["name"])
-        return {}
-
-    def _name(self, call: Call) -> str:
-        return f"projects/{call.params['projectsId']}/{self.segment}/{call.params[f'{self.segment}Id']}"
-
-
-class Dashboards(_Collection):
+class Dashboards(Collection):
     """projects.dashboards. A dashboard's name is the project's number, as Google writes it."""
 
-    kind, segment, field = _DASHBOARD, "dashboards", "dashboards"
+    kind, segment = _DASHBOARD, "dashboards"
 
     def create(self, call: Call) -> Json:
         """Make a dashboard, under the name that the body may give."""
         _check_dashboard(call.body)
-        project = call.params["projectsId"]
-        parent = f"projects/{project_number(project)}/dashboards/"
         wanted = str(call.body.get("name") or "").rpartition("/")[2]
-        name = parent + (wanted or str(uuid.uuid4()))
+        name = f"{self._parent(call)}/{wanted or uuid.uuid4()}"
         if self._store.get(self.kind, name) is not None:
             raise already_exists(f"Dashboard {name} already exists.")
         return self._keep({**call.body, "name": name})
@@ -115,32 +81,26 @@ class Dashboards(_Collection):
             raise ApiError("ABORTED", f"Dashboard {before['name']} was changed by somebody else; its etag is another.")
         return self._keep({**call.body, "name": before["name"]})
 
-    def list(self, call: Call) -> Json:
-        """The dashboards of a project."""
-        found = self._store.values(self.kind, self._name(Call({**call.params, "dashboardsId": ""})).rstrip("/"))
-        return page(call.query, found, self.field, "pageSize")
-
     def _keep(self, dashboard: Json) -> Json:
         plain = {key: value for key, value in dashboard.items() if key != "etag"}
         made = {**plain, "etag": hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:32]}
         self._store.put(self.kind, made["name"], made)
         return made
 
-    def _name(self, call: Call) -> str:
+    def _parent(self, call: Call) -> str:
         # Project id and number mean the same project.
         project = call.params["projectsId"]
-        number = project if project.isdecimal() else project_number(project)
-        return f"projects/{number}/dashboards/{call.params['dashboardsId']}"
+        return f"projects/{project if project.isdecimal() else project_number(project)}/dashboards"
 
 
-class AlertPolicies(_Collection):
+class AlertPolicies(Collection):
     """projects.alertPolicies."""
 
-    kind, segment, field = _POLICY, "alertPolicies", "alertPolicies"
+    kind, segment = _POLICY, "alertPolicies"
 
     def create(self, call: Call) -> Json:
         """Make a policy and name it and its conditions."""
-        name = f"projects/{call.params['projectsId']}/alertPolicies/{uuid.uuid4().int % 10**19}"
+        name = f"{self._parent(call)}/{uuid.uuid4().int % 10**19}"
         made = {"enabled": True, **call.body, "name": name, "creationRecord": _record()}
         return self._keep(made)
 
@@ -166,16 +126,16 @@ class AlertPolicies(_Collection):
         return made
 
 
-class Channels(_Collection):
+class Channels(Collection):
     """projects.notificationChannels: the twin keeps them and notifies nobody."""
 
-    kind, segment, field = _CHANNEL, "notificationChannels", "notificationChannels"
+    kind, segment = _CHANNEL, "notificationChannels"
 
     def create(self, call: Call) -> Json:
         """Make a channel."""
         if not call.body.get("type"):
             raise invalid("Field notification_channel.type must be set.")
-        name = f"projects/{call.params['projectsId']}/notificationChannels/{uuid.uuid4().int % 10**19}"
+        name = f"{self._parent(call)}/{uuid.uuid4().int % 10**19}"
         made = {"enabled": True, **call.body, "name": name, "creationRecord": _record()}
         self._store.put(self.kind, name, made)
         return made

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from urllib.parse import quote, urlencode
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
@@ -14,10 +15,61 @@ from tpuplane_twin.providers.gcp.resources.base import Resource, Update, known, 
 from tpuplane_twin.providers.values import reveal
 
 
-class Dashboard(Resource):
+class _Direct(Resource):
+    """What one request makes, changes or deletes at once: no operation to wait for."""
+
+    kind: ClassVar[str]
+    """As errors name it."""
+
+    def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:
+        made = self._send(f"creating {self.kind}", "POST", self._collection(planned), self._body(planned))
+        return made["name"], self.read(made["name"], planned) or known(planned)
+
+    def read(self, resource_id: str, prior: Properties) -> Properties | None:
+        found = self.api.find(self._url(resource_id, prior))
+        if found is None:
+            return None
+        own = {"project": self.need_project(prior), "deletionPolicy": prior.get("deletionPolicy") or "DELETE"}
+        return {**self._state(found), **own}
+
+    def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:
+        if not self.check_deletion(resource_id, state):
+            return
+        try:
+            self.api.call("DELETE", self._url(resource_id, state))
+        except ApiError as error:
+            if not error.not_found:
+                raise
+
+    @abstractmethod
+    def _collection(self, properties: Mapping[str, Any]) -> str:
+        """Where it is made."""
+
+    @abstractmethod
+    def _url(self, resource_id: str, properties: Mapping[str, Any]) -> str:
+        """Where it is."""
+
+    def _body(self, planned: Properties) -> Any:
+        return expand(self.table.fields, known(planned))
+
+    def _state(self, found: Mapping[str, Any]) -> Properties:
+        return flatten(self.table.fields, found)
+
+    def _change(self, it: Update, method: str, url: str, body: Any) -> None:
+        self._send(f'updating {self.kind} "{it.resource_id}"', method, url, body)
+
+    def _send(self, doing: str, method: str, url: str, body: Any) -> Any:
+        try:
+            return self.api.call(method, url, body)
+        except ApiError as error:
+            raise ProviderError(f"Error {doing}: {error}") from error
+
+
+class Dashboard(_Direct):
     """A dashboard; its id is `projects/NUMBER/dashboards/N`. The state holds it as the API answers it, as JSON."""
 
     table_name = "dashboard"
+    kind = "Dashboard"
     import_formats = (r"projects/(?P<project>[^/]+)/dashboards/(?P<name>[^/]+)", r"(?P<name>[^/]+)")
 
     def plan(self, inputs: Mapping[str, Any], prior: Properties | None) -> Properties:
@@ -30,43 +82,31 @@ class Dashboard(Resource):
     def canonical_id(self, resource_id: str, properties: Properties) -> str:  # noqa: D102
         return f"projects/{self.need_project(properties)}/dashboards/{resource_id.rpartition('/')[2]}"
 
-    def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:  # noqa: D102
-        url = f"{self.session.monitoring}v1/projects/{self.need_project(planned)}/dashboards"
-        try:
-            made = self.api.call("POST", url, json.loads(planned["dashboardJson"]))
-        except ApiError as error:
-            raise ProviderError(f"Error creating Dashboard: {error}") from error
-        return made["name"], self.read(made["name"], planned) or known(planned)
-
-    def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
-        found = self.api.find(f"{self.session.monitoring}v1/{resource_id}")
-        if found is None:
-            return None
-        return {
-            "dashboardJson": _normalised(found),
-            "project": self.need_project(prior),
-            "deletionPolicy": prior.get("deletionPolicy") or "DELETE",
-        }
-
     def update(self, it: Update) -> Properties:  # noqa: D102
         if touched(it.changed, "dashboardJson"):
             etag = json.loads(reveal(it.prior)["dashboardJson"]).get("etag")
-            body = {**json.loads(it.planned["dashboardJson"]), "etag": etag}
-            try:
-                self.api.call("PATCH", f"{self.session.monitoring}v1/{it.resource_id}", body)
-            except ApiError as error:
-                raise ProviderError(f'Error updating Dashboard "{it.resource_id}": {error}') from error
+            url = self._url(it.resource_id, it.planned)
+            self._change(it, "PATCH", url, {**self._body(it.planned), "etag": etag})
         return super().update(it)
 
-    def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
-        if self.check_deletion(resource_id, state):
-            _delete(self, f"{self.session.monitoring}v1/{resource_id}")
+    def _collection(self, properties: Mapping[str, Any]) -> str:
+        return f"{self.session.monitoring}v1/projects/{self.need_project(properties)}/dashboards"
+
+    def _url(self, resource_id: str, properties: Mapping[str, Any]) -> str:
+        return f"{self.session.monitoring}v1/{resource_id}"
+
+    def _body(self, planned: Properties) -> Any:
+        return json.loads(planned["dashboardJson"])
+
+    def _state(self, found: Mapping[str, Any]) -> Properties:
+        return {"dashboardJson": _normalised(found)}
 
 
-class AlertPolicy(Resource):
+class AlertPolicy(_Direct):
     """An alert policy; its id is `projects/P/alertPolicies/N`."""
 
     table_name = "alert_policy"
+    kind = "AlertPolicy"
     import_formats = (r"projects/(?P<project>[^/]+)/alertPolicies/[^/]+",)
 
     _MASKED: Final = (
@@ -81,91 +121,47 @@ class AlertPolicy(Resource):
         "documentation",
     )
 
-    def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:  # noqa: D102
-        url = f"{self.session.monitoring}v3/projects/{self.need_project(planned)}/alertPolicies"
-        try:
-            made = self.api.call("POST", url, expand(self.table.fields, known(planned)))
-        except ApiError as error:
-            raise ProviderError(f"Error creating AlertPolicy: {error}") from error
-        return made["name"], self.read(made["name"], planned) or known(planned)
-
-    def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
-        found = self.api.find(f"{self.session.monitoring}v3/{resource_id}")
-        if found is None:
-            return None
-        state = flatten(self.table.fields, found)
-        state["project"] = self.need_project(prior)
-        state["deletionPolicy"] = prior.get("deletionPolicy") or "DELETE"
-        return state
-
     def update(self, it: Update) -> Properties:  # noqa: D102
         mask = ",".join(name for name in self._MASKED if touched(it.changed, name))
         if mask:
-            url = f"{self.session.monitoring}v3/{it.resource_id}?{urlencode({'updateMask': mask})}"
-            try:
-                self.api.call("PATCH", url, expand(self.table.fields, known(it.planned)))
-            except ApiError as error:
-                raise ProviderError(f'Error updating AlertPolicy "{it.resource_id}": {error}') from error
+            url = f"{self._url(it.resource_id, it.planned)}?{urlencode({'updateMask': mask})}"
+            self._change(it, "PATCH", url, self._body(it.planned))
         return super().update(it)
 
-    def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
-        if self.check_deletion(resource_id, state):
-            _delete(self, f"{self.session.monitoring}v3/{resource_id}")
+    def _collection(self, properties: Mapping[str, Any]) -> str:
+        return f"{self.session.monitoring}v3/projects/{self.need_project(properties)}/alertPolicies"
+
+    def _url(self, resource_id: str, properties: Mapping[str, Any]) -> str:
+        return f"{self.session.monitoring}v3/{resource_id}"
 
 
-class LogMetric(Resource):
+class LogMetric(_Direct):
     """A metric of log entries; its id is its name, which may hold slashes."""
 
     table_name = "log_metric"
+    kind = "Metric"
     import_formats = (r"(?P<project>[^ ]+) (?P<name>[^ ]+)", r"(?P<name>[^ ]+)")
 
     def canonical_id(self, resource_id: str, properties: Properties) -> str:  # noqa: D102
         return str(properties["name"])
 
-    def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:  # noqa: D102
-        url = f"{self.session.logging}projects/{self.need_project(planned)}/metrics"
-        try:
-            self.api.call("POST", url, expand(self.table.fields, known(planned)))
-        except ApiError as error:
-            raise ProviderError(f"Error creating Metric: {error}") from error
-        return planned["name"], self.read(planned["name"], planned) or known(planned)
-
-    def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
-        found = self.api.find(self._url(resource_id, prior))
-        if found is None:
-            return None
-        state = flatten(self.table.fields, found)
-        for label in (state.get("metricDescriptor") or {}).get("labels", ()):
-            label["valueType"] = label["valueType"] or "STRING"
-        state["project"] = self.need_project(prior)
-        state["deletionPolicy"] = prior.get("deletionPolicy") or "DELETE"
-        return state
-
     def update(self, it: Update) -> Properties:  # noqa: D102
         if set(it.changed) - {"deletionPolicy"}:
-            try:
-                self.api.call(
-                    "PUT", self._url(it.planned["name"], it.planned), expand(self.table.fields, known(it.planned))
-                )
-            except ApiError as error:
-                raise ProviderError(f'Error updating Metric "{it.resource_id}": {error}') from error
+            self._change(it, "PUT", self._url(it.planned["name"], it.planned), self._body(it.planned))
         return self.read(it.planned["name"], it.planned) or known(it.planned)
 
-    def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
-        if self.check_deletion(resource_id, state):
-            _delete(self, self._url(resource_id, state))
+    def _collection(self, properties: Mapping[str, Any]) -> str:
+        return f"{self.session.logging}projects/{self.need_project(properties)}/metrics"
 
-    def _url(self, name: str, properties: Mapping[str, Any]) -> str:
-        return f"{self.session.logging}projects/{self.need_project(properties)}/metrics/{quote(name, safe='')}"
+    def _url(self, resource_id: str, properties: Mapping[str, Any]) -> str:
+        return f"{self._collection(properties)}/{quote(resource_id, safe='')}"
+
+    def _state(self, found: Mapping[str, Any]) -> Properties:
+        state = super()._state(found)
+        for label in (state.get("metricDescriptor") or {}).get("labels", ()):
+            label["valueType"] = label["valueType"] or "STRING"
+        return state
 
 
 def _normalised(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-def _delete(resource: Resource, url: str) -> None:
-    try:
-        resource.api.call("DELETE", url)
-    except ApiError as error:
-        if not error.not_found:
-            raise
