@@ -99,3 +99,31 @@ def test_queues_go_and_come_with_their_cluster(shared: Deployment) -> None:
     found = [it for it in shared.custom() if it.type.startswith("kubernetes:kueue")]
     assert found
     assert {it.request.deletedWith for it in found} == {cluster}
+
+
+def test_a_queue_waits_for_requests_by_checks_that_exist_and_come_first(lab: Inputs) -> None:
+    lab["clusters"]["central1"] = {
+        "location": "us-east5-a",
+        "addons": {"kueue": {}},
+        "pools": {
+            "later": {
+                "generation": "v6e",
+                "topology": "4x4",
+                "capacity": "flex-start",
+                "flexStart": {"queued": True, "maxRunDuration": "12h"},
+                "autoscaling": {"maxSlices": 2},
+            }
+        },
+    }
+    lab["teams"] = {"research": {"clusters": {"central1": {"pools": {"later": {"slices": 1}}}}}}
+    shared = deploy_platform(lab)
+    (queue,) = objects(shared, "ClusterQueue").values()
+    (use,) = queue.inputs["spec"]["admissionChecksStrategy"]["admissionChecks"]
+    check = objects(shared, "AdmissionCheck")[use["name"]]
+    parameters = check.inputs["spec"]["parameters"]
+    config = objects(shared, parameters["kind"])[parameters["name"]]
+    assert check.urn in queue.request.dependencies
+    assert config.urn in check.request.dependencies
+    assert set(use["onFlavors"]) <= objects(shared, "ResourceFlavor").keys()
+    assert config.inputs["spec"]["provisioningClassName"] == "queued-provisioning.gke.io"
+    assert config.inputs["spec"]["parameters"] == {"maxRunDurationSeconds": "43200"}

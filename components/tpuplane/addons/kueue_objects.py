@@ -2,11 +2,18 @@
 
 from typing import Any
 
-from tpuplane.plan.queue_model import ClusterQueuePlan, FlavorPlan, FlavorQuotaPlan, QueuesPlan, ResourceQuotaPlan
+from tpuplane.plan.queue_model import (
+    AdmissionCheckPlan,
+    ClusterQueuePlan,
+    FlavorPlan,
+    FlavorQuotaPlan,
+    ProvisioningPlan,
+    QueuesPlan,
+    ResourceQuotaPlan,
+)
 
 API_VERSION = "kueue.x-k8s.io/v1beta2"
-PROVISIONING_CHECK = "dws"
-"""The admission check of flavors whose nodes are asked for by ProvisioningRequest (Dynamic Workload Scheduler)."""
+_BACKOFF_SECONDS, _BACKOFF_MOST = 60, 1800
 
 Spec = dict[str, Any]
 
@@ -51,10 +58,39 @@ def cluster_queue_spec(queues: QueuesPlan, queue: ClusterQueuePlan) -> Spec:
     }
     if queue.weight is not None:
         spec["fairSharing"] = {"weight": f"{queue.weight:g}"}
-    if queue.provisioned_flavors:
-        check = {"name": PROVISIONING_CHECK, "onFlavors": list(queue.provisioned_flavors)}
-        spec["admissionChecksStrategy"] = {"admissionChecks": [check]}
+    if queue.checks:
+        checks = [{"name": it.check, "onFlavors": list(it.flavors)} for it in queue.checks]
+        spec["admissionChecksStrategy"] = {"admissionChecks": checks}
     return spec
+
+
+def check_spec(check: AdmissionCheckPlan) -> Spec:
+    """`spec` of an AdmissionCheck, which is the cluster autoscaler's answer to a ProvisioningRequest."""
+    config = {"apiGroup": API_VERSION.partition("/")[0], "kind": "ProvisioningRequestConfig", "name": check.name}
+    return {"controllerName": "kueue.x-k8s.io/provisioning-request", "parameters": config}
+
+
+def provisioning_spec(plan: ProvisioningPlan) -> Spec:
+    """`spec` of a ProvisioningRequestConfig. Pods are bound to the nodes that were made for their own request."""
+    return {
+        "provisioningClassName": "queued-provisioning.gke.io",
+        "managedResources": list(plan.managed_resources),
+        "parameters": plan.parameters,
+        "retryStrategy": {
+            "backoffLimitCount": plan.retries,
+            "backoffBaseSeconds": _BACKOFF_SECONDS,
+            "backoffMaxSeconds": _BACKOFF_MOST,
+        },
+        # The label that GKE gives such nodes, and the detail of the request that has its value (AI-Hypercomputer/xpk).
+        "podSetUpdates": {
+            "nodeSelector": [
+                {
+                    "key": "autoscaling.gke.io/provisioning-request",
+                    "valueFromProvisioningClassDetail": "ResizeRequestName",
+                }
+            ]
+        },
+    }
 
 
 def _groups(queues: QueuesPlan, quotas: tuple[FlavorQuotaPlan, ...]) -> list[Spec]:

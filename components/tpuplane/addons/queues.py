@@ -8,15 +8,16 @@ import pulumi_kubernetes as kubernetes
 
 from tpuplane.addons.kueue_objects import (
     API_VERSION,
-    PROVISIONING_CHECK,
+    check_spec,
     cluster_queue_spec,
     cohort_spec,
     flavor_spec,
+    provisioning_spec,
 )
 from tpuplane.addons.team_access import grant_access
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.namespace import make_namespace
-from tpuplane.plan.queue_model import ClusterQueuePlan, QueuesPlan
+from tpuplane.plan.queue_model import AdmissionCheckPlan, ClusterQueuePlan, QueuesPlan
 
 
 class QueuesArgs(TypedDict):
@@ -55,7 +56,7 @@ class Queues(pulumi.ComponentResource):
         ]
         for priority in plan.priorities:
             self._priority(priority.name, priority.value, priority.description, ready)
-        checks = self._provisioning(ready) if any(it.queued for it in plan.flavors) else []
+        checks = [self._check(it, ready) for it in plan.checks]
         cohort = self._object("Cohort", plan.cohort, cohort_spec(plan), flavors or ready)
         self.cluster_queues = {
             it.name: self._object("ClusterQueue", it.name, cluster_queue_spec(plan, it), [cohort, *flavors, *checks])
@@ -114,28 +115,9 @@ class Queues(pulumi.ComponentResource):
             self._after(after),
         )
 
-    def _provisioning(self, ready: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
-        """Flex-start hosts with queued provisioning come for a ProvisioningRequest, all of a job's at once."""
-        config = self._object(
-            "ProvisioningRequestConfig",
-            PROVISIONING_CHECK,
-            {"provisioningClassName": "queued-provisioning.gke.io", "managedResources": ["google.com/tpu"]},
-            ready,
-        )
-        check = self._object(
-            "AdmissionCheck",
-            PROVISIONING_CHECK,
-            {
-                "controllerName": "kueue.x-k8s.io/provisioning-request",
-                "parameters": {
-                    "apiGroup": "kueue.x-k8s.io",
-                    "kind": "ProvisioningRequestConfig",
-                    "name": PROVISIONING_CHECK,
-                },
-            },
-            [config],
-        )
-        return [check]
+    def _check(self, plan: AdmissionCheckPlan, ready: Sequence[pulumi.Resource]) -> pulumi.Resource:
+        config = self._object("ProvisioningRequestConfig", plan.name, provisioning_spec(plan.config), ready)
+        return self._object("AdmissionCheck", plan.name, check_spec(plan), [config])
 
     def _after(self, resources: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions.merge(

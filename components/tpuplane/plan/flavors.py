@@ -7,7 +7,7 @@ from itertools import groupby
 
 from tpuplane.plan.hosts import CAPACITY_LABEL, POOL_LABEL
 from tpuplane.plan.model import CLASS_LABEL, GpuPlan, NodePoolPlan
-from tpuplane.plan.queue_model import GPU, TPU, FlavorPlan, TopologyPlan
+from tpuplane.plan.queue_model import GPU, TPU, FlavorPlan, ProvisioningPlan, TopologyPlan
 from tpuplane.spec.capacity import Capacity
 from tpuplane.spec.names import SYSTEM_POOL
 from tpuplane.tpu import Slice
@@ -16,7 +16,11 @@ CPU_FLAVOR = "cpu"
 SLICE_TOPOLOGY = TopologyPlan("slices", ("cloud.google.com/gke-nodepool", "kubernetes.io/hostname"))
 """A multi-host pool is one slice, so the pool is the domain in which a job's hosts must be together."""
 
-_QUEUED_TAINT = "cloud.google.com/gke-queued"
+# Label, and key of the taint, of nodes that come by ProvisioningRequest only.
+_QUEUED = "cloud.google.com/gke-queued"
+# Lack of capacity is waited for and fails no request. What does, such as a pool that is full because idle nodes are
+# still there, passes with the ten minutes after which GKE removes them; then Kueue would deactivate the work.
+_RETRIES = 10
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _LOCAL_SSD_GB = 375
 
@@ -44,10 +48,11 @@ def flavors(pools: Iterable[NodePoolPlan], order: Sequence[Capacity], *, system_
         ((_name(pool), pool) for pool in pools),
         key=lambda item: (_rank(item[1].capacity, order), item[0]),
     )
-    # Kueue places within a topology only on nodes that are there; the hosts of an elastic pool are not, before work is
-    # admitted. One flavor without a topology beside others that have one stops every job that names none.
-    static = all(pool.autoscaling is None for _, pool in named)
-    topology = SLICE_TOPOLOGY.name if static else None
+    # Kueue places within a topology only on nodes that are there. The hosts of an elastic pool are not before work is
+    # admitted, unless a ProvisioningRequest brings them: then Kueue places after it. One flavor without a topology
+    # beside others that have one stops every job that names none.
+    there = all(pool.autoscaling is None or _queued(pool) for _, pool in named)
+    topology = SLICE_TOPOLOGY.name if there else None
     return (
         _cpus(topology, system_pool=system_pool),
         *(
@@ -92,7 +97,7 @@ def _queued(pool: NodePoolPlan) -> bool:
 def _taints(pools: Sequence[NodePoolPlan]) -> Iterator[str]:
     yield TPU if pools[0].gpu is None else GPU  # GKE calls the taint like the resource
     if _queued(pools[0]):
-        yield _QUEUED_TAINT
+        yield _QUEUED
     if any(pool.compute_class is not None for pool in pools):
         # A team that has quota on the pool may use it without asking for its class too.
         yield CLASS_LABEL
@@ -126,15 +131,27 @@ def _flavor(name: str, pools: Sequence[NodePoolPlan], topology: str | None) -> F
         labels, slices, per_slice = shape.node_labels, nodes // shape.hosts, _whole_slice(first, shape)
     return FlavorPlan(
         name=name,
-        node_labels={**labels, CAPACITY_LABEL: first.capacity},
+        node_labels={
+            **labels,
+            CAPACITY_LABEL: first.capacity,
+            **({_QUEUED: "true"} if _queued(first) else {}),
+        },
         tolerated_taints=tuple(_taints(pools)),
         topology=topology,
         capacity=first.capacity,
         pools=tuple(dict.fromkeys(pool.pool for pool in pools)),
         slices=slices,
         per_slice=per_slice,
-        queued=_queued(first),
+        provisioning=_provisioning(pools),
     )
+
+
+def _provisioning(pools: Sequence[NodePoolPlan]) -> ProvisioningPlan | None:
+    """How the nodes are asked for. Work is promised no more time than any of the pools gives its nodes."""
+    durations = [pool.flex_start.max_run_seconds for pool in pools if pool.flex_start and pool.flex_start.queued]
+    if not durations:
+        return None
+    return ProvisioningPlan((TPU if pools[0].gpu is None else GPU,), min(durations), _RETRIES)
 
 
 def _whole_slice(pool: NodePoolPlan, shape: Slice) -> dict[str, int]:

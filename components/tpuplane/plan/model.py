@@ -66,6 +66,11 @@ class FlexStartPlan:
     max_run_duration: str  # as Google's API has it: "604800s"
     queued: bool  # hosts come by ProvisioningRequest only
 
+    @property
+    def max_run_seconds(self) -> int:
+        """How long a host runs at most."""
+        return int(self.max_run_duration.removesuffix("s"))
+
 
 @dataclass(frozen=True, slots=True)
 class SecondaryBootDiskPlan:

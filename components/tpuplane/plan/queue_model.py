@@ -23,6 +23,36 @@ class TopologyPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ProvisioningPlan:
+    """A ProvisioningRequestConfig: what Kueue asks the cluster autoscaler for before it admits work."""
+
+    managed_resources: tuple[str, ...]  # pods that ask for one of them are in the request
+    max_run_seconds: int  # how long the nodes are had at most
+    retries: int  # of requests that failed, each after a longer pause; then Kueue deactivates the work
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """Parameters of the provisioning class."""
+        return {"maxRunDurationSeconds": str(self.max_run_seconds)}
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionCheckPlan:
+    """What must hold, besides free quota, before work is admitted. Its configuration has the same name."""
+
+    name: str
+    config: ProvisioningPlan
+
+
+@dataclass(frozen=True, slots=True)
+class CheckUsePlan:
+    """An admission check of a queue, for work that got one of these flavors."""
+
+    check: str
+    flavors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FlavorPlan:
     """A ResourceFlavor: slices or GPU nodes of one shape and capacity, or the system pool's CPUs."""
 
@@ -34,7 +64,7 @@ class FlavorPlan:
     pools: tuple[str, ...]  # keys in the user's file
     slices: int  # at full scale: slices, or nodes with GPUs; 0 for CPUs
     per_slice: dict[str, int]  # resources of one slice or node: chips or GPUs, cores, GB of memory and storage
-    queued: bool = False  # its nodes come by ProvisioningRequest only
+    provisioning: ProvisioningPlan | None = None  # exactly where its nodes come by ProvisioningRequest only
 
     @property
     def parts(self) -> int:
@@ -90,7 +120,7 @@ class ClusterQueuePlan:
     weight: float | None  # share of what is borrowed; None without fair sharing
     local_queues: tuple[LocalQueuePlan, ...]
     members: tuple[MemberPlan, ...]
-    provisioned_flavors: tuple[str, ...] = ()  # flavors whose nodes are asked for by ProvisioningRequest
+    checks: tuple[CheckUsePlan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +148,7 @@ class QueuesPlan:
     topologies: tuple[TopologyPlan, ...]
     flavors: tuple[FlavorPlan, ...]
     priorities: tuple[PriorityClassPlan, ...]
+    checks: tuple[AdmissionCheckPlan, ...]
     cohort: str
     shared: tuple[FlavorQuotaPlan, ...]  # what no team owns, and all may borrow
     cluster_queues: tuple[ClusterQueuePlan, ...]

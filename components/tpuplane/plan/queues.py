@@ -9,6 +9,8 @@ from tpuplane.plan.model import NodePoolPlan
 from tpuplane.plan.queue_model import (
     GPU,
     TPU,
+    AdmissionCheckPlan,
+    CheckUsePlan,
     ClusterQueuePlan,
     FlavorPlan,
     FlavorQuotaPlan,
@@ -57,6 +59,7 @@ def queues_plan(
             PriorityClassPlan(name, priority.value, priority.description)
             for name, priority in queues.priorities.items()
         ),
+        checks=tuple(AdmissionCheckPlan(it.name, it.provisioning) for it in found if it.provisioning is not None),
         cohort=spec.name,
         shared=_shared(found, shares, covered),
         cluster_queues=tuple(
@@ -150,7 +153,7 @@ def _cluster_queue(
         weight=team.weight if fair else None,
         local_queues=tuple(LocalQueuePlan(team.queue, own, classes.get(own)) for own in namespaces_of(name, team)),
         members=tuple(_member(member) for member in team.members),
-        provisioned_flavors=tuple(flavor.name for flavor in mine if flavor.queued),
+        checks=tuple(CheckUsePlan(it.name, (it.name,)) for it in mine if it.provisioning is not None),
     )
 
 

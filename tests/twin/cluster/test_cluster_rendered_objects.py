@@ -23,15 +23,24 @@ EVERYTHING: dict[str, Any] = {
     "project": "tpuplane-lab",
     "classes": {"steady": {"priorities": [{"nodepools": ["trainer"]}]}},
     "teams": {
-        "research": {"clusters": {"main": {"pools": {"trainer": {"slices": 1}}}}},
+        "research": {"clusters": {"main": {"pools": {"trainer": {"slices": 1}, "later": {"slices": 1}}}}},
         "serving": {"clusters": {"main": {"pools": {"trainer": {"slices": 1, "borrowingLimit": 1}}}}},
     },
     "clusters": {
         "main": {
-            "location": "us-central1",
+            "location": "us-east5-a",
             "namespaces": ["shared"],
             "addons": {"kueue": {}, "jobset": {}, "ray": {"mode": "operator"}, "monitoring": {}},
-            "pools": {"trainer": {"generation": "v6e", "topology": "4x4", "slices": 2}},
+            "pools": {
+                "trainer": {"generation": "v6e", "topology": "4x4", "slices": 2},
+                "later": {
+                    "generation": "v6e",
+                    "topology": "4x4",
+                    "capacity": "flex-start",
+                    "flexStart": {"queued": True},
+                    "autoscaling": {"maxSlices": 1},
+                },
+            },
         }
     },
 }
@@ -96,7 +105,7 @@ async def test_an_object_with_a_field_too_many_is_not(cluster: Cluster, namespac
     objects = placed(rendered(EVERYTHING), namespace)
     kinds = {item["kind"] for item in objects}
     assert {"Namespace", "ComputeClass", "ClusterQueue", "LocalQueue", "ResourceFlavor", "PodMonitoring"} <= kinds
-    assert "ClusterPodMonitoring" in kinds
+    assert {"ClusterPodMonitoring", "AdmissionCheck", "ProvisioningRequestConfig"} <= kinds
     for kind in sorted(kinds):
         item = next(item for item in objects if item["kind"] == kind)
         said = await dry_run(cluster, [{**item, "bananas": 1}])

@@ -1,0 +1,107 @@
+"""Queued capacity is asked for by ProvisioningRequest: admission checks and topologies follow from the pools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tpuplane.plan import plan
+from tpuplane.plan.queue_model import QueuesPlan
+from tpuplane.spec import PlatformSpec
+
+pytestmark = pytest.mark.unit
+
+FLEX: dict[str, Any] = {
+    "generation": "v6e",
+    "topology": "4x4",
+    "capacity": "flex-start",
+    "autoscaling": {"maxSlices": 2},
+}
+QUEUED: dict[str, Any] = {**FLEX, "flexStart": {"queued": True, "maxRunDuration": "12h"}}
+FIXED: dict[str, Any] = {"generation": "v6e", "topology": "4x4", "slices": 2}
+GPUS: dict[str, Any] = {
+    "machineType": "a3-highgpu-8g",
+    "capacity": "flex-start",
+    "flexStart": {"queued": True},
+    "autoscaling": {"maxNodes": 2},
+}
+
+
+def queues_of(gpu_pools: dict[str, Any] | None = None, **pools: dict[str, Any]) -> QueuesPlan:
+    """The queues of a cluster with these pools, of which the team `a` has one slice or node each."""
+    cluster = {
+        "location": "us-east5-a",
+        "addons": {"kueue": {}},
+        "pools": pools,
+        "gpuPools": gpu_pools or {},
+    }
+    quotas = {
+        "pools": {name: {"slices": 1} for name in pools},
+        "gpuPools": {name: {"nodes": 1} for name in gpu_pools or ()},
+    }
+    spec = PlatformSpec.parse(
+        {
+            "name": "lab",
+            "project": "tpuplane-lab",
+            "teams": {"a": {"clusters": {"main": quotas}}},
+            "clusters": {"main": cluster},
+        }
+    )
+    found = plan(spec).clusters[0].queues
+    assert found is not None
+    return found
+
+
+def test_work_for_queued_hosts_waits_for_their_request_and_other_work_does_not() -> None:
+    queues = queues_of(later=QUEUED, now=FIXED)
+    (check,) = queues.checks
+    assert check.name == "v6e-4x4-flex-start-queued"
+    assert check.config.managed_resources == ("google.com/tpu",)
+    assert check.config.parameters == {"maxRunDurationSeconds": "43200"}
+    (queue,) = queues.cluster_queues
+    assert [(it.check, it.flavors) for it in queue.checks] == [(check.name, (check.name,))]
+    assert {quota.flavor for quota in queue.flavors} == {"cpu", "v6e-4x4", check.name}
+
+
+def test_flex_start_alone_asks_for_nothing() -> None:
+    queues = queues_of(soon=FLEX)
+    assert queues.checks == ()
+    assert queues.cluster_queues[0].checks == ()
+
+
+def test_work_is_promised_no_more_time_than_any_pool_of_the_flavor_gives() -> None:
+    shorter = {**QUEUED, "flexStart": {"queued": True, "maxRunDuration": "90m"}}
+    (check,) = queues_of(long=QUEUED, short=shorter).checks
+    assert check.config.max_run_seconds == 5400
+
+
+def test_a_request_for_gpus_is_a_check_of_its_own() -> None:
+    queues = queues_of({"h100s": GPUS}, later=QUEUED)
+    assert {it.name: it.config.managed_resources for it in queues.checks} == {
+        "a3-highgpu-8g-flex-start-queued": ("nvidia.com/gpu",),
+        "v6e-4x4-flex-start-queued": ("google.com/tpu",),
+    }
+
+
+def test_only_queued_nodes_have_the_label_and_the_taint_of_queueing() -> None:
+    flavors = {flavor.name: flavor for flavor in queues_of(later=QUEUED, soon=FLEX).flavors}
+    queued, plain = flavors["v6e-4x4-flex-start-queued"], flavors["v6e-4x4-flex-start"]
+    assert queued.node_labels == {**plain.node_labels, "cloud.google.com/gke-queued": "true"}
+    assert set(queued.tolerated_taints) - set(plain.tolerated_taints) == {"cloud.google.com/gke-queued"}
+
+
+@pytest.mark.parametrize(
+    ("pools", "placed"),
+    [
+        ({"now": FIXED}, True),
+        ({"later": QUEUED}, True),
+        ({"now": FIXED, "later": QUEUED}, True),
+        ({"soon": FLEX}, False),
+        ({"later": QUEUED, "soon": FLEX}, False),
+        ({"now": FIXED, "soon": FLEX}, False),
+    ],
+)
+def test_hosts_that_a_request_brings_are_placed_by_topology(pools: dict[str, Any], placed: bool) -> None:
+    queues = queues_of(**pools)
+    assert {flavor.topology for flavor in queues.flavors} == {"slices" if placed else None}
+    assert [topology.name for topology in queues.topologies] == (["slices"] if placed else [])
