@@ -23,6 +23,7 @@ from tpuplane_twin.faults import Faults
 from tpuplane_twin.files import DiskFull, write_atomic
 from tpuplane_twin.fleet import Fleet
 from tpuplane_twin.gcp import BackendError, Store, StoreError, create_app, create_pool, delete_pool, resize, resume
+from tpuplane_twin.given import Given
 from tpuplane_twin.paths import TwinPaths, all_twins
 from tpuplane_twin.ports import NoPortFree, PortBook, PortTaken
 from tpuplane_twin.processes import ProcessManager
@@ -54,6 +55,7 @@ class Supervisor:
         self.elasticity = Elasticity(self.store, self.fleet.client, actions, scale_down_after=scale_down_after())
         self.app.router.add_get("/twin/status", self._status)
         Faults(self.store, self.app).serve()
+        Given(self.store, self.app).serve()
         self.api = f"http://127.0.0.1:{self.ports.check(_API_PORT)}"
 
     async def run(self) -> None:

@@ -96,6 +96,14 @@ async def test_a_policy_notifies_only_channels_that_exist(api: Api) -> None:
     assert made["notificationChannels"] == [channel["name"]]
 
 
+async def test_channels_that_a_platform_takes_for_granted_are_made_once(api: Api) -> None:
+    name = "projects/acme/notificationChannels/4711"
+    given = {"notificationChannels": [name]}
+    assert await api.call("POST", "/twin/given", given) == {"made": [name]}
+    assert await api.call("POST", "/twin/given", given) == {"made": []}
+    assert (await api.call("POST", POLICIES, policy(notificationChannels=[name])))["notificationChannels"] == [name]
+
+
 async def test_a_metric_of_log_entries_may_have_slashes_in_its_name(api: Api) -> None:
     body = {"name": "tpu/errors", "filter": "severity>=ERROR"}
     made = await api.call("POST", METRICS, body)

@@ -12,6 +12,7 @@ import aiohttp
 from aiohttp import web
 from tpuplane_twin.faults import Faults
 from tpuplane_twin.gcp import BackendError, ClusterBackend, Endpoint, Store, create_app, node_counts
+from tpuplane_twin.given import Given
 from wire_types import check_answer
 
 Json = dict[str, Any]
@@ -170,6 +171,7 @@ async def serving(store: Store, backend: ClusterBackend) -> AsyncIterator[Api]:
     """The application on a free port of 127.0.0.1."""
     app = create_app(store, backend, TOKEN)
     Faults(store, app).serve()
+    Given(store, app).serve()
     runner = web.AppRunner(app)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from tpuplane.spec import SpecError, load_stack
 
 from tpuplane_twin import recovery
 from tpuplane_twin.cli.bringup import bring_up
@@ -26,7 +27,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     Raises `TwinError` with the engine's exit code when `pulumi up` fails; a second call goes on from there.
     """
     out = stderr if quiet else console
-    _require_stack_file(stack, project)
+    file = _require_stack_file(stack, project)
     began = time.monotonic()
     bring_up(paths, quiet=quiet)
     client = TwinClient(paths)
@@ -36,6 +37,8 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
         _select(stack, project, environment)
         for line in recovery.recover(stack, project, environment, client):
             out.print(line, soft_wrap=True)
+    for line in _give(client, file):
+        out.print(line, soft_wrap=True)
     out.print(f"[bold]pulumi up --yes --stack {stack}[/bold]")
     _pulumi(["up", "--yes", "--stack", stack, "--suppress-outputs"], project, environment, quiet=quiet)
 
@@ -49,7 +52,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     }
 
 
-def _require_stack_file(stack: str, project: Path) -> None:
+def _require_stack_file(stack: str, project: Path) -> Path:
     # Pulumi would make a stack of any name, write an empty file for it, and fail for want of configuration.
     try:
         settings = yaml.safe_load((project / "Pulumi.yaml").read_text(encoding="utf-8"))
@@ -71,6 +74,19 @@ def _require_stack_file(stack: str, project: Path) -> None:
         )
         there = f"stacks there: {', '.join(stacks)}" if stacks else "there is no stack file in that folder"
         raise TwinError(f"the stack {stack!r} has no file {file}; {there}")
+    return file
+
+
+def _give(client: TwinClient, file: Path) -> list[str]:
+    """Make what the platform of a stack file takes for granted, and say what was made."""
+    try:
+        observability = load_stack(file).observability
+    except SpecError:
+        return []  # not a platform, or a wrong one: the program itself says so
+    if observability is None or not observability.notification_channels:
+        return []
+    names = client.request("POST", "/twin/given", {"notificationChannels": [*observability.notification_channels]})
+    return [f"made on the twin, where nobody else does: {name}" for name in names["made"]]
 
 
 def _select(stack: str, project: Path, environment: dict[str, str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tpuplane_twin.gcp.app import create_app, create_pool, delete_pool, reclaim, resize, resume
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Endpoint, Numbers, node_counts, node_numbers
+from tpuplane_twin.gcp.monitoring import give_channel
 from tpuplane_twin.gcp.status import Snapshot, snapshot
 from tpuplane_twin.gcp.store import Store, StoreError
 
@@ -18,6 +19,7 @@ __all__ = [
     "create_app",
     "create_pool",
     "delete_pool",
+    "give_channel",
     "node_counts",
     "node_numbers",
     "reclaim",
