@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import typing
 from typing import Any, cast
 
@@ -21,6 +22,7 @@ from tpuplane import (
     RayServiceArgs,
     SpecError,
 )
+from tpuplane.plugin import PlatformProvider
 from tpuplane.workloads import (
     MultisliceSpec,
     RayClusterSpec,
@@ -113,3 +115,14 @@ def test_the_args_are_the_fields_of_the_spec(kind: Any) -> None:
             plain = boundary_type(field.annotation)
             if plain in (str, int, bool):
                 assert typing.get_type_hints(typed)[name] is plain
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_other_languages_read_the_descriptions_of_the_spec(kind: Any) -> None:
+    spec, args, _, _ = KINDS[kind]
+    schema = json.loads(PlatformProvider().schema or "")
+    described = {name.rpartition(":")[2]: it.get("properties", {}) for name, it in schema["types"].items()}
+    described[args.__name__] = schema["resources"][f"tpuplane:index:{kind.__name__}"]["inputProperties"]
+    for model, typed in pairs(spec, args, {}).items():
+        fields = {field.alias: (field.description or "").split() for field in model.model_fields.values()}
+        assert {name: it["description"].split() for name, it in described[typed.__name__].items()} == fields

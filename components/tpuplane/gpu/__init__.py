@@ -7,9 +7,19 @@ from __future__ import annotations
 
 from tpuplane.gpu.catalogue import GpuCatalogue, gpu_catalogue
 from tpuplane.gpu.errors import GpuError, GpuField
-from tpuplane.gpu.model import Accelerator, GpuDirect, GpuMachine, GpuPrice
+from tpuplane.gpu.model import (
+    PARTITION_LABEL,
+    SHARING_LABEL,
+    Accelerator,
+    GpuDirect,
+    GpuMachine,
+    GpuPrice,
+    division_labels,
+)
 
 __all__ = [
+    "PARTITION_LABEL",
+    "SHARING_LABEL",
     "Accelerator",
     "GpuCatalogue",
     "GpuDirect",
@@ -17,5 +27,6 @@ __all__ = [
     "GpuField",
     "GpuMachine",
     "GpuPrice",
+    "division_labels",
     "gpu_catalogue",
 ]

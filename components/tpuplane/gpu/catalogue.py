@@ -108,6 +108,25 @@ class GpuCatalogue:
             raise GpuError("gpus", str(wanted), f"GPUs of {model.name} are in no machine", allowed=allowed)
         return max((it for it in fitting if it.gpus == wanted), key=lambda it: it.default)
 
+    def machine_for(self, machine_type: str | None, accelerator: str | None, gpus: int | None) -> GpuMachine:
+        """The machine that a user describes by its name, or by its accelerator and number of GPUs.
+
+        Raises:
+            GpuError: field "machine_type", "accelerator" or "gpus", where they name nothing or not the same.
+        """
+        if machine_type is None:
+            if accelerator is None:
+                raise GpuError("machine_type", "", "is no machine type; name one, or an accelerator")
+            return self.machine_with(accelerator, gpus)
+        machine = self.machine(machine_type)
+        if accelerator not in (None, machine.accelerator.name):
+            raise GpuError(
+                "accelerator", str(accelerator), f"is not in {machine.name}", allowed=(machine.accelerator.name,)
+            )
+        if gpus not in (None, machine.gpus):
+            raise GpuError("gpus", str(gpus), f"GPUs are not in {machine.name}", allowed=(str(machine.gpus),))
+        return machine
+
     def check_zone(self, zone: str, machine: GpuMachine) -> None:
         """Refuse a zone that is not known to offer the machine.
 

@@ -9,6 +9,9 @@ from typing import Literal
 from tpuplane.tpu import PriceModel
 
 GpuDirect = Literal["TCPX", "TCPXO", "RDMA"]
+PARTITION_LABEL = "cloud.google.com/gke-gpu-partition-size"
+SHARING_LABEL = "cloud.google.com/gke-gpu-sharing-strategy"
+CLIENTS_LABEL = "cloud.google.com/gke-max-shared-clients-per-gpu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +102,11 @@ class GpuPrice:
     def usd_per_node_hour(self, machine: GpuMachine) -> float:
         """What a node costs, without local SSDs and boot disk."""
         return machine.vcpus * self.usd_per_vcpu_hour + machine.gpus * self.usd_per_gpu_hour
+
+
+def division_labels(partition_size: str | None, strategy: str | None, max_clients: int | None) -> dict[str, str]:
+    """The labels that GKE puts on nodes whose GPUs are divided or shared; none where pods get whole GPUs."""
+    labels = {} if partition_size is None else {PARTITION_LABEL: partition_size}
+    if strategy is not None:
+        labels |= {SHARING_LABEL: strategy.lower().replace("_", "-"), CLIENTS_LABEL: str(max_clients)}
+    return labels

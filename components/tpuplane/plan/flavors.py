@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+from tpuplane.gpu import division_labels
 from tpuplane.plan.hosts import CAPACITY_LABEL, POOL_LABEL
 from tpuplane.plan.model import CLASS_LABEL, GpuPlan, NodePoolPlan
 from tpuplane.plan.queue_model import GPU, TPU, FlavorPlan, ProvisioningPlan, TopologyPlan
@@ -175,8 +176,5 @@ def _gpu_node(pool: NodePoolPlan, gpu: GpuPlan) -> dict[str, int]:
 
 def _gpu_labels(gpu: GpuPlan) -> dict[str, str]:
     """Labels of the nodes; several machine types have the same GPUs, and other CPUs."""
-    labels = {**gpu.machine.node_labels, _INSTANCE_TYPE: gpu.machine.name}
-    if gpu.partition_size is not None:
-        labels["cloud.google.com/gke-gpu-partition-size"] = gpu.partition_size
-    names = ("cloud.google.com/gke-gpu-sharing-strategy", "cloud.google.com/gke-max-shared-clients-per-gpu")
-    return {**labels, **dict(zip(names, _shared(gpu), strict=False))}
+    divided = division_labels(gpu.partition_size, gpu.sharing, gpu.max_clients)
+    return {**gpu.machine.node_labels, _INSTANCE_TYPE: gpu.machine.name, **divided}

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
+from tpuplane.gpu import GpuMachine, gpu_catalogue
 from tpuplane.spec.fields import Spec, Zone
 from tpuplane.spec.hosts import ExtraNetworkSpec, HostsSpec
 
@@ -87,18 +87,7 @@ class GpuPoolSpec(HostsSpec):
     @property
     def machine(self) -> GpuMachine:
         """The machine of one node. Raises `GpuError` when accelerator, GPUs and machine type do not fit."""
-        if self.machine_type is None:
-            if self.accelerator is None:
-                raise GpuError("machine_type", "", "is no machine type; name one, or an accelerator")
-            return gpu_catalogue().machine_with(self.accelerator, self.gpus)
-        machine = gpu_catalogue().machine(self.machine_type)
-        if self.accelerator not in (None, machine.accelerator.name):
-            raise GpuError(
-                "accelerator", str(self.accelerator), f"is not in {machine.name}", allowed=(machine.accelerator.name,)
-            )
-        if self.gpus not in (None, machine.gpus):
-            raise GpuError("gpus", str(self.gpus), f"GPUs are not in {machine.name}", allowed=(str(machine.gpus),))
-        return machine
+        return gpu_catalogue().machine_for(self.machine_type, self.accelerator, self.gpus)
 
     @property
     def offered(self) -> int:

@@ -1,11 +1,13 @@
-"""Work for slices: Ray clusters, jobs and services, and multislice JobSets, whose pods follow from the slice alone.
+"""Work for slices and GPU nodes: Ray clusters, jobs and services, and multislice JobSets. Pods follow from their hosts.
 
 Pure: what comes out is a manifest. `RayCluster`, `RayJob`, `RayService` and `Multislice` are the same as components.
 """
 
 from __future__ import annotations
 
+from tpuplane.workloads.gpus import GpuGroupSpec
 from tpuplane.workloads.jobset import MultisliceSpec, multislice_manifest
+from tpuplane.workloads.pods import pod_spec
 from tpuplane.workloads.ray import (
     RayClusterSpec,
     RayJobSpec,
@@ -14,17 +16,18 @@ from tpuplane.workloads.ray import (
     ray_job_manifest,
     ray_service_manifest,
 )
-from tpuplane.workloads.slices import SliceGroupSpec, slice_pod
+from tpuplane.workloads.slices import SliceGroupSpec
 
 __all__ = [
+    "GpuGroupSpec",
     "MultisliceSpec",
     "RayClusterSpec",
     "RayJobSpec",
     "RayServiceSpec",
     "SliceGroupSpec",
     "multislice_manifest",
+    "pod_spec",
     "ray_cluster_manifest",
     "ray_job_manifest",
     "ray_service_manifest",
-    "slice_pod",
 ]

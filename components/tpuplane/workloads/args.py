@@ -17,14 +17,8 @@ class HeadArgs(TypedDict):
     """Memory in GB of 2^30 bytes. Default 16."""
 
 
-class WorkerGroupArgs(TypedDict):
-    """A Ray worker group: slices of one shape, each a replica that comes and goes as a whole."""
-
-    generation: str
-    """TPU generation, such as v6e."""
-
-    topology: str
-    """Chips of one slice along each axis, such as 4x4."""
+class PodsArgs(TypedDict):
+    """Equal pods, each on a host with accelerators or on its part of one."""
 
     machine_type: NotRequired[str]
     """Machine type of the hosts. Default: as for a pool."""
@@ -33,23 +27,37 @@ class WorkerGroupArgs(TypedDict):
     """Container image."""
 
     capacity: NotRequired[str]
-    """Run on slices bought in this way only. Default: on any. `reservation` needs the reservation's name."""
+    """Run on hosts bought in this way only. Default: on any. `reservation` needs the reservation's name."""
 
     reservation: NotRequired[str]
     """Run on hosts of this reservation only. Only with capacity: reservation."""
 
     compute_class: NotRequired[str]
-    """Run where this compute class puts it. Default: on pools with the slice's labels. Not together with
+    """Run where this compute class puts it. Default: on pools with the hosts' labels. Not together with
     `capacity`."""
 
     cpu: NotRequired[int]
-    """CPUs of each pod. Default: four fifths of the host's."""
+    """CPUs of each pod. Default: four fifths of its part of the host."""
 
     memory_gb: NotRequired[int]
-    """Memory of each pod, in GB of 2^30 bytes. Default: four fifths of the host's."""
+    """Memory of each pod, in GB of 2^30 bytes. Default: four fifths of its part of the host."""
 
     env: NotRequired[Mapping[str, str]]
     """Environment of the container. What places a pod in its slice (TPU_WORKER_ID and the like) comes from GKE."""
+
+
+class SliceGroupArgs(PodsArgs):
+    """Pods on slices of one shape: one for each host, with all of the host's chips."""
+
+    generation: str
+    """TPU generation, such as v6e."""
+
+    topology: str
+    """Chips of one slice along each axis, such as 4x4."""
+
+
+class WorkerGroupArgs(SliceGroupArgs):
+    """A Ray worker group: slices of one shape, each a replica that comes and goes as a whole."""
 
     slices: NotRequired[int]
     """Slices at the start. Default 1."""
@@ -61,8 +69,44 @@ class WorkerGroupArgs(TypedDict):
     """Most slices; more than the fewest needs `autoscaling`. Default: as many as `slices`."""
 
 
+class SharedGpuArgs(TypedDict):
+    """How pods share a GPU: as the pool that they are to run on has it."""
+
+    strategy: str
+    """TIME_SHARING: containers take turns. MPS: they run together, each with its part of the GPU."""
+
+    max_clients: int
+    """Containers on one GPU, or on one partition of it, from 2 to 48."""
+
+
+class GpuWorkerGroupArgs(PodsArgs):
+    """A Ray worker group on GPU nodes: equal pods, each with all GPUs of a node or with a part of one."""
+
+    accelerator: NotRequired[str]
+    """GPU, as GKE's label cloud.google.com/gke-accelerator has it, such as nvidia-l4. Default: that of
+    `machineType`."""
+
+    gpus: NotRequired[int]
+    """GPUs of one node. Default: those of `machineType`, else the fewest that a machine with this accelerator has."""
+
+    sharing: NotRequired[SharedGpuArgs]
+    """Run on GPUs that are shared in this way. Default: on GPUs that are not shared."""
+
+    partition_size: NotRequired[str]
+    """Run on partitions of this size (multi-instance GPU), such as 1g.10gb. Default: on whole GPUs."""
+
+    replicas: NotRequired[int]
+    """Pods at the start. Default 1."""
+
+    min_replicas: NotRequired[int]
+    """Fewest pods. Default: as many as `replicas`."""
+
+    max_replicas: NotRequired[int]
+    """Most pods; more than the fewest needs `autoscaling`. Default: as many as `replicas`."""
+
+
 class RayClusterArgs(TypedDict):
-    """A Ray cluster on slices."""
+    """A Ray cluster on slices, GPU nodes or both."""
 
     namespace: str
     """Namespace that it runs in. A change replaces it."""
@@ -79,16 +123,22 @@ class RayClusterArgs(TypedDict):
     head: NotRequired[HeadArgs]
     """The head."""
 
-    workers: Mapping[str, WorkerGroupArgs]
-    """Worker groups, by name."""
+    workers: NotRequired[Mapping[str, WorkerGroupArgs]]
+    """Worker groups on slices, by name."""
+
+    gpu_workers: NotRequired[Mapping[str, GpuWorkerGroupArgs]]
+    """Worker groups on GPU nodes, by name."""
 
     config_maps: NotRequired[Mapping[str, str]]
     """ConfigMaps of the namespace, by the folder that head and workers see each in: programs and settings. Default:
     none."""
 
     autoscaling: NotRequired[bool]
-    """Let Ray add and remove slices between each group's `minSlices` and `maxSlices` (autoscaler v2). Default
-    false."""
+    """Let Ray add and remove slices or pods between the fewest and the most of each group (autoscaler v2). Not
+    together with `queue`. Default false."""
+
+    idle_timeout_seconds: NotRequired[int]
+    """Time without work after which Ray gives a slice or pod back. Default 300. Only with `autoscaling`."""
 
 
 class RayJobArgs(TypedDict):
@@ -123,39 +173,8 @@ class RayServiceArgs(TypedDict):
     """Ray Serve's configuration (`applications: …`), as YAML. Changed in place."""
 
 
-class MultisliceArgs(TypedDict):
+class MultisliceArgs(SliceGroupArgs):
     """A program on one or more slices of one shape."""
-
-    generation: str
-    """TPU generation, such as v6e."""
-
-    topology: str
-    """Chips of one slice along each axis, such as 4x4."""
-
-    machine_type: NotRequired[str]
-    """Machine type of the hosts. Default: as for a pool."""
-
-    image: str
-    """Container image."""
-
-    capacity: NotRequired[str]
-    """Run on slices bought in this way only. Default: on any. `reservation` needs the reservation's name."""
-
-    reservation: NotRequired[str]
-    """Run on hosts of this reservation only. Only with capacity: reservation."""
-
-    compute_class: NotRequired[str]
-    """Run where this compute class puts it. Default: on pools with the slice's labels. Not together with
-    `capacity`."""
-
-    cpu: NotRequired[int]
-    """CPUs of each pod. Default: four fifths of the host's."""
-
-    memory_gb: NotRequired[int]
-    """Memory of each pod, in GB of 2^30 bytes. Default: four fifths of the host's."""
-
-    env: NotRequired[Mapping[str, str]]
-    """Environment of the container. What places a pod in its slice (TPU_WORKER_ID and the like) comes from GKE."""
 
     namespace: str
     """Namespace that it runs in. A change replaces it."""

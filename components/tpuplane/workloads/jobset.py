@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from tpuplane.spec.fields import Name, Namespace, refuse
+from tpuplane.workloads.pods import Manifest, pod_spec
 from tpuplane.workloads.ray import PRIORITY, QUEUE
-from tpuplane.workloads.slices import Manifest, SliceGroupSpec, slice_pod
+from tpuplane.workloads.slices import SliceGroupSpec
 
 API_VERSION = "jobset.x-k8s.io/v1alpha2"
 _JOB = "slice"
@@ -70,7 +71,7 @@ def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:
     if spec.placement == "exclusive" and shape.multi_host:
         metadata["annotations"] = {"alpha.jobset.sigs.k8s.io/exclusive-topology": _POOL}
     pod = {
-        **slice_pod(spec, "main", {"command": list(spec.command), "ports": _ports()}),
+        **pod_spec(spec, "main", {"command": list(spec.command), "ports": _ports()}),
         "restartPolicy": "Never",
     }
     if spec.set_megascale:

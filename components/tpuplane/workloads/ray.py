@@ -1,49 +1,20 @@
-"""Ray on slices: a worker group is a slice, so its hosts, selectors, chips and resources are derived."""
+"""Ray on slices and GPU nodes: clusters, jobs and services. What a worker group is follows from its hosts."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
 from tpuplane.spec.fields import Name, Namespace, Spec, refuse
-from tpuplane.workloads.slices import Manifest, SliceGroupSpec, slice_pod
+from tpuplane.workloads.pods import Manifest
+from tpuplane.workloads.ray_groups import GpuWorkerGroupSpec, WorkerGroupSpec, worker_group
 
 API_VERSION = "ray.io/v1"
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
 
 _PORTS = {"gcs": 6379, "dashboard": 8265, "client": 10001, "serve": 8000, "metrics": 8080}
-_MXLA_PORT = 8081  # libtpu's own, between the hosts of a slice
-
-
-class WorkerGroupSpec(SliceGroupSpec):
-    """A Ray worker group: slices of one shape, each a replica that comes and goes as a whole."""
-
-    slices: Annotated[int, Field(ge=0)] = 1
-    """Slices at the start. Default 1."""
-
-    min_slices: Annotated[int, Field(ge=0)] | None = None
-    """Fewest slices. Default: as many as `slices`."""
-
-    max_slices: Annotated[int, Field(ge=1)] | None = None
-    """Most slices; more than the fewest needs `autoscaling`. Default: as many as `slices`."""
-
-    @model_validator(mode="after")
-    def _check_range(self) -> WorkerGroupSpec:
-        if not self.fewest <= self.slices <= self.most:
-            raise refuse(f"slices: {self.slices} is not between minSlices {self.fewest} and maxSlices {self.most}")
-        return self
-
-    @property
-    def fewest(self) -> int:
-        """Slices that are kept without work."""
-        return self.slices if self.min_slices is None else self.min_slices
-
-    @property
-    def most(self) -> int:
-        """Slices at full scale."""
-        return max(self.slices, 1) if self.max_slices is None else self.max_slices
 
 
 class HeadSpec(Spec):
@@ -60,7 +31,7 @@ class HeadSpec(Spec):
 
 
 class RayClusterSpec(Spec):
-    """A Ray cluster on slices."""
+    """A Ray cluster on slices, GPU nodes or both."""
 
     namespace: Namespace
     """Namespace that it runs in. A change replaces it."""
@@ -77,21 +48,50 @@ class RayClusterSpec(Spec):
     head: HeadSpec = HeadSpec()
     """The head."""
 
-    workers: Annotated[dict[Name, WorkerGroupSpec], Field(min_length=1)]
-    """Worker groups, by name."""
+    workers: dict[Name, WorkerGroupSpec] = Field(default_factory=dict)
+    """Worker groups on slices, by name."""
+
+    gpu_workers: dict[Name, GpuWorkerGroupSpec] = Field(default_factory=dict)
+    """Worker groups on GPU nodes, by name."""
 
     config_maps: dict[Annotated[str, Field(pattern="^/.")], Name] = Field(default_factory=dict)
     """ConfigMaps of the namespace, by the folder that head and workers see each in: programs and settings. Default:
     none."""
 
     autoscaling: bool = False
-    """Let Ray add and remove slices between each group's `minSlices` and `maxSlices` (autoscaler v2). Default false."""
+    """Let Ray add and remove slices or pods between the fewest and the most of each group (autoscaler v2). Not together
+    with `queue`. Default false."""
+
+    idle_timeout_seconds: Annotated[int, Field(ge=0)] = 300
+    """Time without work after which Ray gives a slice or pod back. Default 300. Only with `autoscaling`."""
+
+    @property
+    def groups(self) -> dict[str, WorkerGroupSpec | GpuWorkerGroupSpec]:
+        """All worker groups, by name."""
+        return {**self.workers, **self.gpu_workers}
+
+    @model_validator(mode="after")
+    def _check_groups(self) -> RayClusterSpec:
+        if not self.groups:
+            raise refuse("workers: none; describe a group of slices here, or one of GPU nodes in gpuWorkers")
+        if twice := self.workers.keys() & self.gpu_workers.keys():
+            raise refuse(f"gpuWorkers.{min(twice)}: a group of workers has this name; choose another")
+        return self
 
     @model_validator(mode="after")
     def _check_scale(self) -> RayClusterSpec:
-        for name, group in self.workers.items():
-            if not self.autoscaling and group.fewest != group.most:
-                raise refuse(f"workers.{name}: minSlices and maxSlices differ; set autoscaling: true, or one number")
+        if self.autoscaling and self.queue is not None:
+            raise refuse(
+                f"queue: {self.queue!r} stands beside autoscaling, and Kueue admits a Ray cluster once, as a whole; "
+                "remove one"
+            )
+        if not self.autoscaling and "idle_timeout_seconds" in self.model_fields_set:
+            raise refuse("idleTimeoutSeconds: has no effect without autoscaling; set that, or remove it")
+        for name, group in self.groups.items():
+            scale = group.scale
+            if not self.autoscaling and scale.fewest != scale.most:
+                at, (_, least, top) = "workers" if name in self.workers else "gpuWorkers", scale.names
+                raise refuse(f"{at}.{name}: {least} and {top} differ; set autoscaling: true, or one number")
         return self
 
 
@@ -164,10 +164,10 @@ def _object(kind: str, name: str, cluster: RayClusterSpec, spec: Manifest) -> Ma
 
 
 def _cluster(spec: RayClusterSpec) -> Manifest:
-    first = next(iter(spec.workers.values()))
+    first = next(iter(spec.groups.values()))
     cluster: Manifest = {
         "headGroupSpec": _head(spec.head, spec.head.image or first.image),
-        "workerGroupSpecs": [_workers(name, group) for name, group in spec.workers.items()],
+        "workerGroupSpecs": [worker_group(name, group) for name, group in spec.groups.items()],
     }
     if spec.ray_version is not None:
         cluster["rayVersion"] = spec.ray_version
@@ -175,14 +175,14 @@ def _cluster(spec: RayClusterSpec) -> Manifest:
         _mount(group["template"]["spec"], spec.config_maps)
     if spec.autoscaling:
         cluster["enableInTreeAutoscaling"] = True
-        cluster["autoscalerOptions"] = {"version": "v2", "idleTimeoutSeconds": 300}
+        cluster["autoscalerOptions"] = {"version": "v2", "idleTimeoutSeconds": spec.idle_timeout_seconds}
     return cluster
 
 
 def _head(head: HeadSpec, image: str) -> Manifest:
     resources = {"cpu": str(head.cpu), "memory": f"{head.memory_gb}Gi"}
     return {
-        # No work on the head: a task that landed there would find no chip.
+        # No work on the head: a task that landed there would find neither chip nor GPU.
         "rayStartParams": {"num-cpus": "0", "dashboard-host": "0.0.0.0"},  # noqa: S104 (of its own pod)
         "template": {
             "spec": {
@@ -208,16 +208,3 @@ def _mount(pod: Manifest, config_maps: dict[str, str]) -> None:
         pod["containers"][0]["volumeMounts"] = [
             {"name": names[name], "mountPath": path, "readOnly": True} for path, name in config_maps.items()
         ]
-
-
-def _workers(name: str, group: WorkerGroupSpec) -> Manifest:
-    extra: dict[str, Any] = {"ports": [{"name": "mxla", "containerPort": _MXLA_PORT}]}
-    return {
-        "groupName": name,
-        "replicas": group.slices,
-        "minReplicas": group.fewest,
-        "maxReplicas": group.most,
-        "numOfHosts": group.slice.hosts,
-        "rayStartParams": {},
-        "template": {"spec": slice_pod(group, "ray-worker", extra)},
-    }

@@ -16,10 +16,10 @@ from tpuplane.workloads import (
     RayServiceSpec,
     SliceGroupSpec,
     multislice_manifest,
+    pod_spec,
     ray_cluster_manifest,
     ray_job_manifest,
     ray_service_manifest,
-    slice_pod,
 )
 
 pytestmark = pytest.mark.unit
@@ -49,7 +49,7 @@ def multislice(**changes: Any) -> MultisliceSpec:
 def test_a_pod_asks_for_all_chips_of_a_host_and_leaves_room_for_gkes_own(shape: tuple[str, str]) -> None:
     group = SliceGroupSpec(generation=shape[0], topology=shape[1], image="i")
     of = Slice.of(*shape)
-    pod = slice_pod(group, "main")
+    pod = pod_spec(group, "main")
     (container,) = pod["containers"]
     asked = container["resources"]["requests"]
     assert container["resources"]["limits"] == asked

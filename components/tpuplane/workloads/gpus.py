@@ -1,0 +1,90 @@
+"""Pods on GPU nodes: one for each node, with all of its GPUs, or one for each part of a GPU that is divided."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from tpuplane.gpu import PARTITION_LABEL, SHARING_LABEL, GpuMachine, division_labels, gpu_catalogue
+from tpuplane.spec.fields import Spec, refuse
+from tpuplane.spec.gpu_pools import GpuSharingStrategy
+from tpuplane.workloads.pods import PodsSpec
+
+GPU = "nvidia.com/gpu"
+
+
+class SharedGpuSpec(Spec):
+    """How pods share a GPU: as the pool that they are to run on has it."""
+
+    strategy: GpuSharingStrategy
+    """TIME_SHARING: containers take turns. MPS: they run together, each with its part of the GPU."""
+
+    max_clients: Annotated[int, Field(ge=2, le=48)]
+    """Containers on one GPU, or on one partition of it, from 2 to 48."""
+
+
+class GpuGroupSpec(PodsSpec):
+    """Pods on nodes with GPUs of one kind: one for each node, with all of its GPUs.
+
+    Where GPUs are divided or shared, one for each part: a container cannot have two.
+    """
+
+    accelerator: str | None = None
+    """GPU, as GKE's label cloud.google.com/gke-accelerator has it, such as nvidia-l4. Default: that of
+    `machineType`."""
+
+    gpus: Annotated[int, Field(ge=1)] | None = None
+    """GPUs of one node. Default: those of `machineType`, else the fewest that a machine with this accelerator has."""
+
+    sharing: SharedGpuSpec | None = None
+    """Run on GPUs that are shared in this way. Default: on GPUs that are not shared."""
+
+    partition_size: str | None = None
+    """Run on partitions of this size (multi-instance GPU), such as 1g.10gb. Default: on whole GPUs."""
+
+    @model_validator(mode="after")
+    def _check_gpus(self) -> GpuGroupSpec:
+        sizes = self.host.accelerator.partitions
+        if self.partition_size is not None and self.partition_size not in sizes:
+            raise refuse(
+                f"partitionSize: {self.partition_size!r} is not a partition of {self.host.accelerator.name}; allowed: "
+                f"{', '.join(sizes) or 'none: it is used whole'}"
+            )
+        if self.capacity == "flex-start" and not self.host.flex_start:
+            raise refuse(f"capacity: 'flex-start' is not offered for {self.host.name}")
+        return self
+
+    @property
+    def host(self) -> GpuMachine:
+        """The machine of a node. Raises `GpuError` where accelerator, GPUs and machine type do not fit."""
+        return gpu_catalogue().machine_for(self.machine_type, self.accelerator, self.gpus)
+
+    @property
+    def devices(self) -> tuple[str, int]:
+        """All GPUs of a node, or one part of one."""
+        return GPU, self.host.gpus if self.per_host == 1 else 1
+
+    @property
+    def device_labels(self) -> dict[str, str]:
+        """The GPU, and how it is divided."""
+        return {"cloud.google.com/gke-accelerator": self.host.accelerator.name, **self._division}
+
+    @property
+    def absent_labels(self) -> tuple[str, ...]:
+        """GKE taints divided GPUs no otherwise than whole ones: who wants these must keep off those."""
+        return tuple(label for label in (PARTITION_LABEL, SHARING_LABEL) if label not in self._division)
+
+    @property
+    def per_host(self) -> int:
+        """One pod, or as many as the node has parts of GPUs."""
+        if not self._division:
+            return 1
+        return self.host.offers(self.partition_size, self.sharing.max_clients if self.sharing else None)
+
+    @property
+    def _division(self) -> dict[str, str]:
+        sharing = self.sharing
+        return division_labels(
+            self.partition_size, sharing.strategy if sharing else None, sharing.max_clients if sharing else None
+        )

@@ -1,0 +1,166 @@
+"""The pods of a group of workers: what is alike on TPU and on GPU hosts, and how a pod is written."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Annotated, Any, Protocol
+
+from pydantic import Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from tpuplane.gpu import GpuError
+from tpuplane.spec.capacity import Capacity
+from tpuplane.spec.fields import Name, Spec, refuse
+from tpuplane.tpu import SliceError
+
+Manifest = dict[str, Any]
+
+# A host runs GKE's own pods too (https://cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes): the part of
+# its CPUs and memory that is left for work, on every machine with TPUs or GPUs that GKE offers.
+_SHARE = 0.8
+
+_CAPACITY_LABELS: dict[Capacity, dict[str, str]] = {
+    "on-demand": {"cloud.google.com/gke-provisioning": "standard"},
+    "spot": {"cloud.google.com/gke-spot": "true"},
+    "flex-start": {"cloud.google.com/gke-flex-start": "true"},
+}
+
+
+class Host(Protocol):
+    """What a group of pods must know of the machine type of its hosts."""
+
+    @property
+    def name(self) -> str:
+        """Compute Engine's name."""
+
+    @property
+    def vcpus(self) -> int:
+        """Virtual CPUs."""
+
+    @property
+    def memory_gb(self) -> int:
+        """Memory in GB of 2^30 bytes."""
+
+
+class PodsSpec(Spec):
+    """Equal pods, each on a host with accelerators or on its part of one."""
+
+    machine_type: str | None = None
+    """Machine type of the hosts. Default: as for a pool."""
+
+    image: Annotated[str, Field(min_length=1)]
+    """Container image."""
+
+    capacity: Capacity | None = None
+    """Run on hosts bought in this way only. Default: on any. `reservation` needs the reservation's name."""
+
+    reservation: str | None = None
+    """Run on hosts of this reservation only. Only with capacity: reservation."""
+
+    compute_class: Name | None = None
+    """Run where this compute class puts it. Default: on pools with the hosts' labels. Not together with `capacity`."""
+
+    cpu: Annotated[int, Field(ge=1)] | None = None
+    """CPUs of each pod. Default: four fifths of its part of the host."""
+
+    memory_gb: Annotated[int, Field(ge=1)] | None = None
+    """Memory of each pod, in GB of 2^30 bytes. Default: four fifths of its part of the host."""
+
+    env: dict[str, str] = Field(default_factory=dict)
+    """Environment of the container. What places a pod in its slice (TPU_WORKER_ID and the like) comes from GKE."""
+
+    @property
+    @abstractmethod
+    def host(self) -> Host:
+        """The machine. Raises `SliceError` or `GpuError` where none is as described."""
+
+    @property
+    @abstractmethod
+    def devices(self) -> tuple[str, int]:
+        """What a pod asks for beside CPUs and memory, and how many; the nodes' taint is called the same."""
+
+    @property
+    @abstractmethod
+    def device_labels(self) -> dict[str, str]:
+        """GKE's labels of nodes with these accelerators."""
+
+    @property
+    def per_host(self) -> int:
+        """Pods for which one host has room."""
+        return 1
+
+    @property
+    def absent_labels(self) -> tuple[str, ...]:
+        """Labels that the nodes must not have."""
+        return ()
+
+    @model_validator(mode="after")
+    def _check_pods(self) -> PodsSpec:
+        try:
+            host, parts = self.host, self.per_host
+        except (SliceError, GpuError) as error:
+            raise refuse(f"{to_camel(error.field)}: {error}") from None
+        if self.compute_class is not None and self.capacity is not None:
+            raise refuse("capacity: stands beside computeClass, which decides it; remove one")
+        if (self.capacity == "reservation") != (self.reservation is not None):
+            raise refuse("reservation: goes with capacity: reservation and nothing else; name it, or remove it")
+        for field, asked, has in (
+            ("cpu", self.cpu, host.vcpus / parts),
+            ("memoryGb", self.memory_gb, host.memory_gb / parts),
+        ):
+            if asked is not None and asked >= has:
+                of = host.name if parts == 1 else f"{host.name} that each of its {parts} pods has"
+                raise refuse(
+                    f"{field}: {asked} leaves nothing for GKE's own pods; allowed: less than the {has:g} of {of}"
+                )
+        return self
+
+
+def pod_spec(group: PodsSpec, container: str, extra: Manifest | None = None) -> Manifest:
+    """`spec` of one pod of the group; `extra` is laid over its only container."""
+    host, parts = group.host, group.per_host
+    device, count = group.devices
+    resources = {
+        "cpu": _quantity(group.cpu or host.vcpus * _SHARE / parts, "", "m", 1000),
+        "memory": _quantity(group.memory_gb or host.memory_gb * _SHARE / parts, "Gi", "Mi", 1024),
+        device: str(count),
+    }
+    pod: Manifest = {
+        "nodeSelector": node_selector(group),
+        "tolerations": [{"key": device, "operator": "Exists", "effect": "NoSchedule"}],
+        "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [
+            {
+                "name": container,
+                "image": group.image,
+                "env": [{"name": name, "value": value} for name, value in group.env.items()],
+                "resources": {"requests": resources, "limits": resources},
+                "securityContext": {"allowPrivilegeEscalation": False},
+                **(extra or {}),
+            }
+        ],
+    }
+    if group.absent_labels:
+        absent = [{"key": label, "operator": "DoesNotExist"} for label in group.absent_labels]
+        required = {"nodeSelectorTerms": [{"matchExpressions": absent}]}
+        pod["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    return pod
+
+
+def node_selector(group: PodsSpec) -> dict[str, str]:
+    """The labels of the group's nodes: GKE's own, so that it runs on pools that anyone made."""
+    labels = dict(group.device_labels)
+    if group.machine_type is not None:
+        labels["node.kubernetes.io/instance-type"] = group.machine_type
+    if group.compute_class is not None:
+        labels["cloud.google.com/compute-class"] = group.compute_class
+    elif group.reservation is not None:
+        labels["cloud.google.com/reservation-name"] = group.reservation
+    elif group.capacity is not None:
+        labels |= _CAPACITY_LABELS[group.capacity]
+    return labels
+
+
+def _quantity(amount: float, unit: str, smaller: str, factor: int) -> str:
+    """Kubernetes' notation, rounded down; in the smaller unit where it is less than one."""
+    return f"{int(amount)}{unit}" if amount >= 1 else f"{int(amount * factor)}{smaller}"

@@ -1,0 +1,98 @@
+"""Ray's worker groups: slices, each a replica of several pods, or pods on GPU nodes, each a replica of its own."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from pydantic import Field, model_validator
+
+from tpuplane.spec.fields import refuse
+from tpuplane.workloads.gpus import GpuGroupSpec
+from tpuplane.workloads.pods import Manifest, pod_spec
+from tpuplane.workloads.slices import SliceGroupSpec
+
+_MXLA_PORT = 8081  # libtpu's own, between the hosts of a slice
+
+
+class Scale(NamedTuple):
+    """Replicas of a group: at the start, kept without work, and at full scale."""
+
+    start: int
+    fewest: int
+    most: int
+    names: tuple[str, str, str]
+    """What the description calls them."""
+
+    @classmethod
+    def of(cls, names: tuple[str, str, str], start: int, fewest: int | None, most: int | None) -> Scale:
+        """The scale as described: where nothing is said, a group does not scale."""
+        return cls(start, start if fewest is None else fewest, max(start, 1) if most is None else most, names)
+
+    def check(self) -> None:
+        """Raise what pydantic shows if the start is out of its range."""
+        if not self.fewest <= self.start <= self.most:
+            given, least, top = self.names
+            raise refuse(f"{given}: {self.start} is not between {least} {self.fewest} and {top} {self.most}")
+
+
+class WorkerGroupSpec(SliceGroupSpec):
+    """A Ray worker group: slices of one shape, each a replica that comes and goes as a whole."""
+
+    slices: Annotated[int, Field(ge=0)] = 1
+    """Slices at the start. Default 1."""
+
+    min_slices: Annotated[int, Field(ge=0)] | None = None
+    """Fewest slices. Default: as many as `slices`."""
+
+    max_slices: Annotated[int, Field(ge=1)] | None = None
+    """Most slices; more than the fewest needs `autoscaling`. Default: as many as `slices`."""
+
+    @model_validator(mode="after")
+    def _check_scale(self) -> WorkerGroupSpec:
+        self.scale.check()
+        return self
+
+    @property
+    def scale(self) -> Scale:
+        """How many slices."""
+        return Scale.of(("slices", "minSlices", "maxSlices"), self.slices, self.min_slices, self.max_slices)
+
+
+class GpuWorkerGroupSpec(GpuGroupSpec):
+    """A Ray worker group on GPU nodes: equal pods, each with all GPUs of a node or with a part of one."""
+
+    replicas: Annotated[int, Field(ge=0)] = 1
+    """Pods at the start. Default 1."""
+
+    min_replicas: Annotated[int, Field(ge=0)] | None = None
+    """Fewest pods. Default: as many as `replicas`."""
+
+    max_replicas: Annotated[int, Field(ge=1)] | None = None
+    """Most pods; more than the fewest needs `autoscaling`. Default: as many as `replicas`."""
+
+    @model_validator(mode="after")
+    def _check_scale(self) -> GpuWorkerGroupSpec:
+        self.scale.check()
+        return self
+
+    @property
+    def scale(self) -> Scale:
+        """How many pods."""
+        names = ("replicas", "minReplicas", "maxReplicas")
+        return Scale.of(names, self.replicas, self.min_replicas, self.max_replicas)
+
+
+def worker_group(name: str, group: WorkerGroupSpec | GpuWorkerGroupSpec) -> Manifest:
+    """An entry of a RayCluster's `workerGroupSpecs`."""
+    hosts, extra = 1, Manifest()
+    if isinstance(group, WorkerGroupSpec):
+        hosts, extra = group.slice.hosts, {"ports": [{"name": "mxla", "containerPort": _MXLA_PORT}]}
+    return {
+        "groupName": name,
+        "replicas": group.scale.start,
+        "minReplicas": group.scale.fewest,
+        "maxReplicas": group.scale.most,
+        "numOfHosts": hosts,
+        "rayStartParams": {},
+        "template": {"spec": pod_spec(group, "ray-worker", extra)},
+    }
