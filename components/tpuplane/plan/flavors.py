@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from tpuplane.gpu import division_labels
@@ -16,6 +17,10 @@ from tpuplane.tpu import Slice
 CPU_FLAVOR = "cpu"
 SLICE_TOPOLOGY = TopologyPlan("slices", ("cloud.google.com/gke-nodepool", "kubernetes.io/hostname"))
 """A multi-host pool is one slice, so the pool is the domain in which a job's hosts must be together."""
+
+FLAVOR_LABEL = "tpuplane-flavor"
+"""The flavor that nodes belong to. A flavor asks for labels and cannot ask for their absence: by GKE's alone, whole
+GPUs would be sought on shared ones too, and a team's slices in pools of the same shape that no team has."""
 
 # Label, and key of the taint, of nodes that come by ProvisioningRequest only.
 _QUEUED = "cloud.google.com/gke-queued"
@@ -61,6 +66,17 @@ def flavors(pools: Iterable[NodePoolPlan], order: Sequence[Capacity], *, system_
             for name, of in groupby(named, key=lambda item: item[0])
         ),
     )  # fmt: skip
+
+
+def in_flavors(found: Iterable[FlavorPlan], pools: Iterable[NodePoolPlan]) -> tuple[NodePoolPlan, ...]:
+    """The same pools; the nodes of those that teams use say which flavor they are."""
+    used = {(flavor.name, pool) for flavor in found for pool in flavor.pools}
+    return tuple(
+        replace(pool, node_labels={**pool.node_labels, FLAVOR_LABEL: _name(pool)})
+        if (_name(pool), pool.pool) in used
+        else pool
+        for pool in pools
+    )
 
 
 def flavor_of(pools: Sequence[NodePoolPlan], key: str) -> str | None:
@@ -135,6 +151,7 @@ def _flavor(name: str, pools: Sequence[NodePoolPlan], topology: str | None) -> F
         node_labels={
             **labels,
             CAPACITY_LABEL: first.capacity,
+            FLAVOR_LABEL: name,
             **({_QUEUED: "true"} if _queued(first) else {}),
         },
         tolerated_taints=tuple(_taints(pools)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tpuplane.plan.addons import addon_plans
 from tpuplane.plan.auto_provisioning import auto_provisioning_plan
 from tpuplane.plan.classes import compute_classes, in_classes
+from tpuplane.plan.flavors import in_flavors
 from tpuplane.plan.hosts import PLATFORM_LABEL
 from tpuplane.plan.maintenance import maintenance_plan
 from tpuplane.plan.model import ClusterPlan, ExistingClusterPlan, PlatformPlan, ServiceAccountPlan
@@ -68,6 +69,8 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         spec, key, (gpu_pool(it, pool, cluster, labels, spec) for it, pool in cluster.gpu_pools.items())
     )
     queues = queues_plan(spec, key, pools, gpu_pools, system_pool=cluster.existing is None)
+    if queues is not None:
+        pools, gpu_pools = in_flavors(queues.flavors, pools), in_flavors(queues.flavors, gpu_pools)
     system = None if cluster.existing else system_pool(cluster, labels)
     return ClusterPlan(
         key=key,

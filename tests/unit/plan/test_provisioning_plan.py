@@ -86,7 +86,11 @@ def test_a_request_for_gpus_is_a_check_of_its_own() -> None:
 def test_only_queued_nodes_have_the_label_and_the_taint_of_queueing() -> None:
     flavors = {flavor.name: flavor for flavor in queues_of(later=QUEUED, soon=FLEX).flavors}
     queued, plain = flavors["v6e-4x4-flex-start-queued"], flavors["v6e-4x4-flex-start"]
-    assert queued.node_labels == {**plain.node_labels, "cloud.google.com/gke-queued": "true"}
+    assert queued.node_labels == {
+        **plain.node_labels,
+        "cloud.google.com/gke-queued": "true",
+        "tpuplane-flavor": queued.name,
+    }
     assert set(queued.tolerated_taints) - set(plain.tolerated_taints) == {"cloud.google.com/gke-queued"}
 
 

@@ -88,6 +88,7 @@ def test_a_flavor_has_the_labels_of_its_pools_and_tolerates_their_taint() -> Non
         "cloud.google.com/gke-tpu-topology": "4x4",
         "cloud.google.com/gke-accelerator-count": "4",
         "tpuplane-capacity": "spot",
+        "tpuplane-flavor": "v6e-4x4-spot",
     }
     assert flavor.tolerated_taints == ("google.com/tpu",)
 

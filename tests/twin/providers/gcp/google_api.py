@@ -26,6 +26,8 @@ class MemoryBackend:
 
     def __init__(self) -> None:
         self.refuse: dict[str, str] = {}
+        self.pools: dict[tuple[str, str], tuple[Json, Json]] = {}
+        """Every pool with its cluster, as the API last gave them, by the names of cluster and pool."""
 
     async def create_cluster(self, cluster: Json) -> Endpoint:
         self._step(cluster["name"])
@@ -39,9 +41,11 @@ class MemoryBackend:
 
     async def apply_node_pool(self, cluster: Json, pool: Json) -> None:
         self._step(pool["name"])
+        self.pools[cluster["name"], pool["name"]] = (pool, cluster)
 
     async def delete_node_pool(self, cluster: Json, pool: Json) -> None:
         self._step(pool["name"])
+        self.pools.pop((cluster["name"], pool["name"]), None)
 
     def _step(self, name: str) -> None:
         if name in self.refuse:
