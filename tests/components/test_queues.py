@@ -24,6 +24,7 @@ def shared(lab: Inputs) -> Deployment:
         },
         "product": {
             "namespaces": ["product", "canary"],
+            "podSecurity": "privileged",
             "clusters": {"central1": {"pools": {"trainer": {"slices": 0, "borrowingLimit": 1}}}},
         },
     }
@@ -62,6 +63,15 @@ def test_a_team_has_a_queue_in_each_of_its_namespaces_and_only_it_may_use_it(sha
         # The namespace and all work in it goes before the queue, which Kueue keeps as long as there is work.
         assert queue.urn in namespace.request.dependencies
         assert {namespace.urn, queue.urn} <= set(local.request.dependencies)
+
+
+def test_a_team_keeps_to_the_pod_security_that_it_asks_for(shared: Deployment) -> None:
+    enforced = {
+        it.inputs["metadata"]["name"]: it.inputs["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
+        for it in shared.all(":Namespace")
+        if "pod-security.kubernetes.io/warn" in it.inputs["metadata"]["labels"]
+    }
+    assert enforced == {"research": "baseline", "product": "privileged", "canary": "privileged"}
 
 
 def test_a_namespace_keeps_its_urn_when_a_team_takes_it_over(lab: Inputs, shared: Deployment) -> None:

@@ -70,7 +70,12 @@ class Queues(pulumi.ComponentResource):
         queue = self.cluster_queues[team.name]
         for local in team.local_queues:
             namespace = make_namespace(
-                f"{self._prefix}-{local.namespace}", local.namespace, self._cluster, [queue], local.compute_class
+                f"{self._prefix}-{local.namespace}",
+                local.namespace,
+                self._cluster,
+                [queue],
+                local.compute_class,
+                local.pod_security,
             )
             kubernetes.apiextensions.CustomResource(
                 f"{self._name}-{local.namespace}-{local.name}",

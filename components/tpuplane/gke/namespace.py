@@ -7,13 +7,9 @@ import pulumi_kubernetes as kubernetes
 
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.plan.model import DEFAULT_CLASS_LABEL
+from tpuplane.spec.teams import PodSecurity
 
-POD_SECURITY = {
-    # TPU pods need no privilege since GKE 1.28, so baseline holds them all; what falls short of restricted is told.
-    "pod-security.kubernetes.io/enforce": "baseline",
-    "pod-security.kubernetes.io/warn": "restricted",
-    "pod-security.kubernetes.io/audit": "restricted",
-}
+_LEVEL = "pod-security.kubernetes.io"
 
 
 def make_namespace(
@@ -22,17 +18,20 @@ def make_namespace(
     cluster: AnyCluster,
     after: Sequence[pulumi.Resource] = (),
     compute_class: str | None = None,
+    pod_security: PodSecurity = "baseline",
 ) -> kubernetes.core.v1.Namespace:
     """Make one namespace with pod security labels. It is deleted with its cluster, and before what it comes after.
 
-    Its pods get `compute_class` unless they ask for another.
+    Its pods get `compute_class` unless they ask for another, and keep to `pod_security`: TPU pods need no privilege
+    since GKE 1.28, so baseline holds them all. What falls short of restricted is told.
     """
     labels = {DEFAULT_CLASS_LABEL: compute_class} if compute_class is not None else {}
+    levels = {f"{_LEVEL}/enforce": pod_security, f"{_LEVEL}/warn": "restricted", f"{_LEVEL}/audit": "restricted"}
     return kubernetes.core.v1.Namespace(
         name,
         metadata={
             "name": namespace,
-            "labels": {"app.kubernetes.io/managed-by": "tpuplane", **POD_SECURITY, **labels},
+            "labels": {"app.kubernetes.io/managed-by": "tpuplane", **levels, **labels},
         },
         opts=pulumi.ResourceOptions.merge(cluster.in_cluster(), pulumi.ResourceOptions(depends_on=list(after))),
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tpuplane.spec.capacity import Capacity
+from tpuplane.spec.teams import PodSecurity
 
 TPU = "google.com/tpu"
 """The resource that a TPU host offers, in chips."""
@@ -101,6 +102,7 @@ class LocalQueuePlan:
     name: str
     namespace: str
     compute_class: str | None = None  # what pods of the namespace get unless they ask for another
+    pod_security: PodSecurity = "baseline"  # what they must keep to
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,9 @@ def _cluster_queue(
         name=name,
         flavors=(_cpu_quota(cluster, covered), *(_quota(flavor, shares[flavor.name], covered) for flavor in mine)),
         weight=team.weight if fair else None,
-        local_queues=tuple(LocalQueuePlan(team.queue, own, classes.get(own)) for own in namespaces_of(name, team)),
+        local_queues=tuple(
+            LocalQueuePlan(team.queue, own, classes.get(own), team.pod_security) for own in namespaces_of(name, team)
+        ),
         members=tuple(_member(member) for member in team.members),
         checks=tuple(CheckUsePlan(it.name, (it.name,)) for it in mine if it.provisioning is not None),
     )

@@ -84,6 +84,11 @@ class TeamArgs(TypedDict):
     """Share of what is to be borrowed, beside the other teams' weights; with queues.fairSharing only. Default 1.
     Changed in place."""
 
+    pod_security: NotRequired[str]
+    """Level of the Pod Security Standards that pods of its namespaces must keep to. Default `baseline`, which TPU work
+    keeps to; JobSets as xpk and tpu-recipes publish them want the host's network, and with it `privileged`. Changed in
+    place; pods that run stay."""
+
     clusters: Mapping[str, TeamClusterArgs]
     """What the team has, by cluster."""
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
 from tpuplane.spec.fields import Name, Namespace, Spec, refuse
+
+PodSecurity = Literal["privileged", "baseline", "restricted"]
+"""Levels of Kubernetes' Pod Security Standards, by the name that namespaces' labels have for them."""
 
 _SUBJECT_KINDS = ("group", "user", "serviceAccount")
 
@@ -101,6 +104,11 @@ class TeamSpec(Spec):
     weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
     """Share of what is to be borrowed, beside the other teams' weights; with queues.fairSharing only. Default 1.
     Changed in place."""
+
+    pod_security: PodSecurity = "baseline"
+    """Level of the Pod Security Standards that pods of its namespaces must keep to. Default `baseline`, which TPU work
+    keeps to; JobSets as xpk and tpu-recipes publish them want the host's network, and with it `privileged`. Changed in
+    place; pods that run stay."""
 
     clusters: Annotated[dict[Name, TeamClusterSpec], Field(min_length=1)]
     """What the team has, by cluster."""
