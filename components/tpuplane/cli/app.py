@@ -16,7 +16,7 @@ from tpuplane.spec.stackfile import lines_of
 MISTAKE = 1
 """Exit code: the file is wrong."""
 UNREACHABLE = 3
-"""Exit code: Google cannot be asked: no credentials, no network, no rights."""
+"""Exit code: Google or a cluster cannot be asked: no credentials, no network, no rights."""
 USAGE = 2
 """Exit code: the command was called wrongly, for example with a file that is not there."""
 
@@ -125,6 +125,37 @@ def explain_(
         typer.echo(json.dumps(explanation_as_json(explanation, where), indent=2))
     else:
         show_explanation(explanation, where)
+
+
+@app.command()
+def status(
+    kubeconfig: Annotated[
+        Path | None, typer.Option("--kubeconfig", metavar="FILE", help="Default: $KUBECONFIG, else ~/.kube/config.")
+    ] = None,
+    context: Annotated[
+        list[str] | None,
+        typer.Option("--context", help="Of the kubeconfig; several may be given. Default: the current one."),
+    ] = None,
+    as_json_: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Show what stands in a cluster: pools and slices, queues, who holds which slice, who waits and why.
+
+    Exit code 0: shown. 2: no such kubeconfig or context. 3: the cluster does not answer, or refuses.
+    """
+    from tpuplane.status.reading import Cluster, NoContext, Unreachable  # noqa: PLC0415
+
+    names: list[str | None] = [*context] if context else [None]
+    try:
+        described = [Cluster(kubeconfig, name).describe() for name in names]
+    except (NoContext, Unreachable) as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(USAGE if isinstance(error, NoContext) else UNREACHABLE) from None
+    if as_json_:
+        typer.echo(json.dumps({"clusters": described}, indent=2))
+    else:
+        from tpuplane.cli.status_table import print_clusters  # noqa: PLC0415
+
+        print_clusters(described)
 
 
 @app.command()

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
+from tpuplane.cli.plan_queues import queues_as_json
 from tpuplane.cli.render import gpu_pool_as_json, pool_as_json
 from tpuplane.cost import Amount, PlatformCost, PoolCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
@@ -58,6 +59,7 @@ def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:
         "gpuPools": _pools(cluster, costs, GpuPoolSummary),
         "computeClasses": [_class(it) for it in cluster.compute_classes],
         "autoProvisioning": _auto_provisioning(cluster, costs),
+        "queues": queues_as_json(cluster),
         "cost": _sum(costs.of_cluster(cluster.name)),
     }
 

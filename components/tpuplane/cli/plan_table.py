@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tpuplane.cli.console import console
+from tpuplane.cli.plan_queues import HEADS, quota_rows
 from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.model import DEFAULT_CLASS
@@ -25,6 +26,12 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
     out.print(_platform(platform))
     if any(cluster.compute_classes for cluster in platform.clusters):
         out.print(_classes(platform))
+    quotas = list(quota_rows(platform))
+    if quotas:
+        table = _table("\nQuotas of the teams", *HEADS, right=3)
+        for row in quotas:
+            table.add_row(*row)
+        out.print(table)
     out.print(_addresses(platform))
     out.print(_costs(platform, costs))
     _footnotes(out, costs)

@@ -7,15 +7,16 @@ from dataclasses import replace
 from itertools import groupby
 
 from tpuplane.gpu import division_labels
-from tpuplane.plan.hosts import CAPACITY_LABEL, POOL_LABEL
+from tpuplane.labels import CAPACITY_LABEL, GKE_POOL_LABEL, GPU, TPU
+from tpuplane.plan.hosts import POOL_LABEL
 from tpuplane.plan.model import CLASS_LABEL, GpuPlan, NodePoolPlan
-from tpuplane.plan.queue_model import GPU, TPU, FlavorPlan, ProvisioningPlan, TopologyPlan
+from tpuplane.plan.queue_model import FlavorPlan, ProvisioningPlan, TopologyPlan
 from tpuplane.spec.capacity import Capacity
 from tpuplane.spec.names import SYSTEM_POOL
 from tpuplane.tpu import Slice
 
 CPU_FLAVOR = "cpu"
-SLICE_TOPOLOGY = TopologyPlan("slices", ("cloud.google.com/gke-nodepool", "kubernetes.io/hostname"))
+SLICE_TOPOLOGY = TopologyPlan("slices", (GKE_POOL_LABEL, "kubernetes.io/hostname"))
 """A multi-host pool is one slice, so the pool is the domain in which a job's hosts must be together."""
 
 FLAVOR_LABEL = "tpuplane-flavor"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from tpuplane.labels import CAPACITY_LABEL
 from tpuplane.plan.model import ExtraNetworkPlan, FlexStartPlan, SecondaryBootDiskPlan
 from tpuplane.spec import FlexStartSpec, PlatformSpec
 from tpuplane.spec.capacity import Capacity, MaintenanceInterval, seconds
@@ -11,8 +12,6 @@ from tpuplane.spec.hosts import HostsSpec
 
 POOL_LABEL = "tpuplane-pool"
 PLATFORM_LABEL = "tpuplane-platform"
-CAPACITY_LABEL = "tpuplane-capacity"
-"""How a pool is bought. GKE labels reserved and on-demand hosts alike; Kueue must tell them apart."""
 
 
 class HostFields(TypedDict):

@@ -5,14 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from tpuplane.labels import GPU
 from tpuplane.spec.capacity import Capacity
 from tpuplane.spec.teams import PodSecurity
-
-TPU = "google.com/tpu"
-"""The resource that a TPU host offers, in chips."""
-
-GPU = "nvidia.com/gpu"
-"""The resource that a node with GPUs offers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from tpuplane.labels import GPU, TPU
 from tpuplane.plan.flavors import CPU_FLAVOR, SLICE_TOPOLOGY, flavor_of, flavors
 from tpuplane.plan.model import NodePoolPlan
 from tpuplane.plan.queue_model import (
-    GPU,
-    TPU,
     AdmissionCheckPlan,
     CheckUsePlan,
     ClusterQueuePlan,

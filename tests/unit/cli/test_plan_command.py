@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,6 +18,25 @@ pytestmark = pytest.mark.unit
 
 ACME = Path(__file__).parents[1] / "acme.yaml"
 STACKS = sorted((Path(__file__).parents[3] / "stacks").glob("Pulumi.*.yaml"))
+
+TEAMS = """
+config:
+  tpuplane:platform:
+    name: lab
+    project: tpuplane-lab
+    teams:
+      research:
+        clusters:
+          main:
+            pools: {trainer: {slices: 2, borrowingLimit: 1}}
+            gpuPools: {models: {gpus: 3, lendingLimit: 1}}
+    clusters:
+      main:
+        location: us-central1-b
+        addons: {kueue: {}}
+        pools: {trainer: {generation: v6e, topology: 4x4, slices: 3}}
+        gpuPools: {models: {accelerator: nvidia-l4, machineType: g2-standard-12, nodes: 4}}
+"""
 
 
 def run(*args: str | Path) -> Result:
@@ -49,6 +69,39 @@ def test_what_will_exist() -> None:
 @pytest.mark.parametrize("stack", STACKS, ids=lambda stack: stack.name)
 def test_every_stack_of_the_project_plans(stack: Path) -> None:
     assert run("plan", stack).exit_code == 0
+
+
+def test_what_each_team_has(tmp_path: Path) -> None:
+    """Own, borrowed and lent of every flavor; what no team owns; of GPUs and cores too."""
+    file = tmp_path / "Pulumi.teams.yaml"
+    file.write_text(TEAMS, encoding="utf-8")
+    result = run("plan", file)
+    assert result.exit_code == 0, result.stderr
+    quota = partial(row, result, "Quotas of the teams", "lab-main")
+    assert quota("research") == "research cpu system 16 cores, 64 GB any all"
+    assert quota("research", "v6e-4x4") == "v6e-4x4 trainer 2 slices, 32 chips 16 chips all"
+    assert quota("research", "g2-standard-12") == "g2-standard-12 models 3 GPUs any 1 GPU"
+    assert quota("whoever asks first") == "whoever asks first g2-standard-12 models 1 GPU"
+    assert quota("whoever asks first", "v6e-4x4") == "v6e-4x4 trainer 1 slice, 16 chips"
+    (cluster,) = json.loads(run("plan", file, "--json").stdout)["clusters"]
+    (team,) = cluster["queues"]["teams"]
+    assert (team["name"], team["namespaces"]) == ("research", ["research"])
+    chips = [it for it in team["quotas"] if it["resource"] == "google.com/tpu"]
+    assert chips == [
+        {
+            "flavor": "v6e-4x4",
+            "resource": "google.com/tpu",
+            "nominal": "32",
+            "borrowingLimit": "16",
+            "lendingLimit": None,
+        }
+    ]
+    assert {it["nominal"] for it in cluster["queues"]["shared"] if it["resource"] == "google.com/tpu"} == {"16"}
+
+
+def test_a_cluster_without_teams_has_no_quotas() -> None:
+    assert "Quotas of the teams" not in run("plan", ACME).stdout
+    assert {cluster["queues"] for cluster in acme()["clusters"]} == {None}
 
 
 def test_addresses_at_full_scale() -> None:

@@ -9,9 +9,9 @@ from elastic_objects import cpu_group, pod, pod_json, slice_group
 from hypothesis import given
 from hypothesis import strategies as st
 from kubernetes.utils.quantity import parse_quantity
+from tpuplane.status.quantities import thousandths
 from tpuplane_twin.elasticity import InvalidSetting, scale_down_after
 from tpuplane_twin.elasticity.objects import Pod
-from tpuplane_twin.elasticity.quantities import thousandths
 from tpuplane_twin.elasticity.selectors import label_selector, node_affinity, pod_terms, selects
 
 pytestmark = pytest.mark.unit

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tpuplane.labels import GPU, TPU
 from tpuplane.plan import plan
-from tpuplane.plan.queue_model import GPU, TPU, FlavorQuotaPlan, QueuesPlan
+from tpuplane.plan.queue_model import FlavorQuotaPlan, QueuesPlan
 from tpuplane.spec import PlatformSpec
 
 pytestmark = pytest.mark.unit

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.table import Column, Table
+from tpuplane.cli.status_table import queue_table
 
 from tpuplane_twin.cli.console import console
 
@@ -65,29 +66,12 @@ def print_pools(clusters: Iterable[Mapping[str, Any]], workers: Mapping[str, int
 
 
 def print_queues(clusters: Iterable[Mapping[str, Any]]) -> None:
-    """For each queue: its chips, who holds which slices, who waits and why."""
+    """The queues of every cluster that has some."""
     for cluster in sorted(clusters, key=lambda cluster: str(cluster["name"])):
         if not cluster["queues"]:
             continue
         console.print(f"\n[bold]queues of {cluster['name']}[/bold]")
-        table = Table("queue, job", "priority", Column("chips", justify="right"), "state", box=None, pad_edge=False)
-        for queue in cluster["queues"]:
-            chips = ", ".join(_share(share) for share in queue["chips"]) or "none of its own"
-            table.add_row(f"[bold]{queue['name']}[/bold]", "", "", queue["message"] or chips)
-            for work in queue["workloads"]:
-                where = f"on {', '.join(work['nodePools']) or 'no node yet'}"
-                table.add_row(
-                    f"  {work['namespace']}/{work['job']}",
-                    work["priorityClass"] or str(work["priority"]),
-                    str(work["chips"] or ""),
-                    where if work["state"] == "admitted" else f"[yellow]waits[/yellow]: {work['why']}",
-                )
-        console.print(table)
-
-
-def _share(share: Mapping[str, Any]) -> str:
-    borrowed = f", {share['borrowed']} borrowed" if share["borrowed"] else ""
-    return f"{share['flavor']} {share['used']} of {share['nominal']}{borrowed}"
+        console.print(queue_table(cluster["queues"]))
 
 
 def _columns(pools: Iterable[Mapping[str, Any]], workers: Mapping[str, int] | None) -> list[Column]:

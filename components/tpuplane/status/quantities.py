@@ -22,3 +22,8 @@ def thousandths(quantity: str | int) -> int:
     number = text.rstrip("KMGTPEiknum")
     factor = _SUFFIXES[text[len(number) :]] if len(number) < len(text) else 1
     return math.ceil(Decimal(number) * factor * 1000)
+
+
+def whole_or_part(amount: int) -> int | float:
+    """So many thousandths as a number: 4 chips, 1.5 cores."""
+    return amount // 1000 if amount % 1000 == 0 else amount / 1000

@@ -32,5 +32,5 @@ def in_plain_words(message: str) -> str:
 
 @functools.cache
 def _words() -> tuple[re.Pattern[str], tuple[_Word, ...]]:
-    data = yaml.safe_load(files("tpuplane_twin").joinpath("data/kueue_words.yaml").read_text(encoding="utf-8"))
+    data = yaml.safe_load(files("tpuplane.status").joinpath("data/kueue_words.yaml").read_text(encoding="utf-8"))
     return re.compile(data["separator"]), tuple(_Word(re.compile(it["pattern"]), it["text"]) for it in data["words"])

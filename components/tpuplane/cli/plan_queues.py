@@ -1,0 +1,122 @@
+"""Teams and queues of a plan: who has how much of which flavor, as a table and as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from tpuplane.labels import GPU, TPU
+from tpuplane.plan import ClusterPlan, PlatformPlan
+from tpuplane.plan.queue_model import ClusterQueuePlan, FlavorPlan, FlavorQuotaPlan, ResourceQuotaPlan
+from tpuplane.plan.summary import counted
+
+SHARED = "whoever asks first"
+"""What no team owns."""
+
+_UNITS = {TPU: "chip", GPU: "GPU", "cpu": "core"}
+
+Row = tuple[str, ...]
+
+HEADS = ("cluster, team", "flavor", "of pools", "own", "borrows up to", "lends up to")
+
+
+def quota_rows(platform: PlatformPlan) -> Iterator[Row]:
+    """A row of HEADS for each cluster with teams and each of their quotas; of a cluster the first cell alone."""
+    for cluster in platform.clusters:
+        queues = cluster.queues
+        if queues is None:
+            continue
+        flavors = {flavor.name: flavor for flavor in queues.flavors}
+        yield (f"[bold]{cluster.name}[/bold]",)
+        for team in queues.cluster_queues:
+            yield from _rows(_called(team), team.flavors, flavors)
+        yield from _rows(SHARED, queues.shared, flavors, limited=False)
+
+
+def _rows(
+    name: str, quotas: tuple[FlavorQuotaPlan, ...], flavors: dict[str, FlavorPlan], *, limited: bool = True
+) -> Iterator[Row]:
+    for index, quota in enumerate(quotas):
+        flavor = flavors[quota.flavor]
+        counted_in = _counted_in(quota, flavor)
+        limits = (_limit(counted_in, "borrowing_limit", "any"), _limit(counted_in, "lending_limit", "all"))
+        cells = (flavor.name, ", ".join(flavor.pools), _own(quota, flavor), *(limits if limited else ("", "")))
+        yield (f"  {name}" if index == 0 else "", *cells)
+
+
+def _called(team: ClusterQueuePlan) -> str:
+    return team.name if team.weight is None else f"{team.name}, weight {team.weight:g}"
+
+
+def _counted_in(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> ResourceQuotaPlan:
+    """The resource that limits are in: chips, GPUs or cores."""
+    resource = next((it for it in (TPU, GPU) if it in flavor.per_slice), "cpu")
+    return next(it for it in quota.resources if it.resource == resource)
+
+
+def _own(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> str:
+    own = _counted_in(quota, flavor)
+    if own.resource == TPU:
+        chips = int(own.nominal)
+        return f"{counted(chips // flavor.per_slice[TPU], 'slice')}, {counted(chips, _UNITS[TPU])}"
+    if own.resource == GPU:
+        return counted(int(own.nominal), _UNITS[GPU])
+    amounts = {it.resource: it.nominal for it in quota.resources}
+    return f"{counted(int(amounts['cpu']), _UNITS['cpu'])}, {amounts['memory'].removesuffix('Gi')} GB"
+
+
+def _limit(quota: ResourceQuotaPlan, which: Literal["borrowing_limit", "lending_limit"], without: str) -> str:
+    limit: str | None = getattr(quota, which)
+    return without if limit is None else counted(int(limit), _UNITS[quota.resource])
+
+
+def queues_as_json(cluster: ClusterPlan) -> dict[str, Any] | None:
+    """Flavors, teams and what they share, quotas as Kueue gets them; null where no team has anything."""
+    queues = cluster.queues
+    if queues is None:
+        return None
+    return {
+        "cohort": queues.cohort,
+        "strategy": queues.strategy,
+        "fairSharing": queues.fair_sharing,
+        "flavors": [_flavor(flavor) for flavor in queues.flavors],
+        "priorities": {it.name: it.value for it in queues.priorities},
+        "teams": [_team(team) for team in queues.cluster_queues],
+        "shared": _quotas(queues.shared),
+    }
+
+
+def _flavor(flavor: FlavorPlan) -> dict[str, Any]:
+    return {
+        "name": flavor.name,
+        "pools": list(flavor.pools),
+        "capacity": flavor.capacity,
+        "slices": flavor.slices,
+        "perSlice": flavor.per_slice,
+        "queued": flavor.queued,
+    }
+
+
+def _team(team: ClusterQueuePlan) -> dict[str, Any]:
+    return {
+        "name": team.name,
+        "weight": team.weight,
+        "namespaces": [it.namespace for it in team.local_queues],
+        "members": [it.name for it in team.members],
+        "quotas": _quotas(team.flavors),
+    }
+
+
+def _quotas(quotas: tuple[FlavorQuotaPlan, ...]) -> list[dict[str, Any]]:
+    return [
+        {
+            "flavor": quota.flavor,
+            "resource": it.resource,
+            "nominal": it.nominal,
+            "borrowingLimit": it.borrowing_limit,
+            "lendingLimit": it.lending_limit,
+        }
+        for quota in quotas
+        for it in quota.resources
+        if it.nominal != "0" or it.borrowing_limit is not None
+    ]

@@ -1,0 +1,108 @@
+"""Pools, slices and queues of a cluster in a terminal; the twin's own status shows queues by the same table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Column, Table
+
+from tpuplane.cli.console import console
+from tpuplane.labels import GPU, TPU
+from tpuplane.status import NO_QUEUE
+
+_UNITS = {TPU: "chips", GPU: "GPUs", "cpu": "cores"}
+_SHOWN_PROBLEMS = 3
+
+Row = Mapping[str, Any]
+"""What `tpuplane.status` describes."""
+
+
+def print_clusters(clusters: Sequence[Row]) -> None:
+    """Print what `Cluster.describe` says of each."""
+    out = console()
+    for index, cluster in enumerate(clusters):
+        if index:
+            out.print()
+        _print_cluster(out, cluster)
+
+
+def _print_cluster(out: Console, cluster: Row) -> None:
+    out.print(f"[bold]{escape(cluster['context'])}[/bold]")
+    pools = cluster["nodePools"]
+    if not pools:
+        out.print("no nodes")
+    else:
+        out.print(_pool_table(pools))
+        slices = [pool for pool in pools if pool["chips"]]
+        chips, ready, hosts = (sum(pool[key] for pool in slices) for key in ("chips", "hostsReady", "hosts"))
+        gpus = sum(pool["gpus"] for pool in pools)
+        out.print(f"\n{chips} chips{f', {gpus} GPUs' if gpus else ''}; {ready} of {hosts} TPU hosts ready")
+    queues = cluster["queues"]
+    if queues is None:
+        out.print("\nno queues: Kueue is not installed in this cluster")
+    elif not queues:
+        out.print("\nno queues: Kueue is there, and no team has a queue")
+    else:
+        out.print("\n[bold]queues[/bold]")
+        out.print(queue_table(queues))
+
+
+def queue_table(queues: Sequence[Row]) -> Table:
+    """For each queue: its quotas, who holds which slices, who waits and why."""
+    table = Table("queue, job", "priority", Column("asks for", justify="right"), "state", box=None, pad_edge=False)
+    for queue in queues:
+        name = "no queue" if queue["name"] == NO_QUEUE else escape(queue["name"])
+        quotas = ", ".join(map(_share, queue["quotas"])) or "none of its own"
+        table.add_row(f"[bold]{name}[/bold]", "", "", escape(queue["message"] or quotas))
+        for work in queue["workloads"]:
+            where = f"on {', '.join(work['nodePools']) or 'no node yet'}"
+            table.add_row(
+                f"  {escape(work['namespace'])}/{escape(work['job'])}",
+                work["priorityClass"] or str(work["priority"]),
+                _asked(work),
+                where if work["state"] == "admitted" else f"[yellow]waits[/yellow]: {escape(work['why'])}",
+            )
+    return table
+
+
+def _pool_table(pools: Sequence[Row]) -> Table:
+    table = Table(
+        Column("node pool", no_wrap=True),
+        Column("slice", no_wrap=True),
+        Column("chips", justify="right"),
+        Column("ready", justify="right"),
+        "capacity",
+        "held by",
+        "",
+        box=None,
+        pad_edge=False,
+    )
+    for pool in pools:
+        problems = pool["problems"][:_SHOWN_PROBLEMS]
+        if len(pool["problems"]) > _SHOWN_PROBLEMS:
+            problems.append(f"and {len(pool['problems']) - _SHOWN_PROBLEMS} more")
+        table.add_row(
+            pool["name"] or "of no pool",
+            pool["slice"] or pool["gpu"] or f"[dim]{pool['machineType']}[/dim]",
+            f"{pool['gpus']} GPUs" if pool["gpus"] else str(pool["chips"] or ""),
+            f"{pool['hostsReady']}/{pool['hosts']}",
+            pool["capacity"],
+            ", ".join(map(escape, pool["heldBy"])),
+            f"[yellow]{escape('; '.join(problems))}[/yellow]" if problems else "",
+        )
+    return table
+
+
+def _share(share: Row) -> str:
+    unit = "" if share["resource"] == TPU else f" {_UNITS[share['resource']]}"
+    borrowed = f", {share['borrowed']} borrowed" if share["borrowed"] else ""
+    return f"{share['flavor']} {share['used']} of {share['nominal']}{unit}{borrowed}"
+
+
+def _asked(work: Row) -> str:
+    """Chips or GPUs, for CPUs go with them; of work without either its cores."""
+    devices = [f"{work[key]} {unit}" for key, unit in (("chips", "chips"), ("gpus", "GPUs")) if work[key]]
+    return ", ".join(devices) or (f"{work['cores']} cores" if work["cores"] else "")

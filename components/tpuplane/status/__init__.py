@@ -1,0 +1,12 @@
+"""What stands in a cluster now: pools and slices, queues, who holds which slice, who waits and why.
+
+Pure functions of objects as an API server gives them; `tpuplane.status.reading` asks the API server of a kubeconfig.
+"""
+
+from __future__ import annotations
+
+from tpuplane.status.pools import describe_pools
+from tpuplane.status.queues import NO_QUEUE, describe_queues
+from tpuplane.status.words import in_plain_words
+
+__all__ = ["NO_QUEUE", "describe_pools", "describe_queues", "in_plain_words"]

@@ -1,0 +1,82 @@
+"""Node pools and their slices, from what GKE says on the nodes: Kubernetes knows no pool that has none. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tpuplane.labels import CAPACITY_LABEL, GKE_POOL_LABEL, GPU, TPU
+from tpuplane.status.holders import jobs_by_pool
+from tpuplane.status.objects import Object, condition, is_true
+from tpuplane.status.quantities import thousandths
+from tpuplane.tpu import Slice, SliceError
+
+_ACCELERATOR = "cloud.google.com/gke-tpu-accelerator"
+_TOPOLOGY = "cloud.google.com/gke-tpu-topology"
+_GPU = "cloud.google.com/gke-accelerator"
+_MACHINE = "node.kubernetes.io/instance-type"
+_ZONE = "topology.kubernetes.io/zone"
+_PROVISIONING = "cloud.google.com/gke-provisioning"
+
+
+def describe_pools(nodes: Iterable[Object], pods: Iterable[Object]) -> list[dict[str, Any]]:
+    """Each node pool with its slice, its hosts and who holds it: first those without chips, then by name."""
+    nodes = list(nodes)
+    members: dict[str, list[Object]] = defaultdict(list)
+    for node in nodes:
+        members[node["metadata"]["labels"].get(GKE_POOL_LABEL, "")].append(node)
+    held = jobs_by_pool(pods, nodes)
+    pools = [_pool(name, those, held.get(name, [])) for name, those in members.items()]
+    return sorted(pools, key=lambda pool: (pool["chips"] + pool["gpus"] > 0, pool["name"]))
+
+
+def _pool(name: str, nodes: Sequence[Object], held: list[str]) -> dict[str, Any]:
+    labels = nodes[0]["metadata"]["labels"]
+    shape = _slice(nodes[0])
+    multi_host = shape is not None and shape.multi_host
+    # Of a multi-host pool it is known how many hosts it must have: it is one slice.
+    hosts = shape.hosts if shape is not None and multi_host else len(nodes)
+    return {
+        "name": name,
+        "slice": str(shape) if shape else " ".join(filter(None, map(labels.get, (_ACCELERATOR, _TOPOLOGY)))),
+        "multiHost": multi_host,
+        "gpu": labels.get(_GPU, ""),
+        "machineType": labels.get(_MACHINE, ""),
+        "zones": sorted({it["metadata"]["labels"].get(_ZONE, "") for it in nodes}),
+        "capacity": labels.get(CAPACITY_LABEL) or labels.get(_PROVISIONING, ""),
+        "chips": _offered(nodes, TPU),
+        "gpus": _offered(nodes, GPU),
+        "hosts": hosts,
+        "hostsReady": sum(is_true(node, "Ready") for node in nodes),
+        "problems": _problems(nodes, hosts),
+        "heldBy": held,
+    }
+
+
+def _slice(node: Object) -> Slice | None:
+    """The slice that the node is of; None for a node without chips, and for chips newer than the catalogue."""
+    labels = node["metadata"]["labels"]
+    if _ACCELERATOR not in labels or _TOPOLOGY not in labels:
+        return None
+    try:
+        return Slice.for_nodes(labels[_ACCELERATOR], labels[_TOPOLOGY], labels.get(_MACHINE))
+    except SliceError:
+        return None
+
+
+def _offered(nodes: Iterable[Object], resource: str) -> int:
+    return sum(thousandths(node.get("status", {}).get("capacity", {}).get(resource, 0)) for node in nodes) // 1000
+
+
+def _problems(nodes: Sequence[Object], hosts: int) -> list[str]:
+    """What is wrong with a pool's hosts: those that are not there, not ready, or closed to new pods."""
+    found = [f"{hosts - len(nodes)} of {hosts} hosts are not there"] if len(nodes) < hosts else []
+    for node in nodes:
+        ready = condition(node, "Ready")
+        if ready.get("status") != "True":
+            why = ready.get("message") or ready.get("reason") or "its kubelet has not reported"
+            found.append(f"{node['metadata']['name']} is not ready: {why}")
+        elif node["spec"].get("unschedulable"):
+            found.append(f"{node['metadata']['name']} takes no new pods (cordoned)")
+    return found

@@ -1,0 +1,147 @@
+"""Who holds which slices, who waits, and why: what Kueue knows of a cluster's queues, in a person's words. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from tpuplane.labels import GPU, TPU
+from tpuplane.status.holders import pools_by_workload
+from tpuplane.status.objects import Object, asked, condition, is_true, message
+from tpuplane.status.quantities import thousandths, whole_or_part
+from tpuplane.status.words import in_plain_words
+
+NO_QUEUE = ""
+"""Name under which jobs are shown that name no queue, or one that is not there."""
+
+
+def describe_queues(
+    queues: Iterable[Object],
+    local_queues: Iterable[Object],
+    workloads: Iterable[Object],
+    pods: Iterable[Object],
+    nodes: Iterable[Object],
+) -> list[dict[str, Any]]:
+    """Each cluster queue with its quotas and its workloads, those that run first and then in the order of waiting.
+
+    The objects are Kueue's, of v1beta1 or v1beta2, and Kubernetes' own, as the API server gives them. Jobs whose queue
+    is not there come last, under the name `NO_QUEUE`.
+    """
+    held = pools_by_workload(pods, nodes)
+    queue_of = {(_namespace(it), it["metadata"]["name"]): it["spec"]["clusterQueue"] for it in local_queues}
+    described: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for workload in sorted(workloads, key=_turn):
+        if not is_true(workload, "Finished"):
+            place = (_namespace(workload), workload["spec"].get("queueName", ""))
+            pools = held.get((_namespace(workload), workload["metadata"]["name"]), set())
+            described[queue_of.get(place, NO_QUEUE)].append(_workload(workload, pools))
+    rows = [
+        {
+            "name": queue["metadata"]["name"],
+            "cohort": queue["spec"].get("cohortName") or queue["spec"].get("cohort", ""),
+            "active": is_true(queue, "Active"),
+            "message": "" if is_true(queue, "Active") else message(queue, "Active"),
+            "quotas": list(_quotas(queue)),
+            "workloads": described.pop(queue["metadata"]["name"], []),
+        }
+        for queue in sorted(queues, key=lambda it: str(it["metadata"]["name"]))
+    ]
+    lost = [workload for rest in described.values() for workload in rest]
+    if lost:
+        why = "there is no such queue"
+        rows.append({"name": NO_QUEUE, "cohort": "", "active": False, "message": why, "quotas": [], "workloads": lost})
+    return rows
+
+
+def _turn(workload: Object) -> tuple[bool, int, str]:
+    """What runs by its age, what waits by priority and age, as Kueue takes them."""
+    running = is_true(workload, "Admitted")
+    return not running, 0 if running else -_priority(workload), workload["metadata"]["creationTimestamp"]
+
+
+def _workload(workload: Object, pools: set[str]) -> dict[str, Any]:
+    owner: Mapping[str, Any] = next(iter(workload["metadata"].get("ownerReferences", ())), {})
+    running = is_true(workload, "Admitted")
+    of_class = (workload["spec"].get("priorityClassRef") or {}).get("name")
+    return {
+        "namespace": _namespace(workload),
+        "job": owner.get("name", workload["metadata"]["name"]),
+        "kind": owner.get("kind", "Workload"),
+        "priority": _priority(workload),
+        "priorityClass": of_class or workload["spec"].get("priorityClassName", ""),
+        "chips": _asked(workload, TPU),
+        "gpus": _asked(workload, GPU),
+        "cores": _asked(workload, "cpu"),
+        "state": "admitted" if running else "waiting",
+        "nodePools": sorted(pools),
+        "since": _since(workload, "Admitted" if running else "QuotaReserved"),
+        "why": "" if running else _why(workload),
+        "message": "" if running else message(workload, "QuotaReserved"),
+    }
+
+
+def _why(workload: Object) -> str:
+    """What a waiting job is told: why it was put back, if it ran before, and what it lacks now."""
+    parts = [message(workload, "Evicted")] if is_true(workload, "Evicted") else []
+    if is_true(workload, "QuotaReserved"):
+        parts += [f"has its quota, and waits for {it}" for it in _checks(workload)] or ["has its quota"]
+    else:
+        parts.append(message(workload, "QuotaReserved") or "not looked at yet")
+    return "; ".join(in_plain_words(part) for part in parts if part)
+
+
+def _checks(workload: Object) -> Iterator[str]:
+    """Admission checks that do not let the job go yet, such as a ProvisioningRequest's."""
+    for check in workload.get("status", {}).get("admissionChecks", ()):
+        if check["state"] != "Ready":
+            yield f"{check['name']} ({check.get('message') or check['state']})"
+
+
+def _asked(workload: Object, resource: str) -> int | float:
+    """What all pods of a job ask for of a resource."""
+    sets = workload["spec"].get("podSets", ())
+    return whole_or_part(sum(it.get("count", 1) * asked(it["template"], resource) for it in sets))
+
+
+def _quotas(queue: Object) -> Iterator[dict[str, Any]]:
+    """Quotas by flavor: the queue's own, what its work uses, and how much of that is borrowed.
+
+    Of a flavor with chips or GPUs these alone, for a host's CPUs and memory go with them; of another its cores.
+    """
+    used = {
+        (flavor["name"], resource["name"]): resource
+        for flavor in queue.get("status", {}).get("flavorsUsage", ())
+        for resource in flavor.get("resources", ())
+    }
+    for group in queue["spec"].get("resourceGroups", ()):
+        for flavor in group["flavors"]:
+            own = {it["name"]: it["nominalQuota"] for it in flavor["resources"]}
+            rows = {it: _quota(flavor["name"], it, own, used) for it in (TPU, GPU, "cpu")}
+            counted = [rows[it] for it in (TPU, GPU) if rows[it]["nominal"] or rows[it]["used"]]
+            cpu = rows["cpu"]
+            yield from counted or ([cpu] if cpu["nominal"] or cpu["used"] else [])
+
+
+def _quota(
+    flavor: str, resource: str, own: Mapping[str, Any], used: Mapping[tuple[str, str], Mapping[str, Any]]
+) -> dict[str, Any]:
+    use = used.get((flavor, resource), {})
+    amounts = {"nominal": own.get(resource, 0), "used": use.get("total", 0), "borrowed": use.get("borrowed", 0)}
+    return {
+        "flavor": flavor,
+        "resource": resource,
+        **{key: whole_or_part(thousandths(value)) for key, value in amounts.items()},
+    }
+
+
+def _priority(workload: Object) -> int:
+    return int(workload["spec"].get("priority") or 0)
+
+
+def _since(item: Object, kind: str) -> str:
+    return str(condition(item, kind).get("lastTransitionTime") or item["metadata"]["creationTimestamp"])
+
+
+def _namespace(item: Object) -> str:
+    return str(item["metadata"]["namespace"])

@@ -1,0 +1,196 @@
+"""A cluster as a kubeconfig names it, read by Kubernetes' own client: read-only, and every failure in one line."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Self
+
+import yaml
+
+from tpuplane.status.objects import Object
+from tpuplane.status.pools import describe_pools
+from tpuplane.status.queues import describe_queues
+
+_KUEUE = "kueue.x-k8s.io"
+_VERSIONS = ("v1beta2", "v1beta1")  # those that `describe_queues` reads, the newest first
+_KUEUE_KINDS = {"queues": "clusterqueues", "local_queues": "localqueues", "workloads": "workloads"}
+_PAGE = 500  # objects of an answer, as kubectl asks for them
+_TIMEOUT = (5, 60)  # seconds to connect, and for a page
+
+# Pods that are over hold nothing.
+_ALIVE = "status.phase!=Succeeded,status.phase!=Failed"
+
+
+class Unreachable(Exception):
+    """The cluster could not be asked; the message says why, and what to do."""
+
+
+class NoContext(Exception):
+    """The kubeconfig does not have what is asked for; the message says what it has."""
+
+
+class Cluster:
+    """The cluster of one context of a kubeconfig, as kubectl finds both.
+
+    `kubeconfig` is a file, by default those of `KUBECONFIG`, else `~/.kube/config`; `context` is by default the
+    current one.
+    """
+
+    def __init__(self, kubeconfig: Path | None = None, context: str | None = None) -> None:
+        """Find the context; nothing is asked yet.
+
+        Raises:
+            NoContext: if there is no such file or context.
+
+        """
+        self._files = str(kubeconfig or os.environ.get("KUBECONFIG") or Path.home() / ".kube" / "config")
+        names, current = _contexts(self._files)
+        chosen = context or current
+        if chosen not in names:
+            what = f"no context {chosen!r}" if chosen else "no current context; name one with --context"
+            raise NoContext(f"{self._files} has {what}; allowed: {', '.join(names) or 'none'}")
+        self.context: str = chosen
+
+    def describe(self) -> dict[str, Any]:
+        """What stands in the cluster now, as plain values; `queues` is None where Kueue is not installed.
+
+        Raises:
+            Unreachable: if the API server does not answer, or refuses.
+
+        """
+        with self._asking() as client:
+            nodes, pods = self._core(client)
+            kueue = self._kueue(client)
+            return {
+                "context": self.context,
+                "server": client.configuration.host,
+                "nodePools": describe_pools(nodes, pods),
+                "queues": None if kueue is None else describe_queues(**kueue, pods=pods, nodes=nodes),
+            }
+
+    @contextmanager
+    def _asking(self) -> Iterator[Any]:
+        """A client, whose every failure is an `Unreachable`."""
+        from kubernetes.client import ApiException, Configuration  # noqa: PLC0415
+        from kubernetes.config import ConfigException, new_client_from_config  # noqa: PLC0415
+        from urllib3.exceptions import HTTPError  # noqa: PLC0415
+
+        settings: Any = Configuration()
+        settings.retries = False
+        connect: Any = new_client_from_config
+        try:
+            with _Complaints() as complaints:
+                client = connect(self._files, self.context, persist_config=False, client_configuration=settings)
+            if complaints.heard:
+                raise Unreachable(f"no credentials for context {self.context}: {'; '.join(complaints.heard)}")
+            with client:
+                yield client
+        except ApiException as error:
+            raise Unreachable(self._refusal(settings.host, error)) from None
+        except ConfigException as error:
+            raise Unreachable(f"the context {self.context} cannot be used: {error}") from None
+        except (HTTPError, OSError) as error:
+            raise Unreachable(
+                f"no cluster answers at {settings.host} (context {self.context}): {error}. Is it up, and may this "
+                "machine reach its control plane?"
+            ) from None
+
+    def _refusal(self, host: str, error: Any) -> str:
+        said = _message(error.body) or str(error.reason)
+        if error.status == HTTPStatus.UNAUTHORIZED:
+            return f"{host} refuses the credentials of context {self.context}: {said}; on GKE: gcloud auth login"
+        if error.status == HTTPStatus.FORBIDDEN:
+            return (
+                f"{host} refuses: {said}. Reading nodes, pods and Kueue's queues of all namespaces is needed; on GKE "
+                "roles/container.viewer has it"
+            )
+        return f"{host} answers {error.status}: {said}"
+
+    def _core(self, client: Any) -> tuple[list[Object], list[Object]]:
+        from kubernetes.client import CoreV1Api  # noqa: PLC0415
+
+        core: Any = CoreV1Api(client)
+
+        # As they are: the client's own classes know what its release knows, and are slow to fill.
+        def raw(ask: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+            return lambda **page: json.loads(ask(**options, **page, _preload_content=False).data)
+
+        alive = raw(core.list_pod_for_all_namespaces, field_selector=_ALIVE)
+        return list(_pages(raw(core.list_node))), list(_pages(alive))
+
+    def _kueue(self, client: Any) -> dict[str, list[Object]] | None:
+        """Its cluster queues, local queues and workloads; None where it is not installed."""
+        from kubernetes.client import ApisApi, CustomObjectsApi  # noqa: PLC0415
+
+        groups: Any = ApisApi(client).get_api_versions(_request_timeout=_TIMEOUT)
+        served = {it.version for group in groups.groups if group.name == _KUEUE for it in group.versions}
+        version = next((it for it in _VERSIONS if it in served), None)
+        if version is None:
+            return None
+        ask: Any = CustomObjectsApi(client).list_cluster_custom_object
+        return {name: list(_pages(partial(ask, _KUEUE, version, plural))) for name, plural in _KUEUE_KINDS.items()}
+
+
+def _contexts(files: str) -> tuple[list[str], str]:
+    """The contexts of a kubeconfig, of several files as kubectl merges them, and which is current ("": none)."""
+    from kubernetes.config import ConfigException  # noqa: PLC0415 (slow to import)
+    from kubernetes.config.kube_config import KubeConfigMerger  # noqa: PLC0415
+
+    reader: Any = KubeConfigMerger
+    try:
+        merged = reader(files).config
+        if merged is None:
+            raise ConfigException("no such file")
+        return [it["name"] for it in merged.value["contexts"]], merged.value.get("current-context") or ""
+    # What is no kubeconfig at all is not refused by the client: it trips over it.
+    except (ConfigException, yaml.YAMLError, OSError, ValueError, AttributeError, TypeError, KeyError) as error:
+        why = " ".join(str(error).split())
+        raise NoContext(
+            f"{files} is no kubeconfig ({why}); name one with --kubeconfig, or write one with "
+            "`gcloud container clusters get-credentials CLUSTER --location LOCATION`"
+        ) from None
+
+
+class _Complaints(logging.Handler):
+    """What the client says of a credential plugin that failed: it only logs that, and asks without credentials."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.heard: list[str] = []
+
+    def __enter__(self) -> Self:
+        logging.getLogger().addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger().removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep what is said."""
+        self.heard.append(" ".join(record.getMessage().split()))
+
+
+def _pages(ask: Callable[..., Any]) -> Iterator[Object]:
+    """All objects of a list, asked for in parts."""
+    following: str | None = None
+    while True:
+        more = {"_continue": following} if following else {}
+        answer = ask(limit=_PAGE, _request_timeout=_TIMEOUT, **more)
+        yield from answer["items"]
+        following = answer["metadata"].get("continue")
+        if not following:
+            return
+
+
+def _message(body: Any) -> str:
+    try:
+        return str(json.loads(body)["message"])
+    except (TypeError, ValueError, KeyError):
+        return ""

@@ -1,0 +1,99 @@
+"""Node pools and slices as the nodes' labels tell them: hosts that are there, ready, and who holds them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tpuplane.status import describe_pools
+from tpuplane.tpu import Slice
+
+pytestmark = pytest.mark.unit
+
+READY = {"type": "Ready", "status": "True"}
+LOST = {"type": "Ready", "status": "Unknown", "message": "Kubelet stopped posting node status."}
+
+
+def node(name: str, pool: str, **labels: str) -> dict[str, Any]:
+    own = {"cloud.google.com/gke-nodepool": pool, "topology.kubernetes.io/zone": "us-east5-b", **labels}
+    return {"metadata": {"name": name, "labels": own}, "spec": {}, "status": {"conditions": [READY], "capacity": {}}}
+
+
+def host(name: str, pool: str, shape: Slice, **labels: str) -> dict[str, Any]:
+    machine = {"node.kubernetes.io/instance-type": shape.machine.name}
+    made = node(name, pool, **shape.node_labels, **machine, **labels)
+    made["status"]["capacity"]["google.com/tpu"] = str(shape.machine.chips)
+    return made
+
+
+def pod(namespace: str, name: str, on: str, chips: int, **labels: str) -> dict[str, Any]:
+    container = {"resources": {"limits": {"google.com/tpu": chips} if chips else {}}}
+    metadata = {"name": name, "namespace": namespace, "labels": labels}
+    return {"metadata": metadata, "spec": {"nodeName": on, "containers": [container]}}
+
+
+SLICE = Slice.of("v6e", "4x4")
+HOSTS = [host(f"h{index}", "trainer-0", SLICE, **{"tpuplane-capacity": "reservation"}) for index in range(4)]
+
+
+def test_a_multi_host_pool_is_one_slice_with_all_of_its_hosts() -> None:
+    (pool,) = describe_pools(HOSTS, [])
+    assert (pool["slice"], pool["chips"], pool["hosts"], pool["hostsReady"]) == ("v6e 4x4", 16, 4, 4)
+    assert (pool["capacity"], pool["zones"], pool["problems"]) == ("reservation", ["us-east5-b"], [])
+
+
+def test_a_host_that_is_missing_not_ready_or_cordoned_is_said() -> None:
+    lost = {**HOSTS[0], "status": {**HOSTS[0]["status"], "conditions": [LOST]}}
+    closed = {**HOSTS[1], "spec": {"unschedulable": True}}
+    (pool,) = describe_pools([lost, closed, HOSTS[2]], [])
+    assert (pool["hosts"], pool["hostsReady"]) == (4, 2)
+    assert pool["problems"] == [
+        "1 of 4 hosts are not there",
+        "h0 is not ready: Kubelet stopped posting node status.",
+        "h1 takes no new pods (cordoned)",
+    ]
+
+
+def test_hosts_of_one_host_slices_are_counted_as_they_are() -> None:
+    single = Slice.of("v6e", "2x2")
+    (pool,) = describe_pools([host("a", "notebooks", single), host("b", "notebooks", single)], [])
+    assert (pool["multiHost"], pool["hosts"], pool["chips"]) == (False, 2, 8)
+
+
+def test_a_pool_is_held_by_the_jobs_whose_pods_have_its_chips() -> None:
+    pods = [
+        *(pod("research", f"p{index}", f"h{index}", 4, **{"ray.io/cluster": "train-x7"}) for index in range(4)),
+        pod("kube-system", "device-plugin", "h0", 0),
+        pod("product", "alone", "h0", 4),
+    ]
+    (pool,) = describe_pools(HOSTS, pods)
+    assert pool["heldBy"] == ["product/alone", "research/train-x7"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "job"),
+    [
+        ({"ray.io/cluster": "train-raycluster-x7", "ray.io/originated-from-cr-name": "train"}, "train"),
+        ({"jobset.sigs.k8s.io/jobset-name": "runs", "batch.kubernetes.io/job-name": "runs-slice-0"}, "runs"),
+        ({"batch.kubernetes.io/job-name": "once"}, "once"),
+        ({}, "p"),
+    ],
+)
+def test_a_pod_belongs_to_the_outermost_job(labels: dict[str, str], job: str) -> None:
+    (pool,) = describe_pools(HOSTS, [pod("research", "p", "h0", 4, **labels)])
+    assert pool["heldBy"] == [f"research/{job}"]
+
+
+def test_chips_that_the_catalogue_does_not_know_are_shown_by_their_labels() -> None:
+    labels = {"cloud.google.com/gke-tpu-accelerator": "tpu9-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
+    (pool,) = describe_pools([node("new", "next", **labels)], [])
+    assert (pool["slice"], pool["hosts"]) == ("tpu9-slice 4x4", 1)
+
+
+def test_gpu_nodes_and_cpu_nodes() -> None:
+    gpus = node("g", "open-models", **{"cloud.google.com/gke-accelerator": "nvidia-l4"})
+    gpus["status"]["capacity"]["nvidia.com/gpu"] = "2"
+    spot = node("c", "batch", **{"cloud.google.com/gke-provisioning": "spot"})
+    cpus, first = describe_pools([gpus, spot], [])
+    assert (cpus["name"], cpus["capacity"], cpus["chips"], cpus["gpus"]) == ("batch", "spot", 0, 0)
+    assert (first["gpu"], first["gpus"], first["hosts"]) == ("nvidia-l4", 2, 1)

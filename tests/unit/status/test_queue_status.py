@@ -1,0 +1,163 @@
+"""Who holds which slices, who waits and why: from Kueue's objects, and in plain words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tpuplane.status import NO_QUEUE, describe_queues, in_plain_words
+
+pytestmark = pytest.mark.unit
+
+WORDS = yaml.safe_load(Path(__file__).with_name("kueue_words.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("row", WORDS, ids=[row["plain"] for row in WORDS])
+def test_kueues_words_are_said_plainly(row: dict[str, str]) -> None:
+    assert in_plain_words(row["kueue"]) == row["plain"]
+
+
+def workload(name: str, team: str, **conditions: tuple[str, str]) -> dict[str, Any]:
+    """A JobSet's workload of two pods with four chips each."""
+    container = {"resources": {"requests": {"cpu": "8"}, "limits": {"google.com/tpu": "4"}}}
+    return {
+        "metadata": {
+            "name": f"jobset-{name}",
+            "namespace": team,
+            "creationTimestamp": "2026-11-21T10:00:00Z",
+            "ownerReferences": [{"kind": "JobSet", "name": name}],
+        },
+        "spec": {
+            "queueName": "default",
+            "priority": 500,
+            "podSets": [{"count": 2, "template": {"spec": {"containers": [container]}}}],
+        },
+        "status": {
+            "conditions": [
+                {"type": kind, "status": status, "message": message, "lastTransitionTime": "2026-11-21T10:00:01Z"}
+                for kind, (status, message) in conditions.items()
+            ]
+        },
+    }
+
+
+QUEUE = {
+    "metadata": {"name": "research"},
+    "spec": {
+        "cohortName": "lab",
+        "resourceGroups": [
+            {
+                "flavors": [
+                    {
+                        "name": "v6e-4x4",
+                        "resources": [
+                            {"name": "google.com/tpu", "nominalQuota": "16"},
+                            {"name": "cpu", "nominalQuota": "720"},
+                            {"name": "memory", "nominalQuota": "64Gi"},
+                        ],
+                    },
+                    {"name": "g2-standard-12", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": 4}]},
+                    {
+                        "name": "cpu",
+                        "resources": [
+                            {"name": "google.com/tpu", "nominalQuota": "0"},
+                            {"name": "cpu", "nominalQuota": "24"},
+                        ],
+                    },
+                    {"name": "v5e-4x8", "resources": [{"name": "google.com/tpu", "nominalQuota": "0"}]},
+                ]
+            }
+        ],
+    },
+    "status": {
+        "conditions": [{"type": "Active", "status": "True", "message": "Can admit new workloads"}],
+        "flavorsUsage": [
+            {"name": "v6e-4x4", "resources": [{"name": "google.com/tpu", "total": "24", "borrowed": "8"}]},
+            {"name": "cpu", "resources": [{"name": "cpu", "total": "1500m"}]},
+        ],
+    },
+}
+LOCAL_QUEUE = {"metadata": {"name": "default", "namespace": "research"}, "spec": {"clusterQueue": "research"}}
+NODES = [
+    {"metadata": {"name": node, "labels": {"cloud.google.com/gke-nodepool": "trainer-0"}}} for node in ("n0", "n1")
+]
+
+
+def test_a_queue_shows_who_holds_and_who_waits() -> None:
+    pods = [
+        {
+            "metadata": {"namespace": "research", "annotations": {"kueue.x-k8s.io/workload": "jobset-runs"}},
+            "spec": {"nodeName": node, "containers": []},
+        }
+        for node in ("n0", "n1")
+    ]
+    (found,) = describe_queues(
+        [QUEUE],
+        [LOCAL_QUEUE],
+        [
+            workload("waits", "research", QuotaReserved=("False", WORDS[0]["kueue"])),
+            workload("runs", "research", Admitted=("True", "The workload is admitted")),
+            workload("done", "research", Admitted=("True", ""), Finished=("True", "")),
+        ],
+        pods,
+        NODES,
+    )
+    assert [(it["job"], it["state"], it["chips"], it["nodePools"]) for it in found["workloads"]] == [
+        ("runs", "admitted", 8, ["trainer-0"]),
+        ("waits", "waiting", 8, []),
+    ]
+    assert found["workloads"][1]["why"] == WORDS[0]["plain"]
+    assert found["workloads"][1]["message"] == WORDS[0]["kueue"]
+
+
+def test_a_quota_is_in_chips_or_gpus_and_else_in_cores() -> None:
+    """A host's CPUs go with its chips, and a flavor without quota and use is no news."""
+    (found,) = describe_queues([QUEUE], [], [], [], [])
+    assert [tuple(quota.values()) for quota in found["quotas"]] == [
+        ("v6e-4x4", "google.com/tpu", 16, 24, 8),
+        ("g2-standard-12", "nvidia.com/gpu", 4, 0, 0),
+        ("cpu", "cpu", 24, 1.5, 0),
+    ]
+
+
+def test_a_job_with_quota_says_which_check_it_waits_for() -> None:
+    waits = workload("waits", "research", QuotaReserved=("True", "Quota reserved in ClusterQueue research"))
+    waits["status"]["admissionChecks"] = [
+        {"name": "done", "state": "Ready"},
+        {"name": "provisioning", "state": "Pending", "message": "no capacity in the zone yet"},
+    ]
+    (found,) = describe_queues([QUEUE], [LOCAL_QUEUE], [waits], [], [])
+    (job,) = found["workloads"]
+    assert (job["state"], job["why"]) == (
+        "waiting",
+        "has its quota, and waits for provisioning (no capacity in the zone yet)",
+    )
+
+
+def test_a_job_whose_queue_is_not_there_is_shown_too() -> None:
+    lost = workload("lost", "product", QuotaReserved=("False", WORDS[3]["kueue"]))
+    research, rest = describe_queues([QUEUE], [LOCAL_QUEUE], [lost], [], [])
+    assert research["workloads"] == []
+    assert (rest["name"], rest["active"]) == (NO_QUEUE, False)
+    assert [(job["job"], job["why"]) for job in rest["workloads"]] == [("lost", WORDS[3]["plain"])]
+
+
+def test_more_important_jobs_wait_in_front() -> None:
+    jobs = [workload(name, "research", QuotaReserved=("False", "")) for name in ("first", "second", "urgent")]
+    jobs[1]["metadata"]["creationTimestamp"] = "2026-11-21T10:05:00Z"
+    jobs[2]["metadata"]["creationTimestamp"] = "2026-11-21T10:10:00Z"
+    jobs[2]["spec"]["priority"] = 1000
+    (found,) = describe_queues([QUEUE], [LOCAL_QUEUE], jobs, [], [])
+    assert [job["job"] for job in found["workloads"]] == ["urgent", "first", "second"]
+
+
+def test_the_former_version_of_kueues_objects_is_read_too() -> None:
+    """v1beta1 has other names for cohort and priority class."""
+    queue = {**QUEUE, "spec": {**QUEUE["spec"], "cohort": "old"}}  # type: ignore[dict-item]
+    del queue["spec"]["cohortName"]
+    job = workload("waits", "research", QuotaReserved=("False", ""))
+    job["spec"]["priorityClassName"] = "high"
+    (found,) = describe_queues([queue], [LOCAL_QUEUE], [job], [], [])
+    assert (found["cohort"], found["workloads"][0]["priorityClass"]) == ("old", "high")

@@ -1,0 +1,210 @@
+"""`tpuplane status` asks the API server of a kubeconfig, and says in one line why it cannot."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import yaml
+from tpuplane.cli import app
+from typer.testing import CliRunner, Result
+
+from tests.unit.status.test_pool_status import HOSTS
+from tests.unit.status.test_queue_status import LOCAL_QUEUE, QUEUE, WORDS, workload
+
+pytestmark = pytest.mark.unit
+
+KUEUE = "/apis/kueue.x-k8s.io/v1beta2/"
+JOB = {
+    "metadata": {
+        "name": "p0",
+        "namespace": "research",
+        "labels": {"jobset.sigs.k8s.io/jobset-name": "runs"},
+        "annotations": {"kueue.x-k8s.io/workload": "jobset-runs"},
+    },
+    "spec": {"nodeName": "h0", "containers": [{"resources": {"requests": {"google.com/tpu": "4"}}}]},
+}
+
+
+def group(name: str, *versions: str) -> dict[str, Any]:
+    served = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
+    return {"name": name, "versions": served, "preferredVersion": served[0]}
+
+
+class ApiServer(ThreadingHTTPServer):
+    """Answers lists in pages of two, as an API server does; `refusal` is a status for every request."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.refusal: int | None = None
+        self.asked: list[str] = []
+        self.groups = [group("apps", "v1"), group("kueue.x-k8s.io", "v1beta1", "v1beta2")]
+        self.lists: dict[str, list[Any]] = {
+            "/api/v1/nodes": HOSTS,
+            "/api/v1/pods": [JOB],
+            KUEUE + "clusterqueues": [QUEUE],
+            KUEUE + "localqueues": [LOCAL_QUEUE],
+            KUEUE + "workloads": [
+                workload("runs", "research", Admitted=("True", "")),
+                workload("waits", "research", QuotaReserved=("False", WORDS[0]["kueue"])),
+            ],
+        }
+
+    def answer(self, url: str) -> tuple[int, Any]:
+        path, query = urlsplit(url).path.rstrip("/"), parse_qs(urlsplit(url).query)
+        self.asked.append(path)
+        if self.refusal is not None:
+            return self.refusal, {"kind": "Status", "message": "nodes is forbidden"}
+        if path == "/apis":
+            return 200, {"kind": "APIGroupList", "apiVersion": "v1", "groups": self.groups}
+        start = int(query.get("continue", ["0"])[0])
+        items = self.lists[path]
+        more = {"continue": str(start + 2)} if start + 2 < len(items) else {}
+        return 200, {"kind": "List", "metadata": more, "items": items[start : start + 2]}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ApiServer
+
+    def do_GET(self) -> None:
+        status, body = self.server.answer(self.path)
+        text = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[ApiServer]:
+    with ApiServer() as made:
+        thread = threading.Thread(target=made.serve_forever)
+        thread.start()
+        yield made
+        made.shutdown()
+        thread.join()
+
+
+def kubeconfig(folder: Path, port: int, user: dict[str, Any] | None = None, current: str = "lab") -> Path:
+    file = folder / "kubeconfig"
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": current,
+        "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}],
+        "clusters": [{"name": "lab", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+        "users": [{"name": "me", "user": user or {"token": "secret"}}],
+    }
+    file.write_text(yaml.safe_dump(document), encoding="utf-8")
+    return file
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, ["status", *map(str, arguments)])
+
+
+def lines(result: Result) -> list[str]:
+    return [" ".join(line.split()) for line in result.stdout.splitlines()]
+
+
+def test_it_shows_slices_queues_holders_and_who_waits_why(server: ApiServer, tmp_path: Path) -> None:
+    result = run("--kubeconfig", kubeconfig(tmp_path, server.server_port))
+    assert result.exit_code == 0, result.stderr
+    shown = lines(result)
+    assert "trainer-0 v6e 4x4 16 4/4 reservation research/runs" in shown
+    assert "16 chips; 4 of 4 TPU hosts ready" in shown
+    assert "research v6e-4x4 24 of 16, 8 borrowed, g2-standard-12 0 of 4 GPUs, cpu 1.5 of 24 cores" in shown
+    assert "research/runs 500 8 chips on trainer-0" in shown
+    assert f"research/waits 500 8 chips waits: {WORDS[0]['plain']}" in shown
+
+
+def test_json_says_the_same(server: ApiServer, tmp_path: Path) -> None:
+    result = run("--kubeconfig", kubeconfig(tmp_path, server.server_port), "--context", "lab", "--json")
+    (cluster,) = json.loads(result.stdout)["clusters"]
+    assert cluster["context"] == "lab"
+    assert [pool["heldBy"] for pool in cluster["nodePools"]] == [["research/runs"]]
+    assert [job["state"] for job in cluster["queues"][0]["workloads"]] == ["admitted", "waiting"]
+
+
+def test_kubectls_own_variable_names_the_kubeconfig(
+    server: ApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", f"{tmp_path / 'none'}:{kubeconfig(tmp_path, server.server_port)}")
+    assert "trainer-0" in run().stdout
+
+
+def test_a_cluster_without_kueue_has_no_queues(server: ApiServer, tmp_path: Path) -> None:
+    server.groups = server.groups[:1]
+    result = run("--kubeconfig", kubeconfig(tmp_path, server.server_port))
+    assert result.exit_code == 0, result.stderr
+    assert "no queues: Kueue is not installed in this cluster" in result.stdout
+    assert not any("kueue" in path for path in server.asked)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (401, "refuses the credentials of context lab: nodes is forbidden; on GKE: gcloud auth login"),
+        (403, "refuses: nodes is forbidden. Reading nodes, pods and Kueue's queues"),
+        (500, "answers 500: nodes is forbidden"),
+    ],
+)
+def test_a_refusal_names_its_cause_and_remedy(server: ApiServer, tmp_path: Path, status: int, said: str) -> None:
+    server.refusal = status
+    result = run("--kubeconfig", kubeconfig(tmp_path, server.server_port))
+    assert result.exit_code == 3
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_no_cluster_answers(server: ApiServer, tmp_path: Path) -> None:
+    file = kubeconfig(tmp_path, server.server_port)
+    server.server_close()
+    result = run("--kubeconfig", file)
+    assert result.exit_code == 3
+    assert f"no cluster answers at http://127.0.0.1:{server.server_port} (context lab)" in result.stderr
+
+
+def test_a_credential_plugin_that_fails_is_the_cause(server: ApiServer, tmp_path: Path) -> None:
+    """The client would go on without credentials, and the refusal would hide why."""
+    plugin = {"apiVersion": "client.authentication.k8s.io/v1beta1", "command": str(tmp_path / "plugin")}
+    result = run("--kubeconfig", kubeconfig(tmp_path, server.server_port, {"exec": plugin}))
+    assert result.exit_code == 3
+    assert "no credentials for context lab: " in result.stderr
+    assert str(tmp_path / "plugin") in result.stderr
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "current", "said"),
+    [
+        (("--context", "prod"), "lab", "has no context 'prod'; allowed: lab"),
+        ((), "", "has no current context; name one with --context; allowed: lab"),
+    ],
+)
+def test_an_unknown_context_is_called_wrongly(
+    tmp_path: Path, arguments: tuple[str, ...], current: str, said: str
+) -> None:
+    result = run("--kubeconfig", kubeconfig(tmp_path, 9, current=current), *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize("text", [None, "", "no mapping", "a: [", "{kind: Config}"])
+def test_a_file_that_is_no_kubeconfig_is_called_wrongly(tmp_path: Path, text: str | None) -> None:
+    file = tmp_path / "kubeconfig"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    result = run("--kubeconfig", file)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {file}")
