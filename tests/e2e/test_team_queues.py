@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
+from tests.e2e.platform_under_test import BIN, CENTRAL1, PlatformUnderTest
 from tests.e2e.test_workloads import running
 
 pytestmark = pytest.mark.e2e
 
 PATIENCE = 120.0
+TPUPLANE = BIN / "tpuplane"
 
 
 class Teams:
@@ -105,6 +106,22 @@ def test_a_job_larger_than_everything_is_told_so(teams: Teams) -> None:
     (job,) = queue["workloads"]
     assert (job["job"], job["state"], job["chips"]) == ("giant", "waiting", 48)
     assert "asks for 48 chips of v6e-4x4, and its queue never gets more than 32" in job["why"]
+
+
+def test_the_products_own_status_says_who_holds_which_slice_and_who_waits_why(teams: Teams) -> None:
+    teams.submit("product", "holder", slices=1)
+    ((pool,),) = teams.pools("product", "holder", 1)
+    teams.submit("product", "giant", slices=3)
+    teams.condition("product", "giant", "QuotaReserved", lambda it: it["status"] == "False")
+    (cluster,) = json.loads(teams.platform.run(TPUPLANE, "status", "--context", CENTRAL1, "--json").stdout)["clusters"]
+    pools = {it["name"]: it for it in cluster["nodePools"]}
+    assert (pools[pool]["slice"], pools[pool]["hostsReady"], pools[pool]["hosts"]) == ("v6e 4x4", 4, 4)
+    assert [name for name, it in pools.items() if "product/holder" in it["heldBy"]] == [pool]
+    (queue,) = [it for it in cluster["queues"] if it["name"] == "product"]
+    assert [(job["job"], job["nodePools"]) for job in queue["workloads"]] == [("holder", [pool]), ("giant", [])]
+    assert "its queue never gets more than 32" in queue["workloads"][1]["why"]
+    (same,) = [it for it in teams.platform.status()["clusters"] if it["context"] == CENTRAL1]
+    assert same["queues"] == cluster["queues"]
 
 
 def test_flavors_are_the_nodes_own_labels_and_taints(platform: PlatformUnderTest) -> None:

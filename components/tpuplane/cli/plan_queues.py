@@ -93,7 +93,7 @@ def _flavor(flavor: FlavorPlan) -> dict[str, Any]:
         "capacity": flavor.capacity,
         "slices": flavor.slices,
         "perSlice": flavor.per_slice,
-        "queued": flavor.queued,
+        "queued": flavor.provisioning is not None,
     }
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pydantic import BaseModel
+
 from tpuplane.explain.reasons import Facts, zone_offers
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import ClusterPlan, NodePoolPlan
 from tpuplane.plan.summary import PoolSummary, RangeUse
-from tpuplane.spec import ClusterSpec, GpuPoolSpec, PoolSpec
+from tpuplane.spec import ClusterSpec, GpuPoolSpec, PlatformSpec, PoolSpec
+from tpuplane.spec.compute_classes import ComputeClassSpec
 from tpuplane.spec.locations import is_zone, locations
 from tpuplane.spec.networks import pod_block
+from tpuplane.spec.teams import TeamSpec
 from tpuplane.tpu import catalogue
 
 _RANGES = {"node": "nodes", "pod": "pods"}
@@ -91,6 +95,27 @@ def system_facts(spec: ClusterSpec, cluster: ClusterPlan) -> Facts:
         "region": cluster.region,
         "usual_machines": cluster.region not in locations().fallback_machines,
     }
+
+
+def team_facts(spec: TeamSpec, platform: PlatformSpec) -> Facts:
+    """Facts of a team."""
+    return {
+        "written": spec.model_fields_set,
+        "queue": spec.queue,
+        "usual_queue": spec.queue == TeamSpec.model_fields["queue"].default,
+        "any_member": bool(spec.members),
+        "order": ", ".join(platform.queues.capacity_order),
+    }
+
+
+def class_facts(spec: ComputeClassSpec) -> Facts:
+    """Facts of a compute class."""
+    return {"written": spec.model_fields_set, "preset": spec.preset}
+
+
+def addon_facts(spec: BaseModel, key: str) -> Facts:
+    """Facts of an add-on that the platform installs."""
+    return {"written": spec.model_fields_set, "addon": key}
 
 
 def cluster_facts(spec: ClusterSpec, cluster: ClusterPlan) -> Facts:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tpuplane.explain.fields import Field, find, root
 from tpuplane.explain.reasons import Entry, Kind, entries
 from tpuplane.spec import PlatformSpec
+from tpuplane.spec.errors import dotted
 from tpuplane.tpu import nearest_names
 
 # Paths that an error lists.
@@ -22,79 +24,155 @@ class Target:
     """One thing of the plan."""
 
     kind: Kind
-    cluster: str
-    pool: str = ""
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """Its path in the user's file."""
-        pool = self.pool
-        within = {"pool": ("pools", pool), "gpuPool": ("gpuPools", pool), "systemPool": ("systemPool",), "cluster": ()}
-        return ("clusters", self.cluster, *within[self.kind])
+    parts: tuple[str, ...]
+    """Its path in the user's file."""
 
     @property
     def path(self) -> str:
         """The same as text."""
         return ".".join(self.parts)
 
+    @property
+    def cluster(self) -> str:
+        """Key of its cluster."""
+        return self.parts[1]
+
+    @property
+    def key(self) -> str:
+        """Its own key: of a pool, a team, a class, an add-on."""
+        return self.parts[-1]
+
+    @property
+    def short(self) -> str:
+        """The path without the cluster; empty for the cluster itself, and for what is in none."""
+        return ".".join(self.parts[2:]) if self.parts[0] == "clusters" else ""
+
     def is_called(self, name: str) -> bool:
         """Whether `name` is its path or its short path."""
         return bool(name) and name in (self.path, self.short)
 
-    @property
-    def short(self) -> str:
-        """The path without the cluster; empty for the cluster itself."""
-        return ".".join(self.parts[2:])
-
 
 def targets(spec: PlatformSpec) -> Iterator[Target]:
-    """Everything that can be asked about, in the order of the file."""
+    """Every thing of the plan that can be asked about, in the order of the file."""
     for key, cluster in spec.clusters.items():
-        yield Target("cluster", key)
+        own = ("clusters", key)
+        yield Target("cluster", own)
         for pool in cluster.pools:
-            yield Target("pool", key, pool)
+            yield Target("pool", (*own, "pools", pool))
         for pool in cluster.gpu_pools:
-            yield Target("gpuPool", key, pool)
+            yield Target("gpuPool", (*own, "gpuPools", pool))
         if cluster.existing is None:
-            yield Target("systemPool", key)
+            yield Target("systemPool", (*own, "systemPool"))
+        for addon in type(cluster.addons).model_fields:
+            if getattr(cluster.addons, addon) is not None:
+                yield Target("addon", (*own, "addons", addon))
+    for team in spec.teams:
+        yield Target("team", ("teams", team))
+    for name in spec.classes:
+        yield Target("class", ("classes", name))
 
 
 def paths(spec: PlatformSpec) -> tuple[str, ...]:
-    """The full path of everything that can be asked about."""
+    """The full path of every thing of the plan that can be asked about."""
     return tuple(target.path for target in targets(spec))
 
 
-def resolve(spec: PlatformSpec, path: str) -> tuple[Target, Entry | None]:
-    """The thing at a path, and the one value of it where the path names one. Raises `UnknownPath`."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a path leads to: a thing of the plan, one of its values, or a place of the description."""
+
+    target: Target | None = None
+    entry: Entry | None = None
+    field: Field | None = None
+
+
+def resolve(spec: PlatformSpec, path: str) -> Found:
+    """What there is at a path: a planned value where there is one, else a place of the description.
+
+    Raises `UnknownPath`.
+    """
     everything = list(targets(spec))
-    found = [target for target in everything if target.is_called(path)]
-    entry = None
-    if not found:
-        front, _, field = path.rpartition(".")
+    places = [place for place, rest in _places(spec, path) if not rest]
+    for front, rest in _splits(path):
         found = [target for target in everything if target.is_called(front)]
         if not found:
-            raise UnknownPath(_nothing(path, everything))
-        entry = _entry(found[0].kind, front, field)
+            continue
+        entry = _entry(found[0].kind, rest)
+        if rest and (entry is None or (entry.as_written and any(place.children for place in places))):
+            break
+        _only(found, path)
+        return Found(found[0], entry)
+    if places:
+        # A part that only some clusters have is theirs.
+        places = [place for place in places if place.within] or places
+        _only(places, path)
+        return Found(field=places[0])
+    raise UnknownPath(_nothing(spec, path, everything))
+
+
+def planned(field: Field, everything: Iterable[Target]) -> tuple[Target, Entry] | None:
+    """The planned value that a place of the description becomes, where it has a name of its own in the plan."""
+    for target in everything:
+        length = len(target.parts)
+        if length < len(field.parts) and field.parts[:length] == target.parts:
+            entry = _entry(target.kind, dotted(field.parts[length:]))
+            if entry is not None and not (entry.as_written and field.children):
+                return target, entry
+    return None
+
+
+def _splits(path: str) -> Iterator[tuple[str, str]]:
+    """The path, and every way to cut it in two, the longest front first."""
+    yield path, ""
+    parts = path.split(".")
+    for index in range(len(parts) - 1, 0, -1):
+        yield ".".join(parts[:index]), ".".join(parts[index:])
+
+
+def _entry(kind: Kind, name: str) -> Entry | None:
+    return next((entry for entry in entries(kind) if name and name in (entry.name, *entry.also)), None)
+
+
+def _places(spec: PlatformSpec, path: str) -> Iterator[tuple[Field, str]]:
+    """Where a path leads from the whole description, else from each of its clusters."""
+    whole = root(spec)
+    place, rest = find(whole, path)
+    if place.parts:
+        yield place, rest
+        return
+    for key in spec.clusters:
+        cluster, _ = find(whole, f"clusters.{key}")
+        place, rest = find(cluster, path)
+        if len(place.parts) > len(cluster.parts):
+            yield place, rest
+
+
+def _only(found: Sequence[Target | Field], path: str) -> None:
     if len(found) > 1:
-        choices = ", ".join(target.path for target in found)
+        choices = ", ".join(each.path for each in found)
         raise UnknownPath(f"{path!r} is in several clusters; allowed: {choices}")
-    return found[0], entry
 
 
-def _entry(kind: Kind, front: str, field: str) -> Entry:
-    known = entries(kind)
-    for entry in known:
-        if field == entry.name or field in entry.also:
-            return entry
-    names = {name: entry.name for entry in known for name in (entry.name, *entry.also)}
-    close = tuple(dict.fromkeys(names[name] for name in nearest_names(field, tuple(names))))
-    hint = f"; did you mean {front}.{close[0]}?" if close else ""
-    raise UnknownPath(f"{front} has no {field!r}; allowed: {', '.join(entry.name for entry in known)}{hint}")
-
-
-def _nothing(path: str, everything: list[Target]) -> str:
+def _nothing(spec: PlatformSpec, path: str, everything: list[Target]) -> str:
+    """What there is instead: at the last thing or place that the path does lead to."""
+    front, _, field = path.rpartition(".")
+    target = next((target for target in everything if target.is_called(front)), None)
+    if target is not None:
+        known = [*dict.fromkeys(entry.name for entry in entries(target.kind))]
+        names = {name: entry.name for entry in entries(target.kind) for name in (entry.name, *entry.also)}
+        return _has_no(front, field, known, names)
     there = [target.path for target in everything]
     close = nearest_names(path, [*there, *dict.fromkeys(target.short for target in everything if target.short)])
+    place, rest = next(_places(spec, path), (None, path))
+    if place is not None and place.children and (not close or place.parts[0] != "clusters"):
+        known = [child.name for child in place.children]
+        return _has_no(place.path, rest.partition(".")[0], known, {name: name for name in known})
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
     more = f" and {len(there) - _SHOWN} more" if len(there) > _SHOWN else ""
     return f"there is nothing at {path!r}; allowed: {', '.join(there[:_SHOWN])}{more}{hint}"
+
+
+def _has_no(front: str, field: str, known: list[str], names: dict[str, str]) -> str:
+    close = tuple(dict.fromkeys(names[name] for name in nearest_names(field, tuple(names))))
+    hint = f"; did you mean {front}.{close[0]}?" if close else ""
+    return f"{front} has no {field!r}; allowed: {', '.join(known)}{hint}"

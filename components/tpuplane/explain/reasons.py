@@ -21,7 +21,7 @@ from tpuplane.tpu import catalogue
 # The C parser is ten times faster; it is missing only where PyYAML was built without libyaml.
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-Kind = Literal["pool", "gpuPool", "systemPool", "cluster"]
+Kind = Literal["pool", "gpuPool", "systemPool", "cluster", "addon", "team", "class"]
 Facts = Mapping[str, Any]
 """What is known about one thing of the plan. `written` holds the fields that the user's file sets."""
 
@@ -63,6 +63,8 @@ class Entry:
     of: str
     reasons: tuple[Reason, ...]
     also: tuple[str, ...] = ()
+    as_written: bool = False
+    """Whether it has no entry in the data: its reason is the documentation of its field."""
 
     def reason(self, facts: Facts) -> Reason:
         """The reason that applies."""
@@ -91,6 +93,8 @@ def entries(kind: Kind) -> tuple[Entry, ...]:
         )
         for name, raw in _data()[kind].items()
     )
+    if kind not in _MODELS:
+        return from_file  # the rest of it is shown as it is described
     plan, spec = _MODELS[kind]
     explained = {entry.of.partition(".")[0] for entry in from_file} | _THINGS_OF_THEIR_OWN
     same = (part.name for part in fields(plan) if part.name in spec.model_fields and part.name not in explained)
@@ -101,7 +105,7 @@ def _as_written(name: str, of: FieldInfo) -> Entry:
     """A value that goes from the user's file into the plan as it is."""
     text = " ".join((of.description or "").split()).replace("{", "{{").replace("}", "}}")
     reasons = (Reason(f"You chose it. {text}", {"written": name}), Reason(f"Not set. {text}"))
-    return Entry(to_camel(name), name, reasons)
+    return Entry(to_camel(name), name, reasons, as_written=True)
 
 
 def zone_offers() -> dict[str, str]:

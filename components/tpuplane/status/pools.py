@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tpuplane.labels import CAPACITY_LABEL, GKE_POOL_LABEL, GPU, TPU
@@ -17,6 +17,7 @@ _TOPOLOGY = "cloud.google.com/gke-tpu-topology"
 _GPU = "cloud.google.com/gke-accelerator"
 _MACHINE = "node.kubernetes.io/instance-type"
 _ZONE = "topology.kubernetes.io/zone"
+_RESERVATION = "cloud.google.com/reservation-name"
 _PROVISIONING = "cloud.google.com/gke-provisioning"
 
 
@@ -44,7 +45,7 @@ def _pool(name: str, nodes: Sequence[Object], held: list[str]) -> dict[str, Any]
         "gpu": labels.get(_GPU, ""),
         "machineType": labels.get(_MACHINE, ""),
         "zones": sorted({it["metadata"]["labels"].get(_ZONE, "") for it in nodes}),
-        "capacity": labels.get(CAPACITY_LABEL) or labels.get(_PROVISIONING, ""),
+        "capacity": _capacity(labels),
         "chips": _offered(nodes, TPU),
         "gpus": _offered(nodes, GPU),
         "hosts": hosts,
@@ -63,6 +64,16 @@ def _slice(node: Object) -> Slice | None:
         return Slice.for_nodes(labels[_ACCELERATOR], labels[_TOPOLOGY], labels.get(_MACHINE))
     except SliceError:
         return None
+
+
+def _capacity(labels: Mapping[str, str]) -> str:
+    """How the hosts are bought: GKE calls reserved and on-demand ones standard."""
+    if CAPACITY_LABEL in labels:
+        return labels[CAPACITY_LABEL]
+    bought = labels.get(_PROVISIONING, "")
+    if bought == "standard":
+        return "reservation" if _RESERVATION in labels else "on-demand"
+    return bought
 
 
 def _offered(nodes: Iterable[Object], resource: str) -> int:

@@ -11,10 +11,13 @@ import pytest
 import yaml
 from tpuplane import explain as package
 from tpuplane.explain import Explanation, UnknownPath, citation, explain, paths
-from tpuplane.explain.facts import cluster_facts, gpu_pool_facts, pool_facts, system_facts
+from tpuplane.explain.looking import look
+from tpuplane.explain.paths import targets
 from tpuplane.explain.reasons import Kind, Reason, entries
 from tpuplane.plan import ClusterPlan, NodePoolPlan, plan
 from tpuplane.spec import PlatformSpec, load_stack
+
+from tests.unit.explain.test_explain_fields import FULL
 
 pytestmark = pytest.mark.unit
 
@@ -191,21 +194,12 @@ def test_no_value_of_the_plan_is_left_out() -> None:
 
 
 def applied() -> Iterator[Reason]:
-    """The reasons that apply somewhere in the platforms above."""
-    for spec in SPECS.values():
-        for cluster in plan(spec).clusters:
-            described = spec.clusters[cluster.key]
-            facts: list[tuple[Kind, Any]] = [
-                ("cluster", cluster_facts(described, cluster)),
-                ("systemPool", system_facts(described, cluster)),
-            ]
-            for key, pool in described.pools.items():
-                members = [member for member in cluster.tpu_pools if member.pool == key]
-                facts.append(("pool", pool_facts(pool, cluster, members)))
-            for made in cluster.gpu_pools:
-                facts.append(("gpuPool", gpu_pool_facts(described.gpu_pools[made.pool], cluster, made)))
-            for kind, known in facts:
-                yield from (entry.reason(known) for entry in entries(kind))
+    """The reasons that apply somewhere in the platforms above, and in that of every field."""
+    for spec in (*SPECS.values(), FULL):
+        platform = plan(spec)
+        for target in targets(spec):
+            things, facts = look(spec, platform, target)
+            yield from (entry.reason(facts) for entry in entries(target.kind) if things)
 
 
 def test_every_reason_of_the_data_applies_somewhere() -> None:
@@ -272,7 +266,7 @@ def test_values_are_known_by_the_names_of_the_file_and_of_google(path: str, name
         ("lab", ".", "there is nothing at"),
         ("acme", "pools.pretrain", "several clusters; allowed: clusters.central.pools.pretrain, clusters.columbus"),
         ("acme", "systemPool.zones", "several clusters"),
-        ("acme", "nothing.like.it", "and 6 more$"),
+        ("acme", "nothing.like.it", "and 10 more$"),
     ],
 )
 def test_an_unknown_path_says_what_there_is(stack: str, path: str, message: str) -> None:

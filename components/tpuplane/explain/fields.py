@@ -1,0 +1,116 @@
+"""The description as a tree of fields: what stands at a path, set or not, and what its documentation says."""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.alias_generators import to_camel, to_snake
+
+from tpuplane.spec import PlatformSpec
+from tpuplane.spec.errors import Path, dotted
+
+_ITEM = re.compile(r"\[(\d+)\]")  # of a list, as mistakes are located
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One place of the description: a field, an entry of a mapping, an item of a list, or all of it."""
+
+    parts: Path
+    """Its path in the user's file; items of a list by their number."""
+    value: Any
+    of: Any
+    """Its type. A part that is not set has fields too: they can be asked about."""
+    text: str = ""
+    """What the documentation says of it, of an entry that of its mapping."""
+    written: bool = False
+    """Whether the user's file sets it."""
+    within: bool = True
+    """Whether the part that it is a field of is there."""
+
+    @property
+    def path(self) -> str:
+        """The same as text."""
+        return dotted(self.parts)
+
+    @property
+    def name(self) -> str:
+        """The last part of it."""
+        return str(self.parts[-1])
+
+    @property
+    def children(self) -> tuple[Field, ...]:
+        """What is in it: of a part its fields, of a mapping or list of parts its entries; else nothing."""
+        of = plain(self.of)
+        if isinstance(of, type) and issubclass(of, BaseModel):
+            return tuple(self._field(name, of) for name in of.model_fields)
+        if not _parts_in(of):
+            return ()
+        if isinstance(self.value, Mapping):
+            return tuple(self._entry(key, item, get_args(of)[1]) for key, item in self.value.items())
+        items = enumerate(self.value or ())
+        return tuple(self._entry(index, item, get_args(of)[0]) for index, item in items)
+
+    def _field(self, name: str, of: type[BaseModel]) -> Field:
+        known = of.model_fields[name]
+        return Field(
+            (*self.parts, known.alias or to_camel(name)),
+            None if self.value is None else getattr(self.value, name),
+            known.annotation,
+            " ".join((known.description or "").split()),
+            # A default that is a whole part has fields that are set, too.
+            self.written and self.value is not None and name in self.value.model_fields_set,
+            within=self.value is not None,
+        )
+
+    def _entry(self, key: str | int, value: Any, of: Any) -> Field:
+        return Field((*self.parts, key), value, of, self.text, self.written)
+
+
+def root(spec: PlatformSpec) -> Field:
+    """The whole description."""
+    return Field((), spec, PlatformSpec, written=True)
+
+
+def find(start: Field, path: str) -> tuple[Field, str]:
+    """The place that a path leads to from `start`, as far as it does, and what is left of the path.
+
+    Names of entries may have dots of their own: of several that fit, the longest counts.
+    """
+    place, rest = start, _ITEM.sub(r".\1", path)
+    while rest:
+        fitting = (child for child in place.children if _front(child, rest) is not None)
+        following = max(fitting, key=lambda child: len(child.name), default=None)
+        if following is None:
+            break
+        place, rest = following, rest[len(_front(following, rest) or "") :].removeprefix(".")
+    return place, rest
+
+
+def _front(field: Field, rest: str) -> str | None:
+    """The beginning of a path that names the field."""
+    names = (field.name, to_snake(field.name))
+    return next((name for name in names if rest == name or rest.startswith(f"{name}.")), None)
+
+
+def plain(of: Any) -> Any:
+    """The type without None and annotations."""
+    if get_origin(of) is Annotated:
+        return plain(get_args(of)[0])
+    if get_origin(of) in (Union, types.UnionType):
+        some = [each for each in get_args(of) if each is not type(None)]
+        return plain(some[0]) if len(some) == 1 else of
+    return of
+
+
+def _parts_in(of: Any) -> bool:
+    """Whether it is a mapping or a list of parts, or of mappings of them; of plain values it is a value itself."""
+    if get_origin(of) not in (dict, tuple):
+        return False
+    item = plain(get_args(of)[1 if get_origin(of) is dict else 0])
+    return (isinstance(item, type) and issubclass(item, BaseModel)) or _parts_in(item)

@@ -1,0 +1,88 @@
+"""What a plan makes of teams, compute classes and add-ons, as one value each for `explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tpuplane.labels import GPU, TPU
+from tpuplane.plan import PlatformPlan
+from tpuplane.plan.queue_model import ClusterQueuePlan, FlavorQuotaPlan
+from tpuplane.plan.summary import counted
+
+_UNITS = {TPU: "chip", GPU: "GPU", "cpu": "core"}
+
+
+@dataclass(frozen=True, slots=True)
+class TeamView:
+    """A team in one cluster."""
+
+    name: str  # of the cluster
+    quota: tuple[str, ...]
+    flavors: tuple[str, ...]
+    local_queues: tuple[str, ...]
+    access: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassView:
+    """A compute class in one cluster."""
+
+    name: str  # of the cluster
+    ways: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AddonView:
+    """An add-on of one cluster."""
+
+    name: str  # of the cluster
+    release: str
+    after: tuple[str, ...]
+
+
+def team_views(platform: PlatformPlan, team: str) -> Sequence[TeamView]:
+    """The team in each of its clusters."""
+    return [
+        TeamView(
+            cluster.name,
+            quota=tuple(word for quota in queue.flavors for word in _quota(quota)),
+            flavors=tuple(quota.flavor for quota in queue.flavors),
+            local_queues=tuple(f"{it.namespace}/{it.name}" for it in queue.local_queues),
+            access=_access(queue),
+        )
+        for cluster in platform.clusters
+        for queue in (cluster.queues.cluster_queues if cluster.queues else ())
+        if queue.name == team
+    ]
+
+
+def class_views(platform: PlatformPlan, name: str) -> Sequence[ClassView]:
+    """The compute class in each cluster that has it."""
+    return [
+        ClassView(cluster.name, tuple(f"{index}. {way}" for index, way in enumerate(it.priorities, 1)))
+        for cluster in platform.clusters
+        for it in cluster.compute_classes
+        if it.name == name
+    ]
+
+
+def addon_views(platform: PlatformPlan, cluster: str, key: str) -> Sequence[AddonView]:
+    """The add-on of a cluster; nothing where the platform does not install it."""
+    return [
+        AddonView(it.name, f"{addon.chart.name} {addon.chart.version}", addon.after)
+        for it in platform.clusters
+        for addon in it.addons
+        if (it.key, addon.key) == (cluster, key)
+    ]
+
+
+def _quota(quota: FlavorQuotaPlan) -> Sequence[str]:
+    """Chips or GPUs, for CPUs go with them; of the system pool cores."""
+    amounts = {it.resource: it.nominal for it in quota.resources if it.nominal != "0"}
+    shown = [it for it in (TPU, GPU) if it in amounts] or [it for it in ("cpu",) if it in amounts]
+    return [f"{counted(int(amounts[it]), _UNITS[it])} of {quota.flavor}" for it in shown]
+
+
+def _access(queue: ClusterQueuePlan) -> tuple[str, ...]:
+    return tuple(f"{member.kind} {member.name}" for member in queue.members)

@@ -1,0 +1,206 @@
+"""Every path of the description is explained: its value, who chose it, and what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel
+from tpuplane.explain import UnknownPath, explain
+from tpuplane.explain.fields import Field, plain, root
+from tpuplane.plan import plan
+from tpuplane.spec import PlatformSpec
+
+pytestmark = pytest.mark.unit
+
+FULL = PlatformSpec.parse(
+    {
+        "name": "lab",
+        "project": "tpuplane-lab",
+        "labels": {"environment": "test"},
+        "reservations": {"mine": {"generation": "v6e", "zone": "us-central1-b", "chips": 64}},
+        "quotas": {"us-central1": {"v6e": {"onDemand": 512}}},
+        "classes": {
+            "sweeps": {
+                "preset": "cost-optimized",
+                "tpu": {"type": "v6e", "topology": "4x4"},
+                "reservation": {"name": "mine"},
+            },
+            "serving": {
+                "priorities": [
+                    {"nodepools": ["trainer"]},
+                    {
+                        "tpu": {"type": "v6e", "topology": "4x4", "count": 4},
+                        "reservations": {"affinity": "Specific", "specific": [{"name": "mine"}]},
+                        "taints": [{"key": "team", "value": "serving", "effect": "NoSchedule"}],
+                        "storage": {"secondaryBootDisks": [{"diskImageName": "models"}]},
+                    },
+                ],
+                "nodePoolAutoCreation": {"enabled": True},
+                "nodePoolConfig": {"resourceManagerTags": [{"key": "1/env", "value": "test"}]},
+            },
+        },
+        "queues": {"fairSharing": True},
+        "teams": {
+            "research": {
+                "members": ["group:research@example.com"],
+                "weight": 2,
+                "clusters": {
+                    "main": {
+                        "pools": {"trainer": {"slices": 1}},
+                        "gpuPools": {"models": {"nodes": 1}},
+                        "cpu": {"cores": 8},
+                    }
+                },
+            },
+            "product": {"queue": "jobs", "clusters": {"main": {"pools": {"trainer": {"chips": 16}}}}},
+        },
+        "observability": {},
+        "clusters": {
+            "main": {
+                "location": "us-central1-b",
+                "addons": {"kueue": {"replicas": 2}, "jobset": {}, "monitoring": {}},
+                "controlPlane": {"authorizedNetworks": [{"cidr": "10.0.0.0/8", "name": "vpn"}]},
+                "maintenance": {
+                    "window": {"days": ["SA", "SU"], "start": "06:00", "hours": 8},
+                    "exclusions": {"freeze": {"start": "2026-12-19", "end": "2027-01-04"}},
+                },
+                "pools": {
+                    "trainer": {
+                        "generation": "v6e",
+                        "topology": "4x4",
+                        "slices": 2,
+                        "imageStreaming": True,
+                        "secondaryBootDisks": [{"diskImage": "projects/tpuplane-lab/global/images/models"}],
+                        "extraNetworks": [{"network": "data", "subnetwork": "data"}],
+                    }
+                },
+                "gpuPools": {"models": {"accelerator": "nvidia-l4"}},
+            }
+        },
+    }
+)
+PLAN = plan(FULL)
+
+
+def places(field: Field) -> Iterator[Field]:
+    for child in field.children:
+        yield child
+        yield from places(child)
+
+
+def models(of: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(of, type) and issubclass(of, BaseModel):
+        yield of
+    for part in get_args(of):
+        if not isinstance(part, str):
+            yield from models(part)
+
+
+def every_model(of: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    yield of
+    for field in of.model_fields.values():
+        for part in models(field.annotation):
+            yield from every_model(part)
+
+
+def value_of(path: str) -> tuple[str, str]:
+    (value,) = explain(FULL, PLAN, path).values
+    return value.value, value.reason
+
+
+@pytest.mark.parametrize("model", sorted(set(every_model(PlatformSpec)), key=lambda it: it.__name__))
+def test_every_field_says_what_it_is(model: type[BaseModel]) -> None:
+    assert [name for name, field in model.model_fields.items() if not (field.description or "").strip()] == []
+
+
+def test_every_path_of_the_description_is_explained() -> None:
+    """Also those that the file does not set, and parts of parts that are not there."""
+    paths = [field.path for field in places(root(FULL))]
+    assert len(paths) > 500
+    for path in paths:
+        values = explain(FULL, PLAN, path).values
+        assert values, path
+        for value in values:
+            assert value.value, path
+            assert value.reason.removeprefix("You chose it.").removeprefix("Not set.").strip(), path
+
+
+def test_no_field_is_out_of_reach() -> None:
+    """Fields of each model of the description are among the paths of the platform above."""
+    whole = root(FULL)
+    reached = {of for place in (whole, *places(whole)) if place.children for of in [plain(place.of)]}
+    assert {model.__name__ for model in set(every_model(PlatformSpec)) - reached} == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    [
+        ("teams.research.quota", "8 cores of cpu, 1 GPU of g2-standard-12, 16 chips", "The team's own of each flavor"),
+        ("teams.research.weight", "2.0", "You chose it. Share of what is to be borrowed"),
+        ("teams.research.clusters.main.cpu.memoryGb", "64", "Not set. Memory in GB"),
+        ("teams.product.queue", "product/jobs", "One in each of the team's namespaces, called as you chose"),
+        ("teams.product.members", "none", "Nobody beyond the project's administrators"),
+        ("queues.fairSharing", "true", "You chose it. Let teams borrow by their weights"),
+        ("queues.priorities.idle.value", "-100", "Not set. Higher goes first"),
+        ("classes.serving.ways", "1. node pools trainer, 2. ", "You wrote them."),
+        ("classes.sweeps.ways", "1. spot v6e 4x4, 2. ", "The preset cost-optimized, written out"),
+        ("classes.serving.priorities[1].tpu.count", "4", "You chose it."),
+        ("addons.kueue.release", "kueue 0.", "The chart of the one release of kueue"),
+        ("addons.kueue.replicas", "2", "You chose it. Replicas, of which one is the leader."),
+        ("addons.kueue.after", "jobset", "Installed once the webhooks of these answer"),
+        ("controlPlane.publicEndpoint", "false", "The control plane has no public address"),
+        ("control_plane.dns_endpoint", "false", "Not set. Let the control plane be reached by its DNS name"),
+        ("clusters.main.network.nodesCidr", "10.0.0.0/20", "An address for each node"),
+        ("monitoring.components", "SYSTEM_COMPONENTS, STORAGE", "Not set. Whose metrics are collected"),
+        ("autoProvisioning.limits.tpu", "none", "Not set. "),
+        ("gpuPools.models.autoscaling.maxNodes", "none", "Not set. "),
+        ("observability.alerts.sliceDown.afterMinutes", "", "Not set. "),
+    ],
+)
+def test_a_value_is_told_where_the_user_looks_for_it(path: str, value: str, reason: str) -> None:
+    found, why = value_of(path)
+    assert found.startswith(value)
+    assert why.startswith(reason)
+
+
+def test_a_part_is_told_field_by_field() -> None:
+    values = explain(FULL, PLAN, "controlPlane").values
+    assert [value.name for value in values] == [
+        "dnsEndpoint",
+        "ipEndpoint",
+        "publicEndpoint",
+        "masterCidr",
+        "authorizedNetworks",
+    ]
+
+
+def test_a_team_is_told_with_what_becomes_of_it() -> None:
+    names = [value.name for value in explain(FULL, PLAN, "teams.research").values]
+    assert names[:4] == ["quota", "flavors", "localQueues", "access"]
+    assert "clusters.main.pools.trainer.borrowingLimit" in names
+    assert len(names) == len(set(names))
+
+
+def test_a_choice_has_its_place_in_the_file_and_a_default_has_none() -> None:
+    def written(path: str) -> Any:
+        (value,) = explain(FULL, PLAN, path).values
+        return value.written
+
+    assert written("classes.serving.priorities[0].nodepools") == ("classes", "serving", "priorities", 0, "nodepools")
+    assert written("queues.strategy") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("teams.reserch", "teams has no 'reserch'; allowed: research, product; did you mean teams.research"),
+        ("queues.prioritys", "queues has no 'prioritys'; allowed: .*did you mean queues.priorities"),
+        ("controlPlane.dns", "clusters.main.controlPlane has no 'dns'; allowed: dnsEndpoint"),
+        ("classes.serving.priorities[7].spot", r"classes.serving.priorities has no '7'; allowed: 0, 1"),
+    ],
+)
+def test_a_place_that_is_not_there_names_those_that_are(path: str, message: str) -> None:
+    with pytest.raises(UnknownPath, match=message):
+        explain(FULL, PLAN, path)
