@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from deployment import Deployment, Inputs, deploy_platform
+from tpuplane.spec.observability_data import frontend_url
 
 pytestmark = pytest.mark.components
 
@@ -37,9 +37,8 @@ def test_alerts_reach_the_channels(watched: Deployment) -> None:
 def test_the_dashboard_comes_after_the_metric_that_it_shows(watched: Deployment) -> None:
     (dashboard,), (metric,) = of_type(watched, ":Dashboard"), of_type(watched, "logging/metric:Metric")
     assert metric.urn in dashboard.request.dependencies
-    shown = json.loads(dashboard.inputs["dashboardJson"])
-    panels = [tile["widget"]["logsPanel"] for tile in shown["mosaicLayout"]["tiles"] if "logsPanel" in tile["widget"]]
-    assert [panel["filter"] for panel in panels] == [metric.inputs["filter"]]
+    assert "user_tpuplane_libtpu_errors" in dashboard.inputs["dashboardJson"]
+    assert metric.inputs["name"] == "tpuplane/libtpu_errors"
 
 
 def test_kueues_metrics_are_read_with_an_account_that_may_nothing_else(watched: Deployment) -> None:
@@ -61,6 +60,35 @@ def test_what_is_in_the_cluster_goes_with_it(watched: Deployment) -> None:
     for scrape in of_type(watched, "PodMonitoring"):
         assert scrape.type.startswith(GMP)
         assert scrape.request.deletedWith == cluster.urn
+
+
+def test_a_frontend_may_read_metrics_by_its_identity_and_nothing_else(lab: Inputs) -> None:
+    lab["clusters"]["central1"]["addons"] = {"monitoring": {"frontend": {}}}
+    network = {"nodesCidr": "10.1.0.0/20", "podsCidr": "10.68.0.0/14", "servicesCidr": "10.33.0.0/20"}
+    addons = {"monitoring": {"frontend": {"replicas": 1}}}
+    lab["clusters"]["east5"] = {"location": "us-east5", "network": network, "addons": addons}
+    made = deploy_platform(lab)
+    frontends = [it for it in of_type(made, ":Deployment") if it.inputs["metadata"]["name"] == "frontend"]
+    assert sorted(it.inputs["spec"]["replicas"] for it in frontends) == [1, 2]
+    # One identity for both clusters, and so one binding: with two, removing either would end the other's.
+    (grant,) = [it for it in of_type(made, ":IAMMember") if "svc.id.goog" in it.inputs["member"]]
+    assert grant.inputs["role"] == "roles/monitoring.viewer"
+    for frontend in frontends:
+        pod = frontend.inputs["spec"]["template"]["spec"]
+        namespace, account = frontend.inputs["metadata"]["namespace"], pod["serviceAccountName"]
+        assert grant.inputs["member"] == f"serviceAccount:tpuplane-lab.svc.id.goog[{namespace}/{account}]"
+        assert pod["automountServiceAccountToken"] is False
+        bindings = of_type(made, "RoleBinding")
+        assert account not in {subject["name"] for it in bindings for subject in it.inputs["subjects"]}
+    (budget,) = of_type(made, ":PodDisruptionBudget")
+    assert budget.inputs["spec"]["minAvailable"] == 1
+
+
+def test_ray_asks_the_frontend_by_its_own_address(lab: Inputs) -> None:
+    lab["clusters"]["central1"]["addons"] = {"monitoring": {"frontend": {}}}
+    (service,) = [it for it in of_type(deploy_platform(lab), ":Service") if it.name.endswith("frontend-service")]
+    named, (port,) = service.inputs["metadata"], service.inputs["spec"]["ports"]
+    assert frontend_url() == f"http://{named['name']}.{named['namespace']}.svc:{port['port']:.0f}"
 
 
 def test_nothing_is_measured_unasked(lab: Inputs) -> None:

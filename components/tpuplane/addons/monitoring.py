@@ -6,8 +6,9 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from tpuplane.addons.frontend import make_frontend
 from tpuplane.gke.existing_cluster import AnyCluster
-from tpuplane.plan.observability_model import ScrapePlan
+from tpuplane.plan.observability_model import FrontendPlan, ScrapePlan
 
 API_VERSION = "monitoring.googleapis.com/v1"
 _COLLECTOR: kubernetes.rbac.v1.SubjectArgsDict = {
@@ -26,12 +27,16 @@ class MonitoringArgs(TypedDict):
     scrapes: Sequence[ScrapePlan]
     """What is collected."""
 
+    frontend: NotRequired[FrontendPlan]
+    """What answers queries. Default: nothing does."""
+
     ready: NotRequired[Mapping[str, pulumi.Resource]]
     """What exists once an add-on is there, by the add-on's key."""
 
 
 class Monitoring(pulumi.ComponentResource):
-    """A PodMonitoring (or ClusterPodMonitoring, for pods of every namespace) for each thing that has metrics."""
+    """A PodMonitoring (or ClusterPodMonitoring, for pods of every namespace) for each thing that has metrics, and the
+    frontend that answers queries of them."""
 
     def __init__(self, name: str, args: MonitoringArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpuplane:index:Monitoring", name, {}, opts)
@@ -50,6 +55,8 @@ class Monitoring(pulumi.ComponentResource):
                 spec=plan.spec,
                 opts=self._after(after),
             )
+        if "frontend" in args:
+            make_frontend(f"{name}-frontend", args["frontend"], self._inside)
         self.register_outputs({})
 
     def _reader(

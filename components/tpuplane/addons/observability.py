@@ -1,4 +1,4 @@
-"""The project's dashboard, alert policies and log metrics, from the plan."""
+"""The project's dashboard, alert policies, log metrics and the right to read its metrics, from the plan."""
 
 import json
 from typing import TypedDict
@@ -20,7 +20,7 @@ class ObservabilityArgs(TypedDict):
 
 
 class Observability(pulumi.ComponentResource):
-    """A dashboard, alert policies and log metrics, for all clusters of a platform."""
+    """A dashboard, alert policies, log metrics and the frontends' role, for all clusters of a platform."""
 
     def __init__(self, name: str, args: ObservabilityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpuplane:index:Observability", name, {}, opts)
@@ -32,6 +32,14 @@ class Observability(pulumi.ComponentResource):
             )
             for it in plan.log_metrics
         ]
+        if plan.frontend_grant is not None:
+            gcp.projects.IAMMember(
+                f"{name}-frontend",
+                project=project,
+                role=plan.frontend_grant.role,
+                member=plan.frontend_grant.member,
+                opts=inside,
+            )
         if plan.dashboard is not None:
             gcp.monitoring.Dashboard(
                 name,

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from tpuplane.plan.addon_model import AddonPlan, ChartPlan, ProbePlan
+from tpuplane.plan.addon_model import NODE_POOL_LABEL, AddonPlan, ChartPlan, ProbePlan
 from tpuplane.plan.model import NodePoolPlan
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.spec import ClusterSpec, JobSetSpec, KueueSpec, OperatorResourcesSpec, RaySpec, WaitForPodsReadySpec
@@ -17,9 +17,6 @@ from tpuplane.spec.addon_catalogue import Addon, addon_catalogue
 from tpuplane.spec.addon_checks import frameworks, installed
 
 PROBE_NAME = "tpuplane-probe"
-
-# GKE labels every node with its pool. The operators belong where no TPU is paid for.
-_NODE_POOL_LABEL = "cloud.google.com/gke-nodepool"
 
 Values = dict[str, Any]
 
@@ -42,7 +39,7 @@ def addon_plans(
     """
     addons = installed(cluster)
     present = {addon.key for addon in addons}
-    place = {_NODE_POOL_LABEL: system_pool.name} if system_pool is not None else {}
+    place = {NODE_POOL_LABEL: system_pool.name} if system_pool is not None else {}
     context = _Context(cluster, place, fair_sharing=queues is not None and queues.fair_sharing)
     return tuple(
         AddonPlan(

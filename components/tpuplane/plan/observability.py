@@ -2,51 +2,55 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterable, Mapping
-from importlib import resources
 from typing import Any
 
-import yaml
-
-from tpuplane.plan.observability_model import AlertPlan, LogMetricPlan, ObservabilityPlan, ScrapePlan
+from tpuplane.plan.addon_model import NODE_POOL_LABEL
+from tpuplane.plan.observability_model import (
+    AlertPlan,
+    FrontendPlan,
+    GrantPlan,
+    LogMetricPlan,
+    ObservabilityPlan,
+    ScrapePlan,
+)
 from tpuplane.spec import ClusterSpec, PlatformSpec
+from tpuplane.spec.addons import MetricsFrontendSpec
 from tpuplane.spec.names import cluster_name
 from tpuplane.spec.observability import IdleChipsSpec, ObservabilitySpec, SliceDownSpec, StarvedQueueSpec
+from tpuplane.spec.observability_data import observability_data
 
 _COLUMNS, _TILE_WIDTH, _TILE_HEIGHT = 48, 24, 16
 
 
-@functools.cache
-def observability_data() -> dict[str, Any]:
-    """The metrics, tiles, alerts and scrapes, read once."""
-    text = resources.files("tpuplane.spec").joinpath("data/observability.yaml").read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.safe_load(text)
-    return found
-
-
-def observability_plan(spec: PlatformSpec) -> ObservabilityPlan:
-    """What the platform shows and tells of itself."""
+def observability_plan(spec: PlatformSpec, system_pools: Mapping[str, str]) -> ObservabilityPlan:
+    """What the platform shows and tells of itself. `system_pools` are names by cluster, where it has one of ours."""
     wanted = spec.observability
     names = {
         key: it.existing.name if it.existing else cluster_name(spec.name, key) for key, it in spec.clusters.items()
     }
     queued = [names[key] for key, it in spec.clusters.items() if it.addons.monitoring and it.addons.kueue]
     selector = _Selector(names.values(), queued)
-    metrics = _log_metrics(wanted, selector) if wanted else ()
+    frontends = {
+        key: _frontend(spec, wanted_here, system_pools.get(key))
+        for key, it in spec.clusters.items()
+        if it.addons.monitoring and (wanted_here := it.addons.monitoring.frontend)
+    }
     return ObservabilityPlan(
-        dashboard=_dashboard(spec.name, wanted, selector, metrics) if wanted and wanted.dashboard else None,
+        dashboard=_dashboard(spec.name, wanted, selector) if wanted and wanted.dashboard else None,
         alerts=tuple(_alerts(wanted, selector)) if wanted else (),
-        log_metrics=metrics,
+        log_metrics=_log_metrics(wanted, selector) if wanted else (),
         notification_channels=wanted.notification_channels if wanted else (),
         labels=spec.labels,
         scrapes={key: found for key, it in spec.clusters.items() if (found := _scrapes(it))},
+        frontends=frontends,
+        frontend_grant=_frontend_grant(next(iter(frontends.values()), None)),
     )
 
 
 class _Selector:
-    """Queries over the platform's clusters."""
+    """Queries and filters over the platform's clusters."""
 
     def __init__(self, clusters: Iterable[str], queued: Iterable[str]) -> None:
         self.clusters, self.queued = tuple(clusters), tuple(queued)
@@ -59,6 +63,11 @@ class _Selector:
     def serves(self, entry: Mapping[str, Any]) -> bool:
         """Whether a cluster has what a tile or an alert needs."""
         return "needs" not in entry or bool(self.queued)
+
+    def logs(self, lines: str) -> str:
+        """A filter of Cloud Logging: such lines of the clusters' containers."""
+        clusters = " OR ".join(f'"{name}"' for name in self.clusters)
+        return f'resource.type="k8s_container" AND resource.labels.cluster_name=({clusters}) AND ({lines})'
 
     def _series(self, metric: Mapping[str, Any]) -> str:
         if "resource" not in metric:
@@ -73,15 +82,13 @@ def promql(metric: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9]', '_', domain)}:{re.sub(r'[^A-Za-z0-9]', '_', path)}"
 
 
-def _dashboard(
-    name: str, wanted: ObservabilitySpec, selector: _Selector, metrics: tuple[LogMetricPlan, ...]
-) -> dict[str, Any]:
+def _dashboard(name: str, wanted: ObservabilitySpec, selector: _Selector) -> dict[str, Any]:
     data = observability_data()
     widgets = [_chart(it["title"], selector.fill(it["query"])) for it in data["tiles"] if selector.serves(it)]
     if wanted.libtpu_errors:
         libtpu = data["libtpu"]
         widgets.append(_chart(libtpu["title"], selector.fill(libtpu["query"])))
-        widgets.append({"title": libtpu["logs"], "logsPanel": {"filter": metrics[0].filter}})
+        widgets.append({"title": libtpu["logs"], "logsPanel": {"filter": selector.logs(libtpu["messages"])}})
     tiles = []
     for at, widget in enumerate(widgets):
         row, column = divmod(at, _COLUMNS // _TILE_WIDTH)
@@ -119,9 +126,7 @@ def _log_metrics(wanted: ObservabilitySpec, selector: _Selector) -> tuple[LogMet
     if not wanted.libtpu_errors:
         return ()
     libtpu = observability_data()["libtpu"]
-    clusters = " OR ".join(f'"{name}"' for name in selector.clusters)
-    where = f'resource.type="k8s_container" AND resource.labels.cluster_name=({clusters})'
-    return (LogMetricPlan(libtpu["metric"], f"{where} AND severity>=ERROR AND {libtpu['filter']}"),)
+    return (LogMetricPlan(libtpu["metric"], selector.logs(libtpu["errors"])),)
 
 
 def _scrapes(cluster: ClusterSpec) -> tuple[ScrapePlan, ...]:
@@ -138,10 +143,38 @@ def _scrapes(cluster: ClusterSpec) -> tuple[ScrapePlan, ...]:
 
 
 def _scrape(name: str, entry: Mapping[str, Any], interval: str, addon: str | None) -> ScrapePlan:
-    endpoint = {"interval": interval, **entry["endpoint"]}
-    if reader := entry.get("reader"):
-        endpoint["authorization"] = {"type": "Bearer", "credentials": {"secret": {"name": reader, "key": "token"}}}
-    spec: dict[str, Any] = {"selector": entry["selector"], "endpoints": [endpoint]}
+    reader = entry.get("reader")
+    token = {"type": "Bearer", "credentials": {"secret": {"name": reader, "key": "token"}}}
+    common = {"interval": interval, **({"authorization": token} if reader else {})}
+    spec: dict[str, Any] = {
+        "selector": entry["selector"],
+        "endpoints": [{**common, **endpoint} for endpoint in entry["endpoints"]],
+    }
     if labels := entry.get("targetLabels"):
         spec["targetLabels"] = labels
     return ScrapePlan(name, entry.get("namespace"), spec, reader, addon)
+
+
+def _frontend(spec: PlatformSpec, wanted: MetricsFrontendSpec, system_pool: str | None) -> FrontendPlan:
+    data = observability_data()["frontend"]
+    return FrontendPlan(
+        project=spec.project,
+        namespace=data["namespace"],
+        # With the platform's name: two platforms of one project revoke nothing of each other's.
+        account=f"{spec.name}-frontend",
+        image=data["image"],
+        port=data["port"],
+        replicas=wanted.replicas,
+        node_selector={NODE_POOL_LABEL: system_pool} if system_pool is not None else {},
+        requests=data["requests"],
+        limits=data["limits"],
+    )
+
+
+def _frontend_grant(frontend: FrontendPlan | None) -> GrantPlan | None:
+    """The frontends' account by Workload Identity: no key, and no other pod of the project has the role by it."""
+    if frontend is None:
+        return None
+    pool = f"{frontend.project}.svc.id.goog"
+    member = f"serviceAccount:{pool}[{frontend.namespace}/{frontend.account}]"
+    return GrantPlan(observability_data()["frontend"]["role"], member)

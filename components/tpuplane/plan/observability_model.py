@@ -19,6 +19,29 @@ class ScrapePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class FrontendPlan:
+    """Google's frontend, which answers PromQL queries of the project's metrics inside a cluster."""
+
+    project: str
+    namespace: str
+    account: str  # Kubernetes service account
+    image: str
+    port: int
+    replicas: int
+    node_selector: Mapping[str, str]
+    requests: Mapping[str, str]
+    limits: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class GrantPlan:
+    """A role of the project, and who has it."""
+
+    role: str
+    member: str
+
+
+@dataclass(frozen=True, slots=True)
 class AlertPlan:
     """An alert policy of one PromQL condition."""
 
@@ -47,8 +70,11 @@ class ObservabilityPlan:
     notification_channels: tuple[str, ...]
     labels: Mapping[str, str]
     scrapes: Mapping[str, tuple[ScrapePlan, ...]]  # by cluster; only clusters that have some
+    frontends: Mapping[str, FrontendPlan]  # by cluster; only clusters that have one
+    # One for all frontends: a namespace's account is the same identity in all clusters of a project.
+    frontend_grant: GrantPlan | None
 
     @property
     def wanted(self) -> bool:
         """Whether the project gets anything."""
-        return self.dashboard is not None or bool(self.alerts or self.log_metrics)
+        return bool(self.dashboard or self.alerts or self.log_metrics or self.frontend_grant)

@@ -47,7 +47,7 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
         project=spec.project,
         network=network,
         clusters=clusters,
-        observability=observability_plan(spec),
+        observability=observability_plan(spec, {it.key: it.system_pool.name for it in clusters if it.system_pool}),
     )
 
 

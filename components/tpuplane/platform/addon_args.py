@@ -121,11 +121,22 @@ class RayArgs(TypedDict):
     """Namespaces whose Ray clusters it runs. Only with mode: operator. Default: all. Changed in place."""
 
 
+class MetricsFrontendArgs(TypedDict):
+    """Answers PromQL queries inside the cluster, for Grafana and Ray's dashboard: Google's frontend of Managed Service
+    for Prometheus. It may read the project's metrics, and asks nobody who reads them through it."""
+
+    replicas: NotRequired[int]
+    """Replicas. From 2 on a disruption budget keeps one of them. Default 2. Changed in place."""
+
+
 class MonitoringAddonArgs(TypedDict):
     """Managed Service for Prometheus collects what TPU device plugins, KubeRay's own Ray clusters and Kueue measure."""
 
     interval_seconds: NotRequired[int]
     """Seconds between two collections. Default 30. Changed in place."""
+
+    frontend: NotRequired[MetricsFrontendArgs]
+    """Answers queries inside the cluster. Default: not installed."""
 
 
 class AddonsArgs(TypedDict):

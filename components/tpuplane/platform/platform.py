@@ -5,10 +5,11 @@ from typing import TypedDict
 
 import pulumi
 
-from tpuplane.addons import Addons, Monitoring, Observability, Queues
+from tpuplane.addons import Addons, Monitoring, MonitoringArgs, Observability, Queues
 from tpuplane.gke import AnyCluster, GpuNodePool, Network, TpuNodePool
 from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan import ClusterPlan, PlatformPlan, plan
+from tpuplane.plan.observability_model import ObservabilityPlan
 from tpuplane.platform.args import PlatformArgs
 from tpuplane.platform.clusters import NodePools, make_classes, make_cluster, make_node_pools
 from tpuplane.spec import PlatformSpec
@@ -107,12 +108,7 @@ class Platform(pulumi.ComponentResource):
                     {"cluster": clusters[it.key], "plan": it.queues, "ready": list(ready.values())},
                     pulumi.ResourceOptions(parent=clusters[it.key]),
                 )
-            if it.key in platform.observability.scrapes:
-                Monitoring(
-                    f"{name}-{it.key}-monitoring",
-                    {"cluster": clusters[it.key], "scrapes": platform.observability.scrapes[it.key], "ready": ready},
-                    pulumi.ResourceOptions(parent=clusters[it.key]),
-                )
+            _monitoring(f"{name}-{it.key}-monitoring", it.key, platform.observability, clusters[it.key], ready)
         if platform.observability.wanted:
             Observability(
                 f"{name}-observability",
@@ -153,6 +149,18 @@ def _addons(name: str, plan: ClusterPlan, cluster: AnyCluster, pools: NodePools)
     after = [pools.system] if pools.system is not None else []
     made = Addons(name, {"cluster": cluster, "plan": plan, "after": after}, pulumi.ResourceOptions(parent=cluster))
     return {key: operator.ready for key, operator in made.operators.items()}
+
+
+def _monitoring(
+    name: str, key: str, plan: ObservabilityPlan, cluster: AnyCluster, ready: Mapping[str, pulumi.Resource]
+) -> None:
+    """Collect a cluster's metrics, once what has them is there."""
+    if key not in plan.scrapes:
+        return
+    args: MonitoringArgs = {"cluster": cluster, "scrapes": plan.scrapes[key], "ready": ready}
+    if key in plan.frontends:
+        args["frontend"] = plan.frontends[key]
+    Monitoring(name, args, pulumi.ResourceOptions(parent=cluster))
 
 
 def _summary(pool: TpuNodePool) -> NodePoolSummary:

@@ -8,6 +8,7 @@ from tpuplane.spec.addon_catalogue import Addon, addon_catalogue
 from tpuplane.spec.addons import JobSetSpec, KueueSpec, RaySpec, amount
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, shown
+from tpuplane.spec.observability_data import observability_data
 from tpuplane.spec.rules import broken
 from tpuplane.tpu import GkeVersion, catalogue
 
@@ -23,6 +24,14 @@ def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
     }
     # The data file has them in an order that keeps every `after`; a test holds it to that.
     return tuple(addon for key, addon in addon_catalogue().addons.items() if wanted[key])
+
+
+def brought_namespaces(cluster: ClusterSpec) -> dict[str, str]:
+    """The namespaces that the add-ons bring, and whose each is."""
+    found = {addon.namespace: addon.title for addon in installed(cluster)}
+    if cluster.addons.monitoring is not None and cluster.addons.monitoring.frontend is not None:
+        found[observability_data()["frontend"]["namespace"]] = "monitoring's frontend"
+    return found
 
 
 def frameworks(cluster: ClusterSpec) -> tuple[str, ...]:
@@ -44,10 +53,10 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         yield broken("monitoring-prometheus", path, beside=(*at, "monitoring"), value="false")
     for addon in installed(cluster):
         yield from _check_resources(at, cluster, addon)
-        if addon.namespace in cluster.namespaces:
-            index = cluster.namespaces.index(addon.namespace)
-            path = (*at[:-1], "namespaces", index)
-            yield broken("addon-namespace", path, value=shown(addon.namespace), addon=addon.title)
+    for namespace, title in brought_namespaces(cluster).items():
+        if namespace in cluster.namespaces:
+            path = (*at[:-1], "namespaces", cluster.namespaces.index(namespace))
+            yield broken("addon-namespace", path, value=shown(namespace), addon=title)
 
 
 def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[Mistake]:

@@ -184,11 +184,22 @@ class RaySpec(Spec):
     """Namespaces whose Ray clusters it runs. Only with mode: operator. Default: all. Changed in place."""
 
 
+class MetricsFrontendSpec(Spec):
+    """Answers PromQL queries inside the cluster, for Grafana and Ray's dashboard: Google's frontend of Managed Service
+    for Prometheus. It may read the project's metrics, and asks nobody who reads them through it."""
+
+    replicas: Annotated[int, Field(ge=1, le=5)] = 2
+    """Replicas. From 2 on a disruption budget keeps one of them. Default 2. Changed in place."""
+
+
 class MonitoringAddonSpec(Spec):
     """Managed Service for Prometheus collects what TPU device plugins, KubeRay's own Ray clusters and Kueue measure."""
 
     interval_seconds: Annotated[int, Field(ge=5, le=300)] = 30
     """Seconds between two collections. Default 30. Changed in place."""
+
+    frontend: MetricsFrontendSpec | None = None
+    """Answers queries inside the cluster. Default: not installed."""
 
 
 class AddonsSpec(Spec):

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Generator, Iterator
 
 from tpuplane.gpu import GpuError
-from tpuplane.spec.addon_checks import installed
+from tpuplane.spec.addon_checks import brought_namespaces
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.fields import namespace_refusal
@@ -93,14 +93,14 @@ def _check_preemption(spec: PlatformSpec) -> Iterator[Mistake]:
 def _check_namespaces(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mistake]:
     mine = namespaces_of(name, spec.teams[name])
     clusters = [spec.clusters[key] for key in spec.teams[name].clusters if key in spec.clusters]
-    addons = {addon.namespace: addon for cluster in clusters for addon in installed(cluster)}
+    brought = {namespace: title for cluster in clusters for namespace, title in brought_namespaces(cluster).items()}
     for index, namespace in enumerate(mine):
         path = (*at, "namespaces", index) if spec.teams[name].namespaces else at
         refusal = namespace_refusal(namespace)
         if refusal is not None:
             yield Mistake(path, f"its namespace {refusal}, or give the team namespaces")
-        if namespace in addons:
-            yield broken("addon-namespace", path, value=shown(namespace), addon=addons[namespace].title)
+        if namespace in brought:
+            yield broken("addon-namespace", path, value=shown(namespace), addon=brought[namespace])
         if namespace in mine[:index]:
             yield Mistake(path, f"{shown(namespace)} stands in the list twice; remove one")
         for other, team in spec.teams.items():

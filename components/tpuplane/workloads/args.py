@@ -4,6 +4,38 @@ from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 
+class PrometheusHeadersArgs(TypedDict):
+    """A key of a Secret in the Ray cluster's namespace."""
+
+    secret: str
+    """The Secret's name. It exists already: what it holds never comes into a program's state."""
+
+    key: NotRequired[str]
+    """Its key, which holds the headers as a JSON object. Default headers."""
+
+
+class DashboardArgs(TypedDict):
+    """Charts in Ray's dashboard: Grafana draws them, of what a Prometheus answers. Both exist already."""
+
+    grafana_host: str
+    """Grafana's address, as the head reaches it."""
+
+    grafana_iframe_host: NotRequired[str]
+    """Grafana's address, as the browsers reach it that show the dashboard. Default: `grafanaHost`."""
+
+    grafana_org_id: NotRequired[int]
+    """Grafana's organization. Default 1."""
+
+    prometheus_host: NotRequired[str]
+    """The Prometheus that the head asks. Default: the frontend of the add-on `monitoring`."""
+
+    prometheus_name: NotRequired[str]
+    """Name of Grafana's data source. Default Prometheus."""
+
+    prometheus_headers: NotRequired[PrometheusHeadersArgs]
+    """Headers that the Prometheus wants, from a Secret. Default: none."""
+
+
 class HeadArgs(TypedDict):
     """The Ray head: on the system pool, without chips."""
 
@@ -15,6 +47,9 @@ class HeadArgs(TypedDict):
 
     memory_gb: NotRequired[int]
     """Memory in GB of 2^30 bytes. Default 16."""
+
+    dashboard: NotRequired[DashboardArgs]
+    """Charts in Ray's dashboard. Default: none."""
 
 
 class PodsArgs(TypedDict):

@@ -8,13 +8,15 @@ from pydantic import Field, model_validator
 
 from tpuplane.spec.fields import Name, Namespace, Spec, refuse
 from tpuplane.workloads.pods import Manifest
+from tpuplane.workloads.ray_dashboard import DashboardSpec, dashboard_environment
 from tpuplane.workloads.ray_groups import GpuWorkerGroupSpec, WorkerGroupSpec, worker_group
 
 API_VERSION = "ray.io/v1"
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
 
-_PORTS = {"gcs": 6379, "dashboard": 8265, "client": 10001, "serve": 8000, "metrics": 8080}
+_PORTS = {"gcs": 6379, "dashboard": 8265, "client": 10001, "serve": 8000, "metrics": 8080, "dash-metrics": 44227}
+_AUTOSCALER_METRICS = {"name": "as-metrics", "containerPort": 44217}
 
 
 class HeadSpec(Spec):
@@ -28,6 +30,9 @@ class HeadSpec(Spec):
 
     memory_gb: Annotated[int, Field(ge=1)] = 16
     """Memory in GB of 2^30 bytes. Default 16."""
+
+    dashboard: DashboardSpec | None = None
+    """Charts in Ray's dashboard. Default: none."""
 
 
 class RayClusterSpec(Spec):
@@ -174,6 +179,7 @@ def _cluster(spec: RayClusterSpec) -> Manifest:
     for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
         _mount(group["template"]["spec"], spec.config_maps)
     if spec.autoscaling:
+        cluster["headGroupSpec"]["template"]["spec"]["containers"][0]["ports"].append(_AUTOSCALER_METRICS)
         cluster["enableInTreeAutoscaling"] = True
         cluster["autoscalerOptions"] = {"version": "v2", "idleTimeoutSeconds": spec.idle_timeout_seconds}
     return cluster
@@ -191,6 +197,7 @@ def _head(head: HeadSpec, image: str) -> Manifest:
                     {
                         "name": "ray-head",
                         "image": image,
+                        **({"env": dashboard_environment(head.dashboard)} if head.dashboard else {}),
                         "ports": [{"name": name, "containerPort": port} for name, port in _PORTS.items()],
                         "resources": {"requests": resources, "limits": resources},
                         "securityContext": {"allowPrivilegeEscalation": False},
@@ -204,7 +211,9 @@ def _head(head: HeadSpec, image: str) -> Manifest:
 def _mount(pod: Manifest, config_maps: dict[str, str]) -> None:
     if config_maps:
         names = {name: f"config-{number}" for number, name in enumerate(dict.fromkeys(config_maps.values()))}
-        pod["volumes"] = [{"name": volume, "configMap": {"name": name}} for name, volume in names.items()]
-        pod["containers"][0]["volumeMounts"] = [
+        pod.setdefault("volumes", []).extend(
+            {"name": volume, "configMap": {"name": name}} for name, volume in names.items()
+        )
+        pod["containers"][0].setdefault("volumeMounts", []).extend(
             {"name": names[name], "mountPath": path, "readOnly": True} for path, name in config_maps.items()
-        ]
+        )

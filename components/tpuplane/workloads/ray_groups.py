@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from tpuplane.spec.fields import refuse
 from tpuplane.workloads.gpus import GpuGroupSpec
 from tpuplane.workloads.pods import Manifest, pod_spec
+from tpuplane.workloads.ray_dashboard import keep_libtpu_logs
 from tpuplane.workloads.slices import SliceGroupSpec
 
 _MXLA_PORT = 8081  # libtpu's own, between the hosts of a slice
@@ -84,9 +85,12 @@ class GpuWorkerGroupSpec(GpuGroupSpec):
 
 def worker_group(name: str, group: WorkerGroupSpec | GpuWorkerGroupSpec) -> Manifest:
     """An entry of a RayCluster's `workerGroupSpecs`."""
-    hosts, extra = 1, Manifest()
     if isinstance(group, WorkerGroupSpec):
-        hosts, extra = group.slice.hosts, {"ports": [{"name": "mxla", "containerPort": _MXLA_PORT}]}
+        hosts = group.slice.hosts
+        pod = pod_spec(group, "ray-worker", {"ports": [{"name": "mxla", "containerPort": _MXLA_PORT}]})
+        keep_libtpu_logs(pod)
+    else:
+        hosts, pod = 1, pod_spec(group, "ray-worker", {})
     return {
         "groupName": name,
         "replicas": group.scale.start,
@@ -94,5 +98,5 @@ def worker_group(name: str, group: WorkerGroupSpec | GpuWorkerGroupSpec) -> Mani
         "maxReplicas": group.scale.most,
         "numOfHosts": hosts,
         "rayStartParams": {},
-        "template": {"spec": pod_spec(group, "ray-worker", extra)},
+        "template": {"spec": pod},
     }

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 from tpuplane.plan import plan
-from tpuplane.plan.observability import observability_data, promql
+from tpuplane.plan.observability import promql
 from tpuplane.plan.observability_model import ObservabilityPlan
 from tpuplane.spec import PlatformSpec, SpecError
+from tpuplane.spec.observability_data import observability_data
 from tpuplane.tpu import catalogue
 
 pytestmark = pytest.mark.unit
@@ -93,6 +94,31 @@ def test_thresholds_and_switches() -> None:
     assert "20 % of their time for 15 minutes" in idle.text
     assert made.dashboard is None
     assert made.log_metrics == ()
+
+
+LINES = {
+    "E1120 21:04:49.831234    1234 tpu_hal.cc:448] Failed to open /dev/vfio/0": (True, True),
+    "F0000 00:00:1731234567.123456     123 slice_builder.h:12] Check failed: ok": (True, True),
+    "I1120 21:04:49.831234 1234 deepsea_compiler_hlo_passes.cc:99] XLA::TPU running hlo passes": (True, False),
+    # Kubernetes' own programs write the same form, from Go.
+    "E1120 21:04:49.831234       1 controller.go:114] no nodes": (False, False),
+    "loss 0.1 at step 448": (False, False),
+}
+
+
+def test_libtpus_lines_are_known_by_their_form() -> None:
+    made = observed({})
+    assert made.dashboard is not None
+    tiles = made.dashboard["mosaicLayout"]["tiles"]
+    (panel,) = [tile["widget"]["logsPanel"] for tile in tiles if "logsPanel" in tile["widget"]]
+    patterns = []
+    for filtered in (panel["filter"], made.log_metrics[0].filter):
+        (pattern,) = re.findall(r'textPayload=~"([^"]+)"', filtered)
+        # A backslash would be Cloud Logging's to read before it is the expression's.
+        assert "\\" not in pattern
+        patterns.append(pattern)
+    found = {line: tuple(re.search(it, line) is not None for it in patterns) for line in LINES}
+    assert found == LINES
 
 
 def test_tiles_stand_beside_each_other() -> None:

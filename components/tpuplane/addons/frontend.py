@@ -1,0 +1,90 @@
+"""Google's frontend of Managed Service for Prometheus: PromQL inside a cluster, with an identity and no key."""
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from tpuplane.plan.observability_model import FrontendPlan
+
+_NAME = "frontend"
+_MATCH = {"app": _NAME}
+_USER = 1000
+
+
+def make_frontend(name: str, plan: FrontendPlan, inside: pulumi.ResourceOptions) -> None:
+    """Make the frontend's namespace, account, Deployment and Service. It has no right inside the cluster."""
+
+    def after(*resources: pulumi.Resource) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions.merge(inside, pulumi.ResourceOptions(depends_on=list(resources)))
+
+    namespace = kubernetes.core.v1.Namespace(
+        f"{name}-namespace",
+        metadata={
+            "name": plan.namespace,
+            "labels": {
+                "app.kubernetes.io/managed-by": "tpuplane",
+                "pod-security.kubernetes.io/enforce": "restricted",
+            },
+        },
+        opts=inside,
+    )
+    account = kubernetes.core.v1.ServiceAccount(
+        f"{name}-account",
+        metadata={"name": plan.account, "namespace": plan.namespace},
+        # GKE's metadata server knows it without; nothing here asks the API server.
+        automount_service_account_token=False,
+        opts=after(namespace),
+    )
+    placed: kubernetes.meta.v1.ObjectMetaArgsDict = {"name": _NAME, "namespace": plan.namespace}
+    kubernetes.apps.v1.Deployment(
+        name,
+        metadata=placed,
+        spec={
+            "replicas": plan.replicas,
+            "selector": {"match_labels": _MATCH},
+            "template": {"metadata": {"labels": _MATCH}, "spec": _pod(plan)},
+        },
+        opts=after(account),
+    )
+    kubernetes.core.v1.Service(
+        f"{name}-service",
+        metadata=placed,
+        spec={"selector": _MATCH, "ports": [{"name": "web", "port": plan.port, "target_port": "web"}]},
+        opts=after(namespace),
+    )
+    if plan.replicas > 1:
+        kubernetes.policy.v1.PodDisruptionBudget(
+            f"{name}-budget",
+            metadata=placed,
+            spec={"selector": {"match_labels": _MATCH}, "min_available": 1},
+            opts=after(namespace),
+        )
+
+
+def _pod(plan: FrontendPlan) -> kubernetes.core.v1.PodSpecArgsDict:
+    return {
+        "service_account_name": plan.account,
+        "automount_service_account_token": False,
+        "node_selector": plan.node_selector,
+        "security_context": {
+            "run_as_non_root": True,
+            "run_as_user": _USER,
+            "run_as_group": _USER,
+            "seccomp_profile": {"type": "RuntimeDefault"},
+        },
+        "containers": [
+            {
+                "name": _NAME,
+                "image": plan.image,
+                "args": [f"--web.listen-address=:{plan.port}", f"--query.project-id={plan.project}"],
+                "ports": [{"name": "web", "container_port": plan.port}],
+                "readiness_probe": {"http_get": {"path": "/-/ready", "port": "web"}},
+                "liveness_probe": {"http_get": {"path": "/-/healthy", "port": "web"}},
+                "resources": {"requests": plan.requests, "limits": plan.limits},
+                "security_context": {
+                    "allow_privilege_escalation": False,
+                    "read_only_root_filesystem": True,
+                    "capabilities": {"drop": ["ALL"]},
+                },
+            }
+        ],
+    }
