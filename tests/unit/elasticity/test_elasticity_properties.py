@@ -50,7 +50,7 @@ def within_limits(group: Group) -> bool:
 
 
 @given(groups=some_groups(), pods=some_pods(), order=st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_pools_grow_within_their_limits_and_for_somebody(
     groups: list[Group], pods: list[Pod], order: random.Random
 ) -> None:
@@ -85,7 +85,7 @@ def test_pools_grow_within_their_limits_and_for_somebody(
 
 
 @given(groups=some_groups(), data=st.data())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_pools_shrink_within_their_limits_and_never_under_anybody(groups: list[Group], data: st.DataObject) -> None:
     there = nodes(*groups)
     busy = data.draw(st.sets(st.sampled_from(range(len(there)))) if there else st.just(set()))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from elastic_objects import cpu_group, nodes, pod, replica, slice_group, tpu_pod
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.simulation import Simulation
@@ -33,7 +33,6 @@ def obstacles(simulation: Simulation) -> list[list[str | None]]:
 
 
 @given(kept=st.lists(st.sampled_from(PODS), unique_by=_key), tried=st.lists(st.sampled_from(PODS), unique_by=_key))
-@settings(deadline=None)
 def test_after_a_rewind_everything_is_as_before(kept: list[Pod], tried: list[Pod]) -> None:
     simulation = Simulation(nodes(*GROUPS), [])
     for one in kept:
@@ -49,7 +48,6 @@ def test_after_a_rewind_everything_is_as_before(kept: list[Pod], tried: list[Pod
 
 
 @given(placed=st.lists(st.sampled_from(PODS), unique_by=_key))
-@settings(deadline=None)
 def test_pods_placed_are_as_good_as_pods_that_run(placed: list[Pod]) -> None:
     simulation = Simulation(nodes(*GROUPS), [])
     where = [(one, simulation.place(one, range(10))) for one in placed]

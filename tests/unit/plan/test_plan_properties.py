@@ -78,7 +78,7 @@ def planned(description: dict[str, Any]) -> PlatformPlan:
     return plan(PlatformSpec.parse(description))
 
 
-unhurried = settings(deadline=None, database=None, max_examples=60)
+unhurried = settings(max_examples=60)
 
 
 @unhurried

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import IPv4Network
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tpuplane.spec.networks import next_free
 
@@ -18,7 +18,6 @@ ranges = st.builds(
 )
 
 
-@settings(deadline=None, database=None)
 @given(st.lists(ranges, max_size=8), st.integers(10, 28))
 def test_a_suggestion_is_private_and_free(taken: list[IPv4Network], prefix: int) -> None:
     found = next_free(prefix, taken)
@@ -28,7 +27,6 @@ def test_a_suggestion_is_private_and_free(taken: list[IPv4Network], prefix: int)
         assert not any(found.overlaps(other) for other in taken)
 
 
-@settings(deadline=None, database=None)
 @given(st.lists(ranges, max_size=8), st.integers(10, 16))
 def test_no_earlier_range_was_free(taken: list[IPv4Network], prefix: int) -> None:
     """Against the slow way: trying every range of the size in turn."""

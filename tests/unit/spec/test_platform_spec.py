@@ -117,7 +117,7 @@ def replaced(value: Any, path: tuple[str, ...], new: object) -> Any:
     return {**value, path[0]: replaced(value[path[0]], path[1:], new)}
 
 
-@settings(deadline=None, database=None, max_examples=300)
+@settings(max_examples=300)
 @given(path=st.sampled_from(paths(FULL)), junk=JSON)
 def test_junk_anywhere_is_read_or_refused_in_lines_that_name_the_place(path: tuple[str, ...], junk: object) -> None:
     """No value at any place ends in anything but a spec or mistakes, each of one line."""
@@ -129,7 +129,6 @@ def test_junk_anywhere_is_read_or_refused_in_lines_that_name_the_place(path: tup
         assert all(mistake.message for mistake in error.mistakes)
 
 
-@settings(deadline=None, database=None)
 @given(junk=JSON)
 def test_the_same_mistakes_every_time(junk: object) -> None:
     value = replaced(FULL, ("clusters", "east", "pools", "trainer"), junk)
