@@ -19,6 +19,7 @@ PROGRAMS = {
     "ray-train": ("RayJob", "train.py"),
     "ray-multislice": ("RayJob", "program.py"),
     "ray-serve": ("RayService", "app.py"),
+    "ray-torch": ("RayJob", "train.py"),
 }
 
 

@@ -1,0 +1,78 @@
+"""A pool that scales from no host, and on it the application of `../ray-serve`, which scales from no slice.
+
+Serve wants replicas for the requests that wait, Ray's autoscaler slices for them, and GKE's autoscaler makes the hosts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+from tpuplane import ExistingCluster, RayService, SpecError, TpuNodePool
+
+NAME = "softmax"
+FOLDER = "/home/ray/program"  # serve.yaml names it, too
+SLICES = 2
+
+config = pulumi.Config()
+namespace = config.require("namespace")
+try:
+    cluster = ExistingCluster(
+        "cluster",
+        {
+            "project": config.require("project"),
+            "name": config.require("cluster"),
+            "location": config.require("location"),
+            "service_account": config.require("nodeServiceAccount"),
+        },
+    )
+    pool = TpuNodePool(
+        NAME,
+        {
+            "cluster": cluster.ref,
+            "zone": config.require("zone"),
+            "generation": "v5e",
+            "topology": "2x4",
+            "machine_type": "ct5lp-hightpu-8t",
+            "autoscaling": {"min_slices": 0, "max_slices": SLICES},
+        },
+    )
+    inside = cluster.in_cluster()
+    # Of its own: in a team's namespace Kueue admits every Ray cluster, and takes none that scales.
+    home = kubernetes.core.v1.Namespace(NAME, metadata={"name": namespace}, opts=inside)
+    text = Path("../ray-serve/app.py").read_text()
+    # Another text is another ConfigMap: Ray then starts anew with it.
+    application = f"{NAME}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    program = kubernetes.core.v1.ConfigMap(
+        NAME,
+        metadata={"namespace": namespace, "name": application},
+        data={"app.py": text},
+        opts=pulumi.ResourceOptions.merge(inside, pulumi.ResourceOptions(depends_on=home)),
+    )
+    RayService(
+        NAME,
+        {
+            "serve_config": Path("serve.yaml").read_text(),
+            "cluster": {
+                "namespace": namespace,
+                "ray_version": "2.60.0",
+                "config_maps": {FOLDER: application},
+                "autoscaling": True,
+                "workers": {
+                    "tpu": {
+                        "generation": "v5e",
+                        "topology": "2x4",
+                        "machine_type": "ct5lp-hightpu-8t",
+                        "image": config.get("image") or "rayproject/ray:2.60.0-py311-tpu",
+                        "slices": 0,
+                        "max_slices": SLICES,
+                    }
+                },
+            },
+        },
+        pulumi.ResourceOptions.merge(inside, pulumi.ResourceOptions(depends_on=[program, pool])),
+    )
+except SpecError as error:
+    raise pulumi.RunError(str(error)) from None

@@ -1,0 +1,54 @@
+"""`train.py` on a slice or, with `gpu` in the configuration, on GPU nodes: a RayJob either way."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+from tpuplane import RayClusterArgs, RayJob, SpecError
+
+FOLDER = "/home/ray/program"
+
+config = pulumi.Config()
+namespace = config.require("namespace")
+accelerator = config.get("gpu")  # such as nvidia-l4
+nodes = config.get_int("nodes") or 2
+cluster = kubernetes.Provider("cluster", context=config.require("context"))
+
+text = Path("train.py").read_text()
+# Another text is another ConfigMap: Ray then starts anew with it.
+name = f"torch-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+program = kubernetes.core.v1.ConfigMap(
+    "torch",
+    metadata={"namespace": namespace, "name": name},
+    data={"train.py": text},
+    opts=pulumi.ResourceOptions(provider=cluster),
+)
+on_cluster: RayClusterArgs = {
+    "namespace": namespace,
+    "queue": config.get("queue") or "default",
+    "ray_version": "2.60.0",
+    "config_maps": {FOLDER: name},
+}
+if accelerator:
+    image = config.get("image") or "rayproject/ray:2.60.0-py311-gpu"
+    on_cluster["gpu_workers"] = {"gpu": {"accelerator": accelerator, "gpus": 1, "replicas": nodes, "image": image}}
+    where, packages = f"gpu {nodes}", "torch"
+else:
+    image = config.get("image") or "rayproject/ray:2.60.0-py311-tpu"
+    on_cluster["workers"] = {"tpu": {"generation": "v6e", "topology": "4x4", "image": image}}
+    where, packages = "tpu", "torch-tpu"
+try:
+    RayJob(
+        "torch",
+        {
+            "entrypoint": f"python {FOLDER}/train.py {where}",
+            "runtime_env": f"pip: [{packages}]",  # where the image has them, remove this line
+            "cluster": on_cluster,
+        },
+        pulumi.ResourceOptions(provider=cluster, depends_on=program),
+    )
+except SpecError as error:
+    raise pulumi.RunError(str(error)) from None

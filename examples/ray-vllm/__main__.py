@@ -1,0 +1,39 @@
+"""vLLM on one host with eight chips: a RayService whose application is Ray Serve LLM's own (`serve.yaml`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+from tpuplane import RayService, SpecError
+
+config = pulumi.Config()
+namespace = config.require("namespace")
+inside = pulumi.ResourceOptions(provider=kubernetes.Provider("cluster", context=config.require("context")))
+
+home = kubernetes.core.v1.Namespace("llm", metadata={"name": namespace}, opts=inside)
+try:
+    RayService(
+        "llm",
+        {
+            "serve_config": Path("serve.yaml").read_text(),
+            "cluster": {
+                "namespace": namespace,
+                "ray_version": "2.60.0",
+                "workers": {
+                    "tpu": {
+                        "generation": "v6e",
+                        "topology": "2x4",
+                        "machine_type": "ct6e-standard-8t",
+                        "image": config.require("image"),  # of the Dockerfile
+                        # What vLLM's TPU backend reads.
+                        "env": {"JAX_PLATFORMS": "tpu,cpu", "TPU_MULTIHOST_BACKEND": "ray"},
+                    }
+                },
+            },
+        },
+        pulumi.ResourceOptions.merge(inside, pulumi.ResourceOptions(depends_on=home)),
+    )
+except SpecError as error:
+    raise pulumi.RunError(str(error)) from None
