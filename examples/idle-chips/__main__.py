@@ -1,4 +1,4 @@
-"""Two programs for one slice: the idle one has it until the urgent one comes, and gets it back afterwards."""
+"""Trials on every idle slice: when the team has urgent work, one of them makes room, and comes back afterwards."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ def on_a_slice(command: str, priority: str) -> MultisliceArgs:
         "priority_class": priority,
         "generation": "v6e",
         "topology": "4x4",
-        "slices": config.get_int("slices") or 1,
         "image": "python:3.11",
         "command": ["bash", "-c", command],
     }
 
 
 try:
-    Multislice("sweep", on_a_slice("echo one more trial; sleep infinity", "idle"), options)
+    for number in range(config.get_int("trials") or 2):
+        # Each a job of its own, for a job makes room as a whole.
+        Multislice(f"trial-{number}", on_a_slice("echo one more trial; sleep infinity", "idle"), options)
     if config.get_bool("urgent"):
         Multislice("deadline", on_a_slice("echo at once; sleep 600", "high"), options)
 except SpecError as error:

@@ -61,8 +61,12 @@ def test_urgent_work_comes_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch)
         made = [it.inputs["metadata"] for it in deployed.all("v1alpha2:JobSet")]
         return {it["name"]: it["labels"]["kueue.x-k8s.io/priority-class"] for it in made}
 
-    assert priorities(run("idle-chips", monkeypatch)) == {"sweep": "idle"}
-    assert priorities(run("idle-chips", monkeypatch, urgent="true")) == {"sweep": "idle", "deadline": "high"}
+    assert priorities(run("idle-chips", monkeypatch)) == {"trial-0": "idle", "trial-1": "idle"}
+    assert priorities(run("idle-chips", monkeypatch, urgent="true")) == {
+        "trial-0": "idle",
+        "trial-1": "idle",
+        "deadline": "high",
+    }
 
 
 def test_a_host_runs_the_program_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
