@@ -10,6 +10,7 @@ import pulumi_kubernetes as kubernetes
 from tpuplane import RayJob, SpecError
 
 FOLDER = "/home/ray/program"
+CHECKPOINTS = "/checkpoints"  # train.py names it, too
 
 config = pulumi.Config()
 image = config.get("image") or "rayproject/ray:2.60.0-py311-tpu"
@@ -35,6 +36,7 @@ try:
                 "queue": config.get("queue") or "default",
                 "ray_version": "2.60.0",
                 "config_maps": {FOLDER: name},
+                "buckets": {CHECKPOINTS: config.require("bucket")},
                 "workers": {"tpu": {"generation": "v6e", "topology": "4x4", "image": image}},
             },
         },

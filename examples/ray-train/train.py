@@ -10,6 +10,7 @@ import ray.train
 from ray.train import Checkpoint, RunConfig, ScalingConfig
 from ray.train.v2.jax import JaxTrainer
 
+STORAGE = "/checkpoints"  # the same folder on head and workers, as Ray Train needs it: a bucket
 TOPOLOGY, ACCELERATOR, HOSTS, CHIPS_PER_HOST = "4x4", "TPU-V6E", 4, 4
 FEATURES, ROWS_PER_CHIP = 8, 64
 
@@ -63,8 +64,7 @@ def main() -> None:
             num_workers=HOSTS,
             resources_per_worker={"TPU": CHIPS_PER_HOST},
         ),
-        # More than one host writes here in earnest: name a bucket (gs://…) then.
-        run_config=RunConfig(name="linear", storage_path="/tmp/ray-train"),  # noqa: S108  (the pod's own)
+        run_config=RunConfig(name="linear", storage_path=STORAGE),
     )
     print("result:", trainer.fit().metrics, flush=True)
 

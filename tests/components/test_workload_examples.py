@@ -49,11 +49,21 @@ def test_the_program_reaches_head_and_workers(example: str, monkeypatch: pytest.
     cluster = spec.get("rayClusterSpec") or spec["rayClusterConfig"]
     for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
         pod = group["template"]["spec"]
-        brought = {volume["name"]: volume["configMap"]["name"] for volume in pod["volumes"] if "configMap" in volume}
-        assert list(brought.values()) == [text["metadata"]["name"]]
-        (mount,) = [it for it in pod["containers"][0]["volumeMounts"] if it["name"] in brought]
+        names = {it["name"]: it["configMap"]["name"] for it in pod["volumes"] if "configMap" in it}
+        mounts = pod["containers"][0]["volumeMounts"]
+        (folder,) = [it["mountPath"] for it in mounts if names.get(it["name"]) == text["metadata"]["name"]]
         where = spec.get("entrypoint") or spec["serveConfigV2"]
-        assert mount["mountPath"] in where
+        assert folder in where
+
+
+def test_checkpoints_go_to_the_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = run("ray-train", monkeypatch, bucket="acme").one("v1:RayJob").inputs["spec"]["rayClusterSpec"]
+    for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
+        pod = group["template"]["spec"]
+        (volume,) = [it for it in pod["volumes"] if "csi" in it]
+        assert volume["csi"]["volumeAttributes"]["bucketName"] == "acme"
+        (folder,) = [it["mountPath"] for it in pod["containers"][0]["volumeMounts"] if it["name"] == volume["name"]]
+        assert f'STORAGE = "{folder}"' in (EXAMPLES / "ray-train" / "train.py").read_text()
 
 
 def test_urgent_work_comes_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,6 +168,10 @@ class RayClusterArgs(TypedDict):
     """ConfigMaps of the namespace, by the folder that head and workers see each in: programs and settings. Default:
     none."""
 
+    buckets: NotRequired[Mapping[str, str]]
+    """Cloud Storage buckets, by the folder that head and workers see each in: data and checkpoints. The cluster needs
+    `storage: {gcsFuse: true}`, the namespace's default service account the right to write. Default: none."""
+
     autoscaling: NotRequired[bool]
     """Let Ray add and remove slices or pods between the fewest and the most of each group (autoscaler v2). Not
     together with `queue`. Default false."""

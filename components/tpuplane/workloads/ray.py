@@ -10,6 +10,7 @@ from tpuplane.spec.fields import Name, Namespace, Spec, refuse
 from tpuplane.workloads.pods import Manifest
 from tpuplane.workloads.ray_dashboard import DashboardSpec, dashboard_environment
 from tpuplane.workloads.ray_groups import GpuWorkerGroupSpec, WorkerGroupSpec, worker_group
+from tpuplane.workloads.volumes import Bucket, Folder, mount
 
 API_VERSION = "ray.io/v1"
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -59,9 +60,13 @@ class RayClusterSpec(Spec):
     gpu_workers: dict[Name, GpuWorkerGroupSpec] = Field(default_factory=dict)
     """Worker groups on GPU nodes, by name."""
 
-    config_maps: dict[Annotated[str, Field(pattern="^/.")], Name] = Field(default_factory=dict)
+    config_maps: dict[Folder, Name] = Field(default_factory=dict)
     """ConfigMaps of the namespace, by the folder that head and workers see each in: programs and settings. Default:
     none."""
+
+    buckets: dict[Folder, Bucket] = Field(default_factory=dict)
+    """Cloud Storage buckets, by the folder that head and workers see each in: data and checkpoints. The cluster needs
+    `storage: {gcsFuse: true}`, the namespace's default service account the right to write. Default: none."""
 
     autoscaling: bool = False
     """Let Ray add and remove slices or pods between the fewest and the most of each group (autoscaler v2). Not together
@@ -177,7 +182,7 @@ def _cluster(spec: RayClusterSpec) -> Manifest:
     if spec.ray_version is not None:
         cluster["rayVersion"] = spec.ray_version
     for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
-        _mount(group["template"]["spec"], spec.config_maps)
+        mount(group["template"], spec.config_maps, spec.buckets)
     if spec.autoscaling:
         cluster["headGroupSpec"]["template"]["spec"]["containers"][0]["ports"].append(_AUTOSCALER_METRICS)
         cluster["enableInTreeAutoscaling"] = True
@@ -206,14 +211,3 @@ def _head(head: HeadSpec, image: str) -> Manifest:
             }
         },
     }
-
-
-def _mount(pod: Manifest, config_maps: dict[str, str]) -> None:
-    if config_maps:
-        names = {name: f"config-{number}" for number, name in enumerate(dict.fromkeys(config_maps.values()))}
-        pod.setdefault("volumes", []).extend(
-            {"name": volume, "configMap": {"name": name}} for name, volume in names.items()
-        )
-        pod["containers"][0].setdefault("volumeMounts", []).extend(
-            {"name": names[name], "mountPath": path, "readOnly": True} for path, name in config_maps.items()
-        )

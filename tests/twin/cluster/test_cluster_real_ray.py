@@ -29,8 +29,9 @@ pytestmark = [pytest.mark.ray, pytest.mark.asyncio(loop_scope="session")]
 async def with_ray(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cluster]:
     """A cluster with Ray in its pods, and one v6e slice of four hosts."""
     tools = replace(tools, ray=ray.build())
-    async with running(tools, tmp_path_factory.mktemp("with-ray"), CLUSTER, OPERATORS) as found:
-        await found.plane.apply_node_pool(slice_pool("v6e", "ct6e-standard-4t", "4x4", 4), CLUSTER)
+    description = {**CLUSTER, "addonsConfig": {**CLUSTER["addonsConfig"], "gcsFuseCsiDriverConfig": {"enabled": True}}}
+    async with running(tools, tmp_path_factory.mktemp("with-ray"), description, OPERATORS) as found:
+        await found.plane.apply_node_pool(slice_pool("v6e", "ct6e-standard-4t", "4x4", 4), description)
         async with found.api() as api:
             await api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
         yield found
@@ -77,6 +78,7 @@ async def test_kuberays_sample_is_a_ray_cluster_of_a_head_and_a_whole_slice(with
 async def test_a_ray_job_trains_on_a_slice_and_succeeds(with_ray: Cluster, client: Api) -> None:
     await program(client, "train", EXAMPLES / "ray-train" / "train.py")
     job = {"cluster": cluster("train"), "entrypoint": f"python {PROGRAM}/train.py", "keep_seconds": 0}
+    job["cluster"] |= {"buckets": {"/checkpoints": "checkpoints"}}
     manifest = ray_job_manifest("fit", RayJobSpec.model_validate(job))
     await client.request("POST", f"{RAY}/{NAMESPACE}/rayjobs", body=manifest)
 

@@ -26,6 +26,7 @@ _KINDS = {
     "ClusterRoleBinding": ("apis/rbac.authorization.k8s.io/v1", "clusterrolebindings", False),
     "ClusterQueue": ("apis/kueue.x-k8s.io/v1beta2", "clusterqueues", False),
     "ComputeClass": ("apis/cloud.google.com/v1", "computeclasses", False),
+    "CSIDriver": ("apis/storage.k8s.io/v1", "csidrivers", False),
     "CustomResourceDefinition": ("apis/apiextensions.k8s.io/v1", "customresourcedefinitions", False),
     "LocalQueue": ("apis/kueue.x-k8s.io/v1beta2", "localqueues", True),
     "MutatingWebhookConfiguration": (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tpuplane_twin.cluster import components
+from tpuplane_twin.cluster import components, gcs_fuse
 from tpuplane_twin.cluster.addresses import service_range
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.concurrency import together
@@ -84,6 +84,7 @@ class ControlPlane:
         self._token = token
         self._always = self._operators = frozenset(operators)
         self._default_class = False
+        self._gcs_fuse = False
         self._prometheus = True  # as GKE has it, unless the cluster says otherwise
         self._lock = asyncio.Lock()
         self._api: Api | None = None
@@ -170,7 +171,7 @@ class ControlPlane:
         self._ports.release(f"{self._key}/")
 
     async def apply_cluster(self, cluster: Mapping[str, Any]) -> None:
-        """Start and stop what the cluster asks for: GKE's Ray operator add-on, a default class, managed Prometheus."""
+        """Start and stop what the cluster asks for: add-ons (Ray, Cloud Storage FUSE), a default class, Prometheus."""
         self._services = service_range(cluster)
         addons = cluster.get("addonsConfig", {})
         wanted = self._always | ({"kuberay"} if addons.get("rayOperatorConfig", {}).get("enabled") else set())
@@ -178,7 +179,8 @@ class ControlPlane:
         before, self._default_class = self._default_class, bool(defaults.get("enabled"))
         measured = cluster.get("monitoringConfig", {}).get("managedPrometheusConfig", {"enabled": True})
         had, self._prometheus = self._prometheus, bool(measured.get("enabled"))
-        if wanted == self._operators and before == self._default_class and had == self._prometheus:
+        mounted, self._gcs_fuse = self._gcs_fuse, bool(addons.get("gcsFuseCsiDriverConfig", {}).get("enabled"))
+        if (wanted, before, had, mounted) == (self._operators, self._default_class, self._prometheus, self._gcs_fuse):
             return
         stopped = self._operators - wanted
         self._operators = frozenset(wanted)
@@ -258,6 +260,7 @@ class ControlPlane:
             self._processes.start(components.kwok(layout)),
             *(self._processes.start(operator.spec(layout)) for operator in operators),
             self._serve_webhook(layout, api),
+            gcs_fuse.register(api, enabled=self._gcs_fuse),
         )
         if self._runner is not None:
             await self._runner.start(api)

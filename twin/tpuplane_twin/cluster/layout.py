@@ -60,6 +60,11 @@ class Layout:
         return self.folder / "logs" / f"{name}.log"
 
     @property
+    def buckets(self) -> Path:
+        """The folder of Cloud Storage's buckets, which all clusters of the twin share."""
+        return self.folder.parents[1] / "buckets"
+
+    @property
     def server(self) -> str:
         """The API server's URL."""
         return f"https://{self.address('apiserver')}"

@@ -17,6 +17,7 @@ from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.layout import Layout
 from tpuplane_twin.cluster.runner import chips, container, dns, probes, status
 from tpuplane_twin.cluster.runner.images import Image, image_named
+from tpuplane_twin.cluster.runner.turns import Turn
 from tpuplane_twin.cluster.runner.volumes import NotThere, Volumes
 from tpuplane_twin.cluster.tunnel import Dialler
 from tpuplane_twin.sandbox.client import SandboxError
@@ -26,7 +27,6 @@ logger = logging.getLogger(__name__)
 _LOOK = 0.5  # seconds between looks at a container that is not ready, and at volumes it may wait for
 _REFRESH = 10.0  # seconds between looks at the volumes of a container that is ready
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 15.0  # seconds before a restart
-_TURN = 40.0  # seconds that a start may keep others from theirs
 _GRACE = 30  # seconds, Kubernetes' own default
 
 
@@ -43,6 +43,8 @@ class Host:
     signal: Callable[[int, signal.Signals], Awaitable[None]]
     turns: asyncio.Semaphore
     """How many of those that work hard at their start may do so at once."""
+    waits: asyncio.Semaphore
+    """The same for their init containers, which ask again and again for what the others are only starting."""
 
 
 class ProcessPod:
@@ -54,7 +56,7 @@ class ProcessPod:
         self._host = host
         self._container: Object = pod["spec"]["containers"][0]
         folder = host.layout.folder / "pods" / pod["metadata"]["uid"]
-        self._volumes = Volumes(host.api, pod, folder / "volumes")
+        self._volumes = Volumes(host.api, pod, folder / "volumes", host.layout.buckets)
         self._root = folder / "root"
         self._folder = folder
         former: Object = next(iter(pod["status"].get("containerStatuses", ())), {})
@@ -62,8 +64,9 @@ class ProcessPod:
         self._restarts = int(former.get("restartCount", 0)) + ("running" in former.get("state", {}))
         self._process: tuple[int, asyncio.Future[int]] | None = None
         self._said = ""
-        self._initialised = self._has_turn = False
-        self._settled = asyncio.Event()
+        self._initialised = False
+        self._turn = Turn(host.turns if image.starts_hard else None)
+        self._asking = Turn(host.waits if image.starts_hard else None)
         self._ordered: Object | None = None
 
     @property
@@ -92,15 +95,13 @@ class ProcessPod:
             started = status.now()
             begun = asyncio.get_running_loop().time()
             watching = asyncio.create_task(self._watch(started, last))
-            settling = asyncio.create_task(self._settle())
             try:
                 # What ends the pod waits for the same.
                 code = await asyncio.shield(end)
             finally:
                 watching.cancel()
-                settling.cancel()
-                await asyncio.gather(watching, settling, return_exceptions=True)
-                self._give_turn()
+                await asyncio.gather(watching, return_exceptions=True)
+                self._turn.give()
             last = status.terminated(code, started)
             policy = self.pod["spec"].get("restartPolicy", "Always")
             if policy == "Never" or (policy == "OnFailure" and code == 0):
@@ -149,7 +150,7 @@ class ProcessPod:
                     await self._initialise()
                     self._initialised = True
                 self._ordered = await self._order(self._container)
-                await self._take_turn()
+                await self._turn.take()
                 self._process = await self._host.run(self._ordered)
                 return self._process[1]
             except (NotThere, KeyError, SliceError) as error:
@@ -157,27 +158,10 @@ class ProcessPod:
             except (SandboxError, OSError) as error:
                 await self._wait("FailedCreatePodSandBox", str(error), last)
             except asyncio.CancelledError:
-                self._give_turn()
+                self._turn.give()
                 raise
-            self._give_turn()
+            self._turn.give()
             await asyncio.sleep(_LOOK)
-
-    async def _take_turn(self) -> None:
-        if self._image.starts_hard:
-            await self._host.turns.acquire()
-            self._has_turn = True
-
-    def _give_turn(self) -> None:
-        if self._has_turn:
-            self._has_turn = False
-            self._host.turns.release()
-
-    async def _settle(self) -> None:
-        """Keep the turn until the container is ready; one that waits for others may not keep them waiting."""
-        self._settled.clear()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._settled.wait(), _TURN)
-        self._give_turn()
 
     async def _initialise(self) -> None:
         """Run the init containers, each until it succeeds. One whose image is another's is simulated: it has."""
@@ -188,8 +172,13 @@ class ProcessPod:
             delay = _FIRST_DELAY
             while True:
                 await self._say(status.waiting(self.pod, "PodInitializing", each["name"], self._restarts))
-                self._process = await self._host.run(await self._order(each))
-                if (code := await asyncio.shield(self._process[1])) == 0:
+                await self._asking.take()
+                try:
+                    self._process = await self._host.run(await self._order(each))
+                    code = await asyncio.shield(self._process[1])
+                finally:
+                    self._asking.give()
+                if code == 0:
                     break
                 await self._event("Warning", "BackOff", f"init container {each['name']}: exit code {code}")
                 await asyncio.sleep(delay)
@@ -262,7 +251,7 @@ class ProcessPod:
             now_ready = succeeds or (ready and failures < probe.get("failureThreshold", 3))
             if now_ready != ready:
                 ready = now_ready
-                self._settled.set()
+                self._turn.give()
                 await self._say(status.running(self.pod, started, self._restarts, ready=ready, last=last))
             if not ready or loop.time() - refreshed > _REFRESH:
                 refreshed = loop.time()

@@ -110,8 +110,9 @@ class Runner:
         await pods.synced.wait()
         address = kubernetes_address(self._services)
         given = {"KUBERNETES_SERVICE_HOST": address, "KUBERNETES_SERVICE_PORT": "443"}
-        turns = asyncio.Semaphore(max(1, (os.cpu_count() or 1) // 2))
-        host = Host(self._layout, api, self, self._services, given, self._run, self._signal, turns)
+        places = max(1, (os.cpu_count() or 1) // 2)
+        turns, waits = asyncio.Semaphore(places), asyncio.Semaphore(places)
+        host = Host(self._layout, api, self, self._services, given, self._run, self._signal, turns, waits)
         while True:
             changed.clear()
             present = {pod["metadata"]["uid"]: pod for pod in pods.items.values()}

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tpuplane_twin.cluster import gcs_fuse
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.runner.container import field
 from tpuplane_twin.files import write_atomic
@@ -21,23 +22,26 @@ class NotThere(Exception):
 
 
 class Volumes:
-    """The volumes of one pod, below `folder`."""
+    """The volumes of one pod, below `folder`; buckets are folders below `buckets`, and stay when the pod goes."""
 
-    def __init__(self, api: Api, pod: Object, folder: Path) -> None:
+    def __init__(self, api: Api, pod: Object, folder: Path, buckets: Path) -> None:
         self._api = api
         self._pod = pod
         self._folder = folder
+        self._buckets = buckets
         self._renewals: dict[Path, float] = {}
 
     @property
     def folders(self) -> dict[str, Path]:
         """The folder of each volume."""
-        return {volume["name"]: self._folder / volume["name"] for volume in self._pod["spec"].get("volumes", ())}
+        return {volume["name"]: self._place(volume) for volume in self._pod["spec"].get("volumes", ())}
 
     async def refresh(self) -> None:
         """Write what is new. Raises `NotThere`."""
         for volume in self._pod["spec"].get("volumes", ()):
-            folder = self._folder / volume["name"]
+            if gcs_fuse.bucket(volume) is not None and (why := await gcs_fuse.refusal(self._api, self._pod, volume)):
+                raise NotThere(why)
+            folder = self._place(volume)
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             # ConfigMaps and Secrets of their own are as those that a projected volume puts together.
             sources = volume["projected"]["sources"] if "projected" in volume else [_as_source(volume)]
@@ -52,6 +56,10 @@ class Volumes:
         """The texts of a ConfigMap or Secret of the pod's namespace, where it is there."""
         found = await self._content(kind, name)
         return None if found is None else {key: value.decode(errors="replace") for key, value in found.items()}
+
+    def _place(self, volume: Object) -> Path:
+        bucket = gcs_fuse.bucket(volume)
+        return self._folder / volume["name"] if bucket is None else self._buckets / bucket
 
     async def _write(self, folder: Path, source: Object) -> None:
         for kind in ("configMap", "secret"):

@@ -1,0 +1,47 @@
+"""What pods of a workload see beside their image: ConfigMaps of the namespace and Cloud Storage buckets, as folders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
+
+from tpuplane.workloads.pods import Manifest
+
+Folder = Annotated[str, Field(pattern="^/.")]
+
+# https://cloud.google.com/storage/docs/buckets#naming
+Bucket = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$")]
+
+
+def mount(template: Manifest, config_maps: Mapping[str, str], buckets: Mapping[str, str]) -> None:
+    """Have the first container of a pod template see them, each in its folder; a bucket can be written to.
+
+    Buckets come by GKE's Cloud Storage FUSE driver
+    (https://cloud.google.com/kubernetes-engine/docs/how-to/cloud-storage-fuse-csi-driver-ephemeral).
+    """
+    maps = {name: f"config-{number}" for number, name in enumerate(dict.fromkeys(config_maps.values()))}
+    stores = {name: f"bucket-{number}" for number, name in enumerate(dict.fromkeys(buckets.values()))}
+    pod, container = template["spec"], template["spec"]["containers"][0]
+    volumes = [
+        *({"name": volume, "configMap": {"name": name}} for name, volume in maps.items()),
+        *({"name": volume, "csi": _bucket(name)} for name, volume in stores.items()),
+    ]
+    if volumes:
+        pod.setdefault("volumes", []).extend(volumes)
+        container.setdefault("volumeMounts", []).extend(
+            [
+                *({"name": maps[name], "mountPath": path, "readOnly": True} for path, name in config_maps.items()),
+                *({"name": stores[name], "mountPath": path} for path, name in buckets.items()),
+            ]
+        )
+    if stores:
+        # Without it GKE gives the pod no sidecar, and nobody mounts.
+        template.setdefault("metadata", {}).setdefault("annotations", {})["gke-gcsfuse/volumes"] = "true"
+
+
+def _bucket(name: str) -> Manifest:
+    # Folders that no object stands for are shown, too: whoever wrote the bucket by another way made none.
+    attributes = {"bucketName": name, "mountOptions": "implicit-dirs"}
+    return {"driver": "gcsfuse.csi.storage.gke.io", "volumeAttributes": attributes}

@@ -1,0 +1,51 @@
+"""What a Ray cluster's pods see beside their image."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from tpuplane.workloads import RayClusterSpec, ray_cluster_manifest
+
+pytestmark = pytest.mark.unit
+
+WORKERS = {"tpu": {"generation": "v6e", "topology": "4x4", "image": "rayproject/ray:2.60.0"}}
+
+
+def templates(**changes: Any) -> list[dict[str, Any]]:
+    """The pod templates of a Ray cluster: the head's, then the workers'."""
+    spec = RayClusterSpec.model_validate({"namespace": "research", "workers": WORKERS} | changes)
+    body = ray_cluster_manifest("train", spec)["spec"]
+    return [group["template"] for group in (body["headGroupSpec"], *body["workerGroupSpecs"])]
+
+
+def test_head_and_workers_see_maps_and_buckets_each_in_its_folder() -> None:
+    for template in templates(
+        config_maps={"/a": "settings", "/b": "settings"}, buckets={"/data": "acme-data", "/out": "acme.out"}
+    ):
+        volumes = {volume["name"]: volume for volume in template["spec"]["volumes"]}
+        seen = {mount["mountPath"]: mount for mount in template["spec"]["containers"][0]["volumeMounts"]}
+        assert set(seen) == {"/a", "/b", "/data", "/out"}
+        assert seen["/a"]["name"] == seen["/b"]["name"]
+        assert seen["/a"]["readOnly"] is True
+        assert volumes[seen["/a"]["name"]]["configMap"] == {"name": "settings"}
+        for path, bucket in (("/data", "acme-data"), ("/out", "acme.out")):
+            assert "readOnly" not in seen[path]
+            csi = volumes[seen[path]["name"]]["csi"]
+            assert csi["driver"] == "gcsfuse.csi.storage.gke.io"
+            assert csi["volumeAttributes"]["bucketName"] == bucket
+        # The sidecar that mounts comes by this annotation.
+        assert template["metadata"]["annotations"] == {"gke-gcsfuse/volumes": "true"}
+
+
+def test_pods_without_buckets_get_no_sidecar() -> None:
+    for template in (*templates(config_maps={"/a": "settings"}), *templates()):
+        assert "metadata" not in template
+    assert all("volumes" not in template["spec"] for template in templates())
+
+
+@pytest.mark.parametrize("buckets", [{"data": "acme"}, {"/data": "gs://acme"}, {"/data": "Acme"}, {"/data": "_"}])
+def test_what_is_no_folder_or_no_bucket_is_refused(buckets: dict[str, str]) -> None:
+    with pytest.raises(ValidationError, match="buckets"):
+        templates(buckets=buckets)
