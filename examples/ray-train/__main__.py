@@ -1,4 +1,4 @@
-"""`train.py` on one slice: its text in a ConfigMap, a RayJob that mounts and runs it."""
+"""`train.py` on one slice or more: its text in a ConfigMap, a RayJob that mounts and runs it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pulumi
 import pulumi_kubernetes as kubernetes
 from tpuplane import RayJob, SpecError
+from tpuplane.workloads.args import WorkerGroupArgs
 
 FOLDER = "/home/ray/program"
 CHECKPOINTS = "/checkpoints"  # train.py names it, too
@@ -15,8 +16,10 @@ CHECKPOINTS = "/checkpoints"  # train.py names it, too
 config = pulumi.Config()
 image = config.get("image") or "rayproject/ray:2.60.0-py311-tpu"
 namespace = config.require("namespace")
+slices = config.get_int("slices") or 1
 cluster = kubernetes.Provider("cluster", context=config.require("context"))
 
+one_slice: WorkerGroupArgs = {"generation": "v6e", "topology": "4x4", "image": image}
 text = Path("train.py").read_text()
 # Another text is another ConfigMap: Ray then starts anew with it.
 name = f"train-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
@@ -30,14 +33,15 @@ try:
     RayJob(
         "train",
         {
-            "entrypoint": f"python {FOLDER}/train.py",
+            "entrypoint": f"python {FOLDER}/train.py --slices {slices}",
             "cluster": {
                 "namespace": namespace,
                 "queue": config.get("queue") or "default",
                 "ray_version": "2.60.0",
                 "config_maps": {FOLDER: name},
                 "buckets": {CHECKPOINTS: config.require("bucket")},
-                "workers": {"tpu": {"generation": "v6e", "topology": "4x4", "image": image}},
+                # A group for each slice: Kueue places a group's pods without regard to which replica is whose.
+                "workers": {f"tpu-{number}": one_slice for number in range(slices)},
             },
         },
         pulumi.ResourceOptions(provider=cluster, depends_on=program),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,12 +13,12 @@ from ray.train import Checkpoint, RunConfig, ScalingConfig
 from ray.train.v2.jax import JaxTrainer
 
 STORAGE = "/checkpoints"  # the same folder on head and workers, as Ray Train needs it: a bucket
-TOPOLOGY, ACCELERATOR, HOSTS, CHIPS_PER_HOST = "4x4", "TPU-V6E", 4, 4
+TOPOLOGY, ACCELERATOR, HOSTS, CHIPS_PER_HOST = "4x4", "TPU-V6E", 4, 4  # of one slice
 FEATURES, ROWS_PER_CHIP = 8, 64
 
 
 def train(config: dict[str, Any]) -> None:
-    """Runs once on every host; JAX's processes are joined already, so `jax.devices()` are the whole slice's."""
+    """Runs once on every host; JAX's processes are joined already, so `jax.devices()` are those of all slices."""
     import jax
     import jax.numpy as jnp
     import numpy as np
@@ -44,6 +46,7 @@ def train(config: dict[str, Any]) -> None:
         # One step at a time: devices that are threads of few processors must not run ahead of each other.
         loss.block_until_ready()
     metrics = {"loss": float(loss), "devices": jax.device_count(), "processes": jax.process_count()}
+    metrics["slices"] = int(os.environ.get("MEGASCALE_NUM_SLICES", "1"))  # Ray Train says it where there are more
     with tempfile.TemporaryDirectory() as folder:
         checkpoint = None
         if ray.train.get_context().get_world_rank() == 0:
@@ -53,7 +56,10 @@ def train(config: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Train on one whole slice."""
+    """Train on whole slices."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--slices", type=int, default=1)
+    slices = parser.parse_args().slices
     trainer = JaxTrainer(
         train,
         train_loop_config={"steps": 20, "rate": 0.1},
@@ -61,7 +67,7 @@ def main() -> None:
             use_tpu=True,
             topology=TOPOLOGY,
             accelerator_type=ACCELERATOR,
-            num_workers=HOSTS,
+            num_workers=HOSTS * slices,
             resources_per_worker={"TPU": CHIPS_PER_HOST},
         ),
         run_config=RunConfig(name="linear", storage_path=STORAGE),

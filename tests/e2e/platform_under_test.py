@@ -69,9 +69,9 @@ class PlatformUnderTest:
     def twin(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         return self.run(BIN / "tpuplane-twin", *arguments, check=check)
 
-    def rehearse(self) -> dict[str, Any]:
+    def rehearse(self, *options: str) -> dict[str, Any]:
         """`make up` without the make; afterwards the environment is that of `tpuplane-twin env`."""
-        result: dict[str, Any] = json.loads(self.twin("rehearse", "local", "--json").stdout)
+        result: dict[str, Any] = json.loads(self.twin("rehearse", "local", "--json", *options).stdout)
         self.variables |= json.loads(self.twin("env", "--json").stdout)
         return result
 

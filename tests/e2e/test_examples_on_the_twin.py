@@ -21,8 +21,8 @@ JOB = "jobset.sigs.k8s.io/job-index"
 
 
 @contextmanager
-def example(platform: PlatformUnderTest, folder: Path, name: str) -> Iterator[Program]:
-    """The example's program on the platform's twin, destroyed afterwards."""
+def example(platform: PlatformUnderTest, folder: Path, name: str, **settings: str) -> Iterator[Program]:
+    """The example's program on the platform's twin, with these settings beside its own; destroyed afterwards."""
     # The sample that `rehearse` left running has a slice.
     platform.kubectl(CENTRAL1, "delete", "raycluster", "--all", "-n", "default", "--wait")
     platform.kubectl(CENTRAL1, "wait", "pod", "--for=delete", "-n", "default", "-l", "ray.io/cluster", "--timeout=120s")
@@ -33,6 +33,8 @@ def example(platform: PlatformUnderTest, folder: Path, name: str) -> Iterator[Pr
     about = folder / name / "pyproject.toml"
     about.write_text(about.read_text().replace("../../components", str(REPOSITORY / "components")))
     program = twin.program(folder / name)
+    for key, value in settings.items():
+        program.pulumi("config", "set", key, value, "--stack", "dev")
     try:
         program.up()
         yield program

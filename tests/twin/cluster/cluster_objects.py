@@ -171,13 +171,13 @@ async def running_pods(api: Api, namespace: str, count: int, selector: str = "")
     return await eventually(look)
 
 
-async def empty(api: Api, namespace: str) -> None:
+async def empty(api: Api, namespace: str, *, within: float = 60) -> None:
     """Wait until `namespace` has no pods."""
 
     async def look() -> bool:
         return not await api.list("Pod", namespace)
 
-    await eventually(look)
+    await eventually(look, within=within)
 
 
 async def refusal(request: Awaitable[object]) -> str:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import AsyncIterator, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from cluster_objects import CLUSTER, KEY, TOKEN, Cluster, MakePools, pool
+from cluster_objects import CLUSTER, KEY, RAY, TOKEN, Cluster, MakePools, empty, pool, slice_pool
+from real_ray import DESCRIPTION, NAMESPACE, PATIENCE
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.cluster import ControlPlane
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
+from tpuplane_twin.tools import ray
 
 _NAMES = (
     "etcd",
@@ -99,3 +102,24 @@ async def namespace(api: Api) -> AsyncIterator[str]:
     await api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     yield name
     await api.delete("Namespace", name)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def with_ray(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cluster]:
+    """A cluster with Ray in its pods, and one v6e slice of four hosts."""
+    tools = replace(tools, ray=ray.build())
+    async with running(tools, tmp_path_factory.mktemp("with-ray"), DESCRIPTION, OPERATORS) as found:
+        await found.plane.apply_node_pool(slice_pool("v6e", "ct6e-standard-4t", "4x4", 4), DESCRIPTION)
+        async with found.api() as api:
+            await api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+        yield found
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def research(with_ray: Cluster) -> AsyncIterator[Api]:
+    """A client of that cluster, and everything of Ray gone after the test."""
+    async with with_ray.api() as api:
+        yield api
+        for plural in ("rayjobs", "rayservices", "rayclusters"):
+            await api.request("DELETE", f"{RAY}/{NAMESPACE}/{plural}")
+        await empty(api, NAMESPACE, within=PATIENCE)

@@ -141,6 +141,7 @@ async def test_a_command_runs_beside_it(pods: Pods) -> None:
     look = "test $(cat /tmp/mark) = here && test $(hostname) = host && test $PWD = /home/ray && ls -d /proc/1 && exit 5"
     beside = {"join": pid, "root": str(pods.folder / "host-root"), "cwd": "/home/ray"}
     assert await pods.end(await pods.run("beside", "", "sh", "-c", look, **beside)) == 5
+    assert "/proc/1" in pods.said("beside")
     sleeping = await pods.run("killed-beside", "", "sleep", "1000", **beside)
     await pods.sandboxes.signal(sleeping, signal.SIGKILL)
     assert await pods.end(sleeping) == 137

@@ -73,5 +73,5 @@ def test_the_switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ray.wanted()
     made = ray.folder()
     made.mkdir(parents=True)
-    (made / ".compiled").touch()
+    (made / ".complete").touch()
     assert ray.wanted() == made

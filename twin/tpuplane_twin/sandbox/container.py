@@ -26,10 +26,7 @@ def run(order: dict[str, Any], channel: socket.socket) -> NoReturn:
     try:
         system.die_with_parent()
         os.setsid()
-        log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        for descriptor in (1, 2):
-            os.dup2(log, descriptor)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        _speak_to(order["log"])
         system.unshare(_NAMESPACES)
         channel.send(b"?")
         if not channel.recv(1):
@@ -55,9 +52,7 @@ def join(order: dict[str, Any]) -> NoReturn:
     try:
         system.die_with_parent()
         os.setsid()
-        null = os.open(os.devnull, os.O_RDWR)
-        for descriptor in range(3):
-            os.dup2(null, descriptor)
+        _speak_to(order["log"])
         system.join(order["join"])
         child = os.fork()
         if child == 0:
@@ -68,6 +63,14 @@ def join(order: dict[str, Any]) -> NoReturn:
     except BaseException:  # as above; the sandbox may have ended meanwhile
         code = _CANNOT_RUN
     os._exit(code if code >= 0 else 128 - code)
+
+
+def _speak_to(log: str) -> None:
+    """From here on, write to the file `log` and read nothing."""
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    for descriptor in (1, 2):
+        os.dup2(output, descriptor)
 
 
 def _execute(order: dict[str, Any]) -> NoReturn:

@@ -9,8 +9,8 @@ the Unix socket SOCKET (below the working directory). When the client goes, ever
     a process that ended                                     → {"exited": pid, "code": …}
 
 An order: name (of the interface), address, hostname, argv, env, cwd, root (an empty folder), log, files (path: text)
-and mounts (source, target, readOnly). One that has `join`, the id of a process that runs, needs only argv, env, cwd and
-root, and runs beside that one. A code above 128 is a signal, as a kubelet shows it.
+and mounts (source, target, readOnly). One that has `join`, the id of a process that runs, needs only argv, env, cwd,
+root and log, and runs beside that one. A code above 128 is a signal, as a kubelet shows it.
 """
 
 from __future__ import annotations

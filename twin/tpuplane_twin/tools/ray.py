@@ -19,7 +19,7 @@ from tpuplane_twin.paths import cache_root
 from tpuplane_twin.tools.catalogue import ToolError
 
 SWITCH = "TPUPLANE_TWIN_RAY"
-_DONE = ".compiled"
+_DONE = ".complete"
 _EXTRA = re.compile(r"""extra\s*==\s*['"]ray['"]""")
 
 
@@ -36,7 +36,7 @@ def version() -> str:
 
 def folder(cache: Path | None = None) -> Path:
     """Where the environment is, or would be. It depends on what is in it, and on the Python that it is made from."""
-    shape = "\n".join([*requirements(), sys.version, sys.base_prefix])
+    shape = "\n".join([*requirements(), sys.version, sys.base_prefix, "compiled"])
     return (cache or cache_root()).absolute() / "ray" / hashlib.sha256(shape.encode()).hexdigest()[:12]
 
 

@@ -75,6 +75,12 @@ def field(pod: Object, path: str) -> str:
     return str(value)
 
 
+def restarts(pod: Object, code: int) -> bool:
+    """Whether a container that ended with `code` is to be started again."""
+    policy = pod["spec"].get("restartPolicy", "Always")
+    return bool(policy == "Always" or (policy == "OnFailure" and code != 0))
+
+
 def mounts(container: Object, volumes: Mapping[str, Path]) -> list[Object]:
     """What the container mounts of its pod's `volumes`."""
     return [

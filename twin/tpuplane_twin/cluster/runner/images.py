@@ -66,12 +66,15 @@ class Image:
         """The variables that the image itself sets."""
         if self.tool != _RAY:
             return {"PATH": _PATH, "HOME": "/"}
-        # Without the last it would tell Ray's authors of every start, if it could.
+        # Ray's workers run at the lowest priority but four. In a container's share of a machine they stand back for
+        # its raylet only; here they would for everything else that runs. Without the last it would tell Ray's authors
+        # of every start, if it could.
         return {
             "PATH": f"{_environment(tools) / 'bin'}:{_PATH}",
             "HOME": _RAY_HOME,
             "USER": "ray",
             "LANG": "C.UTF-8",
+            "RAY_worker_niceness": "0",
             "RAY_USAGE_STATS_ENABLED": "0",
         }
 

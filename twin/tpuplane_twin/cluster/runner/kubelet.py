@@ -20,14 +20,14 @@ NODE_PORT = 10250
 _LOOK = 0.3  # seconds between looks at a log that is followed
 _CHUNK = 64 * 1024
 
-Find = Callable[[str, str], Path | None]
+Find = Callable[[str, str, str], Path | None]
 
 
 class Kubelet:
     """Serves the logs of process pods over TLS on 127.0.0.1, to the API server alone."""
 
     def __init__(self, layout: Layout, find: Find) -> None:
-        """`find` gives the log of a pod by namespace and name; None for one that is simulated."""
+        """`find` gives the log of a pod's container by namespace and names; None for one that is simulated."""
         self._layout = layout
         self._find = find
         self._runner: web.AppRunner | None = None
@@ -53,7 +53,8 @@ class Kubelet:
 
     async def _logs(self, request: web.Request) -> web.StreamResponse:
         namespace, name = request.match_info["namespace"], request.match_info["pod"]
-        path = self._find(namespace, name)
+        asked = (namespace, name, request.match_info["container"])
+        path = self._find(*asked)
         if path is None:
             # As a kubelet says that there is no log yet: the one answer whose text reaches the user.
             return web.Response(status=400, text=f"the pod {namespace}/{name} is simulated: nothing runs in it")
@@ -70,7 +71,7 @@ class Kubelet:
                 if chunk := log.read(min(_CHUNK, limit)):
                     limit -= len(chunk)
                     await response.write(chunk)
-                elif follow and self._find(namespace, name) == path:
+                elif follow and self._find(*asked) == path:
                     await asyncio.sleep(_LOOK)
                 else:
                     break

@@ -20,6 +20,7 @@ from tpuplane_twin.cluster.runner import dns
 from tpuplane_twin.cluster.runner.images import Image, image_of
 from tpuplane_twin.cluster.runner.kubelet import NODE_PORT, Kubelet
 from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET
+from tpuplane_twin.cluster.runner.orders import Surroundings
 from tpuplane_twin.cluster.runner.pod import Host, ProcessPod
 from tpuplane_twin.cluster.runner.services import Services
 from tpuplane_twin.cluster.tunnel import Simulated, Streams, Unreachable, relay
@@ -112,7 +113,8 @@ class Runner:
         given = {"KUBERNETES_SERVICE_HOST": address, "KUBERNETES_SERVICE_PORT": "443"}
         places = max(1, (os.cpu_count() or 1) // 2)
         turns, waits = asyncio.Semaphore(places), asyncio.Semaphore(places)
-        host = Host(self._layout, api, self, self._services, given, self._run, self._signal, turns, waits)
+        around = Surroundings(self._layout, api, self._services, given)
+        host = Host(around, self, self._run, self._signal, turns, waits)
         while True:
             changed.clear()
             present = {pod["metadata"]["uid"]: pod for pod in pods.items.values()}
@@ -144,8 +146,9 @@ class Runner:
     def _image_of(self, pod: Object) -> Image | None:
         return image_of(pod, ray=self._layout.tools.ray is not None)
 
-    def _log(self, namespace: str, name: str) -> Path | None:
-        return next((life.pod.log for life in self._lives.values() if life.pod.name == f"{namespace}/{name}"), None)
+    def _log(self, namespace: str, name: str, container: str) -> Path | None:
+        lives = self._lives.values()
+        return next((life.pod.log(container) for life in lives if life.pod.name == f"{namespace}/{name}"), None)
 
     async def _live(self, pod: ProcessPod) -> None:
         try:

@@ -14,6 +14,11 @@ class Turn:
         self._places = places
         self._end: asyncio.TimerHandle | None = None
 
+    @property
+    def held(self) -> bool:
+        """Whether somebody may be waiting for it."""
+        return self._end is not None
+
     async def take(self) -> None:
         """Wait for it. It goes by itself after 40 s."""
         if self._places is not None:

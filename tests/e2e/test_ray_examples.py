@@ -1,0 +1,105 @@
+"""Ray's examples end to end: the local stack, `pulumi up` of the example, and its program runs in real Ray pods."""
+
+from __future__ import annotations
+
+import ast
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from tpuplane_twin.tools import ray
+
+from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
+from tests.e2e.test_examples_on_the_twin import example
+
+pytestmark = pytest.mark.ray
+
+T = TypeVar("T")
+NAMESPACE = "research"
+PATIENCE = 900.0  # seconds: nine Ray nodes on two processors, which others may use, too
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlatformUnderTest]:
+    """The local stack's central1 on a twin whose Ray pods are processes."""
+    ray.build()
+    platform = PlatformUnderTest(tmp_path_factory.mktemp("ray"), name="ray")
+    platform.variables[ray.SWITCH] = "1"
+    try:
+        with platform.rewritten(lambda clusters: clusters.pop("central2")):
+            platform.rehearse("--no-sample")
+        yield platform
+    finally:
+        platform.twin("down")
+
+
+def test_a_jax_trainer_finishes_and_leaves_its_checkpoint(lab: PlatformUnderTest, tmp_path: Path) -> None:
+    with example(lab, tmp_path, "ray-train"):
+        assert finished(lab, "train") == "SUCCEEDED", said(lab, "train")
+        assert "'devices': 16, 'processes': 4, 'slices': 1" in said(lab, "train")
+    buckets = lab.folder / "twins" / lab.name / "buckets"
+    assert list((buckets / "tpuplane-lab-checkpoints" / "linear").glob("checkpoint_*/weights.npy"))
+
+
+def test_a_jax_trainer_joins_two_slices(lab: PlatformUnderTest, tmp_path: Path) -> None:
+    with example(lab, tmp_path, "ray-train", slices="2"):
+        assert finished(lab, "train") == "SUCCEEDED", said(lab, "train")
+        result = said(lab, "train").partition("result: ")[2].partition("\n")[0]
+    metrics = ast.literal_eval(result)
+    assert (metrics["devices"], metrics["processes"], metrics["slices"]) == (32, 8, 2)
+
+
+def test_a_program_has_two_whole_slices(lab: PlatformUnderTest, tmp_path: Path) -> None:
+    with example(lab, tmp_path, "ray-multislice"):
+        assert finished(lab, "multislice") == "SUCCEEDED", said(lab, "multislice")
+        lines = [line for line in said(lab, "multislice").splitlines() if line.startswith("slice ")]
+    slices = [ast.literal_eval(line.partition(": ")[2]) for line in lines]
+    # By the slice's name, each host's number and its devices.
+    assert [list(found.values()) for found in slices] == [[[(number, 4) for number in range(4)]]] * 2
+    assert slices[0].keys() != slices[1].keys()
+
+
+def test_every_host_of_a_slice_serves(lab: PlatformUnderTest, tmp_path: Path) -> None:
+    numbers = tmp_path / "numbers.json"
+    numbers.write_text("[0, 0]")
+    url = f"/api/v1/namespaces/{NAMESPACE}/services/http:softmax-serve-svc:8000/proxy/"
+    with example(lab, tmp_path, "ray-serve"):
+
+        def ask() -> dict[str, Any]:
+            asked = lab.run("kubectl", "--context", CENTRAL1, "create", "--raw", url, "-f", str(numbers), check=False)
+            found: dict[str, Any] = json.loads(asked.stdout) if asked.returncode == 0 else {}
+            return found
+
+        assert eventually(ask)["softmax"] == [0.5, 0.5]
+        hosts = {f"tpu-0-{number}" for number in range(4)}
+        seen: set[str] = set()
+        eventually(lambda: seen.add(ask().get("host", "")) or seen >= hosts)
+
+
+def finished(lab: PlatformUnderTest, name: str) -> str:
+    """How a RayJob ended."""
+
+    def look() -> str | None:
+        status = json.loads(lab.kubectl(CENTRAL1, "get", "rayjob", name, "-n", NAMESPACE, "-o", "json")).get(
+            "status", {}
+        )
+        return status.get("jobStatus") if status.get("jobDeploymentStatus") in ("Complete", "Failed") else None
+
+    return str(eventually(look))
+
+
+def said(lab: PlatformUnderTest, name: str) -> str:
+    """What the program of a RayJob wrote, as `kubectl logs` shows it."""
+    return lab.kubectl(CENTRAL1, "logs", "-n", NAMESPACE, "-l", f"job-name={name}", "--tail=-1")
+
+
+def eventually(look: Callable[[], T]) -> T:
+    """The first truthy answer."""
+    deadline = time.monotonic() + PATIENCE
+    while not (answer := look()):
+        assert time.monotonic() < deadline, f"after {PATIENCE} s still {answer!r}"
+        time.sleep(1)
+    return answer

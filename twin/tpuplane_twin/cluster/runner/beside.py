@@ -1,0 +1,46 @@
+"""What runs beside a pod's first container, in its sandbox: the commands of probes, and the pod's other containers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Awaitable, Callable
+
+from tpuplane_twin.cluster.api import Object
+from tpuplane_twin.sandbox.client import SandboxError
+
+Run = Callable[[Object], Awaitable[tuple[int, asyncio.Future[int]]]]
+"""Starts an order of `sandbox.daemon` and gives the process and its end."""
+
+FIRST_DELAY, LONGEST_DELAY = 0.5, 15.0
+"""Seconds before a restart: the first one, and the longest after many."""
+
+_OWN = ("argv", "env", "cwd", "root", "log")  # what is not the first container's: its network, its files
+
+
+class Beside:
+    """Processes in the sandbox of process `pid`. They see its file system, whatever they mount themselves."""
+
+    def __init__(self, run: Run, signal: Callable[[int, signal.Signals], Awaitable[None]], pid: int) -> None:
+        self._run = run
+        self._signal = signal
+        self._pid = pid
+
+    async def once(self, order: Object) -> int:
+        """Run a command and give its exit code; cancelled, it ends the command. Raises `SandboxError`."""
+        pid, end = await self._run({**{key: order[key] for key in _OWN}, "join": self._pid})
+        try:
+            return await asyncio.shield(end)
+        except asyncio.CancelledError:
+            await self._signal(pid, signal.SIGKILL)
+            raise
+
+    async def keep(self, order: Callable[[], Awaitable[Object]], again: Callable[[int], Awaitable[bool]]) -> None:
+        """Run a container, and once more each time that it ends with a code for which `again` is true."""
+        delay = FIRST_DELAY
+        # The first container has ended: its end is told elsewhere.
+        with contextlib.suppress(SandboxError):
+            while await again(await self.once(await order())):
+                await asyncio.sleep(delay)
+                delay = min(delay * 2, LONGEST_DELAY)

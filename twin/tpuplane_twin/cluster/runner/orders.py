@@ -1,0 +1,80 @@
+"""What starts the containers of a pod: the orders that `sandbox.daemon` takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.layout import Layout
+from tpuplane_twin.cluster.runner import chips, container, dns
+from tpuplane_twin.cluster.runner.images import Image
+from tpuplane_twin.cluster.runner.volumes import Volumes
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What every pod of a cluster finds: `services` is the range of its Services, `given` an environment."""
+
+    layout: Layout
+    api: Api
+    services: str
+    given: dict[str, str]
+
+
+class Orders:
+    """The orders of one pod, whose processes are those of `image`; its root folder is `root`."""
+
+    def __init__(self, around: Surroundings, pod: Object, image: Image, volumes: Volumes, root: Path) -> None:
+        self._around = around
+        self._pod = pod
+        self._image = image
+        self._volumes = volumes
+        self._root = root
+
+    def log(self, name: str) -> Path:
+        """The log of the container `name`; it stays when the pod goes. Those that are simulated write none."""
+        metadata, first = self._pod["metadata"], self._pod["spec"]["containers"][0]["name"]
+        own = "" if name == first else f"-{name}"
+        return self._around.layout.log(f"pod-{metadata['namespace']}-{metadata['name']}{own}")
+
+    async def of(self, each: Object) -> Object:
+        """What starts `each`, one of the pod's containers. Raises `KeyError` and `SliceError` as those it asks."""
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        log = self.log(each["name"])
+        log.parent.mkdir(parents=True, exist_ok=True)
+        keys = {}
+        for kind, name in container.sources(each):
+            texts = await self._volumes.texts(kind, name)
+            if texts is not None:
+                keys[kind, name] = texts
+        metadata, address = self._pod["metadata"], self._pod["status"]["podIP"]
+        host_name = self._pod["spec"].get("hostname") or metadata["name"]
+        tools, count = self._around.layout.tools, chips.asked(each)
+        given = {"HOSTNAME": host_name, **self._around.given, **self._image.environment(tools)}
+        given |= await self._tpu_host(count) if count else {}
+        environment = container.environment(self._pod, each, given, keys)
+        environment |= chips.instead_of(environment, count) if count else {}
+        return {
+            "name": f"p{metadata['uid'].replace('-', '')[:14]}",
+            "address": address,
+            "hostname": host_name[:63],
+            "argv": container.command(each, self._image.entrypoint, environment),
+            "env": environment,
+            "cwd": each.get("workingDir") or self._image.cwd,
+            "root": str(self._root),
+            "log": str(log),
+            "files": {
+                "/etc/passwd": f"root:x:0:0::{self._image.cwd}:/bin/sh\n",
+                "/etc/hosts": f"127.0.0.1 localhost\n{address} {host_name}\n",
+                "/etc/resolv.conf": dns.resolv_conf(self._around.services, metadata["namespace"]),
+            },
+            "mounts": [
+                *self._image.mounts(tools),
+                *container.mounts(each, self._volumes.folders),
+            ],
+        }
+
+    async def _tpu_host(self, count: int) -> dict[str, str]:
+        node = await self._around.api.request("GET", f"/api/v1/nodes/{self._pod['spec']['nodeName']}")
+        return chips.host_environment(node["metadata"].get("labels", {}), count)
