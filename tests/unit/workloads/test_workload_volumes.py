@@ -26,7 +26,7 @@ def test_head_and_workers_see_maps_and_buckets_each_in_its_folder() -> None:
     ):
         volumes = {volume["name"]: volume for volume in template["spec"]["volumes"]}
         seen = {mount["mountPath"]: mount for mount in template["spec"]["containers"][0]["volumeMounts"]}
-        assert set(seen) == {"/a", "/b", "/data", "/out"}
+        assert seen.keys() >= {"/a", "/b", "/data", "/out"}
         assert seen["/a"]["name"] == seen["/b"]["name"]
         assert seen["/a"]["readOnly"] is True
         assert volumes[seen["/a"]["name"]]["configMap"] == {"name": "settings"}
@@ -42,7 +42,7 @@ def test_head_and_workers_see_maps_and_buckets_each_in_its_folder() -> None:
 def test_pods_without_buckets_get_no_sidecar() -> None:
     for template in (*templates(config_maps={"/a": "settings"}), *templates()):
         assert "metadata" not in template
-    assert all("volumes" not in template["spec"] for template in templates())
+        assert not any("csi" in volume for volume in template["spec"].get("volumes", ()))
 
 
 @pytest.mark.parametrize("buckets", [{"data": "acme"}, {"/data": "gs://acme"}, {"/data": "Acme"}, {"/data": "_"}])
