@@ -20,6 +20,7 @@ from tpuplane_twin.paths import TwinPaths
 from tpuplane_twin.ports import NoPortFree, PortBook, PortTaken
 from tpuplane_twin.processes import ProcessFailed, ProcessManager
 from tpuplane_twin.queues import read_queues
+from tpuplane_twin.ray_progress import read_ray
 from tpuplane_twin.tools import Tools
 
 _EXPECTED = (ClusterError, DiskFull, NoPortFree, OSError, PortTaken, ProcessFailed)
@@ -127,6 +128,16 @@ class Fleet:
             async with asyncio.timeout(GLANCE):
                 return await read_queues(plane.api)
         return []
+
+    async def ray(self, context: str) -> dict[str, Any] | None:
+        """How far Ray's pods are; None where they are simulated, or the cluster does not serve."""
+        plane = self._planes.get(context)
+        if self._tools.ray is None or plane is None or plane.api is None:
+            return None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GLANCE):
+                return await read_ray(plane.api)
+        return None
 
     async def close(self) -> None:
         """Stop every control plane; their data stays."""

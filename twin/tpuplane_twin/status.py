@@ -61,6 +61,7 @@ async def _cluster(store: Store, fleet: Fleet, cluster: ClusterStatus) -> dict[s
             for pool in cluster.pools
         ],
         "queues": await fleet.queues(context),
+        "ray": await fleet.ray(context),
     }
 
 

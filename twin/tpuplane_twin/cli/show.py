@@ -37,6 +37,9 @@ def print_status(status: Mapping[str, Any]) -> None:
     console.print(processes)
     print_pools(status["clusters"])
     print_queues(status["clusters"])
+    for cluster in status["clusters"]:
+        if cluster["ray"] is not None:
+            console.print(f"\nRay in {cluster['name']}: {ray_line(cluster['ray'])}")
     for operation in status["operations"]:
         console.print(f"running: {operation['operationType']} {operation['target']}")
 
@@ -72,6 +75,19 @@ def print_queues(clusters: Iterable[Mapping[str, Any]]) -> None:
             continue
         console.print(f"\n[bold]queues of {cluster['name']}[/bold]")
         console.print(queue_table(cluster["queues"]))
+
+
+def ray_line(ray: Mapping[str, Any]) -> str:
+    """How far Ray's real pods are, in one line."""
+    if not ray["pods"]:
+        return "no pods yet; they will be real processes"
+    others = [f"{count} {state}" for state, count in ray["others"].items()]
+    if ray["ended"]:
+        others.append(f"{ray['ended']} ended")
+    if ray["restarts"]:
+        others.append(f"{ray['restarts']} restarts")
+    beside = f" ({', '.join(others)})" if others else ""
+    return f"{ray['ready']} of {ray['pods']} pods ready{beside}"
 
 
 def _columns(pools: Iterable[Mapping[str, Any]], workers: Mapping[str, int] | None) -> list[Column]:
