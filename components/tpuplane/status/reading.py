@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Self
@@ -18,6 +18,7 @@ from tpuplane.status.objects import Object
 from tpuplane.status.pools import describe_pools
 from tpuplane.status.queues import describe_queues
 
+_NODES, _PODS = "/api/v1/nodes", "/api/v1/pods"
 _KUEUE = "kueue.x-k8s.io"
 _VERSIONS = ("v1beta2", "v1beta1")  # those that `describe_queues` reads, the newest first
 _KUEUE_KINDS = {"queues": "clusterqueues", "local_queues": "localqueues", "workloads": "workloads"}
@@ -65,20 +66,20 @@ class Cluster:
             Unreachable: if the API server does not answer, or refuses.
 
         """
-        with self._asking() as client:
-            nodes, pods = self._core(client)
-            kueue = self._kueue(client)
+        with self._asking() as ask:
+            nodes, pods = list(_pages(ask, _NODES)), list(_pages(ask, _PODS, fieldSelector=_ALIVE))
+            kueue = _kueue(ask)
             return {
                 "context": self.context,
-                "server": client.configuration.host,
+                "server": ask.client.configuration.host,
                 "nodePools": describe_pools(nodes, pods),
                 "queues": None if kueue is None else describe_queues(**kueue, pods=pods, nodes=nodes),
             }
 
     @contextmanager
-    def _asking(self) -> Iterator[Any]:
-        """A client, whose every failure is an `Unreachable`."""
-        from kubernetes.client import ApiException, Configuration  # noqa: PLC0415
+    def _asking(self) -> Iterator[_Ask]:
+        """What asks the API server; every failure of it is an `Unreachable`."""
+        from kubernetes.client import Configuration  # noqa: PLC0415
         from kubernetes.config import ConfigException, new_client_from_config  # noqa: PLC0415
         from urllib3.exceptions import HTTPError  # noqa: PLC0415
 
@@ -91,8 +92,8 @@ class Cluster:
             if complaints.heard:
                 raise Unreachable(f"no credentials for context {self.context}: {'; '.join(complaints.heard)}")
             with client:
-                yield client
-        except ApiException as error:
+                yield _Ask(client)
+        except _Refused as error:
             raise Unreachable(self._refusal(settings.host, error)) from None
         except ConfigException as error:
             raise Unreachable(f"the context {self.context} cannot be used: {error}") from None
@@ -102,40 +103,69 @@ class Cluster:
                 "machine reach its control plane?"
             ) from None
 
-    def _refusal(self, host: str, error: Any) -> str:
-        said = _message(error.body) or str(error.reason)
+    def _refusal(self, host: str, error: _Refused) -> str:
         if error.status == HTTPStatus.UNAUTHORIZED:
-            return f"{host} refuses the credentials of context {self.context}: {said}; on GKE: gcloud auth login"
+            return f"{host} refuses the credentials of context {self.context}: {error}; on GKE: gcloud auth login"
         if error.status == HTTPStatus.FORBIDDEN:
             return (
-                f"{host} refuses: {said}. Reading nodes, pods and Kueue's queues of all namespaces is needed; on GKE "
+                f"{host} refuses: {error}. Reading nodes, pods and Kueue's queues of all namespaces is needed; on GKE "
                 "roles/container.viewer has it"
             )
-        return f"{host} answers {error.status}: {said}"
+        return f"{host} answers {error.status}: {error}"
 
-    def _core(self, client: Any) -> tuple[list[Object], list[Object]]:
-        from kubernetes.client import CoreV1Api  # noqa: PLC0415
 
-        core: Any = CoreV1Api(client)
+class _Refused(Exception):
+    """The API server's answer is no; the message is its own."""
 
-        # As they are: the client's own classes know what its release knows, and are slow to fill.
-        def raw(ask: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-            return lambda **page: json.loads(ask(**options, **page, _preload_content=False).data)
+    def __init__(self, status: int, body: bytes) -> None:
+        try:
+            said = str(json.loads(body)["message"])
+        except (TypeError, ValueError, KeyError):
+            said = "in no words of Kubernetes; is it an API server?"
+        super().__init__(said)
+        self.status = status
 
-        alive = raw(core.list_pod_for_all_namespaces, field_selector=_ALIVE)
-        return list(_pages(raw(core.list_node))), list(_pages(alive))
 
-    def _kueue(self, client: Any) -> dict[str, list[Object]] | None:
-        """Its cluster queues, local queues and workloads; None where it is not installed."""
-        from kubernetes.client import ApisApi, CustomObjectsApi  # noqa: PLC0415
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """Asks for a path of the API. The client's classes for each kind take seconds to import, and are not needed."""
 
-        groups: Any = ApisApi(client).get_api_versions(_request_timeout=_TIMEOUT)
-        served = {it.version for group in groups.groups if group.name == _KUEUE for it in group.versions}
-        version = next((it for it in _VERSIONS if it in served), None)
-        if version is None:
-            return None
-        ask: Any = CustomObjectsApi(client).list_cluster_custom_object
-        return {name: list(_pages(partial(ask, _KUEUE, version, plural))) for name, plural in _KUEUE_KINDS.items()}
+    client: Any
+
+    def __call__(self, path: str, **query: str) -> Any:
+        request = self.client.param_serialize(
+            "GET",
+            path,
+            query_params=list(query.items()),
+            header_params={"Accept": "application/json"},
+            auth_settings=["BearerToken"],
+        )
+        answer = self.client.call_api(*request, _request_timeout=_TIMEOUT)
+        answer.read()
+        if answer.status != HTTPStatus.OK or answer.data.lstrip()[:1] != b"{":
+            raise _Refused(answer.status, answer.data)
+        return json.loads(answer.data)
+
+
+def _kueue(ask: _Ask) -> dict[str, list[Object]] | None:
+    """Kueue's cluster queues, local queues and workloads; None where it is not installed."""
+    groups = ask("/apis")["groups"]
+    served = {it["version"] for group in groups if group["name"] == _KUEUE for it in group["versions"]}
+    version = next((it for it in _VERSIONS if it in served), None)
+    if version is None:
+        return None
+    return {name: list(_pages(ask, f"/apis/{_KUEUE}/{version}/{plural}")) for name, plural in _KUEUE_KINDS.items()}
+
+
+def _pages(ask: _Ask, path: str, **query: str) -> Iterator[Object]:
+    """All objects of a list, asked for in parts."""
+    following: dict[str, str] = {}
+    while True:
+        answer = ask(path, **query, limit=str(_PAGE), **following)
+        yield from answer["items"]
+        if not answer["metadata"].get("continue"):
+            return
+        following = {"continue": answer["metadata"]["continue"]}
 
 
 def _contexts(files: str) -> tuple[list[str], str]:
@@ -175,22 +205,3 @@ class _Complaints(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Keep what is said."""
         self.heard.append(" ".join(record.getMessage().split()))
-
-
-def _pages(ask: Callable[..., Any]) -> Iterator[Object]:
-    """All objects of a list, asked for in parts."""
-    following: str | None = None
-    while True:
-        more = {"_continue": following} if following else {}
-        answer = ask(limit=_PAGE, _request_timeout=_TIMEOUT, **more)
-        yield from answer["items"]
-        following = answer["metadata"].get("continue")
-        if not following:
-            return
-
-
-def _message(body: Any) -> str:
-    try:
-        return str(json.loads(body)["message"])
-    except (TypeError, ValueError, KeyError):
-        return ""

@@ -38,11 +38,12 @@ def group(name: str, *versions: str) -> dict[str, Any]:
 
 
 class ApiServer(ThreadingHTTPServer):
-    """Answers lists in pages of two, as an API server does; `refusal` is a status for every request."""
+    """Answers lists in pages of two, as an API server does; `refusal` is a status and `page` a body for all."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.refusal: int | None = None
+        self.page: bytes | None = None
         self.asked: list[str] = []
         self.groups = [group("apps", "v1"), group("kueue.x-k8s.io", "v1beta1", "v1beta2")]
         self.lists: dict[str, list[Any]] = {
@@ -74,7 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         status, body = self.server.answer(self.path)
-        text = json.dumps(body).encode()
+        text = self.server.page or json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(text)))
@@ -165,6 +166,13 @@ def test_a_refusal_names_its_cause_and_remedy(server: ApiServer, tmp_path: Path,
     assert result.exit_code == 3
     assert said in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_what_is_no_api_server_is_said_to_be_none(server: ApiServer, tmp_path: Path) -> None:
+    server.page = b"<html>Sign in</html>"
+    result = run("--kubeconfig", kubeconfig(tmp_path, server.server_port))
+    assert result.exit_code == 3
+    assert "answers 200: in no words of Kubernetes; is it an API server?" in result.stderr
 
 
 def test_no_cluster_answers(server: ApiServer, tmp_path: Path) -> None:
