@@ -30,6 +30,7 @@ _NAMES = (
     "jobset",
     "kuberay",
     "managed-prometheus",
+    "cluster-autoscaler-apis",
 )
 OPERATORS = ("kueue", "jobset")  # these run from the start, as the charts of a platform would have them
 _NUMBERS = itertools.count(1)

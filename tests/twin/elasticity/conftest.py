@@ -22,7 +22,7 @@ from tpuplane_twin.processes import ProcessManager
 
 _NAMES = (
     *("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"),
-    *("kwok", "kueue", "jobset", "kuberay", "managed-prometheus"),
+    *("kwok", "kueue", "jobset", "kuberay", "managed-prometheus", "cluster-autoscaler-apis"),
 )
 _NUMBERS = itertools.count(1)
 
@@ -35,7 +35,7 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
     paths = TwinPaths("elastic", tmp_path_factory.mktemp("elasticity")).make()
     processes, ports, clock = ProcessManager(), PortBook(paths.ports), Clock()
     store = Store(paths.gcp / "state.db")
-    fleet = ScarceFleet(paths, processes, ports, tools, TOKEN, lambda _: None, operators=["jobset"])
+    fleet = ScarceFleet(paths, processes, ports, tools, TOKEN, lambda _: None, operators=["jobset", "kueue"])
     app = create_app(store, fleet, TOKEN)
     actions = Actions(partial(resize, app), partial(create_pool, app), partial(delete_pool, app))
     Faults(store, app).serve()

@@ -38,6 +38,8 @@ _KINDS = {
     "Namespace": ("api/v1", "namespaces", False),
     "Node": ("api/v1", "nodes", False),
     "Pod": ("api/v1", "pods", True),
+    "PodTemplate": ("api/v1", "podtemplates", True),
+    "ProvisioningRequest": ("apis/autoscaling.x-k8s.io/v1", "provisioningrequests", True),
     "Role": ("apis/rbac.authorization.k8s.io/v1", "roles", True),
     "RoleBinding": ("apis/rbac.authorization.k8s.io/v1", "rolebindings", True),
     "Secret": ("api/v1", "secrets", True),

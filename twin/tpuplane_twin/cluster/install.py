@@ -16,6 +16,7 @@ from tpuplane_twin.cluster.layout import Layout
 from tpuplane_twin.cluster.operators import Operator
 
 _APPLIED = "twin.tpuplane.dev/applied-"
+_REQUESTS = "cluster-autoscaler-apis"
 _KEEPER = "kube-system"  # the namespace that bears the marks of what was applied: gone with the cluster's data
 
 
@@ -29,7 +30,8 @@ class Installation:
         """
         self._layout = layout
         self._sources: dict[str, Callable[[], Awaitable[list[Object]]]] = {"base": self._base}
-        self._marks = {"base": _mark(str(layout.tools.module("kwok")), json.dumps(compute_class.objects()))}
+        modules = [str(layout.tools.module(name)) for name in ("kwok", _REQUESTS)]
+        self._marks = {"base": _mark(*modules, json.dumps(compute_class.objects()))}
         if prometheus:
             folder = layout.tools.module(managed_prometheus.MODULE)
             self._sources[managed_prometheus.MODULE] = partial(managed_prometheus.objects, folder)
@@ -66,7 +68,7 @@ class Installation:
             task.cancel()
 
     async def _base(self) -> list[Object]:
-        """kwok's own rights, and what every GKE cluster has: storage classes, and the definition of compute classes."""
+        """kwok's own rights, and what every GKE cluster has: storage classes, the kinds of its cluster autoscaler."""
         tools = self._layout.tools
         folder = tools.module("kwok") / "kustomize" / "rbac"
         rendered = await manifests.render(tools.binary("kubectl"), folder)
@@ -74,6 +76,9 @@ class Installation:
             *manifests.for_process(rendered, webhooks=None, authority=""),
             *_storage_classes(),
             *compute_class.objects(),
+            *await manifests.definitions(
+                tools.module(_REQUESTS) / "config" / "crd" / "autoscaling.x-k8s.io_provisioningrequests.yaml"
+            ),
         ]
 
 

@@ -40,6 +40,13 @@ async def render(kubectl: Path, folder: Path) -> list[Object]:
     return await asyncio.to_thread(lambda: [item for item in yaml.load_all(output, yaml.CSafeLoader) if item])
 
 
+async def definitions(file: Path) -> list[Object]:
+    """The definitions of custom resources in a file of manifests."""
+    text = await asyncio.to_thread(file.read_text)
+    found = await asyncio.to_thread(lambda: list(yaml.load_all(text, yaml.CSafeLoader)))
+    return [item for item in found if item and item["kind"] == "CustomResourceDefinition"]
+
+
 def for_process(
     items: list[Object], *, webhooks: str | None, authority: str, namespace: str | None = None
 ) -> list[Object]:

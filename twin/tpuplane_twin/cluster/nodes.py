@@ -19,6 +19,8 @@ from tpuplane_twin.cluster.machines import Machine, ephemeral_storage, machine
 from tpuplane_twin.gcp.backend import node_numbers
 
 POOL_LABEL = "cloud.google.com/gke-nodepool"
+# On nodes that were made for a ProvisioningRequest: the name of its resize request.
+REQUEST_LABEL = "autoscaling.gke.io/provisioning-request"
 INCARNATION = "twin.tpuplane.dev/incarnation"
 ORDINAL = "twin.tpuplane.dev/ordinal"
 SHAPE = "twin.tpuplane.dev/shape"

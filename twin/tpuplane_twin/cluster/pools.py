@@ -10,7 +10,16 @@ from typing import Any
 from tpuplane_twin.cluster.addresses import Addresses, pod_range
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.concurrency import each
-from tpuplane_twin.cluster.nodes import INCARNATION, ORDINAL, POOL_LABEL, SETTINGS, SHAPE, Place, Pool
+from tpuplane_twin.cluster.nodes import (
+    INCARNATION,
+    ORDINAL,
+    POOL_LABEL,
+    REQUEST_LABEL,
+    SETTINGS,
+    SHAPE,
+    Place,
+    Pool,
+)
 
 _MIRROR = "kubernetes.io/config.mirror"
 
@@ -97,7 +106,8 @@ class NodePools:
     async def _relabel(self, pool: Pool, node: Object, place: Place) -> None:
         metadata = node["metadata"]
         labels = pool.labels(place, metadata["name"])
-        gone: dict[str, str | None] = {key: None for key in metadata["labels"] if key not in labels}
+        kept = {REQUEST_LABEL, *labels}
+        gone: dict[str, str | None] = {key: None for key in metadata["labels"] if key not in kept}
         # Taints that Kubernetes' own controllers put on a node are not the pool's to take off.
         condition = [
             taint for taint in node["spec"].get("taints", []) if taint["key"].startswith("node.kubernetes.io/")

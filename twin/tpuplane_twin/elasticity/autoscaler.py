@@ -19,6 +19,8 @@ from tpuplane_twin.elasticity.failures import Failures
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Node, Pod
 from tpuplane_twin.elasticity.offers import CLASS
+from tpuplane_twin.elasticity.provisioner import Provisioner
+from tpuplane_twin.elasticity.requests import Request
 from tpuplane_twin.elasticity.scale_down import Budget, Shrinkage
 from tpuplane_twin.elasticity.scale_up import Growth, ScaleUp, reasons_message
 from tpuplane_twin.gcp import BackendError, Numbers
@@ -33,6 +35,7 @@ _SETTLE_SECONDS = 0.5  # pods of one job come one after the other
 _REST = 4  # times as long as it worked
 _AGAIN_SECONDS = 5.0  # after a failure that nobody foresaw
 _WAITING_SECONDS = 60.0  # how often those who wait are looked at although nothing has changed
+_BOOKING_SECONDS = 60.0  # for which a request's nodes wait for its pods, at least; on GKE ten minutes
 _BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
 
 
@@ -52,7 +55,7 @@ Provided = tuple[list[Group], Provisioning]
 
 
 class ClusterAutoscaler:
-    """Runs until cancelled. Between changes it sleeps: it holds two watches and asks for nothing."""
+    """Runs until cancelled. Between changes it sleeps: it holds three watches and asks for nothing."""
 
     def __init__(
         self, api: Api, read: Callable[[], Provided], actions: Actions, *, scale_down_after: float, now: Clock
@@ -66,6 +69,8 @@ class ClusterAutoscaler:
         self._changed = asyncio.Event()
         self._pods = Mirror(api, "Pod", Pod.parse, self._changed)
         self._nodes = Mirror(api, "Node", Node.parse, self._changed)
+        self._requests = Mirror(api, "ProvisioningRequest", Request.parse, self._changed)
+        self._provisioner = Provisioner(api, actions.resize, max(scale_down_after, _BOOKING_SECONDS))
         self._recorder = Recorder(api, now)
         self._since: dict[str, float] = {}
         self._failures = Failures()
@@ -82,6 +87,7 @@ class ClusterAutoscaler:
                 async with asyncio.TaskGroup() as group:
                     group.create_task(self._pods.run())
                     group.create_task(self._nodes.run())
+                    group.create_task(self._requests.run())
                     await self._act()
             except Exception:
                 log.exception("the cluster autoscaler failed; it starts again in %.0f s", _AGAIN_SECONDS)
@@ -90,6 +96,7 @@ class ClusterAutoscaler:
     async def _act(self) -> None:
         await self._pods.synced.wait()
         await self._nodes.synced.wait()
+        await self._requests.synced.wait()
         while True:
             self._changed.clear()
             began = time.monotonic()
@@ -117,15 +124,20 @@ class ClusterAutoscaler:
             await self._grow(growth, view.where)
         for growth in decision.moves.growths:
             await self._grow(growth, view.where, moving=True)
-        going = [*decision.ended, *decision.moves.emptied, *decision.down]
+        for provision in decision.answers.provisions:
+            await self._provisioner.provide(provision, now)
+        for answer in decision.answers.said:
+            await self._provisioner.say(answer)
+        going = [*decision.ended, *decision.answers.revoked, *decision.moves.emptied, *decision.down]
         for shrinkage in going:
             await self._shrink(shrinkage)
         for group in decision.deleted:
             await self._delete(group)
         await self._recorder.flush()
-        if decision.up.growths or decision.moves.growths or going or decision.deleted:
+        if decision.up.growths or decision.moves.growths or decision.answers.provisions or going or decision.deleted:
             return 0.0
-        dues = [due - now for due in (*view.dues(self._since, self._delay), *self._failures.dues()) if due > now]
+        later = (*view.dues(self._since, self._delay), *self._failures.dues(), *self._provisioner.dues())
+        dues = [due - now for due in later if due > now]
         if view.pending or view.where.classes:
             dues.append(_WAITING_SECONDS)
         return min(dues, default=None)
@@ -145,6 +157,7 @@ class ClusterAutoscaler:
             awaited=self._failures.awaited(now),
             where=where,
             born=dict(self._born),
+            queue=await self._provisioner.look(list(self._requests.items.values()), now),
         )
         if view.settled or not any(group.can_shrink for group in groups):
             return view

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tpuplane_twin.elasticity.classes import ComputeClass
 from tpuplane_twin.elasticity.demand import Provisioning, asked
@@ -11,6 +11,7 @@ from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.moves import Moves, ended, lifetime, plan_moves
 from tpuplane_twin.elasticity.objects import Node, Pod
 from tpuplane_twin.elasticity.offers import CLASS
+from tpuplane_twin.elasticity.queued import Answers, Queue, plan_answers
 from tpuplane_twin.elasticity.scale_down import Budget, Shrinkage, Unneeded, plan_scale_down, unneeded
 from tpuplane_twin.elasticity.scale_up import ScaleUp, plan_scale_up
 from tpuplane_twin.elasticity.simulation import Simulation
@@ -34,6 +35,8 @@ class View:
     where: Provisioning = field(default_factory=Provisioning)
     born: Mapping[str, float] = field(default_factory=dict)
     """When each node was first seen, in seconds of the caller's clock."""
+    queue: Queue = field(default_factory=Queue)
+    """The ProvisioningRequests."""
 
     @property
     def pending(self) -> list[Pod]:
@@ -43,18 +46,18 @@ class View:
     @property
     def settled(self) -> bool:
         """Whether there is nothing to decide: nobody waits, and no pool is above its minimum or to be deleted."""
-        return not any(pod.unschedulable for pod in self.pods) and not any(
-            group.can_shrink or group.autoprovisioned for group in self.groups
-        )
+        waits = self.queue.open or any(pod.unschedulable for pod in self.pods)
+        return not waits and not any(group.can_shrink or group.autoprovisioned for group in self.groups)
 
     @property
     def unconcerned(self) -> bool:
         """Whether nothing could ever come of it: no pool scales, none is made, and no pod names a compute class."""
         named = any(asked(pod, CLASS) is not None for pod in self.pending)
-        return not (self.groups or self.where.enabled or named)
+        return not (self.groups or self.where.enabled or named or self.queue.open)
 
     def dues(self, since: Since, delay: float) -> Iterator[float]:
         """When a node will have been unneeded for long enough, and when its time is over or it is to be replaced."""
+        yield from self.queue.dues()
         groups = {group.name: group for group in self.groups}
         for node in self.nodes:
             group = groups.get(node.pool)
@@ -80,16 +83,19 @@ class Decision:
     deleted: list[Group] = field(default_factory=list)
     """Empty pools that the autoscaler made."""
     since: dict[str, float] = field(default_factory=dict)
+    answers: Answers = field(default_factory=Answers)
+    """To ProvisioningRequests."""
 
 
 def decide(view: View, since: Since, now: float, delay: float) -> Decision:
     """Decide. A node goes once it has been unneeded for `delay` seconds, and none goes while others come."""
     if view.settled:
         return Decision()
-    nodes = _expected(view)
+    nodes = [replace(node, removable=False) if view.queue.books(node) else node for node in _expected(view)]
     simulation = Simulation(nodes, view.pods)
     up = plan_scale_up(simulation, view.pending, view.groups, view.backoff, view.where, view.awaited)
     decision = Decision(up, ended=ended(view.nodes, view.groups, view.born, now))
+    decision.answers = plan_answers(view.queue, view.nodes, view.groups, view.where.limits, now)
     found = Unneeded()
     running = [pod for pod in view.pods if pod.node]
     classes = {group.name: view.where.classes.get(group.compute_class) for group in view.groups}

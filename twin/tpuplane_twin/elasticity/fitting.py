@@ -1,0 +1,92 @@
+"""Which queued pool could serve a request: all its pods on new nodes in one zone of one pool. Pure.
+
+Reasons and messages are those of GKE's cluster autoscaler (pkg/provisioningrequests/scaleup/reasons).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tpuplane_twin.elasticity.groups import Group
+from tpuplane_twin.elasticity.objects import Pod
+from tpuplane_twin.elasticity.simulation import Simulation
+
+TOO_LARGE = "ProvisioningRequestSingleZoneInfeasible"
+FULL = "NodepoolSizeReached"
+LIMITED = "OutOfResources"
+UNSCHEDULABLE = "ProvisioningRequestNotSchedulableInNodepool"
+NO_POOL = "NoQueuedNodepoolAvailable"
+
+# The one that is told first comes first.
+_MESSAGES = {
+    TOO_LARGE: "Provisioning Request cannot be scheduled in a single zone of a single nodepool",
+    FULL: "Max nodepool size reached",
+    LIMITED: "Max cluster limit reached",
+    UNSCHEDULABLE: "Provisioning Request's pods cannot be scheduled in the nodepool",
+}
+_NO_POOL_MESSAGE = "No nodepool with QueuedProvisioning enabled is available for scale up"
+_CHIPS = "google.com/tpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Why a pool cannot serve a request; `error` is what the scheduler would say of its nodes."""
+
+    reason: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """So many new nodes in a zone hold all pods of a request."""
+
+    zone: str
+    nodes: int
+    idle_chips: int
+
+
+def fit(group: Group, pods: Sequence[Pod]) -> Fit | Misfit:
+    """How the pool would serve the pods, or the reason why it cannot."""
+    for zone in group.growing_zones():
+        nodes = needed(group, zone, pods, group.room(zone))
+        if nodes:
+            chips = nodes * group.templates[zone].allocatable.get(_CHIPS, 0)
+            return Fit(zone, nodes, chips - sum(pod.requests.get(_CHIPS, 0) for pod in pods))
+    if any(needed(group, zone, pods) for zone in group.zones):
+        return Misfit(LIMITED if group.capped(None).growing_zones() else FULL)
+    empty = Simulation(group.templates.values(), ())
+    for pod in pods:
+        errors = [empty.mismatch(pod, at) for at in range(len(empty.nodes))]
+        if all(errors):
+            return Misfit(UNSCHEDULABLE, str(errors[0]))
+    return Misfit(TOO_LARGE)
+
+
+def needed(group: Group, zone: str, pods: Sequence[Pod], room: int | None = None) -> int:
+    """New nodes of the pool in that zone that hold all the pods; 0 where `room`, or all of the pool, is too little."""
+    if room is None:
+        room = group.hosts if group.is_slice else group.totals[1] if group.totals else group.maximum
+    simulation, own = Simulation((), ()), list[int]()
+    for number in range(group.hosts if group.is_slice else 0):
+        own.append(simulation.add(group.future(zone, number)))
+    for pod in pods:
+        if simulation.place(pod, own) is None:
+            if group.is_slice:
+                return 0
+            own.append(simulation.add(group.future(zone, len(own))))
+            if simulation.place(pod, own[-1:]) is None:
+                return 0
+    return len(own) if len(own) <= room else 0
+
+
+def explain(misfits: Mapping[str, Misfit]) -> tuple[str, str]:
+    """Reason and message for a request that none of these pools, by name, can serve."""
+    for reason, message in _MESSAGES.items():
+        found = {name: it.error for name, it in sorted(misfits.items()) if it.reason == reason}
+        if reason == UNSCHEDULABLE and found:
+            errors = ", ".join(f"{name} ({error})" for name, error in found.items())
+            return reason, f"{message}. Predicate checking errors: {errors}"
+        if found:
+            return reason, f"{message}, affected nodepools: {', '.join(found)}"
+    return NO_POOL, _NO_POOL_MESSAGE

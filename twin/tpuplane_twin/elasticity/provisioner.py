@@ -1,0 +1,122 @@
+"""Reads ProvisioningRequests and does what is decided of them: gives them nodes, and says so in their status."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any
+
+from tpuplane_twin.cluster.api import Api, path
+from tpuplane_twin.cluster.concurrency import each
+from tpuplane_twin.cluster.nodes import ORDINAL, POOL_LABEL, REQUEST_LABEL
+from tpuplane_twin.elasticity.objects import Pod
+from tpuplane_twin.elasticity.queued import Answer, Provision, Queue
+from tpuplane_twin.elasticity.requests import PROVISIONED, Condition, Request, State, out_of_capacity, pods_of
+from tpuplane_twin.gcp import BackendError, Numbers
+
+log = logging.getLogger(__name__)
+
+_REST_SECONDS = 10.0
+"""How often nodes that are not to be had are asked for again."""
+_KIND = "ProvisioningRequest"
+
+
+class Provisioner:
+    """The requests of one cluster."""
+
+    def __init__(
+        self, api: Api, resize: Callable[[str, Numbers, Numbers], Awaitable[bool]], booking_seconds: float
+    ) -> None:
+        self._api = api
+        self._resize = resize
+        self._booking = booking_seconds
+        self._pods: dict[str, tuple[Pod, ...]] = {}
+        self._since: dict[tuple[str, State], float] = {}
+        self._tried: dict[str, float] = {}
+
+    async def look(self, requests: Collection[Request], now: float) -> Queue:
+        """The queue as it is now, with the pods that the requests are for."""
+        known = {request.uid for request in requests}
+        self._pods = {uid: pods for uid, pods in self._pods.items() if uid in known}
+        self._since = {key: since for key, since in self._since.items() if key[0] in known}
+        self._tried = {uid: tried for uid, tried in self._tried.items() if uid in known and tried + _REST_SECONDS > now}
+        for request in requests:
+            self._since.setdefault((request.uid, request.state), now)
+            if request.state in ("Pending", "Accepted") and request.uid not in self._pods:
+                await self._read_templates(request)
+        return Queue(list(requests), self._pods, dict(self._since), frozenset(self._tried), self._booking)
+
+    def dues(self) -> list[float]:
+        """When nodes are asked for again."""
+        return [tried + _REST_SECONDS for tried in self._tried.values()]
+
+    async def say(self, answer: Answer) -> None:
+        """Write it into the request's status; nothing where that is said already, or the request is further by now."""
+        request = answer.request
+        item = await self._api.get(_KIND, request.name, request.namespace)
+        fresh = Request.parse(item) if item is not None else None
+        if item is None or fresh is None or (fresh.uid, fresh.state) != (request.uid, request.state):
+            return
+        if set(answer.conditions) <= set(fresh.conditions):
+            return
+        conditions = {it["type"]: it for it in item.get("status", {}).get("conditions", ())}
+        for condition in answer.conditions:
+            conditions[condition.type] = _condition(condition, item["metadata"].get("generation", 1))
+            log.info("%s/%s: %s %s", request.namespace, request.name, condition.type, condition.message)
+        status: dict[str, Any] = {"conditions": list(conditions.values())}
+        if answer.details:
+            status["provisioningClassDetails"] = dict(answer.details)
+        url = f"{path(_KIND, request.name, request.namespace)}/status"
+        await self._api.request("PATCH", url, body={"status": status}, content_type="application/merge-patch+json")
+
+    async def provide(self, provision: Provision, now: float) -> None:
+        """Give a request its nodes, or say why there are none."""
+        request, group, zone = provision.request, provision.group, provision.zone
+        nodes = await self._nodes(provision)
+        if len(nodes) < provision.nodes:
+            self._tried[request.uid] = now
+            after = group.grown(zone, provision.nodes - len(nodes))
+            log.info("%s grows for %s/%s", group.key, request.namespace, request.name)
+            try:
+                await self._resize(group.key, group.numbers, after.numbers)
+            except BackendError as error:
+                await self.say(Answer(request, (out_of_capacity(str(error)),)))
+                return
+            nodes = await self._nodes(provision)
+        if len(nodes) < provision.nodes:
+            return  # the pool was being changed, and is looked at again
+        label = {"metadata": {"labels": {REQUEST_LABEL: request.resize_request}}}
+        await each(nodes[: provision.nodes], lambda name: self._api.merge("Node", name, label))
+        await self.say(Answer(request, (PROVISIONED,)))
+
+    async def _read_templates(self, request: Request) -> None:
+        templates = {}
+        for name, _ in request.pod_sets:
+            found = await self._api.get("PodTemplate", name, request.namespace)
+            if found is not None:
+                templates[name] = found["template"]
+        pods = pods_of(request, templates)
+        if pods is not None:
+            self._pods[request.uid] = pods
+
+    async def _nodes(self, provision: Provision) -> list[str]:
+        """The nodes that are the request's, or nobody's yet: made for one whose label could not be written any more."""
+        nodes = await self._api.list("Node", labelSelector=f"{POOL_LABEL}={provision.group.name}")
+        return sorted(
+            node["metadata"]["name"]
+            for node in nodes
+            if node["metadata"]["labels"].get(REQUEST_LABEL) in (None, provision.request.resize_request)
+            and node["metadata"].get("annotations", {}).get(ORDINAL, "").startswith(f"{provision.zone}/")
+        )
+
+
+def _condition(condition: Condition, generation: int) -> dict[str, Any]:
+    return {
+        "type": condition.type,
+        "status": str(condition.status),
+        "reason": condition.reason,
+        "message": condition.message,
+        "lastTransitionTime": dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "observedGeneration": generation,
+    }

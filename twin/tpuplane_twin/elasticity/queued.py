@@ -1,0 +1,178 @@
+"""What is answered to ProvisioningRequests: which pool serves each, which wait, fail or end. Pure and deterministic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tpuplane_twin.cluster.nodes import REQUEST_LABEL
+from tpuplane_twin.elasticity.fitting import Fit, Misfit, explain, fit, needed
+from tpuplane_twin.elasticity.groups import Group
+from tpuplane_twin.elasticity.limits import Limits
+from tpuplane_twin.elasticity.objects import Node, Pod
+from tpuplane_twin.elasticity.requests import (
+    ACCEPTED,
+    BOOKING_EXPIRED,
+    CAPACITY_REVOKED,
+    NOT_ACCEPTED,
+    NOT_PROVISIONED,
+    Condition,
+    Request,
+    State,
+    failed,
+)
+from tpuplane_twin.elasticity.scale_down import Shrinkage, shrunk_by
+
+GRACE_SECONDS = 120.0
+"""GKE's: how long a request that no pool can serve is tried again before it fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a request is to say from now on."""
+
+    request: Request
+    conditions: tuple[Condition, ...]
+    details: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Provision:
+    """Nodes that an accepted request is to have in a zone of a pool."""
+
+    request: Request
+    group: Group
+    zone: str
+    nodes: int
+
+
+@dataclass(slots=True)
+class Answers:
+    """The plan: what to say, whom to give nodes, and whose nodes' time is over."""
+
+    said: list[Answer] = field(default_factory=list)
+    provisions: list[Provision] = field(default_factory=list)
+    revoked: list[Shrinkage] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The requests of a cluster at one moment."""
+
+    requests: Sequence[Request] = ()
+    pods: Mapping[str, tuple[Pod, ...] | None] = field(default_factory=dict)
+    """By a request's uid: the pods that it is for, None while their templates are not there."""
+    since: Mapping[tuple[str, State], float] = field(default_factory=dict)
+    """By a request's uid and a state: when it was first seen in it, in seconds of the caller's clock."""
+    resting: frozenset[str] = frozenset()
+    """The uids of those for which nodes were asked for a moment ago, and not had."""
+    booking_seconds: float = 0.0
+    """For how long nodes are kept for the pods of a request that was met."""
+
+    @property
+    def open(self) -> bool:
+        """Whether there is anything to do, now or later."""
+        return any(not request.over for request in self.requests)
+
+    def at(self, request: Request, state: State) -> float:
+        """When the request came into that state, as far as anybody has seen."""
+        return self.since.get((request.uid, state), self.since[request.uid, request.state])
+
+    def dues(self) -> Iterator[float]:
+        """When a request is to be looked at again although nothing changes."""
+        for it in self.requests:
+            if it.state in ("Pending", "Accepted"):
+                yield self.at(it, it.state) + GRACE_SECONDS
+                if it.patience is not None:
+                    yield self.at(it, "Pending") + it.patience
+            elif it.state == "Provisioned":
+                yield self.at(it, "Provisioned") + self.booking_seconds
+            elif it.state == "BookingExpired":
+                yield self.at(it, "Provisioned") + it.lifetime
+
+    def books(self, node: Node) -> bool:
+        """Whether the node is kept for pods that may still come."""
+        label = node.labels.get(REQUEST_LABEL)
+        if label is None:
+            return any(it.state == "Accepted" and it.pool == node.pool for it in self.requests)
+        return any(it.state in ("Accepted", "Provisioned") and it.resize_request == label for it in self.requests)
+
+
+def plan_answers(queue: Queue, nodes: Sequence[Node], groups: Sequence[Group], limits: Limits, now: float) -> Answers:
+    """What to do. Whoever was accepted keeps its place; then the oldest that waits takes of what is left."""
+    answers = Answers()
+    pools = {group.name: limits.cap(group) for group in groups if group.queued}
+    for request in sorted(queue.requests, key=lambda it: (it.state == "Pending", it.created, it.name)):
+        condition: Condition | None = None
+        if request.state in ("Pending", "Accepted"):
+            condition = _late(queue, request, now)
+            if condition is None and request.state == "Pending":
+                condition = _receive(answers, queue, request, pools, now)
+            elif condition is None:
+                condition = _serve(answers, queue, request, pools, {group.name: group for group in groups}, now)
+        elif request.state == "Provisioned" and now - queue.at(request, "Provisioned") >= queue.booking_seconds:
+            condition = BOOKING_EXPIRED
+        elif request.state == "BookingExpired" and now - queue.at(request, "Provisioned") >= request.lifetime:
+            condition = CAPACITY_REVOKED
+            own = [node for node in nodes if node.labels.get(REQUEST_LABEL) == request.resize_request]
+            answers.revoked += [gone for group in groups if (gone := shrunk_by(group, own)) is not None]
+        if condition is not None:
+            answers.said.append(Answer(request, (condition,)))
+    return answers
+
+
+def _late(queue: Queue, request: Request, now: float) -> Condition | None:
+    if request.patience is None or now - queue.at(request, "Pending") < request.patience:
+        return None
+    text = "Provisioning Request could not provision queued instances in the allocated time."
+    return failed("WaitTimeExceeded", text)
+
+
+def _receive(answers: Answers, queue: Queue, request: Request, pools: dict[str, Group], now: float) -> Condition | None:
+    """Find the pool for a new request, the one with the fewest idle chips; else why it is not accepted."""
+    pods = queue.pods.get(request.uid)
+    if pods is None:
+        reason, message = "MissingPodTemplates", "Provisioning Request failed because there were missing pod templates"
+        found: dict[str, Fit | Misfit] = {}
+    else:
+        found = {name: fit(group, pods) for name, group in sorted(pools.items())}
+        reason, message = explain({name: it for name, it in found.items() if isinstance(it, Misfit)})
+    options = [(it.idle_chips, name, it) for name, it in found.items() if isinstance(it, Fit)]
+    if not options:
+        waited = now - queue.at(request, "Pending")
+        return failed(reason, message) if waited >= GRACE_SECONDS else NOT_ACCEPTED
+    _, name, best = min(options, key=lambda option: option[:2])
+    group = pools[name]
+    pools[name] = group.grown(best.zone, best.nodes)
+    details = {
+        "AcceleratorType": group.tpu[0] or group.gpu[0],
+        "NodeGroupName": group.links[best.zone].rpartition("/")[2],
+        "NodePoolAutoProvisioned": "false",
+        "NodePoolName": name,
+        "ProvisioningMode": "resize_request",
+        "ResizeRequestName": request.resize_request,
+        "SelectedZone": best.zone,
+    }
+    answers.said.append(Answer(request, (ACCEPTED, NOT_PROVISIONED), details))
+    return None
+
+
+def _serve(
+    answers: Answers,
+    queue: Queue,
+    request: Request,
+    pools: dict[str, Group],
+    present: Mapping[str, Group],
+    now: float,
+) -> Condition | None:
+    """Give an accepted request its nodes, one request of a pool at a time; a pool that is not there is waited for."""
+    group, pods = pools.get(request.pool), queue.pods.get(request.uid)
+    nodes = needed(group, request.zone, pods) if group is not None and pods is not None else 0
+    if group is None or not nodes:
+        if now - queue.at(request, "Accepted") < GRACE_SECONDS:
+            return None
+        return failed("MissingResizeRequest", "The corresponding Resize Request was missing.")
+    pools[group.name] = group.grown(request.zone, nodes)
+    if request.uid not in queue.resting and not any(it.group.name == group.name for it in answers.provisions):
+        answers.provisions.append(Provision(request, present[group.name], request.zone, nodes))
+    return None

@@ -1,0 +1,155 @@
+"""ProvisioningRequests as the autoscaler sees them, and the words in which GKE's answers them. Pure.
+
+States, reasons and messages are those of GKE's own cluster autoscaler (GoogleCloudPlatform/cluster-autoscaler,
+pkg/provisioningrequests).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tpuplane_twin.elasticity.objects import Pod
+
+Object = Mapping[str, Any]
+State = Literal["Pending", "Accepted", "Provisioned", "BookingExpired", "CapacityRevoked", "Failed"]
+
+CLASS_NAME = "queued-provisioning.gke.io"
+"""The class of requests that GKE meets by queued provisioning; others are nobody's business here."""
+LIFETIME_SECONDS = 604_800
+"""How long the nodes of a request are had where it does not say."""
+
+_FURTHEST_FIRST: tuple[State, ...] = ("CapacityRevoked", "BookingExpired", "Failed", "Provisioned", "Accepted")
+_NAME_LENGTHS = (18, 26, 8)  # of namespace, request and digest in a resize request's name, 63 in all at most
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition of a request, as it is to be."""
+
+    type: str
+    status: bool
+    reason: str
+    message: str
+
+
+ACCEPTED = Condition("Accepted", True, "SuccessfullyQueued", "Provisioning Request was successfully queued.")
+NOT_ACCEPTED = Condition("Accepted", False, "NotAccepted", "Provisioning Request wasn't accepted.")
+NOT_PROVISIONED = Condition("Provisioned", False, "NotProvisioned", "Provisioning Request wasn't provisioned.")
+PROVISIONED = Condition("Provisioned", True, "Provisioned", "Provisioning Request was successfully provisioned.")
+BOOKING_EXPIRED = Condition(
+    "BookingExpired",
+    True,
+    "BookingExpired",
+    "Capacity booking for the Provisioning Request has expired and the nodes are now candidates for scale down when "
+    "underutilized.",
+)
+CAPACITY_REVOKED = Condition(
+    "CapacityRevoked",
+    True,
+    "CapacityRevoked",
+    "Capacity provisioned for the Provisioning Request was reclaimed and is no longer available in the cluster.",
+)
+
+
+def failed(reason: str, message: str) -> Condition:
+    """The request is over; Kueue makes another one."""
+    return Condition("Failed", True, reason, message)
+
+
+def out_of_capacity(error: str) -> Condition:
+    """The nodes are waited for: lack of capacity fails no request."""
+    reason = "QuotaExceeded" if "quota" in error.lower() else "ResourcePoolExhausted"
+    return Condition("Provisioned", False, reason, error)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A ProvisioningRequest of GKE's class. `pod_sets` are names of PodTemplates and how many pods of each."""
+
+    namespace: str
+    name: str
+    uid: str
+    created: str
+    state: State
+    pod_sets: tuple[tuple[str, int], ...]
+    parameters: Mapping[str, str]
+    details: Mapping[str, str]
+    conditions: tuple[Condition, ...] = ()
+
+    @classmethod
+    def parse(cls, item: Object) -> Request | None:
+        """Read a request; None for one of another class."""
+        metadata, spec, status = item["metadata"], item["spec"], item.get("status", {})
+        if spec["provisioningClassName"] != CLASS_NAME:
+            return None
+        conditions = tuple(
+            Condition(it["type"], it["status"] == "True", it["reason"], it["message"])
+            for it in status.get("conditions", ())
+        )
+        reached = {it.type for it in conditions if it.status}
+        return cls(
+            namespace=metadata["namespace"],
+            name=metadata["name"],
+            uid=metadata["uid"],
+            created=metadata.get("creationTimestamp", ""),
+            state=next((state for state in _FURTHEST_FIRST if state in reached), "Pending"),
+            pod_sets=tuple((it["podTemplateRef"]["name"], it["count"]) for it in spec["podSets"]),
+            parameters=spec.get("parameters", {}),
+            details=status.get("provisioningClassDetails", {}),
+            conditions=conditions,
+        )
+
+    @property
+    def pool(self) -> str:
+        """The node pool that serves it, once it is accepted."""
+        return self.details.get("NodePoolName", "")
+
+    @property
+    def zone(self) -> str:
+        """The zone that serves it, once it is accepted."""
+        return self.details.get("SelectedZone", "")
+
+    @property
+    def resize_request(self) -> str:
+        """The name of its resize request, which its nodes have as a label."""
+        digest = hashlib.sha256(f"{self.namespace}/{self.name}".encode()).hexdigest()
+        parts = (part[:most] for part, most in zip((self.namespace, self.name, digest), _NAME_LENGTHS, strict=True))
+        return "gke-" + "-".join(part.strip("-.") for part in parts)
+
+    @property
+    def lifetime(self) -> int:
+        """Seconds for which its nodes are had."""
+        return self._seconds("maxRunDurationSeconds") or LIFETIME_SECONDS
+
+    @property
+    def patience(self) -> int | None:
+        """Seconds after which it fails if it has not been met; None: it waits."""
+        return self._seconds("ValidUntilSeconds")
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more happens to it."""
+        return self.state in ("Failed", "CapacityRevoked")
+
+    def _seconds(self, parameter: str) -> int | None:
+        text = self.parameters.get(parameter, "")
+        return int(text) if text.isdigit() and int(text) else None
+
+
+def pods_of(request: Request, templates: Mapping[str, Object]) -> tuple[Pod, ...] | None:
+    """The pods that it is for, from its PodTemplates by name; None while one of those is not there."""
+    pods: list[Pod] = []
+    for name, count in request.pod_sets:
+        template = templates.get(name)
+        if template is None:
+            return None
+        for number in range(count):
+            key = f"{name}-{number}"
+            metadata = {**template.get("metadata", {}), "namespace": request.namespace, "name": key, "uid": key}
+            found = Pod.parse({"metadata": metadata, "spec": template["spec"]})
+            if found is not None:
+                pods.append(found)
+    return tuple(pods)
