@@ -18,6 +18,19 @@ from tpuplane.tpu import Slice
 CPU_FLAVOR = "cpu"
 SLICE_TOPOLOGY = TopologyPlan("slices", (GKE_POOL_LABEL, "kubernetes.io/hostname"))
 """A multi-host pool is one slice, so the pool is the domain in which a job's hosts must be together."""
+CUBE_TOPOLOGY = TopologyPlan(
+    "cubes",
+    (
+        "cloud.google.com/gce-topology-block",
+        "cloud.google.com/gke-tpu-partition-4x4x4-id",
+        "cloud.google.com/gke-nodepool",
+        "kubernetes.io/hostname",
+    ),
+)
+"""Pools for dynamic slicing are cubes, which can be joined within a block (AI-Hypercomputer/xpk, super-slicing)."""
+TOPOLOGIES = (SLICE_TOPOLOGY, CUBE_TOPOLOGY)
+
+_CUBE_HEALTH = {"cloud.google.com/gke-tpu-partition-4x4x4-state": "HEALTHY"}
 
 FLAVOR_LABEL = "tpuplane-flavor"
 """The flavor that nodes belong to. A flavor asks for labels and cannot ask for their absence: by GKE's alone, whole
@@ -59,11 +72,10 @@ def flavors(pools: Iterable[NodePoolPlan], order: Sequence[Capacity], *, system_
     # admitted, unless a ProvisioningRequest brings them: then Kueue places after it. One flavor without a topology
     # beside others that have one stops every job that names none.
     there = all(pool.autoscaling is None or _queued(pool) for _, pool in named)
-    topology = SLICE_TOPOLOGY.name if there else None
     return (
-        _cpus(topology, system_pool=system_pool),
+        _cpus(SLICE_TOPOLOGY.name if there else None, system_pool=system_pool),
         *(
-            _flavor(name, [pool for _, pool in of], topology)
+            _flavor(name, [pool for _, pool in of], placed=there)
             for name, of in groupby(named, key=lambda item: item[0])
         ),
     )  # fmt: skip
@@ -88,7 +100,8 @@ def flavor_of(pools: Sequence[NodePoolPlan], key: str) -> str | None:
 def _name(pool: NodePoolPlan) -> str:
     if pool.gpu is not None:
         return gpu_flavor_name(pool.gpu, pool.capacity, queued=_queued(pool))
-    return flavor_name(_slice(pool), pool.capacity, queued=_queued(pool))
+    name = flavor_name(_slice(pool), pool.capacity, queued=_queued(pool))
+    return f"{name}-cubes" if pool.dynamic_slicing else name
 
 
 def _slice(pool: NodePoolPlan) -> Slice:
@@ -139,7 +152,7 @@ def _cpus(topology: str | None, *, system_pool: bool) -> FlavorPlan:
     )
 
 
-def _flavor(name: str, pools: Sequence[NodePoolPlan], topology: str | None) -> FlavorPlan:
+def _flavor(name: str, pools: Sequence[NodePoolPlan], *, placed: bool) -> FlavorPlan:
     first = pools[0]
     nodes = sum(pool.max_nodes * len(pool.zones) for pool in pools)
     if first.gpu is not None:
@@ -154,9 +167,10 @@ def _flavor(name: str, pools: Sequence[NodePoolPlan], topology: str | None) -> F
             CAPACITY_LABEL: first.capacity,
             FLAVOR_LABEL: name,
             **({_QUEUED: "true"} if _queued(first) else {}),
+            **(_CUBE_HEALTH if first.dynamic_slicing else {}),
         },
         tolerated_taints=tuple(_taints(pools)),
-        topology=topology,
+        topology=(CUBE_TOPOLOGY if first.dynamic_slicing else SLICE_TOPOLOGY).name if placed else None,
         capacity=first.capacity,
         pools=tuple(dict.fromkeys(pool.pool for pool in pools)),
         slices=slices,

@@ -147,6 +147,11 @@ class NodePoolPlan:
     replace_on: tuple[str, ...] = ()
 
     @property
+    def dynamic_slicing(self) -> bool:
+        """Whether its chips are a cube that is joined with others only when a slice is made."""
+        return self.accelerator_topology_mode == "PROVISION_ONLY"
+
+    @property
     def min_nodes(self) -> int:
         """Nodes that are always there, in each zone."""
         return self.autoscaling.min_nodes if self.autoscaling is not None else self.max_nodes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from tpuplane.labels import GPU, TPU
-from tpuplane.plan.flavors import CPU_FLAVOR, SLICE_TOPOLOGY, flavor_of, flavors
+from tpuplane.plan.flavors import CPU_FLAVOR, TOPOLOGIES, flavor_of, flavors
 from tpuplane.plan.model import NodePoolPlan
 from tpuplane.plan.queue_model import (
     AdmissionCheckPlan,
@@ -52,7 +52,7 @@ def queues_plan(
     covered = (*COVERED, GPU) if any(GPU in flavor.per_slice for flavor in found) else COVERED
     queues = spec.queues
     return QueuesPlan(
-        topologies=(SLICE_TOPOLOGY,) if any(flavor.topology for flavor in found) else (),
+        topologies=tuple(it for it in TOPOLOGIES if any(flavor.topology == it.name for flavor in found)),
         flavors=found,
         priorities=tuple(
             PriorityClassPlan(name, priority.value, priority.description)

@@ -41,6 +41,7 @@ class MemoryBackend:
         self.clusters: dict[str, MemoryCluster] = {}
         self.calls: list[tuple[str, str]] = []
         self.refuse: dict[str, str] = {}
+        self.applied: dict[str, Json] = {}
         self.go = asyncio.Event()
         self.go.set()
 
@@ -66,6 +67,7 @@ class MemoryBackend:
 
     async def apply_node_pool(self, cluster: Json, pool: Json) -> None:
         await self._step("apply_node_pool", pool["name"])
+        self.applied[pool["name"]] = pool
         self.clusters[cluster["name"]].pools[pool["name"]] = node_counts(pool)
 
     async def delete_node_pool(self, cluster: Json, pool: Json) -> None:

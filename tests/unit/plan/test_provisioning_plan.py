@@ -109,3 +109,31 @@ def test_hosts_that_a_request_brings_are_placed_by_topology(pools: dict[str, Any
     queues = queues_of(**pools)
     assert {flavor.topology for flavor in queues.flavors} == {"slices" if placed else None}
     assert [topology.name for topology in queues.topologies] == (["slices"] if placed else [])
+
+
+def test_cubes_for_dynamic_slicing_are_joined_within_their_block() -> None:
+    cube = {
+        "generation": "tpu7x",
+        "topology": "4x4x4",
+        "capacity": "reservation",
+        "reservation": {"name": "cubes"},
+        "slices": 2,
+    }
+    pools = {"joined": {**cube, "slices": 1}, "cubes": {**cube, "acceleratorTopologyMode": "PROVISION_ONLY"}}
+    spec = PlatformSpec.parse(
+        {
+            "name": "lab",
+            "project": "tpuplane-lab",
+            "reservations": {"cubes": {"generation": "tpu7x", "zone": "us-central1-c", "chips": 192}},
+            "teams": {"a": {"clusters": {"main": {"pools": {name: {"slices": 1} for name in pools}}}}},
+            "clusters": {"main": {"location": "us-central1-c", "addons": {"kueue": {}}, "pools": pools}},
+        }
+    )
+    queues = plan(spec).clusters[0].queues
+    assert queues is not None
+    levels = {topology.name: topology.levels for topology in queues.topologies}
+    placed = {flavor.name: levels[flavor.topology or ""] for flavor in queues.flavors}
+    assert placed["tpu7x-4x4x4-reservation"] == placed["cpu"]
+    wider = placed["tpu7x-4x4x4-reservation-cubes"]
+    assert wider[:2] == ("cloud.google.com/gce-topology-block", "cloud.google.com/gke-tpu-partition-4x4x4-id")
+    assert wider[2:] == placed["cpu"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import Any
 
-from tpuplane_twin.gcp.backend import capacity_of
+from tpuplane_twin.gcp.backend import CUBE, capacity_of
 
 _PATH = re.compile(
     r"(?:projects/(?P<project>[^/]+)/reservations/)?(?P<name>[^/]+)"
@@ -20,7 +21,7 @@ _LABELS = {
 QUEUED = "cloud.google.com/gke-queued"
 
 
-def capacity_labels(pool: dict[str, Any]) -> dict[str, str]:
+def capacity_labels(pool: dict[str, Any], cluster: dict[str, Any]) -> dict[str, str]:
     """GKE's labels for the way in which a pool's nodes are bought."""
     config = pool["config"]
     capacity = capacity_of(config)
@@ -32,12 +33,30 @@ def capacity_labels(pool: dict[str, Any]) -> dict[str, str]:
         labels["cloud.google.com/gke-max-run-duration-seconds"] = duration.removesuffix("s")
     if _queued(pool):
         labels[QUEUED] = "true"
-    return labels | _reservation_labels(config.get("reservationAffinity", {}))
+    return labels | _reservation_labels(config.get("reservationAffinity", {})) | _cube_labels(pool, cluster)
 
 
 def capacity_taints(pool: dict[str, Any]) -> list[dict[str, str]]:
     """GKE's taint that keeps pods without a ProvisioningRequest away."""
     return [{"key": QUEUED, "value": "true", "effect": "NoSchedule"}] if _queued(pool) else []
+
+
+def _cube_labels(pool: dict[str, Any], cluster: dict[str, Any]) -> dict[str, str]:
+    """GKE's labels of a cube for dynamic slicing: its block, its name among all cubes, and that it is whole."""
+    if not pool.get(CUBE):
+        return {}
+    found = _PATH.fullmatch(pool["config"]["reservationAffinity"]["values"][0])
+    reserved = found.groupdict() if found else {}
+    return {
+        "cloud.google.com/gke-accelerator-topology-mode": "PROVISION_ONLY",
+        "cloud.google.com/gce-topology-block": _id(reserved.get("block") or reserved.get("name")),
+        "cloud.google.com/gke-tpu-partition-4x4x4-id": _id(cluster.get("selfLink"), pool["name"]),
+        "cloud.google.com/gke-tpu-partition-4x4x4-state": "HEALTHY",
+    }
+
+
+def _id(*of: str | None) -> str:
+    return hashlib.sha256(repr(of).encode()).hexdigest()[:32]
 
 
 def _queued(pool: dict[str, Any]) -> bool:

@@ -153,7 +153,7 @@ class Pool:
             "cloud.google.com/gke-memory-gb-scaling-level": str(machine_type.memory // 1024**3),
             POOL_LABEL: self.name,
             "cloud.google.com/gke-os-distribution": _distribution(config),
-            **capacity_labels(self.pool),
+            **capacity_labels(self.pool, self.cluster),
             "cloud.google.com/gke-stack-type": "IPV4",
             "cloud.google.com/machine-family": machine_type.family,
             "failure-domain.beta.kubernetes.io/region": region_of(place.zone),

@@ -21,6 +21,10 @@ NODES = "twinNodes"
 """The field of a stored pool with its `Numbers` once the cluster autoscaler has resized it. No answer shows it."""
 
 
+CUBE = "twinCube"
+"""The field of a stored pool that is true where its chips wait for dynamic slicing. No answer shows it."""
+
+
 class BackendError(Exception):
     """The backend could not do it. The message reaches the user as the operation's error."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tpuplane_twin.gcp.backend import NODES, sized
+from tpuplane_twin.gcp.backend import CUBE, NODES, sized
 from tpuplane_twin.gcp.call import Call
 from tpuplane_twin.gcp.container import pool_rules, reconcile
 from tpuplane_twin.gcp.container.accounts import check_boot_disk_key, check_service_account
@@ -82,7 +82,10 @@ class NodePools:
         pool = complete_pool(asked, cluster, cluster["location"])
         check_service_account(self._store, call.params["projectsId"], pool)
         check_boot_disk_key(self._store, call.params["projectsId"], cluster["location"], pool)
-        pool_rules.check(PoolContext.of(self._store, cluster_name, pool))
+        context = PoolContext.of(self._store, cluster_name, pool)
+        pool_rules.check(context)
+        if (context.workload_policy or {}).get("acceleratorTopologyMode") == "PROVISION_ONLY":
+            pool[CUBE] = True
         self._store.put(POOL, key, pool)
         return self._operations.begin("CREATE_NODE_POOL", cluster_name, key, reconcile.CREATE_POOL)
 

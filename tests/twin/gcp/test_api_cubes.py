@@ -1,0 +1,63 @@
+"""Cubes for dynamic slicing: what their nodes say, as Kueue's topology wants it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tpuplane.plan.flavors import CUBE_TOPOLOGY
+from tpuplane_twin.cluster.nodes import Pool
+from twin_api import CLUSTERS, COMPUTE, LOCATION, Api
+
+pytestmark = pytest.mark.twin
+
+CLUSTER = f"{CLUSTERS}/c1"
+BLOCK, PARTITION, *_ = CUBE_TOPOLOGY.levels
+
+
+def cube(name: str) -> dict[str, Any]:
+    reserved = "projects/acme/reservations/cubes/reservationBlocks/one"
+    return {
+        "name": name,
+        "initialNodeCount": 16,
+        "locations": ["us-central1-c"],
+        "placementPolicy": {"policyName": "wp", "tpuTopology": "4x4x4"},
+        "config": {
+            "machineType": "tpu7x-standard-4t",
+            "reservationAffinity": {
+                "consumeReservationType": "SPECIFIC_RESERVATION",
+                "key": "compute.googleapis.com/reservation-name",
+                "values": [reserved],
+            },
+        },
+    }
+
+
+async def labels(api: Api, name: str, mode: str) -> dict[str, str]:
+    """The labels that all nodes of such a cube have, as its control plane gets it."""
+    policies = f"{COMPUTE}/regions/{LOCATION}/resourcePolicies"
+    workload = {"type": "HIGH_THROUGHPUT", "acceleratorTopology": "4x4x4", "acceleratorTopologyMode": mode}
+    body = cube(name)
+    body["placementPolicy"]["policyName"] = mode.lower().replace("_", "-")
+    found = await api.call("GET", policies)
+    if body["placementPolicy"]["policyName"] not in {it["name"] for it in found.get("items", [])}:
+        await api.call("POST", policies, {"name": body["placementPolicy"]["policyName"], "workloadPolicy": workload})
+    await api.done("POST", f"{CLUSTER}/nodePools", {"nodePool": body})
+    shown = await api.call("GET", f"{CLUSTER}/nodePools/{name}")
+    assert not [field for field in shown if field.startswith("twin")]
+    pool = Pool(api.backend.applied[name], await api.call("GET", CLUSTER))
+    (every,) = {frozenset(pool.labels(place, "host").items()) for place in pool.places}
+    return dict(every)
+
+
+async def test_cubes_of_a_block_can_be_told_apart(cluster: Api) -> None:
+    first, second = await labels(cluster, "first", "PROVISION_ONLY"), await labels(cluster, "second", "PROVISION_ONLY")
+    assert set(CUBE_TOPOLOGY.levels) <= first.keys()
+    assert first["cloud.google.com/gke-tpu-partition-4x4x4-state"] == "HEALTHY"
+    assert first[BLOCK] == second[BLOCK]
+    assert first[PARTITION] != second[PARTITION]
+
+
+async def test_a_cube_that_is_joined_at_once_is_no_part_of_anything(cluster: Api) -> None:
+    found = await labels(cluster, "whole", "AUTO_CONNECT")
+    assert not {BLOCK, PARTITION} & found.keys()
