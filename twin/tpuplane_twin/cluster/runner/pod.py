@@ -19,7 +19,7 @@ from tpuplane_twin.cluster.runner import container, probes, status
 from tpuplane_twin.cluster.runner.beside import FIRST_DELAY, LONGEST_DELAY, Beside, Run
 from tpuplane_twin.cluster.runner.images import Image, image_named
 from tpuplane_twin.cluster.runner.orders import Orders, Surroundings
-from tpuplane_twin.cluster.runner.turns import Turn
+from tpuplane_twin.cluster.runner.turns import Turn, Turns
 from tpuplane_twin.cluster.runner.volumes import NotThere, Volumes
 from tpuplane_twin.cluster.tunnel import Dialler
 from tpuplane_twin.sandbox.client import SandboxError
@@ -39,9 +39,9 @@ class Host:
     dialler: Dialler
     run: Run
     signal: Callable[[int, signal.Signals], Awaitable[None]]
-    turns: asyncio.Semaphore
+    turns: Turns
     """How many of those that work hard at their start may do so at once."""
-    waits: asyncio.Semaphore
+    waits: Turns
     """The same for their init containers, which ask again and again for what the others are only starting."""
 
 
@@ -63,8 +63,10 @@ class ProcessPod:
         self._process: tuple[int, asyncio.Future[int]] | None = None
         self._said = ""
         self._initialised = False
-        self._turn = Turn(host.turns if image.starts_hard else None)
-        self._asking = Turn(host.waits if image.starts_hard else None)
+        # Init containers wait for another pod: Ray's workers for their head.
+        first = not pod["spec"].get("initContainers")
+        self._turn = Turn(host.turns if image.starts_hard else None, first=first)
+        self._asking = Turn(host.waits if image.starts_hard else None, first=first)
         self._ordered: Object | None = None
         self._beside: Beside | None = None
 

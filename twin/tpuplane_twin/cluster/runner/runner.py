@@ -23,6 +23,7 @@ from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET
 from tpuplane_twin.cluster.runner.orders import Surroundings
 from tpuplane_twin.cluster.runner.pod import Host, ProcessPod
 from tpuplane_twin.cluster.runner.services import Services
+from tpuplane_twin.cluster.runner.turns import Turns
 from tpuplane_twin.cluster.tunnel import Simulated, Streams, Unreachable, relay
 from tpuplane_twin.processes import ProcessFailed, ProcessManager, ProcessSpec
 from tpuplane_twin.sandbox.client import SandboxError, Sandboxes
@@ -112,9 +113,8 @@ class Runner:
         address = kubernetes_address(self._services)
         given = {"KUBERNETES_SERVICE_HOST": address, "KUBERNETES_SERVICE_PORT": "443"}
         places = max(1, (os.cpu_count() or 1) // 2)
-        turns, waits = asyncio.Semaphore(places), asyncio.Semaphore(places)
         around = Surroundings(self._layout, api, self._services, given)
-        host = Host(around, self, self._run, self._signal, turns, waits)
+        host = Host(around, self, self._run, self._signal, Turns(places), Turns(places))
         while True:
             changed.clear()
             present = {pod["metadata"]["uid"]: pod for pod in pods.items.values()}
