@@ -13,6 +13,7 @@ from tpuplane_twin.cluster import ClusterError, ControlPlane, NodeSummary
 from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.cluster.control_plane import GLANCE
 from tpuplane_twin.cluster.pki import Authority
+from tpuplane_twin.cluster.vpc import Vpc
 from tpuplane_twin.files import DiskFull, require_space, write_atomic
 from tpuplane_twin.gcp import BackendError, Endpoint
 from tpuplane_twin.gcp.schema import Json
@@ -55,6 +56,7 @@ class Fleet:
         self._report = report
         self._trusted = trusted
         self._operators = tuple(operators)
+        self._vpc = Vpc()
         self._planes: dict[str, ControlPlane] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -74,6 +76,7 @@ class Fleet:
                     token=self._token,
                     trusted=self._trusted,
                     operators=self._operators,
+                    vpc=self._vpc,
                 )
                 self._planes[name] = plane
             await plane.apply_cluster(cluster)

@@ -101,7 +101,8 @@ async def test_private_endpoint_is_shown_in_both_forms(project: Api) -> None:
     assert endpoints["authorizedNetworksConfig"] == private["masterAuthorizedNetworksConfig"]
     assert cluster["networkConfig"]["defaultEnablePrivateNodes"] is True
     assert "publicEndpoint" not in cluster["privateClusterConfig"]
-    assert cluster["privateClusterConfig"]["privateEndpoint"] == cluster["endpoint"]
+    assert cluster["privateClusterConfig"]["privateEndpoint"] == "172.16.0.2"
+    assert endpoints["privateEndpoint"] == "172.16.0.2"
 
     fewer = {"desiredMasterAuthorizedNetworksConfig": {"enabled": True, "cidrBlocks": []}}
     await project.done("PUT", f"{CLUSTERS}/c1", {"update": fewer})

@@ -63,14 +63,16 @@ def etcd(layout: Layout) -> ProcessSpec:
     return ProcessSpec(layout.process("etcd"), argv, layout.log("etcd"), layout.environment(memory_mib=512))
 
 
-def api_server(layout: Layout, token: str, services: str) -> ProcessSpec:
+def api_server(layout: Layout, token: str, services: str, private: str | None) -> ProcessSpec:
     """The API server, with GKE's `ExtendedResourceToleration` and real RBAC; no anonymous requests.
 
-    `services` is the range of the cluster's Services. What is in the cluster it dials through the tunnel.
+    `services` is the range of the cluster's Services, `private` its address in the VPC. What is in the cluster it
+    dials through the tunnel.
     """
     inside = "kubernetes.default.svc"
     names = ("kubernetes", "kubernetes.default", inside, f"{inside}.cluster.local")
-    pair = layout.authority.issue("apiserver", hosts=(LOOPBACK, "localhost", kubernetes_address(services), *names))
+    addresses = (LOOPBACK, "localhost", kubernetes_address(services), *([private] if private is not None else []))
+    pair = layout.authority.issue("apiserver", hosts=(*addresses, *names))
     store = layout.authority.issue("etcd-client")
     # An authority of its own: with the cluster's, whoever has a certificate of it could speak for anybody.
     aggregator = Authority(layout.folder / "pki" / "front-proxy", "front-proxy-ca")

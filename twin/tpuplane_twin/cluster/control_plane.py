@@ -27,6 +27,7 @@ from tpuplane_twin.cluster.runner.runner import Runner
 from tpuplane_twin.cluster.tpu_webhook import TpuWebhook
 from tpuplane_twin.cluster.tpu_webhook.server import PORT as WEBHOOK_PORT
 from tpuplane_twin.cluster.tunnel import Tunnel
+from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
 
@@ -73,8 +74,12 @@ class ControlPlane:
         token: str,
         operators: Iterable[str] = (),
         trusted: Authority | None = None,
+        vpc: Vpc | None = None,
     ) -> None:
-        """Nothing is started or written yet. `token` will be system:masters, `trusted` vouch for the API server."""
+        """Nothing is started or written yet. `token` will be system:masters, `trusted` vouch for the API server.
+
+        `vpc` is what the cluster shares with others.
+        """
         self._trusted = trusted
         self._key = key
         self._folder = folder
@@ -93,6 +98,8 @@ class ControlPlane:
         self._runner: Runner | None = None
         self._tunnel: Tunnel | None = None
         self._services = service_range({})
+        self._vpc = vpc or Vpc()
+        self._place: PrivateEndpoint | None = None
 
     @property
     def endpoint(self) -> str:
@@ -136,8 +143,10 @@ class ControlPlane:
             try:
                 await self._open_tunnel(layout)
                 await self._processes.start(components.etcd(layout))
-                await self._processes.start(components.api_server(layout, self._token, self._services))
+                private = self._place.address if self._place is not None else None
+                await self._processes.start(components.api_server(layout, self._token, self._services, private))
                 api = self._connect(layout)
+                self._publish()
                 progress("controllers and operators")
                 await together(
                     self._processes.start(components.controller_manager(layout)),
@@ -150,6 +159,7 @@ class ControlPlane:
     async def stop(self) -> None:
         """End all processes; the folder keeps the cluster."""
         async with self._lock:
+            self._vpc.withdraw(self._key)
             if self._runner is not None:
                 await self._runner.stop()
                 self._runner = None
@@ -173,6 +183,8 @@ class ControlPlane:
     async def apply_cluster(self, cluster: Mapping[str, Any]) -> None:
         """Start and stop what the cluster asks for: add-ons (Ray, Cloud Storage FUSE), a default class, Prometheus."""
         self._services = service_range(cluster)
+        self._place = PrivateEndpoint.of(cluster)
+        self._publish()
         addons = cluster.get("addonsConfig", {})
         wanted = self._always | ({"kuberay"} if addons.get("rayOperatorConfig", {}).get("enabled") else set())
         defaults = cluster.get("autoscaling", {}).get("defaultComputeClassConfig", {})
@@ -239,6 +251,13 @@ class ControlPlane:
         ):
             self._ports.check(f"{layout.key}/{use}")
 
+    def _publish(self) -> None:
+        """Let the VPC know the private endpoint as it is now, once there is an API server behind it."""
+        if self._place is None or not self._place.answers:
+            self._vpc.withdraw(self._key)
+        elif self._api is not None:
+            self._vpc.publish(self._key, self._place, self._ports.port(f"{self._key}/apiserver"))
+
     def _connect(self, layout: Layout) -> Api:
         if self._api is None:
             self._api = Api(layout.server, tls=layout.tls(), token=self._token)
@@ -247,7 +266,7 @@ class ControlPlane:
 
     async def _open_tunnel(self, layout: Layout) -> None:
         if self._tunnel is None:
-            self._runner = Runner(layout, self._processes, self._services)
+            self._runner = Runner(layout, self._processes, self._services, self._vpc, self._place)
             tunnel = Tunnel(layout, self._runner)
             await tunnel.start()
             self._tunnel = tunnel

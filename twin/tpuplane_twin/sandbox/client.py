@@ -87,6 +87,10 @@ class Sandboxes:
         made.setblocking(False)
         return made
 
+    async def own(self, address: str) -> None:
+        """Lead what pods send to `address` to sockets of the pod network that are bound to it."""
+        await self._ask({"op": "own", "address": address})
+
     async def _ask(self, request: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
         if self._socket is None:
             raise SandboxError("the process that runs pods is being started")

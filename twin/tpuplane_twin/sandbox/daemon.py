@@ -6,6 +6,7 @@ the Unix socket SOCKET (below the working directory). When the client goes, ever
     {"id": 1, "op": "run", "order": {…}}                     → {"id": 1, "pid": …}
     {"id": 2, "op": "signal", "pid": …, "signal": 15}        → {"id": 2}
     {"id": 3, "op": "socket", "kind": "tcp"}                 → {"id": 3}, with the socket's file descriptor
+    {"id": 4, "op": "own", "address": "10.0.0.2"}            → {"id": 4}; what goes there ends in the daemon's namespace
     a process that ended                                     → {"exited": pid, "code": …}
 
 An order: name (of the interface), address, hostname, argv, env, cwd, root (an empty folder), log, files (path: text)
@@ -61,7 +62,9 @@ class Daemon:
                 with network.new_socket(request["kind"]) as made:
                     socket.send_fds(self._client, [json.dumps(answer).encode()], [made.fileno()])
                 return
-            if request["op"] == "run":
+            if request["op"] == "own":
+                network.own(request["address"])
+            elif request["op"] == "run":
                 answer["pid"] = self._run(request["order"])
             elif request["pid"] in self._children:
                 os.kill(request["pid"], request["signal"])

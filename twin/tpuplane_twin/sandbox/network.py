@@ -27,6 +27,13 @@ def prepare(services: str) -> None:
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
 
 
+def own(address: str) -> None:
+    """Have what goes to `address` end here, as what goes to a Service does: somebody listens for it."""
+    with IPRoute() as route:
+        loopback = route.link_lookup(ifname="lo")[0]
+        route.route("replace", dst=f"{address}/32", oif=loopback, type="local", scope="host", table=255)
+
+
 def plug_in(name: str, address: str, pid: int) -> None:
     """Connect the network namespace of process `pid`, the pod at `address`, by an interface called `name`."""
     with IPRoute() as route:

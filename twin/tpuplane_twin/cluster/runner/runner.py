@@ -22,9 +22,11 @@ from tpuplane_twin.cluster.runner.kubelet import NODE_PORT, Kubelet
 from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET
 from tpuplane_twin.cluster.runner.orders import Surroundings
 from tpuplane_twin.cluster.runner.pod import Host, ProcessPod
+from tpuplane_twin.cluster.runner.private_endpoints import PrivateEndpoints
 from tpuplane_twin.cluster.runner.services import Services
 from tpuplane_twin.cluster.runner.turns import Turns
 from tpuplane_twin.cluster.tunnel import Simulated, Streams, Unreachable, relay
+from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
 from tpuplane_twin.processes import ProcessFailed, ProcessManager, ProcessSpec
 from tpuplane_twin.sandbox.client import SandboxError, Sandboxes
 
@@ -51,18 +53,22 @@ class _Life:
 class Runner:
     """Runs what it knows the image of (`images`); `dial` reaches it. Everything else is simulated."""
 
-    def __init__(self, layout: Layout, processes: ProcessManager, services: str) -> None:
-        """`services` is the range of the cluster's Services."""
+    def __init__(
+        self, layout: Layout, processes: ProcessManager, services: str, vpc: Vpc, place: PrivateEndpoint | None
+    ) -> None:
+        """`services` is the range of the cluster's Services, `place` where the cluster is in the VPC."""
         self._layout = layout
         self._processes = processes
         self._services = services
+        self._vpc = vpc
+        self._place = place
         self._sandboxes = Sandboxes(layout.folder / _SOCKET, self._exited, self._lost)
         self._starting = asyncio.Lock()
         self._ends: dict[int, asyncio.Future[int]] = {}
         self._lives: dict[str, _Life] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._listener: asyncio.Server | None = None
-        self._serving: asyncio.Task[None] | None = None
+        self._serving: list[asyncio.Task[None]] = []
         self._api: Api | None = None
         self._simulated = Simulated(lambda: self._api)
         self._kubelet = Kubelet(layout, self._log)
@@ -207,7 +213,10 @@ class Runner:
                 raise SandboxError("the process that runs pods is being started again")
             await self._serve_kubernetes()
             if self._api is not None:
-                self._serving = asyncio.create_task(self._serve_services(self._api))
+                self._serving = [asyncio.create_task(self._serve_services(self._api))]
+                if self._place is not None:
+                    endpoints = PrivateEndpoints(self._vpc, self._place, self._sandboxes)
+                    self._serving.append(asyncio.create_task(endpoints.run()))
 
     async def _serve_kubernetes(self) -> None:
         """The Service `kubernetes`, for what runs in pods."""
@@ -255,9 +264,9 @@ class Runner:
         if self._listener is not None:
             self._listener.close()
             self._listener = None
-        if self._serving is not None:
-            self._serving.cancel()
-            self._serving = None
+        for serving in self._serving:
+            serving.cancel()
+        self._serving = []
         self._sandboxes.close()
         for pid in list(self._ends):
             self._exited(pid, 128 + signal.SIGKILL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 
+from tpuplane_twin.gcp.container.names import CLUSTER
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.schema import Json
@@ -35,6 +36,20 @@ def place(store: Store, project: str, location: str, asked: Json) -> Json:
         "ipAllocationPolicy": policy,
         "networkConfig": {"network": network_key, "subnetwork": subnet_key},
     }
+
+
+def private_address(store: Store, cluster: Json) -> str:
+    """An address of the VPC for a new control plane: of the block that it was given, else of its subnetwork."""
+    key = cluster["networkConfig"]["subnetwork"]
+    own: str | None = cluster.get("privateClusterConfig", {}).get("masterIpv4CidrBlock")
+    taken = {it["privateClusterConfig"].get("privateEndpoint") for _, it in store.items(CLUSTER, "projects")}
+    # The first two are the network's and the gateway's.
+    hosts = ipaddress.IPv4Network(own or (store.get(SUBNETWORK, key) or {})["ipCidrRange"]).hosts()
+    next(hosts, None)
+    found = next((str(address) for address in hosts if str(address) not in taken), None)
+    if found is None:
+        raise invalid(f'Subnetwork "{key}" has no address left for a control plane.')
+    return found
 
 
 def _subnetwork(store: Store, project: str, location: str, network: str, asked: str | None) -> tuple[str, Json]:

@@ -7,7 +7,7 @@ from tpuplane_twin.gcp.container import pool_rules, reconcile
 from tpuplane_twin.gcp.container.accounts import check_boot_disk_key, check_service_account
 from tpuplane_twin.gcp.container.cluster_autoscaling import check_autoscaling
 from tpuplane_twin.gcp.container.cluster_defaults import complete_cluster
-from tpuplane_twin.gcp.container.cluster_network import place
+from tpuplane_twin.gcp.container.cluster_network import place, private_address
 from tpuplane_twin.gcp.container.cluster_rules import check_cluster
 from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
 from tpuplane_twin.gcp.container.merge import overlay
@@ -48,6 +48,7 @@ class Clusters:
         cluster = complete_cluster(asked, project, location, place(self._store, project, location, asked))
         check_autoscaling(self._store, project, cluster)
         check_cluster(self._store, project, cluster)
+        cluster["privateClusterConfig"]["privateEndpoint"] = private_address(self._store, cluster)
         pools = [complete_pool(pool, cluster, location) for pool in _asked_pools(asked)]
         for pool in pools:
             check_service_account(self._store, project, pool)

@@ -185,11 +185,11 @@ class Reconciler:
             "endpoint": endpoint.address,
             "masterAuth": {**cluster.get("masterAuth", {}), "clusterCaCertificate": certificate},
         }
-        private = {**cluster["privateClusterConfig"], "privateEndpoint": endpoint.address}
+        private = dict(cluster["privateClusterConfig"])
         control = dict(cluster["controlPlaneEndpointsConfig"])
         # GKE's is a name in gke.goog, which nobody could look up here.
         control["dnsEndpointConfig"] = {**control.get("dnsEndpointConfig", {}), "endpoint": endpoint.address}
-        ip = {**control["ipEndpointsConfig"], "privateEndpoint": endpoint.address}
+        ip = {**control["ipEndpointsConfig"], "privateEndpoint": private["privateEndpoint"]}
         if ip.get("enablePublicEndpoint"):
             private["publicEndpoint"] = ip["publicEndpoint"] = endpoint.address
         return {
