@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -65,10 +66,16 @@ class Google(Mocks):
                 outputs |= {
                     "endpoint": f"{args.inputs['name']}.example",
                     "masterAuth": {"clusterCaCertificate": "Q0E=", "clientKey": ""},
+                    "privateClusterConfig": {
+                        **args.inputs.get("privateClusterConfig", {}),
+                        "privateEndpoint": f"private.{args.inputs['name']}.example",
+                    },
                     "controlPlaneEndpointsConfig": {
                         "dnsEndpointConfig": {"endpoint": f"gke-{args.inputs['name']}.example.gke.goog"}
                     },
                 }
+            case "kubernetes:core/v1:Secret" if args.inputs.get("type") == "kubernetes.io/service-account-token":
+                outputs["data"] = {"token": base64.b64encode(f"token of {args.name}".encode()).decode()}
             case "gcp:kms/keyRing:KeyRing":
                 place = f"projects/{args.inputs['project']}/locations/{args.inputs['location']}"
                 return f"{place}/keyRings/{args.name}", outputs

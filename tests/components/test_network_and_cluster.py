@@ -86,7 +86,11 @@ def test_each_region_has_one_nat_and_clusters_wait_for_it(deployed: Deployment) 
 
 def test_nodes_are_private_and_the_control_plane_is_closed_by_default(deployed: Deployment) -> None:
     made = cluster(deployed, CENTRAL1)
-    assert made["privateClusterConfig"] == {"enablePrivateNodes": True, "enablePrivateEndpoint": True}
+    assert made["privateClusterConfig"] == {
+        "enablePrivateNodes": True,
+        "enablePrivateEndpoint": True,
+        "masterGlobalAccessConfig": {"enabled": False},
+    }
     assert made["masterAuthorizedNetworksConfig"] == {"gcpPublicCidrsAccessEnabled": False, "cidrBlocks": []}
 
 
@@ -96,6 +100,7 @@ def test_a_public_endpoint_is_open_to_the_named_networks_only(deployed: Deployme
         "enablePrivateNodes": True,
         "enablePrivateEndpoint": False,
         "masterIpv4CidrBlock": "172.16.0.0/28",
+        "masterGlobalAccessConfig": {"enabled": False},
     }
     assert made["masterAuthorizedNetworksConfig"] == {
         "gcpPublicCidrsAccessEnabled": False,

@@ -4,6 +4,7 @@ from typing import Any
 
 from tpuplane.plan.queue_model import (
     AdmissionCheckPlan,
+    CheckUsePlan,
     ClusterQueuePlan,
     FlavorPlan,
     FlavorQuotaPlan,
@@ -59,8 +60,7 @@ def cluster_queue_spec(queues: QueuesPlan, queue: ClusterQueuePlan) -> Spec:
     if queue.weight is not None:
         spec["fairSharing"] = {"weight": f"{queue.weight:g}"}
     if queue.checks:
-        checks = [{"name": it.check, "onFlavors": list(it.flavors)} for it in queue.checks]
-        spec["admissionChecksStrategy"] = {"admissionChecks": checks}
+        spec["admissionChecksStrategy"] = {"admissionChecks": [_check_use(it) for it in queue.checks]}
     return spec
 
 
@@ -91,6 +91,10 @@ def provisioning_spec(plan: ProvisioningPlan) -> Spec:
             ]
         },
     }
+
+
+def _check_use(use: CheckUsePlan) -> Spec:
+    return {"name": use.check, **({"onFlavors": list(use.flavors)} if use.flavors else {})}
 
 
 def _groups(queues: QueuesPlan, quotas: tuple[FlavorQuotaPlan, ...]) -> list[Spec]:

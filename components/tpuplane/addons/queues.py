@@ -32,6 +32,9 @@ class QueuesArgs(TypedDict):
     ready: NotRequired[Sequence[pulumi.Resource]]
     """What must have come up before: the gate behind which Kueue's webhooks answer."""
 
+    checks: NotRequired[Sequence[pulumi.Resource]]
+    """Admission checks that the cluster queues name, made elsewhere."""
+
 
 class Queues(pulumi.ComponentResource):
     """Kueue's objects, each after what it refers to.
@@ -56,7 +59,7 @@ class Queues(pulumi.ComponentResource):
         ]
         for priority in plan.priorities:
             self._priority(priority.name, priority.value, priority.description, ready)
-        checks = [self._check(it, ready) for it in plan.checks]
+        checks = [*args.get("checks", ()), *(self._check(it, ready) for it in plan.checks)]
         cohort = self._object("Cohort", plan.cohort, cohort_spec(plan), flavors or ready)
         self.cluster_queues = {
             it.name: self._object("ClusterQueue", it.name, cluster_queue_spec(plan, it), [cohort, *flavors, *checks])

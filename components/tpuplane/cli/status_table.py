@@ -58,7 +58,9 @@ def queue_table(queues: Sequence[Row]) -> Table:
         quotas = ", ".join(map(_share, queue["quotas"])) or "none of its own"
         table.add_row(f"[bold]{name}[/bold]", "", "", escape(queue["message"] or quotas))
         for work in queue["workloads"]:
-            where = f"on {', '.join(work['nodePools']) or 'no node yet'}"
+            where = (
+                f"in {work['cluster']}" if work["cluster"] else f"on {', '.join(work['nodePools']) or 'no node yet'}"
+            )
             table.add_row(
                 f"  {escape(work['namespace'])}/{escape(work['job'])}",
                 work["priorityClass"] or str(work["priority"]),

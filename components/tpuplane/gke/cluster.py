@@ -10,7 +10,7 @@ from tpuplane.gke.cluster_autoscaling import cluster_autoscaling
 from tpuplane.gke.cluster_options import addons, endpoint_options, maintenance, observation_options, security_options
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.gke.keys import ClusterKeys, key_id
-from tpuplane.gke.kubernetes_access import cluster_id, cluster_kubeconfig, kubernetes_provider
+from tpuplane.gke.kubernetes_access import cluster_id, cluster_kubeconfig, kubernetes_provider, token_kubeconfig
 from tpuplane.gke.node_config import CLOUD_PLATFORM_SCOPE
 from tpuplane.gke.options import waiting_like
 from tpuplane.gke.service_account import own_account
@@ -77,6 +77,8 @@ class Cluster(pulumi.ComponentResource):
         self.resource = self._cluster(name, args, opts)
         self.name = self.resource.name
         self.location = self.resource.location
+        # master_auth is secret as a whole because it can hold a client key. The CA certificate is public.
+        self._authority = pulumi.Output.unsecret(self.resource.master_auth.cluster_ca_certificate)
         self.endpoint, authority = self._reached(plan.control_plane.dns_endpoint)
         self.kubeconfig = cluster_kubeconfig(self.resource.project, self.location, self.name, self.endpoint, authority)
         # Google's id of the cluster, which tells providers that it is still the same one.
@@ -117,8 +119,16 @@ class Cluster(pulumi.ComponentResource):
         """Address and CA certificate of the control plane. A DNS name has a certificate that every system trusts."""
         if by_name:
             return self.resource.control_plane_endpoints_config.dns_endpoint_config.endpoint, None
-        # master_auth is secret as a whole because it can hold a client key. The CA certificate is public.
-        return self.resource.endpoint, pulumi.Output.unsecret(self.resource.master_auth.cluster_ca_certificate)
+        return self.resource.endpoint, self._authority
+
+    def kubeconfig_inside(self, token: pulumi.Input[str]) -> pulumi.Output[str]:
+        """Return a kubeconfig for a pod of the VPC that shows `token`; a secret, for it holds the token.
+
+        It names the private address: that is where the authorized networks let in what has no public address.
+        """
+        address = self.resource.private_cluster_config.private_endpoint
+        found = pulumi.Output.all(self.name, address, self._authority, token)
+        return pulumi.Output.secret(found.apply(lambda it: token_kubeconfig(*it)))
 
     def in_cluster(self) -> pulumi.ResourceOptions:
         """Return the options of every object that lives inside this cluster.

@@ -50,6 +50,7 @@ def endpoint_options(plan: ControlPlanePlan) -> EndpointOptions:
         "enable_private_nodes": True,
         "enable_private_endpoint": not plan.public_endpoint,
         "master_ipv4_cidr_block": plan.master_cidr,
+        "master_global_access_config": {"enabled": plan.global_access},
     }
     # Present even when empty: without the block the endpoint is open to everyone.
     options["master_authorized_networks_config"] = {

@@ -1,6 +1,7 @@
 """How to reach a cluster: a kubeconfig without any credential in it, and the provider made from it."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pulumi
@@ -19,35 +20,33 @@ def kubeconfig(context: str, endpoint: str, ca_certificate: str | None) -> str:
             certificate is Google's and which every system trusts.
 
     """
+    plugin = {
+        "apiVersion": "client.authentication.k8s.io/v1beta1",
+        "command": AUTH_PLUGIN,
+        "provideClusterInfo": True,
+        "interactiveMode": "Never",
+        "installHint": (
+            f"{AUTH_PLUGIN} is not on PATH; see "
+            "https://cloud.google.com/kubernetes-engine/docs/how-to/cluster-access-for-kubectl"
+        ),
+    }
+    return _document(context, endpoint, ca_certificate, {"exec": plugin})
+
+
+def token_kubeconfig(context: str, endpoint: str, ca_certificate: str, token: str) -> str:
+    """Return a kubeconfig that holds a token: a secret, for programs that may run no plugin. See `kubeconfig`."""
+    return _document(context, endpoint, ca_certificate, {"token": token})
+
+
+def _document(context: str, endpoint: str, ca_certificate: str | None, user: Mapping[str, Any]) -> str:
     trust = {} if ca_certificate is None else {"certificate-authority-data": ca_certificate}
-    document: dict[str, Any] = {
+    document = {
         "apiVersion": "v1",
         "kind": "Config",
         "current-context": context,
         "contexts": [{"name": context, "context": {"cluster": context, "user": context}}],
-        "clusters": [
-            {
-                "name": context,
-                "cluster": {"server": f"https://{endpoint}", **trust},
-            }
-        ],
-        "users": [
-            {
-                "name": context,
-                "user": {
-                    "exec": {
-                        "apiVersion": "client.authentication.k8s.io/v1beta1",
-                        "command": AUTH_PLUGIN,
-                        "provideClusterInfo": True,
-                        "interactiveMode": "Never",
-                        "installHint": (
-                            f"{AUTH_PLUGIN} is not on PATH; see "
-                            "https://cloud.google.com/kubernetes-engine/docs/how-to/cluster-access-for-kubectl"
-                        ),
-                    }
-                },
-            }
-        ],
+        "clusters": [{"name": context, "cluster": {"server": f"https://{endpoint}", **trust}}],
+        "users": [{"name": context, "user": user}],
     }
     # JSON is YAML; sorted keys keep the text, and so the provider, unchanged from one run to the next.
     return json.dumps(document, sort_keys=True)

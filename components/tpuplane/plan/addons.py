@@ -11,6 +11,7 @@ import yaml
 
 from tpuplane.plan.addon_model import NODE_POOL_LABEL, AddonPlan, ChartPlan, ProbePlan
 from tpuplane.plan.model import NodePoolPlan
+from tpuplane.plan.multi_kueue_model import ManagerPlan
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.spec import ClusterSpec, JobSetSpec, KueueSpec, OperatorResourcesSpec, RaySpec, WaitForPodsReadySpec
 from tpuplane.spec.addon_catalogue import Addon, addon_catalogue
@@ -28,10 +29,14 @@ class _Context:
     cluster: ClusterSpec
     node_selector: Values
     fair_sharing: bool
+    manager: ManagerPlan | None
 
 
 def addon_plans(
-    cluster: ClusterSpec, system_pool: NodePoolPlan | None, queues: QueuesPlan | None
+    cluster: ClusterSpec,
+    system_pool: NodePoolPlan | None,
+    queues: QueuesPlan | None,
+    manager: ManagerPlan | None,
 ) -> tuple[AddonPlan, ...]:
     """The add-ons that the platform installs in a cluster, in their order.
 
@@ -40,7 +45,8 @@ def addon_plans(
     addons = installed(cluster)
     present = {addon.key for addon in addons}
     place = {NODE_POOL_LABEL: system_pool.name} if system_pool is not None else {}
-    context = _Context(cluster, place, fair_sharing=queues is not None and queues.fair_sharing)
+    fair = queues is not None and queues.fair_sharing
+    context = _Context(cluster, place, fair_sharing=fair, manager=manager)
     return tuple(
         AddonPlan(
             key=addon.key,
@@ -155,6 +161,13 @@ def _kueue_configuration(spec: KueueSpec, context: _Context) -> Values:
         found["internalCertManagement"] = {"enable": False}
     if context.fair_sharing:
         found["fairSharing"] = dict(known.kueue_fair_sharing)
+    if context.manager is not None:
+        found["multiKueue"] = {
+            "dispatcherName": context.manager.dispatcher,
+            "workerLostTimeout": context.manager.worker_lost_timeout,
+            # By this name workers know whose jobs they run, and a manager finds those that it no longer has.
+            "origin": context.manager.name,
+        }
     if spec.wait_for_pods_ready is not None:
         found["waitForPodsReady"] = _wait_for_pods_ready(spec.wait_for_pods_ready)
     return found

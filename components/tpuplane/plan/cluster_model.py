@@ -24,6 +24,7 @@ class ControlPlanePlan:
     public_endpoint: bool
     master_cidr: str | None
     authorized_networks: tuple[AuthorizedNetworkPlan, ...]
+    global_access: bool = False  # the private endpoint answers other regions of the VPC, too
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def flavors(pools: Iterable[NodePoolPlan], order: Sequence[Capacity], *, system_
     """
     named = sorted(
         ((_name(pool), pool) for pool in pools),
-        key=lambda item: (_rank(item[1].capacity, order), item[0]),
+        key=lambda item: (rank(item[1].capacity, order), item[0]),
     )
     # Kueue places within a topology only on nodes that are there. The hosts of an elastic pool are not before work is
     # admitted, unless a ProvisioningRequest brings them: then Kueue places after it. One flavor without a topology
@@ -134,7 +134,8 @@ def _taints(pools: Sequence[NodePoolPlan]) -> Iterator[str]:
         yield CLASS_LABEL
 
 
-def _rank(capacity: Capacity, order: Sequence[Capacity]) -> int:
+def rank(capacity: Capacity, order: Sequence[Capacity]) -> int:
+    """How late a capacity is tried; those that the order leaves out come last."""
     return order.index(capacity) if capacity in order else len(order)
 
 

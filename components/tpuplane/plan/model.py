@@ -13,6 +13,7 @@ from tpuplane.plan.addon_model import AddonPlan
 from tpuplane.plan.auto_provisioning import AutoProvisioningPlan
 from tpuplane.plan.class_model import ComputeClassPlan
 from tpuplane.plan.cluster_model import ControlPlanePlan, MaintenancePlan, MonitoringPlan, SecurityPlan, StoragePlan
+from tpuplane.plan.multi_kueue_model import ManagerPlan, WorkerPlan
 from tpuplane.plan.network_model import ExistingNetworkPlan, NetworkPlan, SubnetPlan
 from tpuplane.plan.observability_model import ObservabilityPlan
 from tpuplane.plan.queue_model import QueuesPlan
@@ -198,6 +199,8 @@ class ClusterPlan:
     existing: ExistingClusterPlan | None = None  # None: the cluster is made
     network: ExistingNetworkPlan | None = None  # None: its subnetwork is made
     auto_provisioning: AutoProvisioningPlan | None = None  # None: GKE makes no pools of its own
+    manager: ManagerPlan | None = None  # MultiKueue: hands jobs on to other clusters
+    worker: WorkerPlan | None = None  # MultiKueue: runs what a manager hands on
 
     @property
     def node_account(self) -> str:

@@ -9,6 +9,7 @@ from tpuplane.plan.flavors import in_flavors
 from tpuplane.plan.hosts import PLATFORM_LABEL
 from tpuplane.plan.maintenance import maintenance_plan
 from tpuplane.plan.model import ClusterPlan, ExistingClusterPlan, PlatformPlan, ServiceAccountPlan
+from tpuplane.plan.multi_kueue import manager_plan, manager_queues, opened, worker_plan
 from tpuplane.plan.network_model import ExistingNetworkPlan, NatPlan, NetworkPlan, SubnetPlan
 from tpuplane.plan.observability import observability_plan
 from tpuplane.plan.options import control_plane_plan, monitoring_plan, security_plan, storage_plan
@@ -34,7 +35,7 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
     mistakes = check(spec)
     if mistakes:
         raise SpecError(mistakes)
-    clusters = tuple(_cluster(spec, key, cluster) for key, cluster in spec.clusters.items())
+    clusters = _clusters(spec)
     subnets = tuple(cluster.subnet for cluster in clusters if cluster.subnet is not None)
     regions = dict.fromkeys(subnet.region for subnet in subnets)
     network = NetworkPlan(
@@ -51,7 +52,19 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
     )
 
 
-def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
+def _clusters(spec: PlatformSpec) -> tuple[ClusterPlan, ...]:
+    """The clusters in the order of the file. The manager of others is planned when their queues are known."""
+    shared = spec.queues.multi_kueue
+    manager = shared.manager if shared is not None else None
+    made: dict[str, ClusterPlan] = {}
+    for key in sorted(spec.clusters, key=lambda it: it == manager):
+        known = {other: it.queues for other, it in made.items() if it.queues is not None}
+        made[key] = _cluster(spec, key, spec.clusters[key], manager_queues(spec, known) if key == manager else None)
+    return tuple(made[key] for key in spec.clusters)
+
+
+def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: QueuesPlan | None) -> ClusterPlan:
+    """One cluster. `handed_on` are a manager's queues: no team has a quota of its own there."""
     own_name = cluster_name(spec.name, key)
     name = cluster.existing.name if cluster.existing else own_name
     labels = {**spec.labels, **cluster.labels, PLATFORM_LABEL: spec.name}
@@ -68,9 +81,12 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
     gpu_pools = in_classes(
         spec, key, (gpu_pool(it, pool, cluster, labels, spec) for it, pool in cluster.gpu_pools.items())
     )
-    queues = queues_plan(spec, key, pools, gpu_pools, system_pool=cluster.existing is None)
-    if queues is not None:
-        pools, gpu_pools = in_flavors(queues.flavors, pools), in_flavors(queues.flavors, gpu_pools)
+    queues = handed_on
+    if queues is None:
+        queues = queues_plan(spec, key, pools, gpu_pools, system_pool=cluster.existing is None)
+        if queues is not None:
+            pools, gpu_pools = in_flavors(queues.flavors, pools), in_flavors(queues.flavors, gpu_pools)
+    manager = manager_plan(spec, key)
     system = None if cluster.existing else system_pool(cluster, labels)
     return ClusterPlan(
         key=key,
@@ -83,7 +99,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         subnet=None if cluster.existing or cluster.network.existing else _subnet(name, cluster),
         node_addresses=needs.nodes,
         pod_addresses=needs.pods,
-        control_plane=control_plane_plan(cluster),
+        control_plane=opened(spec, key, control_plane_plan(cluster)),
         security=security_plan(cluster),
         storage=storage_plan(cluster),
         monitoring=monitoring_plan(cluster),
@@ -103,9 +119,11 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec) -> ClusterPlan:
         queues=queues,
         existing=ExistingClusterPlan(cluster.existing.dns_endpoint) if cluster.existing else None,
         auto_provisioning=auto_provisioning_plan(cluster),
-        addons=addon_plans(cluster, system, queues),
+        addons=addon_plans(cluster, system, queues, manager),
         compute_classes=compute_classes(spec, key),
         network=_existing_network(cluster),
+        manager=manager,
+        worker=worker_plan(spec, key),
     )
 
 

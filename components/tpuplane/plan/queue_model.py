@@ -42,10 +42,10 @@ class AdmissionCheckPlan:
 
 @dataclass(frozen=True, slots=True)
 class CheckUsePlan:
-    """An admission check of a queue, for work that got one of these flavors."""
+    """An admission check of a queue, for work that got one of these flavors; without any, for all of its work."""
 
     check: str
-    flavors: tuple[str, ...]
+    flavors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,7 @@ class ClusterQueuePlan:
     local_queues: tuple[LocalQueuePlan, ...]
     members: tuple[MemberPlan, ...]
     checks: tuple[CheckUsePlan, ...] = ()
+    workers: tuple[str, ...] = ()  # clusters, as Google Cloud calls them, that its jobs go on to; empty: they run here
 
 
 @dataclass(frozen=True, slots=True)

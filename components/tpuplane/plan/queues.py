@@ -29,6 +29,7 @@ COVERED = (TPU, "cpu", "memory", "ephemeral-storage")
 """Every resource that TPU pods ask for: one that no queue covers is never admitted (xpk issue 603)."""
 
 _GB = ("memory", "ephemeral-storage")  # Compute Engine's GB are 2^30 bytes
+GIB = "Gi"
 
 
 def queues_plan(
@@ -161,9 +162,7 @@ def _cluster_queue(
 def _cpu_quota(cluster: TeamClusterSpec, covered: tuple[str, ...]) -> FlavorQuotaPlan:
     cpu = cluster.cpu
     amounts = {"cpu": cpu.cores, "memory": cpu.memory_gb, "ephemeral-storage": cpu.storage_gb}
-    return FlavorQuotaPlan(
-        CPU_FLAVOR, tuple(ResourceQuotaPlan(it, _quantity(it, amounts.get(it, 0))) for it in covered)
-    )
+    return FlavorQuotaPlan(CPU_FLAVOR, tuple(ResourceQuotaPlan(it, quantity(it, amounts.get(it, 0))) for it in covered))
 
 
 def _quota(flavor: FlavorPlan, share: _Share, covered: tuple[str, ...]) -> FlavorQuotaPlan:
@@ -174,7 +173,7 @@ def _quota(flavor: FlavorPlan, share: _Share, covered: tuple[str, ...]) -> Flavo
         tuple(
             ResourceQuotaPlan(
                 resource,
-                _quantity(resource, flavor.amount(resource, share.own)),
+                quantity(resource, flavor.amount(resource, share.own)),
                 borrowing_limit=_limit(share.borrowing, flavor, resource) if resource == counted else None,
                 lending_limit=_limit(share.lending, flavor, resource) if resource == counted else None,
             )
@@ -196,13 +195,14 @@ def _shared(
         own = sum(of[flavor.name].own for of in shares.values() if flavor.name in of)
         idle = flavor.slices * flavor.parts - own
         if idle > 0:
-            amounts = tuple(ResourceQuotaPlan(it, _quantity(it, flavor.amount(it, idle))) for it in covered)
+            amounts = tuple(ResourceQuotaPlan(it, quantity(it, flavor.amount(it, idle))) for it in covered)
             left.append(FlavorQuotaPlan(flavor.name, amounts))
     return tuple(left)
 
 
-def _quantity(resource: str, amount: int) -> str:
-    return f"{amount}{'Gi' if resource in _GB else ''}" if amount else "0"
+def quantity(resource: str, amount: int) -> str:
+    """So much of a resource, as a Kubernetes quantity: memory and storage are in GiB."""
+    return f"{amount}{GIB if resource in _GB else ''}" if amount else "0"
 
 
 def _member(member: str) -> MemberPlan:

@@ -5,13 +5,12 @@ from typing import TypedDict
 
 import pulumi
 
-from tpuplane.addons import Addons, Monitoring, MonitoringArgs, Observability, Queues
+from tpuplane.addons import Observability
 from tpuplane.gke import AnyCluster, GpuNodePool, Network, TpuNodePool
-from tpuplane.gke.namespace import make_namespace
-from tpuplane.plan import ClusterPlan, PlatformPlan, plan
-from tpuplane.plan.observability_model import ObservabilityPlan
+from tpuplane.plan import PlatformPlan, plan
 from tpuplane.platform.args import PlatformArgs
-from tpuplane.platform.clusters import NodePools, make_classes, make_cluster, make_node_pools
+from tpuplane.platform.clusters import make_cluster, make_node_pools
+from tpuplane.platform.contents import fill_clusters
 from tpuplane.spec import PlatformSpec
 
 
@@ -96,19 +95,7 @@ class Platform(pulumi.ComponentResource):
             it.key: make_node_pools(f"{name}-{it.key}", it, platform.project, clusters[it.key])
             for it in platform.clusters
         }
-        for it in platform.clusters:
-            for namespace in it.namespaces:
-                owner = it.namespace_classes.get(namespace)
-                make_namespace(f"{name}-{it.key}-{namespace}", namespace, clusters[it.key], compute_class=owner)
-            make_classes(f"{name}-{it.key}", it, clusters[it.key], pools[it.key].ref)
-            ready = _addons(f"{name}-{it.key}-addons", it, clusters[it.key], pools[it.key])
-            if it.queues is not None:
-                Queues(
-                    f"{name}-{it.key}-queues",
-                    {"cluster": clusters[it.key], "plan": it.queues, "ready": list(ready.values())},
-                    pulumi.ResourceOptions(parent=clusters[it.key]),
-                )
-            _monitoring(f"{name}-{it.key}-monitoring", it.key, platform.observability, clusters[it.key], ready)
+        fill_clusters(name, platform, clusters, pools)
         if platform.observability.wanted:
             Observability(
                 f"{name}-observability",
@@ -140,27 +127,6 @@ class Platform(pulumi.ComponentResource):
         return Network(
             name, {"project": platform.project, "plan": platform.network}, pulumi.ResourceOptions(parent=self)
         )
-
-
-def _addons(name: str, plan: ClusterPlan, cluster: AnyCluster, pools: NodePools) -> dict[str, pulumi.Resource]:
-    """Install a cluster's add-ons, on nodes that are there. Returns what opens when each answers, by its key."""
-    if not plan.addons:
-        return {}
-    after = [pools.system] if pools.system is not None else []
-    made = Addons(name, {"cluster": cluster, "plan": plan, "after": after}, pulumi.ResourceOptions(parent=cluster))
-    return {key: operator.ready for key, operator in made.operators.items()}
-
-
-def _monitoring(
-    name: str, key: str, plan: ObservabilityPlan, cluster: AnyCluster, ready: Mapping[str, pulumi.Resource]
-) -> None:
-    """Collect a cluster's metrics, once what has them is there."""
-    if key not in plan.scrapes:
-        return
-    args: MonitoringArgs = {"cluster": cluster, "scrapes": plan.scrapes[key], "ready": ready}
-    if key in plan.frontends:
-        args["frontend"] = plan.frontends[key]
-    Monitoring(name, args, pulumi.ResourceOptions(parent=cluster))
 
 
 def _summary(pool: TpuNodePool) -> NodePoolSummary:

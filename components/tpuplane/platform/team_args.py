@@ -117,6 +117,27 @@ class PriorityArgs(TypedDict):
     """What it is for. Default: nothing. Changed in place."""
 
 
+class MultiKueueArgs(TypedDict):
+    """One queue over several clusters. Teams submit to the manager; the work runs in the workers, where the quotas
+    are. Every job runs as a whole in one of them."""
+
+    manager: str
+    """The cluster that takes the jobs. It has every team's namespaces and queues, whose quotas are the sum of the
+    workers', and runs none of the work. A change replaces the queues of both."""
+
+    workers: Sequence[str]
+    """The clusters that run the jobs, at most 20. A team's jobs go to those in which it has a quota. Changed in
+    place."""
+
+    dispatcher: NotRequired[str]
+    """Whether a job asks all workers at once, or three more every five minutes, so that it does not preempt in all of
+    them. Default AllAtOnce. Changed in place; Kueue restarts."""
+
+    worker_lost_timeout: NotRequired[str]
+    """How long the jobs of a worker that does not answer count as running there, before they are queued again. Default
+    15m. Changed in place; Kueue restarts."""
+
+
 class QueuesArgs(TypedDict):
     """What holds for the queues of all teams, in every cluster."""
 
@@ -138,3 +159,7 @@ class QueuesArgs(TypedDict):
     capacity_order: NotRequired[Sequence[str]]
     """In which capacity a job that does not say is tried first; those left out come last. Default: reservation,
     on-demand, flex-start and spot. Changed in place."""
+
+    multi_kueue: NotRequired[MultiKueueArgs]
+    """One queue over several clusters. Default: each cluster has its own queues, and jobs run where they are
+    submitted."""

@@ -89,6 +89,11 @@ class AddonCatalogue:
     system_namespaces: tuple[str, ...] = ()
     kueue_configuration: Mapping[str, Any] = field(default_factory=dict)
     kueue_fair_sharing: Mapping[str, Any] = field(default_factory=dict)
+    multi_kueue_kubernetes: str = ""
+    """Lowest Kubernetes version of a manager and of its workers."""
+    multi_kueue_kinds: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """API group and resource of each kind that a manager hands on, by Kueue's name of the kind."""
+    multi_kueue_dispatchers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def frameworks(self) -> tuple[str, ...]:
@@ -116,6 +121,9 @@ def addon_catalogue() -> AddonCatalogue:
         system_namespaces=tuple(kueue["systemNamespaces"]),
         kueue_configuration=kueue["configuration"],
         kueue_fair_sharing=kueue["fairSharing"],
+        multi_kueue_kubernetes=kueue["multiKueue"]["kubernetes"],
+        multi_kueue_kinds={name: tuple(kind) for name, kind in kueue["multiKueue"]["kinds"].items()},
+        multi_kueue_dispatchers=kueue["multiKueue"]["dispatchers"],
     )
 
 

@@ -17,6 +17,7 @@ from tpuplane.spec.gpu_checks import check_gpu_pool
 from tpuplane.spec.host_checks import check_hosts
 from tpuplane.spec.locations import is_zone, known_zones, locations, region_of, tpu_regions
 from tpuplane.spec.maintenance_checks import check_maintenance
+from tpuplane.spec.multi_kueue_checks import check_multi_kueue
 from tpuplane.spec.names import check_names
 from tpuplane.spec.networks import check_overlaps, check_sizes
 from tpuplane.spec.option_checks import check_options
@@ -40,6 +41,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_limits(spec)
     yield from check_classes(spec)
     yield from check_teams(spec)
+    yield from check_multi_kueue(spec)
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from tpuplane.spec.capacity import Capacity
 from tpuplane.spec.fields import Name, Spec
+from tpuplane.spec.multi_kueue import MultiKueueSpec
 
 
 class PreemptionSpec(Spec):
@@ -68,3 +69,7 @@ class QueuesSpec(Spec):
     )
     """In which capacity a job that does not say is tried first; those left out come last. Default: reservation,
     on-demand, flex-start and spot. Changed in place."""
+
+    multi_kueue: MultiKueueSpec | None = None
+    """One queue over several clusters. Default: each cluster has its own queues, and jobs run where they are
+    submitted."""

@@ -12,6 +12,7 @@ from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.fields import namespace_refusal
 from tpuplane.spec.gpu_pools import GpuPoolSpec
 from tpuplane.spec.locations import gpu_zones
+from tpuplane.spec.multi_kueue import clusters_of
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.rules import broken
 from tpuplane.spec.teams import GpuQuotaSpec, PoolQuotaSpec, TeamSpec
@@ -92,7 +93,8 @@ def _check_preemption(spec: PlatformSpec) -> Iterator[Mistake]:
 
 def _check_namespaces(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mistake]:
     mine = namespaces_of(name, spec.teams[name])
-    clusters = [spec.clusters[key] for key in spec.teams[name].clusters if key in spec.clusters]
+    places = clusters_of(spec, name)
+    clusters = [spec.clusters[key] for key in places if key in spec.clusters]
     brought = {namespace: title for cluster in clusters for namespace, title in brought_namespaces(cluster).items()}
     for index, namespace in enumerate(mine):
         path = (*at, "namespaces", index) if spec.teams[name].namespaces else at
@@ -106,7 +108,7 @@ def _check_namespaces(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mista
         for other, team in spec.teams.items():
             if other == name:
                 break
-            if namespace in namespaces_of(other, team) and team.clusters.keys() & spec.teams[name].clusters.keys():
+            if namespace in namespaces_of(other, team) and not set(places).isdisjoint(clusters_of(spec, other)):
                 yield broken("team-namespace", path, value=shown(namespace), owner=other)
 
 

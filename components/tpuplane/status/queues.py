@@ -75,6 +75,7 @@ def _workload(workload: Object, pools: set[str]) -> dict[str, Any]:
         "cores": _asked(workload, "cpu"),
         "state": "admitted" if running else "waiting",
         "nodePools": sorted(pools),
+        "cluster": workload.get("status", {}).get("clusterName", ""),  # of MultiKueue: the worker that runs it
         "since": _since(workload, "Admitted" if running else "QuotaReserved"),
         "why": "" if running else _why(workload),
         "message": "" if running else message(workload, "QuotaReserved"),
@@ -92,7 +93,10 @@ def _why(workload: Object) -> str:
 
 
 def _checks(workload: Object) -> Iterator[str]:
-    """Admission checks that do not let the job go yet, such as a ProvisioningRequest's."""
+    """Admission checks that do not let the job go yet, such as a ProvisioningRequest's; of MultiKueue, whom it asks."""
+    if nominated := workload.get("status", {}).get("nominatedClusterNames"):
+        yield f"room in {' or '.join(sorted(nominated))}"
+        return
     for check in workload.get("status", {}).get("admissionChecks", ()):
         if check["state"] != "Ready":
             yield f"{check['name']} ({check.get('message') or check['state']})"

@@ -185,6 +185,8 @@ def test_no_value_of_the_plan_is_left_out() -> None:
             "node_addresses",
             "pod_addresses",
             "queues",
+            "manager",
+            "worker",
             "compute_classes",
         },
     }

@@ -28,7 +28,8 @@ def names(rows: list[dict[str, Any]]) -> list[str]:
 def described(*sides: dict[str, Any]) -> dict[str, Any]:
     """The base with each side of a row laid over it; null takes a field of a pool away.
 
-    `gpu` is a pool of GPU nodes, in the place of the other one unless the row describes both.
+    `gpu` is a pool of GPU nodes, in the place of the other one unless the row describes both; `beside` are clusters
+    beside the first.
     """
     whole = copy.deepcopy(BASE)
     cluster = whole["clusters"]["main"]
@@ -36,6 +37,8 @@ def described(*sides: dict[str, Any]) -> dict[str, Any]:
     for side in sides:
         for part, at in (("platform", whole), ("cluster", cluster), ("pool", pool), ("gpu", gpu)):
             at.update(copy.deepcopy(side.get(part, {})))
+        for name, changes in side.get("beside", {}).items():
+            whole["clusters"].setdefault(name, {}).update(copy.deepcopy(changes))
     if gpu:
         cluster["gpuPools"] = {"serving": _without_nulls(gpu)}
     cluster["pools"] = {} if gpu and not pool else {"trainer": _without_nulls(pool)}

@@ -161,3 +161,16 @@ def test_the_former_version_of_kueues_objects_is_read_too() -> None:
     job["spec"]["priorityClassName"] = "high"
     (found,) = describe_queues([queue], [LOCAL_QUEUE], [job], [], [])
     assert (found["cohort"], found["workloads"][0]["priorityClass"]) == ("old", "high")
+
+
+def test_a_manager_says_where_a_job_runs_and_whom_it_asks() -> None:
+    runs = workload("runs", "research", QuotaReserved=("True", ""), Admitted=("True", ""))
+    runs["status"]["clusterName"] = "lab-east"
+    asks = workload("asks", "research", QuotaReserved=("True", "Quota reserved in ClusterQueue research"))
+    check = {"name": "multikueue-research", "state": "Pending"}
+    asks["status"] |= {"nominatedClusterNames": ["lab-east", "lab-central"], "admissionChecks": [check]}
+    (found,) = describe_queues([QUEUE], [LOCAL_QUEUE], [runs, asks], [], [])
+    assert [(it["job"], it["cluster"], it["why"]) for it in found["workloads"]] == [
+        ("runs", "lab-east", ""),
+        ("asks", "", "has its quota, and waits for room in lab-central or lab-east"),
+    ]

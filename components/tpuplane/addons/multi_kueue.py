@@ -1,0 +1,191 @@
+"""MultiKueue: what a worker lets its manager do, and how the manager knows its workers."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from tpuplane.addons.kueue_objects import API_VERSION
+from tpuplane.gke.cluster import Cluster
+from tpuplane.gke.existing_cluster import AnyCluster
+from tpuplane.plan.multi_kueue_model import ManagerPlan, WorkerPlan
+from tpuplane.plan.queue_model import ClusterQueuePlan
+
+ACCOUNT = "multikueue"
+"""The account in each worker that its manager acts as."""
+
+_RBAC = "rbac.authorization.k8s.io"
+_WATCH = ["list", "watch"]
+_MAKE = ["create", "delete", "get"]
+
+
+class MultiKueueWorkerArgs(TypedDict):
+    """Arguments of `MultiKueueWorker`."""
+
+    cluster: Cluster
+    """The worker."""
+
+    plan: WorkerPlan
+    """What the manager may do in it. Changed in place."""
+
+    after: Sequence[pulumi.Resource]
+    """What must be there before: Kueue's namespace and those of the teams."""
+
+
+class MultiKueueWorker(pulumi.ComponentResource):
+    """An account for the manager in one worker, with no more rights than MultiKueue needs.
+
+    It may watch jobs and workloads everywhere, for Kueue watches no namespace by itself, and make them in the teams'
+    namespaces alone. Its token lasts until the Secret is deleted: Kueue 0.16 takes no kubeconfig that asks a plugin.
+    """
+
+    kubeconfig: pulumi.Output[str]
+    """How the manager gets in: the private address and the token. A secret."""
+
+    def __init__(self, name: str, args: MultiKueueWorkerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tpuplane:index:MultiKueueWorker", name, {}, opts)
+        cluster, plan = args["cluster"], args["plan"]
+        self._inside = pulumi.ResourceOptions.merge(
+            cluster.in_cluster(), pulumi.ResourceOptions(parent=self, depends_on=list(args["after"]))
+        )
+        account = kubernetes.core.v1.ServiceAccount(
+            f"{name}-account",
+            metadata={"name": ACCOUNT, "namespace": plan.namespace},
+            automount_service_account_token=False,
+            opts=self._inside,
+        )
+        self._allow(name, plan)
+        token = kubernetes.core.v1.Secret(
+            f"{name}-token",
+            metadata={
+                "name": ACCOUNT,
+                "namespace": plan.namespace,
+                "annotations": {"kubernetes.io/service-account.name": ACCOUNT},
+            },
+            type="kubernetes.io/service-account-token",
+            opts=pulumi.ResourceOptions.merge(self._inside, pulumi.ResourceOptions(depends_on=[account])),
+        )
+        # A preview knows no id of a Secret to be made, and must not look for a token in it.
+        made = pulumi.Output.all(token.id, token.data).apply(lambda it: _decoded(it[1]["token"]))
+        self.kubeconfig = cluster.kubeconfig_inside(made)
+        self.register_outputs({})
+
+    def _allow(self, name: str, plan: WorkerPlan) -> None:
+        kinds = [(kind.group, kind.resource) for kind in plan.kinds]
+        workloads = ("kueue.x-k8s.io", "workloads")
+        watch = self._role(f"{name}-watch", [_rule(*it, _WATCH) for it in (workloads, *kinds)])
+        kubernetes.rbac.v1.ClusterRoleBinding(
+            f"{name}-watch",
+            metadata={"name": f"{ACCOUNT}-watch"},
+            role_ref={"kind": "ClusterRole", "name": f"{ACCOUNT}-watch", "api_group": _RBAC},
+            subjects=[_subject(plan)],
+            opts=pulumi.ResourceOptions.merge(self._inside, pulumi.ResourceOptions(depends_on=[watch])),
+        )
+        rules = [
+            _rule(*workloads, [*_MAKE, "update"]),
+            _rule(workloads[0], "workloads/status", ["patch"]),
+            *(_rule(*kind, [*_MAKE, "patch"]) for kind in kinds),
+        ]
+        make = self._role(f"{name}-make", rules)
+        for namespace in plan.namespaces:
+            kubernetes.rbac.v1.RoleBinding(
+                f"{name}-make-{namespace}",
+                metadata={"name": ACCOUNT, "namespace": namespace},
+                role_ref={"kind": "ClusterRole", "name": f"{ACCOUNT}-make", "api_group": _RBAC},
+                subjects=[_subject(plan)],
+                opts=pulumi.ResourceOptions.merge(self._inside, pulumi.ResourceOptions(depends_on=[make])),
+            )
+
+    def _role(self, name: str, rules: list[kubernetes.rbac.v1.PolicyRuleArgsDict]) -> kubernetes.rbac.v1.ClusterRole:
+        called = f"{ACCOUNT}-{name.rpartition('-')[2]}"
+        return kubernetes.rbac.v1.ClusterRole(name, metadata={"name": called}, rules=rules, opts=self._inside)
+
+
+class MultiKueueArgs(TypedDict):
+    """Arguments of `MultiKueue`."""
+
+    cluster: AnyCluster
+    """The manager."""
+
+    plan: ManagerPlan
+    """Its workers. Changed in place."""
+
+    teams: Sequence[ClusterQueuePlan]
+    """The queues whose jobs are handed on."""
+
+    kubeconfigs: Mapping[str, pulumi.Input[str]]
+    """How it gets into each worker, by the worker's key in the user's file. Secrets."""
+
+    ready: NotRequired[Sequence[pulumi.Resource]]
+    """What must have come up before: the gate behind which Kueue's webhooks answer."""
+
+
+class MultiKueue(pulumi.ComponentResource):
+    """The manager's side: each worker with its credential, and for each team a check that hands its jobs on."""
+
+    checks: list[pulumi.Resource]
+    """Admission checks: the teams' queues come after them."""
+
+    def __init__(self, name: str, args: MultiKueueArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tpuplane:index:MultiKueue", name, {}, opts)
+        self._name, self._cluster = name, args["cluster"]
+        plan, ready = args["plan"], args.get("ready", ())
+        workers = {
+            worker: self._worker(worker, plan, args["kubeconfigs"][key], ready) for key, worker in plan.workers.items()
+        }
+        self.checks = [
+            self._check(use.check, team, [workers[worker] for worker in team.workers])
+            for team in args["teams"]
+            for use in team.checks
+        ]
+        self.register_outputs({})
+
+    def _worker(
+        self, worker: str, plan: ManagerPlan, kubeconfig: pulumi.Input[str], ready: Sequence[pulumi.Resource]
+    ) -> pulumi.Resource:
+        called = f"{ACCOUNT}-{worker}"
+        credential = kubernetes.core.v1.Secret(
+            f"{self._name}-credential-{worker}",
+            metadata={"name": called, "namespace": plan.namespace},
+            string_data={"kubeconfig": kubeconfig},
+            opts=self._after(ready),
+        )
+        source = {"kubeConfig": {"locationType": "Secret", "location": called}}
+        return self._object("MultiKueueCluster", worker, {"clusterSource": source}, [credential])
+
+    def _check(self, called: str, team: ClusterQueuePlan, workers: Sequence[pulumi.Resource]) -> pulumi.Resource:
+        config = self._object("MultiKueueConfig", team.name, {"clusters": list(team.workers)}, workers)
+        parameters = {"apiGroup": API_VERSION.partition("/")[0], "kind": "MultiKueueConfig", "name": team.name}
+        spec = {"controllerName": "kueue.x-k8s.io/multikueue", "parameters": parameters}
+        return self._object("AdmissionCheck", called, spec, [config])
+
+    def _object(
+        self, kind: str, called: str, spec: Mapping[str, Any], after: Sequence[pulumi.Resource]
+    ) -> pulumi.Resource:
+        return kubernetes.apiextensions.CustomResource(
+            f"{self._name}-{kind.lower()}-{called}",
+            api_version=API_VERSION,
+            kind=kind,
+            metadata={"name": called},
+            spec=spec,
+            opts=self._after(after),
+        )
+
+    def _after(self, resources: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions.merge(
+            self._cluster.in_cluster(), pulumi.ResourceOptions(parent=self, depends_on=list(resources))
+        )
+
+
+def _rule(group: str, resource: str, verbs: Sequence[str]) -> kubernetes.rbac.v1.PolicyRuleArgsDict:
+    return {"api_groups": [group], "resources": [resource], "verbs": list(verbs)}
+
+
+def _subject(plan: WorkerPlan) -> kubernetes.rbac.v1.SubjectArgsDict:
+    return {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": plan.namespace}
+
+
+def _decoded(value: str) -> str:
+    return base64.b64decode(value).decode()

@@ -1,0 +1,169 @@
+"""MultiKueue: the manager's queues from those of its workers, and what the workers let it do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from tpuplane.plan.cluster_model import AuthorizedNetworkPlan, ControlPlanePlan
+from tpuplane.plan.flavors import CPU_FLAVOR, rank
+from tpuplane.plan.multi_kueue_model import KindPlan, ManagerPlan, WorkerPlan
+from tpuplane.plan.queue_model import (
+    CheckUsePlan,
+    ClusterQueuePlan,
+    FlavorPlan,
+    FlavorQuotaPlan,
+    QueuesPlan,
+    ResourceQuotaPlan,
+)
+from tpuplane.plan.queues import GIB, quantity
+from tpuplane.spec import PlatformSpec
+from tpuplane.spec.addon_catalogue import addon_catalogue
+from tpuplane.spec.locations import region_of
+from tpuplane.spec.multi_kueue import workers_of
+from tpuplane.spec.multi_kueue_checks import managed
+from tpuplane.spec.names import cluster_name
+from tpuplane.spec.team_checks import namespaces_of
+
+_LONGEST_NAME = 63  # of an authorized network, as the spec has it
+
+
+def manager_plan(spec: PlatformSpec, key: str) -> ManagerPlan | None:
+    """What the cluster `key` hands on, and to whom; None where it is no manager."""
+    shared = spec.queues.multi_kueue
+    if shared is None or shared.manager != key:
+        return None
+    known = addon_catalogue()
+    return ManagerPlan(
+        name=cluster_name(spec.name, key),
+        namespace=known.addons["kueue"].namespace,
+        workers={worker: cluster_name(spec.name, worker) for worker in shared.workers},
+        dispatcher=known.multi_kueue_dispatchers[shared.dispatcher],
+        worker_lost_timeout=shared.worker_lost_timeout,
+    )
+
+
+def worker_plan(spec: PlatformSpec, key: str) -> WorkerPlan | None:
+    """What the cluster `key` lets its manager do; None where it is no worker."""
+    shared = spec.queues.multi_kueue
+    if shared is None or key not in shared.workers:
+        return None
+    known = addon_catalogue()
+    kinds = known.multi_kueue_kinds
+    watched = (kinds[name] for name in managed(spec.clusters[shared.manager]) if name in kinds)
+    teams = (name for name, team in spec.teams.items() if key in team.clusters)
+    return WorkerPlan(
+        manager=cluster_name(spec.name, shared.manager),
+        namespace=known.addons["kueue"].namespace,
+        kinds=tuple(KindPlan(*kind) for kind in watched),
+        namespaces=tuple(namespace for name in teams for namespace in namespaces_of(name, spec.teams[name])),
+    )
+
+
+def opened(spec: PlatformSpec, key: str, plane: ControlPlanePlan) -> ControlPlanePlan:
+    """The control plane of the cluster `key`, which the pods of its manager reach at its private address."""
+    shared = spec.queues.multi_kueue
+    if shared is None or key not in shared.workers:
+        return plane
+    manager = spec.clusters[shared.manager]
+    name = f"Pods of {cluster_name(spec.name, shared.manager)}, which hands jobs on"
+    let_in = AuthorizedNetworkPlan(manager.network.pods_cidr, name[:_LONGEST_NAME])
+    # A private address answers its own region alone, unless it is told otherwise.
+    elsewhere = region_of(manager.location) != region_of(spec.clusters[key].location)
+    return replace(plane, authorized_networks=(*plane.authorized_networks, let_in), global_access=elsewhere)
+
+
+def manager_queues(spec: PlatformSpec, queues: Mapping[str, QueuesPlan]) -> QueuesPlan | None:
+    """The queues of the manager, given those of all clusters by key: each team's quota is the sum of its workers'."""
+    shared = spec.queues.multi_kueue
+    found = [queues[key] for key in shared.workers if key in queues] if shared is not None else []
+    if not found:
+        return None
+    covered = max((it.covered for it in found), key=len)  # the same, some of them with GPUs
+    # Work is placed in the worker. The manager's word for it must be the workers' own: it waits for a placement that a
+    # flavor with a topology promises, and refuses work that asks for one that no flavor has.
+    placed = all(it.topologies for it in found)
+    flavors = _flavors(spec, [flavor for it in found for flavor in it.flavors], placed=placed)
+    order = [flavor.name for flavor in flavors]
+    return replace(
+        found[0],
+        topologies=tuple(dict.fromkeys(topology for it in found for topology in it.topologies)) if placed else (),
+        flavors=flavors,
+        checks=(),
+        shared=_summed([it.shared for it in found], order, covered),
+        cluster_queues=tuple(
+            _queue(spec, name, [it for part in found for it in part.cluster_queues if it.name == name], order, covered)
+            for name in spec.teams
+            if workers_of(spec, name)
+        ),
+        covered=covered,
+    )
+
+
+def _queue(
+    spec: PlatformSpec, name: str, parts: Sequence[ClusterQueuePlan], order: Sequence[str], covered: tuple[str, ...]
+) -> ClusterQueuePlan:
+    """A team's queue in the manager. No pod runs in its namespaces, so that they need no compute class."""
+    return replace(
+        parts[0],
+        flavors=_summed([part.flavors for part in parts], order, covered),
+        local_queues=tuple(replace(local, compute_class=None) for local in parts[0].local_queues),
+        # Nodes are asked for in a worker; Kueue takes both kinds of checks in one queue for a mistake.
+        checks=(CheckUsePlan(f"multikueue-{name}"),),
+        workers=tuple(cluster_name(spec.name, key) for key in workers_of(spec, name)),
+    )
+
+
+def _flavors(spec: PlatformSpec, found: Iterable[FlavorPlan], *, placed: bool) -> tuple[FlavorPlan, ...]:
+    """Flavors of the same name are one: shape and capacity are in the name, so the workers' differ in little."""
+    order = spec.queues.capacity_order
+    named = sorted(found, key=lambda it: (it.name != CPU_FLAVOR, rank(it.capacity, order), it.name))
+    return tuple(_flavor(list(alike), placed=placed) for _, alike in groupby(named, key=lambda it: it.name))
+
+
+def _flavor(alike: Sequence[FlavorPlan], *, placed: bool) -> FlavorPlan:
+    first = alike[0]
+    common = set(first.node_labels.items()).intersection(*(it.node_labels.items() for it in alike))
+    return replace(
+        first,
+        node_labels={label: value for label, value in first.node_labels.items() if (label, value) in common},
+        tolerated_taints=tuple(dict.fromkeys(taint for it in alike for taint in it.tolerated_taints)),
+        topology=first.topology if placed else None,
+        pools=tuple(dict.fromkeys(pool for it in alike for pool in it.pools)),
+        slices=sum(it.slices for it in alike),
+        provisioning=None,
+    )
+
+
+def _summed(
+    parts: Iterable[tuple[FlavorQuotaPlan, ...]], order: Sequence[str], covered: tuple[str, ...]
+) -> tuple[FlavorQuotaPlan, ...]:
+    """The quotas of several queues in one, flavor by flavor."""
+    by_flavor: dict[str, list[FlavorQuotaPlan]] = {}
+    for part in parts:
+        for quota in part:
+            by_flavor.setdefault(quota.flavor, []).append(quota)
+    return tuple(
+        FlavorQuotaPlan(name, tuple(_sum(it, by_flavor[name]) for it in covered)) for name in order if name in by_flavor
+    )
+
+
+def _sum(resource: str, quotas: Iterable[FlavorQuotaPlan]) -> ResourceQuotaPlan:
+    found = [it for quota in quotas for it in quota.resources if it.resource == resource]
+    return ResourceQuotaPlan(
+        resource,
+        _total(resource, [it.nominal for it in found]),
+        borrowing_limit=_limit(resource, [it.borrowing_limit for it in found]),
+        lending_limit=_limit(resource, [it.lending_limit for it in found]),
+    )
+
+
+def _limit(resource: str, limits: Sequence[str | None]) -> str | None:
+    """Together there is no limit where one of them has none."""
+    known = [it for it in limits if it is not None]
+    return _total(resource, known) if limits and len(known) == len(limits) else None
+
+
+def _total(resource: str, amounts: Iterable[str]) -> str:
+    return quantity(resource, sum(int(amount.removesuffix(GIB)) for amount in amounts))

@@ -1,0 +1,82 @@
+"""What is inside the clusters of a platform: namespaces, classes, operators, queues, and the ways between them."""
+
+from collections.abc import Mapping
+
+import pulumi
+
+from tpuplane.addons import Addons, Monitoring, MonitoringArgs, MultiKueue, MultiKueueWorker, Queues, QueuesArgs
+from tpuplane.gke import AnyCluster, Cluster
+from tpuplane.gke.namespace import make_namespace
+from tpuplane.plan import ClusterPlan, PlatformPlan
+from tpuplane.plan.observability_model import ObservabilityPlan
+from tpuplane.platform.clusters import NodePools, make_classes
+
+_Kubeconfigs = dict[str, pulumi.Output[str]]
+
+
+def fill_clusters(
+    name: str, platform: PlatformPlan, clusters: Mapping[str, AnyCluster], pools: Mapping[str, NodePools]
+) -> None:
+    """Make what is inside of each cluster; the manager of others comes last, for it must get into them."""
+    workers: _Kubeconfigs = {}
+    for it in sorted(platform.clusters, key=lambda it: it.manager is not None):
+        own, cluster = f"{name}-{it.key}", clusters[it.key]
+        below = pulumi.ResourceOptions(parent=cluster)
+        for namespace in it.namespaces:
+            owner = it.namespace_classes.get(namespace)
+            make_namespace(f"{own}-{namespace}", namespace, cluster, compute_class=owner)
+        make_classes(own, it, cluster, pools[it.key].ref)
+        ready = _addons(f"{own}-addons", it, cluster, pools[it.key])
+        queues = _queues(own, it, cluster, list(ready.values()), workers)
+        if it.worker is not None and isinstance(cluster, Cluster):
+            after = [*ready.values(), *([] if queues is None else [queues])]
+            access = MultiKueueWorker(
+                f"{own}-multikueue", {"cluster": cluster, "plan": it.worker, "after": after}, below
+            )
+            workers[it.key] = access.kubeconfig
+        _monitoring(f"{own}-monitoring", it.key, platform.observability, cluster, ready)
+
+
+def _queues(
+    name: str, plan: ClusterPlan, cluster: AnyCluster, ready: list[pulumi.Resource], workers: _Kubeconfigs
+) -> Queues | None:
+    """Make a cluster's queues, and where they hand their work on, the way to its workers before them."""
+    if plan.queues is None:
+        return None
+    below = pulumi.ResourceOptions(parent=cluster)
+    args: QueuesArgs = {"cluster": cluster, "plan": plan.queues, "ready": ready}
+    if plan.manager is not None:
+        handing_on = MultiKueue(
+            f"{name}-multikueue",
+            {
+                "cluster": cluster,
+                "plan": plan.manager,
+                "teams": plan.queues.cluster_queues,
+                "kubeconfigs": workers,
+                "ready": ready,
+            },
+            below,
+        )
+        args["checks"] = handing_on.checks
+    return Queues(f"{name}-queues", args, below)
+
+
+def _addons(name: str, plan: ClusterPlan, cluster: AnyCluster, pools: NodePools) -> dict[str, pulumi.Resource]:
+    """Install a cluster's add-ons, on nodes that are there. Returns what opens when each answers, by its key."""
+    if not plan.addons:
+        return {}
+    after = [pools.system] if pools.system is not None else []
+    made = Addons(name, {"cluster": cluster, "plan": plan, "after": after}, pulumi.ResourceOptions(parent=cluster))
+    return {key: operator.ready for key, operator in made.operators.items()}
+
+
+def _monitoring(
+    name: str, key: str, plan: ObservabilityPlan, cluster: AnyCluster, ready: Mapping[str, pulumi.Resource]
+) -> None:
+    """Collect a cluster's metrics, once what has them is there."""
+    if key not in plan.scrapes:
+        return
+    args: MonitoringArgs = {"cluster": cluster, "scrapes": plan.scrapes[key], "ready": ready}
+    if key in plan.frontends:
+        args["frontend"] = plan.frontends[key]
+    Monitoring(name, args, pulumi.ResourceOptions(parent=cluster))

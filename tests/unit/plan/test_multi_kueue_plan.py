@@ -1,0 +1,165 @@
+"""One queue over several clusters: the manager's is the sum of its workers', and they let it in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from test_queue_plan import V6E, chips
+from tpuplane.plan import ClusterPlan, plan
+from tpuplane.spec import PlatformSpec
+
+pytestmark = pytest.mark.unit
+
+Clusters = dict[str, ClusterPlan]
+KUEUE = {"kueue": {}}
+
+
+def spanning(
+    teams: dict[str, Any], *, multi: dict[str, Any] | None = None, **clusters: dict[str, Any]
+) -> dict[str, Any]:
+    """A description of a manager and two workers with three v6e 4x4 slices each; `clusters` change parts of them."""
+    whole: dict[str, Any] = {}
+    places = {"hub": "us-central1", "east": "us-east5", "central": "us-central1"}
+    for index, (name, location) in enumerate(places.items()):
+        network = {
+            "nodesCidr": f"10.0.{16 * index}.0/20",
+            "podsCidr": f"10.{64 + 4 * index}.0.0/14",
+            "servicesCidr": f"10.32.{16 * index}.0/20",
+        }
+        zone = "us-east5-b" if name == "east" else "us-central1-b"
+        pools = {} if name == "hub" else {"trainer": {**V6E, "zone": zone, "slices": 3}}
+        whole[name] = {"location": location, "addons": KUEUE, "network": network, "pools": pools}
+        whole[name] |= clusters.get(name, {})
+    return {
+        "name": "lab",
+        "project": "tpuplane-lab",
+        "queues": {"multiKueue": {"manager": "hub", "workers": ["east", "central"], **(multi or {})}},
+        "teams": teams,
+        "clusters": whole,
+    }
+
+
+def planned(description: dict[str, Any]) -> Clusters:
+    """The clusters by key."""
+    return {it.key: it for it in plan(PlatformSpec.parse(description)).clusters}
+
+
+def team(east: dict[str, Any] | None = None, central: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    """A team with these quotas in the trainers of the two workers."""
+    quotas = {"east": east, "central": central}
+    return {"clusters": {key: {"pools": {"trainer": it}} for key, it in quotas.items() if it is not None}, **more}
+
+
+def test_a_team_has_in_the_manager_what_it_has_in_all_workers() -> None:
+    made = planned(
+        spanning(
+            {
+                "research": team({"slices": 2, "borrowingLimit": 1}, {"chips": 16, "borrowingLimit": 32}),
+                "product": team(None, {"slices": 1, "lendingLimit": 0}),
+            }
+        )
+    )
+    queues = made["hub"].queues
+    assert queues is not None
+    research, product = queues.cluster_queues
+    assert chips(research.flavors) == {"cpu": ("0", None, None), "v6e-4x4": ("48", "48", None)}
+    assert chips(product.flavors) == {"cpu": ("0", None, None), "v6e-4x4": ("16", None, "0")}
+    assert chips(queues.shared) == {"v6e-4x4": ("32", None, None)}
+    (cpu,) = [it for it in research.flavors if it.flavor == "cpu"]
+    assert {it.resource: it.nominal for it in cpu.resources} == {
+        "google.com/tpu": "0",
+        "cpu": "32",
+        "memory": "128Gi",
+        "ephemeral-storage": "200Gi",
+    }
+    assert research.workers == ("lab-east", "lab-central")
+    assert product.workers == ("lab-central",)
+    for key in ("east", "central"):
+        own = made[key].queues
+        assert own is not None
+        assert {it.workers for it in own.cluster_queues} == {()}
+
+
+def test_the_manager_has_the_namespaces_and_queues_of_its_workers_and_their_flavors() -> None:
+    made = planned(spanning({"research": team({"slices": 1}, {"slices": 1}, namespaces=["a", "b"], queue="main")}))
+    hub, east = made["hub"].queues, made["east"].queues
+    assert hub is not None
+    assert east is not None
+    assert hub.cluster_queues[0].local_queues == east.cluster_queues[0].local_queues
+    assert hub.priorities == east.priorities
+    for flavor, own in zip(hub.flavors, east.flavors, strict=True):
+        assert (flavor.name, flavor.node_labels, flavor.topology) == (own.name, own.node_labels, own.topology)
+
+
+def test_the_manager_promises_a_placement_only_where_every_worker_places() -> None:
+    elastic = {"pools": {"trainer": {**V6E, "zone": "us-east5-b", "autoscaling": {"maxSlices": 3}}}}
+    teams = {"research": team({"slices": 1}, {"slices": 1})}
+    for changes, topologies in (({}, {"slices"}), ({"east": elastic}, {None})):
+        queues = planned(spanning(teams, **changes))["hub"].queues
+        assert queues is not None
+        assert {it.topology for it in queues.flavors} == topologies
+        assert bool(queues.topologies) is (topologies == {"slices"})
+
+
+def test_workers_let_in_the_managers_pods_and_nobody_else() -> None:
+    office = {"publicEndpoint": True, "authorizedNetworks": [{"cidr": "203.0.113.0/24", "name": "office"}]}
+    made = planned(spanning({"a": team({"slices": 1}, {"slices": 1})}, central={"controlPlane": office}))
+    allowed = {
+        key: [(it.cidr, it.name) for it in cluster.control_plane.authorized_networks] for key, cluster in made.items()
+    }
+    pods = ("10.64.0.0/14", "Pods of lab-hub, which hands jobs on")
+    assert allowed == {"hub": [], "east": [pods], "central": [("203.0.113.0/24", "office"), pods]}
+    # A private address answers its own region alone.
+    assert {key: it.control_plane.global_access for key, it in made.items()} == {
+        "hub": False,
+        "east": True,
+        "central": False,
+    }
+
+
+def test_a_worker_allows_the_kinds_that_the_manager_watches() -> None:
+    teams = {"a": team({"slices": 1}, {"slices": 1}), "b": team(None, {"slices": 1}, namespaces=["x", "y"])}
+    made = planned(spanning(teams, hub={"addons": {"kueue": {"integrations": ["batch/job", "deployment", "pod"]}}}))
+    east, central = made["east"].worker, made["central"].worker
+    assert east is not None
+    assert central is not None
+    assert [(it.group, it.resource) for it in east.kinds] == [("batch", "jobs"), ("", "pods")]
+    assert (east.namespaces, central.namespaces) == (("a",), ("a", "x", "y"))
+    assert made["hub"].worker is None
+
+
+def test_kueue_of_the_manager_is_told_how_to_hand_on() -> None:
+    multi = {"dispatcher": "Incremental", "workerLostTimeout": "5m"}
+    made = planned(spanning({"a": team({"slices": 1}, {"slices": 1})}, multi=multi))
+    told = {}
+    for key, cluster in made.items():
+        kueue = cluster.addon("kueue")
+        assert kueue is not None
+        told[key] = yaml.safe_load(kueue.values["managerConfig"]["controllerManagerConfigYaml"]).get("multiKueue")
+    assert told == {
+        "hub": {
+            "dispatcherName": "kueue.x-k8s.io/multikueue-dispatcher-incremental",
+            "workerLostTimeout": "5m",
+            "origin": "lab-hub",
+        },
+        "east": None,
+        "central": None,
+    }
+
+
+@given(parts=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=4))
+def test_the_manager_promises_every_slice_of_its_workers_once(parts: list[tuple[int, int]]) -> None:
+    left = [3, 3]
+    teams = {}
+    for index, wanted in enumerate(parts):
+        own = [min(part, rest) for part, rest in zip(wanted, left, strict=True)]
+        left = [rest - part for rest, part in zip(left, own, strict=True)]
+        teams[f"team-{index}"] = team({"slices": own[0]}, {"slices": own[1]})
+    queues = planned(spanning(teams))["hub"].queues
+    assert queues is not None
+    promised = sum(int(chips(it.flavors)["v6e-4x4"][0]) for it in queues.cluster_queues)
+    assert promised + int(chips(queues.shared).get("v6e-4x4", ("0", None, None))[0]) == 6 * 16

@@ -1,0 +1,50 @@
+"""Names in `queues.multiKueue`: each is a cluster of the file, once. The rules between them stand in `rules.yaml`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tpuplane.spec import PlatformSpec, SpecError
+from tpuplane.spec.multi_kueue import clusters_of, workers_of
+
+from tests.unit.spec.rule_table import ROWS, described
+
+pytestmark = pytest.mark.unit
+
+(RIGHT,) = [row["right"] for row in ROWS if row["rule"] == "multi-kueue-needs-kueue"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            {"manager": "hob"},
+            "queues.multiKueue.manager: 'hob' is not one of the clusters; allowed: main, hub; nearest: hub",
+        ),
+        (
+            {"workers": ["main", "hib"]},
+            "queues.multiKueue.workers[1]: 'hib' is not one of the clusters; allowed: main, hub; nearest: hub",
+        ),
+        ({"workers": ["main", "main"]}, "queues.multiKueue.workers[1]: 'main' stands in the list twice; remove one"),
+        (
+            {"dispatcher": "Random"},
+            "queues.multiKueue.dispatcher: 'Random' is not allowed; allowed: AllAtOnce, Incremental",
+        ),
+    ],
+    ids=["manager", "worker", "twice", "dispatcher"],
+)
+def test_a_wrong_name_is_one_clear_line(changes: dict[str, Any], line: str) -> None:
+    wrong = {"platform": {"queues": {"multiKueue": {"manager": "hub", "workers": ["main"], **changes}}}}
+    with pytest.raises(SpecError) as refused:
+        PlatformSpec.parse(described(RIGHT, wrong))
+    assert [str(mistake) for mistake in refused.value.mistakes] == [line]
+
+
+def test_a_team_has_its_namespaces_in_its_workers_and_in_the_manager() -> None:
+    alone = {"platform": {"teams": {"research": {"clusters": {"main": {}}}, "local": {"clusters": {"more": {}}}}}}
+    more = {"location": "us-central1", "addons": {"kueue": {}}}
+    network = {"nodesCidr": "10.0.32.0/20", "podsCidr": "10.72.0.0/14", "servicesCidr": "10.32.32.0/20"}
+    spec = PlatformSpec.parse(described(RIGHT, alone, {"beside": {"more": {**more, "network": network}}}))
+    assert (workers_of(spec, "research"), clusters_of(spec, "research")) == (("main",), ("main", "hub"))
+    assert (workers_of(spec, "local"), clusters_of(spec, "local")) == ((), ("more",))
