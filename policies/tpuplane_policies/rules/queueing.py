@@ -185,7 +185,7 @@ def kueues_current_api(it: Resource, options: Options) -> Demands:
 
 @stack_rule("KQ008")
 def provisioning_requests_have_takers(stack: Stack, options: Options) -> Demands:
-    """Only flex-start and queued pools answer them."""
+    """Only queued pools answer them: flex-start alone does not (GoogleCloudPlatform/cluster-autoscaler)."""
     checks = [
         it
         for it in stack.of(ADMISSION_CHECK)
@@ -194,10 +194,10 @@ def provisioning_requests_have_takers(stack: Stack, options: Options) -> Demands
     pools = list(stack.of(POOL))
     if not checks or not pools:
         return
-    takers = [it for it in pools if it["queuedProvisioning.enabled"].get(False) or "flex-start" in capacities(it)]
+    takers = [it for it in pools if it["queuedProvisioning.enabled"].get(False)]
     for check in checks:
         at = check["spec.controllerName"]
-        yield demand(bool(takers), at, "no pool of this stack is flex-start or queued", check)
+        yield demand(bool(takers), at, "no pool of this stack has queued provisioning", check)
 
 
 @resource_rule("RAY001", RAY)
