@@ -11,6 +11,8 @@ from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.tunnel import Dialler, Unreachable
 from tpuplane_twin.sandbox.client import SandboxError
 
+_SLOWER = 5  # times: one machine runs what has a machine for each pod elsewhere
+
 Execute = Callable[[list[str]], Awaitable[int]]
 """Runs a command in the container and gives its exit code; cancelled, it ends the command."""
 
@@ -18,7 +20,7 @@ Execute = Callable[[list[str]], Awaitable[int]]
 async def answers(probe: Object, container: Object, address: str, dialler: Dialler, execute: Execute) -> bool:
     """Whether the probe of `container` at `address` succeeds now."""
     try:
-        async with asyncio.timeout(probe.get("timeoutSeconds", 1)):
+        async with asyncio.timeout(_SLOWER * probe.get("timeoutSeconds", 1)):
             if request := probe.get("httpGet"):
                 return await _get(request, container, request.get("host") or address, dialler)
             if target := probe.get("tcpSocket"):
