@@ -35,7 +35,7 @@ class Answer:
     words: str
 
 
-def hook(name: str, plan: AddonPlan, kubeconfig: pulumi.Output[str]) -> pulumi.ResourceHook:
+def hook(name: str, plan: AddonPlan, probe: ProbePlan, kubeconfig: pulumi.Output[str]) -> pulumi.ResourceHook:
     """Return the hook that waits until the add-on's webhooks answer.
 
     The engine runs it before a resource is created or updated, never in a preview, and not for a resource that is as
@@ -46,7 +46,7 @@ def hook(name: str, plan: AddonPlan, kubeconfig: pulumi.Output[str]) -> pulumi.R
         config = await kubeconfig.future()
         if config is None:
             raise NotReady(f"{plan.title}: the cluster's kubeconfig is not known")
-        send = probe_sender(json.loads(config), plan.probe)
+        send = probe_sender(json.loads(config), probe)
         await until_accepted(plan, lambda: asyncio.to_thread(send), PATIENCE)
 
     return pulumi.ResourceHook(name, wait)

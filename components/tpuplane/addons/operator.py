@@ -52,7 +52,8 @@ class Operator(pulumi.ComponentResource):
     """
 
     ready: kubernetes.core.v1.ConfigMap
-    """Exists only while the operator's webhooks answer: depend on it to come after it, and to be deleted before."""
+    """Exists only while the operator's webhooks answer, where it has some: depend on it to come after it, and to be
+    deleted before."""
 
     def __init__(self, name: str, args: OperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         plan = args["plan"]
@@ -73,6 +74,8 @@ class Operator(pulumi.ComponentResource):
             repository_opts=source.get("repository_opts"),
             namespace=plan.namespace,
             values=plan.values,
+            # Pods that wait for what a person makes hold up nothing else.
+            skip_await=True if plan.secret else None,
             opts=pulumi.ResourceOptions(
                 parent=self,
                 provider=self._inside.provider,
@@ -81,16 +84,15 @@ class Operator(pulumi.ComponentResource):
                 transforms=[self._child],
             ),
         )
-        opening = gate.hook(f"{name}-gate", plan, args["cluster"].kubeconfig)
+        opens = gate.hook(f"{name}-gate", plan, plan.probe, args["cluster"].kubeconfig) if plan.probe else None
+        gated = pulumi.ResourceHookBinding(before_create=[opens], before_update=[opens]) if opens else None
         self.ready = kubernetes.core.v1.ConfigMap(
             f"{name}-ready",
             # Annotations, because other data would replace it, and with it what depends on it.
             metadata={"name": _MARKER, "namespace": plan.namespace, "annotations": _told(plan)},
             opts=pulumi.ResourceOptions.merge(
                 self._after([chart]),
-                pulumi.ResourceOptions(
-                    hooks=pulumi.ResourceHookBinding(before_create=[opening], before_update=[opening])
-                ),
+                pulumi.ResourceOptions(hooks=gated),
             ),
         )
         self.register_outputs({})

@@ -14,7 +14,7 @@ from tpuplane.addons.kueue_objects import (
     flavor_spec,
     provisioning_spec,
 )
-from tpuplane.addons.team_access import grant_access
+from tpuplane.addons.team_access import grant_access, grant_launch
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan.queue_model import AdmissionCheckPlan, ClusterQueuePlan, QueuesPlan
@@ -88,8 +88,11 @@ class Queues(pulumi.ComponentResource):
                 spec={"clusterQueue": team.name},
                 opts=self._after([namespace, queue]),
             )
+            prefix, inside = f"{self._name}-{local.namespace}", self._after([namespace])
             if team.members:
-                grant_access(f"{self._name}-{local.namespace}", local.namespace, team, self._after([namespace]))
+                grant_access(prefix, local.namespace, team, inside)
+            if team.launcher is not None:
+                grant_launch(prefix, local.namespace, team.launcher, inside)
 
     @property
     def _prefix(self) -> str:

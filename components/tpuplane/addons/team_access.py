@@ -1,9 +1,9 @@
-"""What a team's members may do in the team's namespaces: run work and see why it waits, nothing cluster-wide."""
+"""What a team's members, and who starts jobs for them, may do in the team's namespaces: nothing cluster-wide."""
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from tpuplane.plan.queue_model import ClusterQueuePlan
+from tpuplane.plan.queue_model import ClusterQueuePlan, LauncherPlan
 
 ROLE = "tpuplane-team"
 
@@ -18,6 +18,39 @@ _RULES: list[kubernetes.rbac.v1.PolicyRuleArgsDict] = [
         "verbs": ["get", "list", "watch"],
     },
 ]
+
+
+LAUNCHER_ROLE = "tpuplane-launch-agent"
+
+
+def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi.ResourceOptions) -> None:
+    """Let an agent start jobs in one namespace, see them through, and keep its own key beside them: no other Secret."""
+    rules: list[kubernetes.rbac.v1.PolicyRuleArgsDict] = [
+        {
+            "api_groups": ["batch"],
+            "resources": ["jobs", "jobs/status"],
+            "verbs": ["create", "get", "list", "watch", "delete"],
+        },
+        {"api_groups": [""], "resources": ["pods", "pods/log"], "verbs": ["get", "list", "watch"]},
+        # Kubernetes limits no creation by name.
+        {"api_groups": [""], "resources": ["secrets"], "verbs": ["create"]},
+        {
+            "api_groups": [""],
+            "resources": ["secrets"],
+            "resource_names": [launcher.secret],
+            "verbs": ["get", "delete"],
+        },
+    ]
+    role = kubernetes.rbac.v1.Role(
+        f"{name}-launch-role", metadata={"name": LAUNCHER_ROLE, "namespace": namespace}, rules=rules, opts=opts
+    )
+    kubernetes.rbac.v1.RoleBinding(
+        f"{name}-launch",
+        metadata={"name": LAUNCHER_ROLE, "namespace": namespace},
+        role_ref={"kind": "Role", "name": LAUNCHER_ROLE, "api_group": "rbac.authorization.k8s.io"},
+        subjects=[{"kind": "ServiceAccount", "name": launcher.account, "namespace": launcher.namespace}],
+        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[role])),
+    )
 
 
 def grant_access(name: str, namespace: str, team: ClusterQueuePlan, opts: pulumi.ResourceOptions) -> None:

@@ -34,10 +34,11 @@ class ProbePlan:
 class AddonPlan:
     """An operator that the platform installs by its Helm chart."""
 
-    key: str  # key in the user's file: "kueue", "jobset", "ray"
+    key: str  # key in the user's file: "kueue", "jobset", "ray", "launchAgent"
     title: str
     chart: ChartPlan
     namespace: str
     values: Mapping[str, Any]  # the chart's values
     after: tuple[str, ...]  # keys of those of this cluster that must be ready before
-    probe: ProbePlan
+    probe: ProbePlan | None  # None: it brings no kinds
+    secret: str | None = None  # in its namespace, made by no program: its pods wait for it, and no deployment does

@@ -14,7 +14,7 @@ from tpuplane.plan.model import NodePoolPlan
 from tpuplane.plan.multi_kueue_model import ManagerPlan
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.spec import ClusterSpec, JobSetSpec, KueueSpec, OperatorResourcesSpec, RaySpec, WaitForPodsReadySpec
-from tpuplane.spec.addon_catalogue import Addon, addon_catalogue
+from tpuplane.spec.addon_catalogue import Addon, Probe, addon_catalogue
 from tpuplane.spec.addon_checks import frameworks, installed
 
 PROBE_NAME = "tpuplane-probe"
@@ -55,14 +55,14 @@ def addon_plans(
             namespace=addon.namespace,
             values=_VALUES[addon.key](addon, context),
             after=tuple(key for key in addon.after if key in present),
-            probe=_probe(addon),
+            probe=_probe(addon, addon.probe) if addon.probe else None,
+            secret=addon.secret,
         )
         for addon in addons
     )
 
 
-def _probe(addon: Addon) -> ProbePlan:
-    probe = addon.probe
+def _probe(addon: Addon, probe: Probe) -> ProbePlan:
     metadata = {"name": PROBE_NAME, **({"namespace": addon.namespace} if probe.namespaced else {})}
     group, _, version = probe.api_version.partition("/")
     return ProbePlan(
@@ -193,8 +193,34 @@ def _wait_for_pods_ready(spec: WaitForPodsReadySpec) -> Values:
     }
 
 
+def _launch_agent(addon: Addon, context: _Context) -> Values:
+    spec = context.cluster.addons.launch_agent
+    if spec is None:
+        raise ValueError("the cluster has no Launch agent")
+    config: Values = {"queues": list(spec.queues), "max_jobs": spec.max_jobs, "builder": {"type": "noop"}}
+    if spec.entity is not None:
+        config["entity"] = spec.entity
+    return {
+        "namespace": addon.namespace,
+        "baseUrl": spec.base_url,
+        "launchConfig": yaml.safe_dump(config, sort_keys=True),
+        # Its role includes every Secret of a namespace: elsewhere than in its own it gets a role of ours.
+        "additionalTargetNamespaces": [],
+        "agent": {
+            "useExternalWandbSecret": True,
+            "image": f"{addon.image}:{addon.image_tag}",
+            "imagePullPolicy": "IfNotPresent",
+            "resources": _resources(addon, spec.resources),
+            "nodeSelector": context.node_selector,
+            # A budget that keeps the only replica would hold up every drain of its node.
+            "minAvailable": 0,
+        },
+    }
+
+
 _VALUES: Mapping[str, Callable[[Addon, _Context], Values]] = {
     "jobset": _jobset,
     "ray": _ray,
     "kueue": _kueue,
+    "launchAgent": _launch_agent,
 }

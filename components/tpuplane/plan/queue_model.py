@@ -109,6 +109,15 @@ class MemberPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class LauncherPlan:
+    """An agent that starts jobs for a team, from a namespace of its own."""
+
+    namespace: str
+    account: str  # Kubernetes service account
+    secret: str  # what it copies beside the jobs
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterQueuePlan:
     """One team in one cluster: its queue, quota, namespaces and members."""
 
@@ -119,6 +128,7 @@ class ClusterQueuePlan:
     members: tuple[MemberPlan, ...]
     checks: tuple[CheckUsePlan, ...] = ()
     workers: tuple[str, ...] = ()  # clusters, as Google Cloud calls them, that its jobs go on to; empty: they run here
+    launcher: LauncherPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 
 from tpuplane.labels import GPU, TPU
 from tpuplane.plan.flavors import CPU_FLAVOR, TOPOLOGIES, flavor_of, flavors
@@ -13,6 +14,7 @@ from tpuplane.plan.queue_model import (
     ClusterQueuePlan,
     FlavorPlan,
     FlavorQuotaPlan,
+    LauncherPlan,
     LocalQueuePlan,
     MemberPlan,
     PreemptionPlan,
@@ -20,7 +22,8 @@ from tpuplane.plan.queue_model import (
     QueuesPlan,
     ResourceQuotaPlan,
 )
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import ClusterSpec, PlatformSpec
+from tpuplane.spec.addon_catalogue import addon_catalogue
 from tpuplane.spec.cluster_classes import namespace_classes
 from tpuplane.spec.team_checks import namespaces_of, quota_gpus, quota_slices
 from tpuplane.spec.teams import GpuQuotaSpec, PoolQuotaSpec, TeamClusterSpec, TeamSpec
@@ -63,8 +66,11 @@ def queues_plan(
         cohort=spec.name,
         shared=_shared(found, shares, covered),
         cluster_queues=tuple(
-            _cluster_queue(
-                name, team, team.clusters[key], found, shares[name], classes, covered, fair=queues.fair_sharing
+            replace(
+                _cluster_queue(
+                    name, team, team.clusters[key], found, shares[name], classes, covered, fair=queues.fair_sharing
+                ),
+                launcher=_launcher(spec.clusters[key], name),
             )
             for name, team in teams.items()
         ),
@@ -157,6 +163,14 @@ def _cluster_queue(
         members=tuple(_member(member) for member in team.members),
         checks=tuple(CheckUsePlan(it.name, (it.name,)) for it in mine if it.provisioning is not None),
     )
+
+
+def _launcher(cluster: ClusterSpec, team: str) -> LauncherPlan | None:
+    """Who else starts the team's jobs."""
+    agent, addon = cluster.addons.launch_agent, addon_catalogue().addons["launchAgent"]
+    if agent is None or team not in agent.teams or addon.account is None or addon.secret is None:
+        return None
+    return LauncherPlan(addon.namespace, addon.account, addon.secret)
 
 
 def _cpu_quota(cluster: TeamClusterSpec, covered: tuple[str, ...]) -> FlavorQuotaPlan:

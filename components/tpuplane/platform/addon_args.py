@@ -121,6 +121,29 @@ class RayArgs(TypedDict):
     """Namespaces whose Ray clusters it runs. Only with mode: operator. Default: all. Changed in place."""
 
 
+class LaunchAgentArgs(TypedDict):
+    """W&B's Launch agent: takes jobs from Launch queues of Weights & Biases and starts them in teams' namespaces. Its
+    API key is a Secret that no program makes: `wandb-api-key-launch-agent` in `wandb`, under `password`."""
+
+    queues: Sequence[str]
+    """Launch queues that it takes jobs from. Changed in place."""
+
+    teams: Sequence[str]
+    """Teams in whose namespaces it may start jobs, and nowhere else. Changed in place."""
+
+    entity: NotRequired[str]
+    """W&B's team or user that the queues are of. Default: whose the API key is. Changed in place."""
+
+    max_jobs: NotRequired[int]
+    """Most jobs that it runs at a time. Default 10. Changed in place."""
+
+    base_url: NotRequired[str]
+    """W&B's API. Default https://api.wandb.ai. Changed in place."""
+
+    resources: NotRequired[OperatorResourcesArgs]
+    """CPU and memory of its only replica."""
+
+
 class MetricsFrontendArgs(TypedDict):
     """Answers PromQL queries inside the cluster, for Grafana and Ray's dashboard: Google's frontend of Managed Service
     for Prometheus. It may read the project's metrics, and asks nobody who reads them through it."""
@@ -150,6 +173,9 @@ class AddonsArgs(TypedDict):
 
     ray: NotRequired[RayArgs]
     """KubeRay. Default: GKE's Ray add-on."""
+
+    launch_agent: NotRequired[LaunchAgentArgs]
+    """W&B's Launch agent, by its chart. Default: not installed."""
 
     monitoring: NotRequired[MonitoringAddonArgs]
     """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Changed in place."""

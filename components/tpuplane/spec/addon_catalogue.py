@@ -58,10 +58,15 @@ class Addon:
     """Lowest Kubernetes version of the control plane; None where the project names none."""
     frameworks: tuple[str, ...]
     """What Kueue manages of it."""
-    probe: Probe
+    probe: Probe | None
+    """None: it brings no kinds."""
     requests: Mapping[str, str]
     limits: Mapping[str, str]
     sources: tuple[str, ...]
+    secret: str | None = None
+    """A Secret in its namespace, made by no program, that its pods wait for."""
+    account: str | None = None
+    """Its service account, where it works in teams' namespaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,6 @@ def addon_catalogue() -> AddonCatalogue:
 
 
 def _addon(key: str, entry: dict[str, Any]) -> Addon:
-    probe = entry["probe"]
     return Addon(
         key=key,
         title=entry["title"],
@@ -140,11 +144,17 @@ def _addon(key: str, entry: dict[str, Any]) -> Addon:
         conflicts=tuple(Conflict(item["with"], item["why"]) for item in entry.get("conflicts", ())),
         kubernetes=entry["kubernetes"],
         frameworks=tuple(entry["frameworks"]),
-        probe=Probe(probe["apiVersion"], probe["kind"], probe["plural"], probe["namespaced"], probe["spec"]),
+        probe=_probe(entry["probe"]) if "probe" in entry else None,
         requests=entry["requests"],
         limits=entry["limits"],
         sources=tuple(entry["sources"]),
+        secret=entry.get("secret"),
+        account=entry.get("account"),
     )
+
+
+def _probe(entry: dict[str, Any]) -> Probe:
+    return Probe(entry["apiVersion"], entry["kind"], entry["plural"], entry["namespaced"], entry["spec"])
 
 
 def _tested(entry: dict[str, Any]) -> Tested:

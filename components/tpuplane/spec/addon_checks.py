@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pydantic.alias_generators import to_snake
+
 from tpuplane.spec.addon_catalogue import Addon, addon_catalogue
-from tpuplane.spec.addons import JobSetSpec, KueueSpec, RaySpec, amount
+from tpuplane.spec.addons import JobSetSpec, KueueSpec, LaunchAgentSpec, RaySpec, amount
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, shown
 from tpuplane.spec.observability_data import observability_data
@@ -21,6 +23,7 @@ def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
         "kueue": cluster.addons.kueue is not None,
         "jobset": cluster.addons.jobset is not None,
         "ray": cluster.addons.ray.mode == "operator",
+        "launchAgent": cluster.addons.launch_agent is not None,
     }
     # The data file has them in an order that keeps every `after`; a test holds it to that.
     return tuple(addon for key, addon in addon_catalogue().addons.items() if wanted[key])
@@ -61,7 +64,7 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[Mistake]:
     """What is left out is the add-on's own, so a request alone may be more than a limit that nobody wrote."""
-    spec: KueueSpec | JobSetSpec | RaySpec | None = getattr(cluster.addons, addon.key)
+    spec: KueueSpec | JobSetSpec | RaySpec | LaunchAgentSpec | None = getattr(cluster.addons, to_snake(addon.key))
     if spec is None:
         return
     for field in ("cpu", "memory"):

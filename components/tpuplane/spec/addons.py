@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from tpuplane.spec.addon_catalogue import addon_catalogue
 from tpuplane.spec.errors import choice, shown
-from tpuplane.spec.fields import Namespace, Spec, refuse
+from tpuplane.spec.fields import Name, Namespace, Spec, refuse
 
 RayMode = Literal["gke-addon", "operator", "none"]
 BatchScheduler = Literal["volcano", "yunikorn", "scheduler-plugins", "kai-scheduler"]
@@ -184,6 +184,29 @@ class RaySpec(Spec):
     """Namespaces whose Ray clusters it runs. Only with mode: operator. Default: all. Changed in place."""
 
 
+class LaunchAgentSpec(Spec):
+    """W&B's Launch agent: takes jobs from Launch queues of Weights & Biases and starts them in teams' namespaces. Its
+    API key is a Secret that no program makes: `wandb-api-key-launch-agent` in `wandb`, under `password`."""
+
+    queues: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
+    """Launch queues that it takes jobs from. Changed in place."""
+
+    teams: Annotated[tuple[Name, ...], Field(min_length=1)]
+    """Teams in whose namespaces it may start jobs, and nowhere else. Changed in place."""
+
+    entity: Annotated[str, Field(min_length=1)] | None = None
+    """W&B's team or user that the queues are of. Default: whose the API key is. Changed in place."""
+
+    max_jobs: Annotated[int, Field(ge=1)] = 10
+    """Most jobs that it runs at a time. Default 10. Changed in place."""
+
+    base_url: Annotated[str, Field(pattern=r"^https://[^\s/]+(/[^\s]*[^\s/])?$")] = "https://api.wandb.ai"
+    """W&B's API. Default https://api.wandb.ai. Changed in place."""
+
+    resources: OperatorResourcesSpec = OperatorResourcesSpec()
+    """CPU and memory of its only replica."""
+
+
 class MetricsFrontendSpec(Spec):
     """Answers PromQL queries inside the cluster, for Grafana and Ray's dashboard: Google's frontend of Managed Service
     for Prometheus. It may read the project's metrics, and asks nobody who reads them through it."""
@@ -213,6 +236,9 @@ class AddonsSpec(Spec):
 
     ray: RaySpec = RaySpec()
     """KubeRay. Default: GKE's Ray add-on."""
+
+    launch_agent: LaunchAgentSpec | None = None
+    """W&B's Launch agent, by its chart. Default: not installed."""
 
     monitoring: MonitoringAddonSpec | None = None
     """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Changed in place."""

@@ -26,6 +26,7 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
     """Refuse teams whose queues could never admit what they promise."""
     yield from _check_preemption(spec)
     yield from _check_order(spec.queues.capacity_order)
+    yield from _check_launch_agents(spec)
     promised: _Promised = defaultdict(dict)
     promised_gpus: _Promised = defaultdict(dict)
     for name, team in spec.teams.items():
@@ -58,6 +59,16 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
         if gpu_pool is not None:
             has = _gpus_at_most(cluster, gpu_pool)
             yield from _check_sum(("clusters", key, "gpuPools", pool_key), shares, has, "GPUs")
+
+
+def _check_launch_agents(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Refuse a Launch agent that works for a team which its cluster does not have."""
+    for key, cluster in spec.clusters.items():
+        here = [name for name, team in spec.teams.items() if key in team.clusters]
+        for index, name in enumerate(cluster.addons.launch_agent.teams if cluster.addons.launch_agent else ()):
+            if name not in here:
+                path = ("clusters", key, "addons", "launchAgent", "teams", index)
+                yield Mistake(path, choice(name, "a team of the cluster", here))
 
 
 def quota_slices(quota: PoolQuotaSpec, amount: int, shape: Slice) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import yaml
@@ -12,6 +12,10 @@ from tpuplane.spec import PlatformSpec, SpecError
 from tpuplane.spec.addon_catalogue import addon_catalogue
 
 pytestmark = pytest.mark.unit
+
+
+# Those that bring kinds of their own: the twin runs them.
+OPERATORS = {key: entry for key, entry in addon_catalogue().addons.items() if entry.probe}
 
 
 def cluster(**addons: Any) -> ClusterPlan:
@@ -150,12 +154,59 @@ class TestValues:
         }
 
     def test_images_are_releases(self) -> None:
-        for entry in addon_catalogue().addons.values():
+        for entry in OPERATORS.values():
             assert entry.image_tag == f"v{entry.chart.version}"
 
     def test_the_pinned_set_is_the_one_that_was_tested(self) -> None:
         newest = addon_catalogue().tested[0].versions
-        assert newest == {key: entry.chart.version for key, entry in addon_catalogue().addons.items()}
+        assert newest == {key: entry.chart.version for key, entry in OPERATORS.items()}
+
+
+class TestLaunchAgent:
+    WHOLE: ClassVar[dict[str, Any]] = {
+        "name": "lab",
+        "project": "tpuplane-lab",
+        "clusters": {
+            "main": {
+                "location": "us-central1",
+                "addons": {
+                    "kueue": {},
+                    "launchAgent": {"queues": ["tpu"], "teams": ["research"], "entity": "acme", "maxJobs": 3},
+                },
+            }
+        },
+        "teams": {
+            "research": {"namespaces": ["one", "two"], "clusters": {"main": {}}},
+            "product": {"clusters": {"main": {}}},
+        },
+    }
+
+    def test_it_is_told_its_queues_and_never_its_key(self) -> None:
+        found = plan(PlatformSpec.parse(self.WHOLE)).clusters[0].addon("launchAgent")
+        assert found is not None
+        config = yaml.safe_load(found.values["launchConfig"])
+        assert config == {"queues": ["tpu"], "entity": "acme", "max_jobs": 3, "builder": {"type": "noop"}}
+        assert found.values["agent"]["useExternalWandbSecret"] is True
+        assert "apiKey" not in found.values["agent"]
+        # The chart calls the Secret and the account after its release.
+        assert (found.secret, found.probe) == (f"wandb-api-key-{found.chart.name}", None)
+        assert found.values["additionalTargetNamespaces"] == []
+
+    def test_it_works_for_its_teams_alone(self) -> None:
+        queues = plan(PlatformSpec.parse(self.WHOLE)).clusters[0].queues
+        assert queues is not None
+        launchers = {it.name: it.launcher for it in queues.cluster_queues}
+        assert launchers["product"] is None
+        assert launchers["research"] is not None
+        assert launchers["research"].account == "wandb-launch-serviceaccount-launch-agent"
+
+    def test_a_team_that_the_cluster_does_not_have_is_refused(self) -> None:
+        with pytest.raises(SpecError) as refused:
+            PlatformSpec.parse({**self.WHOLE, "teams": {"product": {"clusters": {"main": {}}}}})
+        (mistake,) = refused.value.mistakes
+        assert str(mistake) == (
+            "clusters.main.addons.launchAgent.teams[0]: 'research' is not a team of the cluster; allowed: product"
+        )
 
 
 class TestRefusals:
