@@ -119,3 +119,12 @@ def test_one_changed_line_fails_the_gate(
     found = judged(stack, platform)
     assert any(said in it.message for it in found), [it.message for it in found]
     assert {it.rule for it in found} == rules_broken
+
+
+def test_an_add_on_that_no_stack_has_is_clean_too() -> None:
+    platform = description("prod")
+    addons = platform["clusters"]["central"]["addons"]
+    addons["monitoring"] = {"frontend": {"image": f"mirror.example/frontend@sha256:{'0' * 64}"}}
+    (team, *_) = (name for name, it in platform["teams"].items() if "central" in it["clusters"])
+    addons["launchAgent"] = {"queues": ["tpu"], "teams": [team]}
+    assert [it.message for it in judged("prod", platform)] == []

@@ -7,7 +7,7 @@ from tpuplane.plan.observability_model import FrontendPlan
 
 _NAME = "frontend"
 _MATCH = {"app": _NAME}
-_USER = 1000
+_USER = 65532  # any would do, for it writes no file; a high one is nobody's on the node
 
 
 def make_frontend(name: str, plan: FrontendPlan, inside: pulumi.ResourceOptions) -> None:

@@ -162,7 +162,7 @@ def _frontend(spec: PlatformSpec, wanted: MetricsFrontendSpec, system_pool: str 
         namespace=data["namespace"],
         # With the platform's name: two platforms of one project revoke nothing of each other's.
         account=f"{spec.name}-frontend",
-        image=data["image"],
+        image=wanted.image or data["image"],
         port=data["port"],
         replicas=wanted.replicas,
         node_selector={NODE_POOL_LABEL: system_pool} if system_pool is not None else {},

@@ -151,6 +151,9 @@ class MetricsFrontendArgs(TypedDict):
     replicas: NotRequired[int]
     """Replicas. From 2 on a disruption budget keeps one of them. Default 2. Changed in place."""
 
+    image: NotRequired[str]
+    """Its image, for a mirror or a digest. Default: Google's, by the tag of its release. Changed in place."""
+
 
 class MonitoringAddonArgs(TypedDict):
     """Managed Service for Prometheus collects what TPU device plugins, KubeRay's own Ray clusters and Kueue measure."""

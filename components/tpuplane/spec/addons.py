@@ -214,6 +214,9 @@ class MetricsFrontendSpec(Spec):
     replicas: Annotated[int, Field(ge=1, le=5)] = 2
     """Replicas. From 2 on a disruption budget keeps one of them. Default 2. Changed in place."""
 
+    image: Annotated[str, Field(pattern=r"^\S+$")] | None = None
+    """Its image, for a mirror or a digest. Default: Google's, by the tag of its release. Changed in place."""
+
 
 class MonitoringAddonSpec(Spec):
     """Managed Service for Prometheus collects what TPU device plugins, KubeRay's own Ray clusters and Kueue measure."""
