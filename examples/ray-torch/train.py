@@ -1,11 +1,12 @@
 """A PyTorch training loop by Ray Train's TorchTrainer. The loop is the same on TPU chips, on GPUs and on CPUs.
 
-`train.py tpu` trains on a v6e 4x4 slice, `train.py gpu N` on N GPUs, `train.py cpu N` in N processes.
+`train.py --on tpu` trains on a v6e 4x4 slice, `--on gpu --workers 2` on two GPUs, `--on cpu --workers 2` in two
+processes.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -63,23 +64,27 @@ def scaling(on: str, workers: int) -> ScalingConfig:
             use_tpu=True,
             topology=TOPOLOGY,
             accelerator_type=ACCELERATOR,
-            num_workers=workers,
+            num_workers=CHIPS,
             resources_per_worker={"TPU": 1},
         )
     return ScalingConfig(use_gpu=on == "gpu", num_workers=workers)
 
 
-def main(on: str, workers: int) -> None:
+def main() -> None:
     """Train, and print the result."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--on", choices=("tpu", "gpu", "cpu"), required=True)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--storage", default="/checkpoints")  # the same folder on head and workers: a bucket
+    asked = parser.parse_args()
     trainer = TorchTrainer(
         train,
         train_loop_config={"epochs": 3, "rate": 0.05},
-        scaling_config=scaling(on, workers),
-        # More than one host writes here in earnest: name a bucket (gs://…) then.
-        run_config=RunConfig(name="linear", storage_path="/tmp/ray-torch"),  # noqa: S108  (the pod's own)
+        scaling_config=scaling(asked.on, asked.workers),
+        run_config=RunConfig(name="linear", storage_path=asked.storage),
     )
     print("result:", trainer.fit().metrics, flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else CHIPS)
+    main()

@@ -72,7 +72,7 @@ def test_one_word_moves_the_torch_program_to_gpus(monkeypatch: pytest.MonkeyPatc
     group = group_of(on_gpu)
     (container,) = group["template"]["spec"]["containers"]
     assert container["resources"]["limits"]["nvidia.com/gpu"] == "1"
-    assert on_gpu["entrypoint"].endswith(f"train.py gpu {int(group['replicas'])}")
+    assert on_gpu["entrypoint"].endswith(f"train.py --on gpu --workers {int(group['replicas'])}")
     assert on_tpu["rayClusterSpec"]["headGroupSpec"].keys() == on_gpu["rayClusterSpec"]["headGroupSpec"].keys()
 
 

@@ -125,15 +125,19 @@ def test_the_products_own_status_says_who_holds_which_slice_and_who_waits_why(te
 
 
 def test_flavors_are_the_nodes_own_labels_and_taints(platform: PlatformUnderTest) -> None:
-    """Drift on either side leaves work pending for ever (cluster-toolkit pull 5965)."""
+    assert set(flavors_and_nodes(platform)) == {"cpu", "v5e-4x4", "v6e-4x4", "v6e-2x2"}
+
+
+def flavors_and_nodes(platform: PlatformUnderTest) -> dict[str, list[dict[str, Any]]]:
+    """The nodes of every flavor, held against it. Drift on either side leaves work pending for ever (cluster-toolkit
+    pull 5965)."""
     nodes = platform.items(CENTRAL1, "nodes")
-    flavors = platform.items(CENTRAL1, "resourceflavors")
     topologies = {
         it["metadata"]["name"]: {level["nodeLabel"] for level in it["spec"]["levels"]}
         for it in platform.items(CENTRAL1, "topologies.kueue.x-k8s.io")
     }
-    assert {flavor["metadata"]["name"] for flavor in flavors} == {"cpu", "v5e-4x4", "v6e-4x4", "v6e-2x2"}
-    for flavor in flavors:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for flavor in platform.items(CENTRAL1, "resourceflavors"):
         wanted = flavor["spec"]["nodeLabels"].items()
         own = [node for node in nodes if wanted <= node["metadata"]["labels"].items()]
         assert own, flavor["metadata"]["name"]
@@ -141,6 +145,8 @@ def test_flavors_are_the_nodes_own_labels_and_taints(platform: PlatformUnderTest
         for node in own:
             assert {taint["key"] for taint in node["spec"].get("taints", ())} == tolerated
             assert topologies[flavor["spec"]["topologyName"]] <= node["metadata"]["labels"].keys()
+        found[flavor["metadata"]["name"]] = own
+    return found
 
 
 def _jobset(team: str, name: str, slices: int, priority: str) -> dict[str, Any]:
