@@ -10,6 +10,7 @@ import pulumi_kubernetes as kubernetes
 from tpuplane import RayClusterArgs, RayJob, SpecError
 
 FOLDER = "/home/ray/program"
+CHECKPOINTS = "/checkpoints"  # where train.py writes them
 
 config = pulumi.Config()
 namespace = config.require("namespace")
@@ -31,15 +32,16 @@ on_cluster: RayClusterArgs = {
     "queue": config.get("queue") or "default",
     "ray_version": "2.60.0",
     "config_maps": {FOLDER: name},
+    "buckets": {CHECKPOINTS: config.require("bucket")},
 }
 if accelerator:
     image = config.get("image") or "rayproject/ray:2.60.0-py311-gpu"
     on_cluster["gpu_workers"] = {"gpu": {"accelerator": accelerator, "gpus": 1, "replicas": nodes, "image": image}}
-    where, packages = f"gpu {nodes}", "torch"
+    where, packages = f"--on gpu --workers {nodes}", "torch"
 else:
     image = config.get("image") or "rayproject/ray:2.60.0-py311-tpu"
     on_cluster["workers"] = {"tpu": {"generation": "v6e", "topology": "4x4", "image": image}}
-    where, packages = "tpu", "torch-tpu"
+    where, packages = "--on tpu", "torch-tpu"
 try:
     RayJob(
         "torch",
