@@ -12,6 +12,7 @@ from tpuplane.plan.queue_model import (
     QueuesPlan,
     ResourceQuotaPlan,
 )
+from tpuplane.quantities import canonical
 
 API_VERSION = "kueue.x-k8s.io/v1beta2"
 _BACKOFF_SECONDS, _BACKOFF_MOST = 60, 1800
@@ -111,9 +112,9 @@ def _groups(queues: QueuesPlan, quotas: tuple[FlavorQuotaPlan, ...]) -> list[Spe
 
 
 def _quota(quota: ResourceQuotaPlan) -> Spec:
-    values: Spec = {"name": quota.resource, "nominalQuota": quota.nominal}
+    values: Spec = {"name": quota.resource, "nominalQuota": canonical(quota.nominal)}
     if quota.borrowing_limit is not None:
-        values["borrowingLimit"] = quota.borrowing_limit
+        values["borrowingLimit"] = canonical(quota.borrowing_limit)
     if quota.lending_limit is not None:
-        values["lendingLimit"] = quota.lending_limit
+        values["lendingLimit"] = canonical(quota.lending_limit)
     return values

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tpuplane.status.quantities import thousandths
+from tpuplane.quantities import thousandths
 
 Object = Mapping[str, Any]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tpuplane.labels import CAPACITY_LABEL, GKE_POOL_LABEL, GPU, TPU
+from tpuplane.quantities import thousandths
 from tpuplane.status.holders import jobs_by_pool
 from tpuplane.status.objects import Object, condition, is_true
-from tpuplane.status.quantities import thousandths
 from tpuplane.tpu import Slice, SliceError
 
 _ACCELERATOR = "cloud.google.com/gke-tpu-accelerator"

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tpuplane.labels import GPU, TPU
+from tpuplane.quantities import thousandths, whole_or_part
 from tpuplane.status.holders import pools_by_workload
 from tpuplane.status.objects import Object, asked, condition, is_true, message
-from tpuplane.status.quantities import thousandths, whole_or_part
 from tpuplane.status.words import in_plain_words
 
 NO_QUEUE = ""

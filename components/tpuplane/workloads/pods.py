@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from tpuplane.gpu import GpuError
+from tpuplane.quantities import canonical
 from tpuplane.spec.capacity import Capacity
 from tpuplane.spec.fields import Name, Spec, refuse
 from tpuplane.tpu import SliceError
@@ -163,4 +164,4 @@ def node_selector(group: PodsSpec) -> dict[str, str]:
 
 def _quantity(amount: float, unit: str, smaller: str, factor: int) -> str:
     """Kubernetes' notation, rounded down; in the smaller unit where it is less than one."""
-    return f"{int(amount)}{unit}" if amount >= 1 else f"{int(amount * factor)}{smaller}"
+    return canonical(f"{int(amount)}{unit}" if amount >= 1 else f"{int(amount * factor)}{smaller}")

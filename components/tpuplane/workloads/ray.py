@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from tpuplane.quantities import canonical
 from tpuplane.spec.fields import Name, Namespace, Spec, refuse
 from tpuplane.workloads.pods import Manifest
 from tpuplane.workloads.ray_dashboard import DashboardSpec, dashboard_environment
@@ -191,7 +192,7 @@ def _cluster(spec: RayClusterSpec) -> Manifest:
 
 
 def _head(head: HeadSpec, image: str) -> Manifest:
-    resources = {"cpu": str(head.cpu), "memory": f"{head.memory_gb}Gi"}
+    resources = {"cpu": canonical(head.cpu), "memory": canonical(f"{head.memory_gb}Gi")}
     return {
         # No work on the head: a task that landed there would find neither chip nor GPU.
         "rayStartParams": {"num-cpus": "0", "dashboard-host": "0.0.0.0"},  # noqa: S104 (of its own pod)

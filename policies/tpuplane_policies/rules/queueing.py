@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from tpuplane.quantities import thousandths
 from tpuplane.tpu import Slice, SliceError
 
 from tpuplane_policies.core.judging import Demands, Options, demand
@@ -118,10 +119,11 @@ def _promised(stack: Stack) -> dict[_Shape, int]:
     for queue in stack.of(CLUSTER_QUEUE):
         for flavor, item in _resources(queue):
             labels = flavors.get(flavor["name"].raw)
-            if labels is None or not int(item["nominalQuota"].get(0) if item["name"].raw in (TPU, GPU) else 0):
+            promise = thousandths(item["nominalQuota"].get(0)) // 1000 if item["name"].raw in (TPU, GPU) else 0
+            if labels is None or not promise:
                 continue
             by = (ACCELERATOR, TOPOLOGY_LABEL) if item["name"].raw == TPU else (GPU_ACCELERATOR, INSTANCE_TYPE)
-            promised[labels.child(by[0]).get(""), labels.child(by[1]).get("")] += int(item["nominalQuota"].get(0))
+            promised[labels.child(by[0]).get(""), labels.child(by[1]).get("")] += promise
     return promised
 
 

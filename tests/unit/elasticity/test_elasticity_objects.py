@@ -6,26 +6,11 @@ from typing import Any
 
 import pytest
 from elastic_objects import cpu_group, pod, pod_json, slice_group
-from hypothesis import given
-from hypothesis import strategies as st
-from kubernetes.utils.quantity import parse_quantity
-from tpuplane.status.quantities import thousandths
 from tpuplane_twin.elasticity import InvalidSetting, scale_down_after
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.selectors import label_selector, node_affinity, pod_terms, selects
 
 pytestmark = pytest.mark.unit
-
-_SUFFIXES = ["", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]
-
-
-@given(st.integers(0, 10**6), st.sampled_from(_SUFFIXES))
-def test_quantities_are_those_of_the_official_client(number: int, suffix: str) -> None:
-    assert thousandths(f"{number}{suffix}") == parse_quantity(f"{number}{suffix}") * 1000
-
-
-def test_small_and_exponent_quantities_round_up() -> None:
-    assert [thousandths(it) for it in ("1.5", "100n", "2e3", "1E3", "12")] == [1500, 1, 2_000_000, 1_000_000, 12_000]
 
 
 def container(cpu: str, **fields: Any) -> dict[str, Any]:

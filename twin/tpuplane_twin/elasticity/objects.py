@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tpuplane.status.quantities import thousandths
+from tpuplane.quantities import thousandths
 
 from tpuplane_twin.cluster.nodes import ORDINAL, POOL_LABEL
 from tpuplane_twin.elasticity.selectors import (
