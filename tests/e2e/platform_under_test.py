@@ -120,9 +120,15 @@ class PlatformUnderTest:
     @contextmanager
     def rewritten(self, change: Callable[[dict[str, Any]], None]) -> Iterator[None]:
         """The stack file with `change` made to its clusters; the former file comes back at the end."""
+        with self.described(lambda platform: change(platform["clusters"])):
+            yield
+
+    @contextmanager
+    def described(self, change: Callable[[dict[str, Any]], None]) -> Iterator[None]:
+        """The stack file with `change` made to its platform; the former file comes back at the end."""
         former = self.stack_file.read_text()
         content = yaml.safe_load(former)
-        change(content["config"]["tpuplane:platform"]["clusters"])
+        change(content["config"]["tpuplane:platform"])
         self.stack_file.write_text(yaml.safe_dump(content, sort_keys=False))
         try:
             yield
