@@ -143,7 +143,8 @@ def _cpus(topology: str | None, *, system_pool: bool) -> FlavorPlan:
     """The system pool; in a cluster of somebody else's, which has none of ours, every node that its pods fit."""
     return FlavorPlan(
         name=CPU_FLAVOR,
-        node_labels={POOL_LABEL: SYSTEM_POOL} if system_pool else {},
+        # A flavor with a topology needs a label; this one every node has.
+        node_labels={POOL_LABEL: SYSTEM_POOL} if system_pool else {"kubernetes.io/os": "linux"},
         tolerated_taints=(),
         topology=topology,
         capacity="on-demand",

@@ -102,6 +102,28 @@ def test_slices_are_placed_by_topology_only_where_their_hosts_are_always_there()
     assert {flavor.topology for flavor in queues.flavors} == {None}
 
 
+def test_a_flavor_with_a_topology_has_a_label_in_a_cluster_of_somebody_elses_too() -> None:
+    """Kueue refuses one without: "at least one nodeLabel is required when topology is set"."""
+    cluster = {
+        "location": "us-central1-b",
+        "existing": {"name": "theirs"},
+        "addons": {"kueue": {}},
+        "pools": {"a": V6E},
+    }
+    spec = {
+        "name": "lab",
+        "project": "tpuplane-lab",
+        "teams": {"guests": {"clusters": {"main": {"pools": {"a": {"slices": 1}}}}}},
+        "clusters": {"main": cluster},
+    }
+    queues = plan(PlatformSpec.parse(spec)).clusters[0].queues
+    assert queues is not None
+    assert [(it.name, it.topology, bool(it.node_labels)) for it in queues.flavors] == [
+        ("cpu", "slices", True),
+        ("v6e-4x4", "slices", True),
+    ]
+
+
 def test_a_platform_without_teams_has_no_queues() -> None:
     spec = PlatformSpec.parse(
         {"name": "lab", "project": "tpuplane-lab", "clusters": {"main": {"location": "us-central1"}}}
