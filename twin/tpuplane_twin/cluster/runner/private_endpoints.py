@@ -47,7 +47,12 @@ class PrivateEndpoints:
         for address in wanted.keys() - self._listeners.keys():
             await self._sandboxes.own(address)
             listener = await self._sandboxes.socket()
-            listener.bind((address, _HTTPS))
+            try:
+                listener.bind((address, _HTTPS))
+            except OSError as error:
+                listener.close()
+                logger.warning("the private endpoint %s is not served in pods: %s", address, error)
+                continue
             self._listeners[address] = await asyncio.start_server(self._serve, sock=listener)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
