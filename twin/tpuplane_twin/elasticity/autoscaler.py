@@ -96,7 +96,6 @@ class ClusterAutoscaler:
     async def _act(self) -> None:
         await self._pods.synced.wait()
         await self._nodes.synced.wait()
-        await self._requests.synced.wait()
         while True:
             self._changed.clear()
             began = time.monotonic()

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
-from tpuplane_twin.cluster.api import Api, path
+from tpuplane_twin.cluster.api import Api, ApiError, path
 from tpuplane_twin.cluster.concurrency import each
 from tpuplane_twin.cluster.nodes import ORDINAL, POOL_LABEL, REQUEST_LABEL
 from tpuplane_twin.elasticity.objects import Pod
@@ -68,7 +68,11 @@ class Provisioner:
         if answer.details:
             status["provisioningClassDetails"] = dict(answer.details)
         url = f"{path(_KIND, request.name, request.namespace)}/status"
-        await self._api.request("PATCH", url, body={"status": status}, content_type="application/merge-patch+json")
+        try:
+            await self._api.request("PATCH", url, body={"status": status}, content_type="application/merge-patch+json")
+        except ApiError as error:
+            if error.status != 404:  # its job was deleted a moment ago
+                raise
 
     async def provide(self, provision: Provision, now: float) -> None:
         """Give a request its nodes, or say why there are none."""
