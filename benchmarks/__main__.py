@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME …] [--json]`: run benchmarks and say whether each keeps its bound."""
+"""`python -m benchmarks [NAME …] [--json]`: run benchmarks and say whether each keeps its bound. `soak`: see there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import gate, planning
+from benchmarks import gate, planning, soak
 from benchmarks.measure import Result, run
 
 BENCHMARKS = {benchmark.name: benchmark for benchmark in (*planning.BENCHMARKS, *gate.BENCHMARKS)}
@@ -60,4 +60,10 @@ def _show(results: list[Result]) -> None:
     console.print(f"\n{os.cpu_count()} CPUs, {platform.machine()}, Python {platform.python_version()}")
 
 
-typer.run(main)
+if sys.argv[1:2] == ["soak"]:
+    # No benchmark: it has no bound, and options of its own.
+    app = typer.Typer(add_completion=False)
+    app.command()(soak.main)
+    app(sys.argv[2:], prog_name="python -m benchmarks soak")
+else:
+    typer.run(main)

@@ -1,0 +1,28 @@
+"""Processes that keep processors busy, beside what is tested."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# It ends by itself when its parent is gone, however that ended.
+_BUSY = """
+import os, sys
+while os.getppid() == int(sys.argv[1]):
+    sum(range(1_000_000))
+"""
+
+
+@contextmanager
+def cpu_load(processes: int) -> Iterator[None]:
+    """Keep so many processors busy while the block runs."""
+    busy = [subprocess.Popen([sys.executable, "-c", _BUSY, str(os.getpid())]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()

@@ -1,0 +1,207 @@
+"""A small platform brought up from nothing by one `pulumi up`, checked, and taken down again without a trace."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import yaml
+from tpuplane.workloads import MultisliceSpec, multislice_manifest
+
+_REPOSITORY = Path(__file__).parents[1]
+_BIN = _REPOSITORY / ".venv" / "bin"
+STACK_FILE = Path(__file__).parent / "data" / "Pulumi.soak.yaml"
+STACK = "soak"
+JOB = "job"
+TEAM = "research"
+JOB_SPEC = {"namespace": TEAM, "generation": "v6e", "topology": "2x4", "image": "python", "command": ["python"]}
+
+STEPS = ("up", "preview", "job", "down")
+
+_COMMAND_MINUTES = 30  # a command that takes longer hangs
+_JOB_SECONDS = 180.0
+_END_SECONDS = 10.0  # the kernel takes a moment to forget a process that has ended
+
+
+class Failed(Exception):
+    """A step did not do what it must; the message says what it said."""
+
+
+@dataclass
+class Rehearsal:
+    """One time from nothing to nothing. `folder` is empty at its start, and removed when all was well."""
+
+    folder: Path
+    began: Callable[[str], None] = lambda step: None
+    """Told of each step that begins."""
+    programs: Path = _BIN
+    """Where the project's commands are."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """How long the steps took that are done."""
+    failure: str = ""
+    """What went wrong; empty when nothing did."""
+
+    def run(self) -> None:
+        """Go through the steps; afterwards the twin is gone, whatever happened."""
+        self._prepare()
+        try:
+            for name, step in (("up", self._up), ("preview", self._preview), ("job", self._job)):
+                with self._timed(name):
+                    step()
+        except Failed as error:
+            self.failure = str(error)
+            self._keep_logs()
+        finally:
+            self._end()
+            if not self.failure:
+                shutil.rmtree(self.folder)
+
+    def _end(self) -> None:
+        try:
+            with self._timed("down"):
+                processes = self._processes()
+                self._twin("down")
+                self._nothing_left(processes)
+        except Failed as error:
+            self.failure = self.failure or str(error)
+
+    @contextmanager
+    def _timed(self, step: str) -> Iterator[None]:
+        self.began(step)
+        start = time.monotonic()
+        try:
+            yield
+        except Failed as error:
+            raise Failed(f"{step}: {error}") from None
+        self.seconds[step] = time.monotonic() - start
+
+    def _prepare(self) -> None:
+        self._project.mkdir(parents=True)
+        shutil.copy(_REPOSITORY / "Pulumi.yaml", self._project)
+        shutil.copytree(_REPOSITORY / "infra", self._project / "infra")
+        (self._project / "stacks").mkdir()
+        shutil.copy(STACK_FILE, self._project / "stacks")
+        self._variables = {
+            **os.environ,
+            "PATH": f"{self.programs}{os.pathsep}{os.environ.get('PATH', '')}",
+            "TPUPLANE_TWIN_HOME": str(self._twins),
+            "TPUPLANE_TWIN": STACK,
+            "UV_PROJECT_ENVIRONMENT": sys.prefix,
+        }
+
+    @property
+    def _project(self) -> Path:
+        return self.folder / "project"
+
+    @property
+    def _twins(self) -> Path:
+        return self.folder / "twins"
+
+    def _up(self) -> None:
+        """One `pulumi up`, and KubeRay's own sample runs."""
+        result = json.loads(self._twin("rehearse", STACK, "--json"))
+        if result["sample"] is None:
+            raise Failed("KubeRay's sample found no slice")
+        self._variables |= json.loads(self._twin("env", "--json"))
+
+    def _preview(self) -> None:
+        """Nothing is left to do."""
+        preview = json.loads(self._command("pulumi", "preview", "--stack", STACK, "--non-interactive", "--json"))
+        changes = [
+            f"{step['op']} {step['urn'].rpartition('::')[2]}" for step in preview["steps"] if step["op"] != "same"
+        ]
+        if changes:
+            raise Failed(f"the next preview has changes: {', '.join(changes)}")
+
+    def _job(self) -> None:
+        """A team's job is admitted, and all of its pods get onto one slice."""
+        spec = MultisliceSpec.model_validate(JOB_SPEC)
+        file = self.folder / "job.yaml"
+        file.write_text(yaml.safe_dump(multislice_manifest(JOB, spec)), encoding="utf-8")
+        self._command("kubectl", "apply", "-f", str(file))
+        deadline = time.monotonic() + _JOB_SECONDS
+        while True:
+            (cluster,) = json.loads(self._command("tpuplane", "status", "--json"))["clusters"]
+            found = [job for queue in cluster["queues"] or () for job in queue["workloads"] if job["job"] == JOB]
+            if found and found[0]["state"] == "admitted" and len(found[0]["nodePools"]) == 1:
+                return
+            if time.monotonic() > deadline:
+                raise Failed(f"the job does not run after {_JOB_SECONDS:.0f} s: {json.dumps(found)}")
+
+    def _processes(self) -> list[psutil.Process]:
+        """The twin's processes: its supervisor and all that descends from it."""
+        try:
+            supervisor = psutil.Process(json.loads((self._twins / STACK / "twin.json").read_text())["pid"])
+            return [supervisor, *supervisor.children(recursive=True)]
+        except (OSError, psutil.NoSuchProcess):
+            return []  # it did not start
+
+    def _nothing_left(self, processes: list[psutil.Process]) -> None:
+        files = [str(path.relative_to(self._twins)) for path in self._twins.rglob("*")] if self._twins.exists() else []
+        _, alive = psutil.wait_procs(processes, timeout=_END_SECONDS)
+        if files or alive:
+            raise Failed(f"left behind: {', '.join([*files, *map(str, alive)])}")
+
+    def _keep_logs(self) -> None:
+        """What the twin wrote, beside the project: `down` takes the rest away."""
+        logs = self._twins / STACK / "logs"
+        clusters = self._twins / STACK / "clusters"
+        for source in (*logs.glob("*.log"), *clusters.glob("*/*.log"), *clusters.glob("*/logs/*.log")):
+            target = self.folder / "logs" / source.relative_to(self._twins / STACK)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
+
+    def _twin(self, *arguments: str) -> str:
+        return self._command("tpuplane-twin", *arguments)
+
+    def _command(self, *command: str) -> str:
+        """What a command prints; it and all that it started end when it takes too long."""
+        program = shutil.which(command[0], path=self._variables["PATH"])
+        if program is None:
+            raise Failed(f"{command[0]} is not there")
+        with subprocess.Popen(
+            [program, *command[1:]],
+            cwd=self._project,
+            env=self._variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as process:
+            try:
+                out, err = process.communicate(timeout=_COMMAND_MINUTES * 60)
+            except BaseException as error:
+                os.killpg(process.pid, signal.SIGKILL)
+                if isinstance(error, subprocess.TimeoutExpired):
+                    raise Failed(f"{' '.join(command)} hung for {_COMMAND_MINUTES} minutes") from None
+                raise
+        if process.returncode:
+            raise Failed(f"{' '.join(command)} ended with {process.returncode}: {_end_of(err or out)}")
+        return out
+
+
+def _end_of(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-25:])
+
+
+def as_json(number: int, rehearsal: Rehearsal) -> dict[str, Any]:
+    """One time, as plain values."""
+    return {
+        "number": number,
+        "ok": not rehearsal.failure,
+        "seconds": {step: round(taken, 1) for step, taken in rehearsal.seconds.items()},
+        "failure": rehearsal.failure,
+        "folder": str(rehearsal.folder) if rehearsal.failure else None,
+    }

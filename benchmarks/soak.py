@@ -1,0 +1,106 @@
+"""`python -m benchmarks soak`: one `up` from nothing, no second one, again and again on a busy machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.load import cpu_load
+from benchmarks.rehearsal import STEPS, Rehearsal, as_json
+
+
+def main(
+    times: Annotated[int, typer.Option(min=1, help="How often.")] = 20,
+    load: Annotated[
+        int | None, typer.Option(min=0, help="Processes that keep processors busy beside it. Default: one for each.")
+    ] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Bring a platform with teams, Kueue, JobSet and KubeRay up from nothing, time and again, on a loaded machine.
+
+    Each time one `up` must do, KubeRay's sample must run, the next preview must have no change, a team's job must be
+    admitted onto one slice, and `down` must leave nothing. A time that fails keeps its folder, with the twin's logs.
+
+    Exit code 0: every time was good. 1: one was not. 130: interrupted; the times before are told.
+    """
+    out = Console(stderr=json_, highlight=False, soft_wrap=True)
+    busy = (os.cpu_count() or 1) if load is None else load
+    _build(out)
+    done: list[Rehearsal] = []
+    began = time.monotonic()
+    interrupted = False
+    try:
+        with cpu_load(busy):
+            for number in range(1, times + 1):
+                out.print(f"[bold]{number} of {times}[/bold]{_still(time.monotonic() - began, len(done), times)}")
+                done.append(_once(out))
+    except KeyboardInterrupt:
+        interrupted = True
+        out.print("interrupted; its twin is gone")
+    results = [as_json(number, each) for number, each in enumerate(done, 1)]
+    if json_:
+        passed = sum(each["ok"] for each in results)
+        whole = {"times": times, "load": busy, "cpus": os.cpu_count(), "passed": passed, "runs": results}
+        typer.echo(json.dumps(whole, indent=2))
+    else:
+        _show(out, done, busy)
+    if interrupted:
+        raise typer.Exit(130)
+    if any(each.failure for each in done):
+        raise typer.Exit(1)
+
+
+def _build(out: Console) -> None:
+    """The tools first: what is rehearsed is a platform, not a compiler."""
+    with out.status("the twin's tools are built where they are missing"):
+        built = subprocess.run([Path(sys.prefix) / "bin" / "tpuplane-twin", "build"], check=False)
+    if built.returncode:
+        raise typer.Exit(built.returncode)
+
+
+def _once(out: Console) -> Rehearsal:
+    rehearsal = Rehearsal(Path(tempfile.mkdtemp(prefix="tpuplane-soak-")), lambda step: out.print(f"  {step} …"))
+    rehearsal.run()
+    if rehearsal.failure:
+        out.print(f"  [red]failed[/red], see {rehearsal.folder}")
+        out.print(rehearsal.failure, markup=False)
+    else:
+        out.print("  good: " + ", ".join(f"{step} {taken:.0f} s" for step, taken in rehearsal.seconds.items()))
+    return rehearsal
+
+
+def _still(spent: float, done: int, times: int) -> str:
+    """How long it still takes, by what the times before took."""
+    return f"; about {minutes(spent / done * (times - done))} to go" if done else ""
+
+
+def minutes(seconds: float) -> str:
+    """`45 s`, `12 min`, `1 h 5 min`."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, rest = divmod(round(seconds / 60), 60)
+    return f"{hours} h {rest} min" if hours else f"{rest} min"
+
+
+def _show(out: Console, done: list[Rehearsal], busy: int) -> None:
+    good = [each for each in done if not each.failure]
+    if good:
+        table = Table(box=None, padding=(0, 2, 0, 0))
+        for column in ("step", "median", "least", "most"):
+            table.add_column(column, justify="left" if column == "step" else "right")
+        for step in STEPS:
+            taken = [each.seconds[step] for each in good]
+            table.add_row(step, *(f"{value:.0f} s" for value in (statistics.median(taken), min(taken), max(taken))))
+        out.print(table)
+    out.print(f"{len(good)} of {len(done)} good, with {busy} busy processes on {os.cpu_count()} CPUs")
