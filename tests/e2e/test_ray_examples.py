@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ pytestmark = pytest.mark.ray
 
 T = TypeVar("T")
 NAMESPACE = "research"
-PATIENCE = 900.0  # seconds: nine Ray nodes on two processors, which others may use, too
+PATIENCE = 900.0  # seconds: five Ray nodes on two processors, which others may use, too
 
 
 @pytest.fixture(scope="module")
@@ -42,24 +41,6 @@ def test_a_jax_trainer_finishes_and_leaves_its_checkpoint(lab: PlatformUnderTest
         assert "'devices': 16, 'processes': 4, 'slices': 1" in said(lab, "train")
     buckets = lab.folder / "twins" / lab.name / "buckets"
     assert list((buckets / "tpuplane-lab-checkpoints" / "linear").glob("checkpoint_*/weights.npy"))
-
-
-def test_a_jax_trainer_joins_two_slices(lab: PlatformUnderTest, tmp_path: Path) -> None:
-    with example(lab, tmp_path, "ray-train", slices="2"):
-        assert finished(lab, "train") == "SUCCEEDED", said(lab, "train")
-        result = said(lab, "train").partition("result: ")[2].partition("\n")[0]
-    metrics = ast.literal_eval(result)
-    assert (metrics["devices"], metrics["processes"], metrics["slices"]) == (32, 8, 2)
-
-
-def test_a_program_has_two_whole_slices(lab: PlatformUnderTest, tmp_path: Path) -> None:
-    with example(lab, tmp_path, "ray-multislice"):
-        assert finished(lab, "multislice") == "SUCCEEDED", said(lab, "multislice")
-        lines = [line for line in said(lab, "multislice").splitlines() if line.startswith("slice ")]
-    slices = [ast.literal_eval(line.partition(": ")[2]) for line in lines]
-    # By the slice's name, each host's number and its devices.
-    assert [list(found.values()) for found in slices] == [[[(number, 4) for number in range(4)]]] * 2
-    assert slices[0].keys() != slices[1].keys()
 
 
 def test_every_host_of_a_slice_serves(lab: PlatformUnderTest, tmp_path: Path) -> None:

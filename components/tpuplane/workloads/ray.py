@@ -162,7 +162,9 @@ def ray_job_manifest(name: str, spec: RayJobSpec) -> Manifest:
 
 def ray_service_manifest(name: str, spec: RayServiceSpec) -> Manifest:
     """A RayService."""
-    service = {"serveConfigV2": spec.serve_config, "rayClusterConfig": _cluster(spec.cluster)}
+    # KubeRay (1.6) gives the cluster the service's `suspend` again after Kueue's webhook has set it; left out, it would
+    # be no value, with which a suspended cluster never goes on.
+    service = {"serveConfigV2": spec.serve_config, "rayClusterConfig": {**_cluster(spec.cluster), "suspend": False}}
     return _object("RayService", name, spec.cluster, service)
 
 

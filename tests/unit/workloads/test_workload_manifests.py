@@ -98,7 +98,7 @@ def test_a_job_takes_its_cluster_away_and_a_service_keeps_it() -> None:
     service = ray_service_manifest(
         "chat", RayServiceSpec.model_validate({"cluster": cluster(), "serveConfig": "applications: []"})
     )
-    assert service["spec"]["rayClusterConfig"] == job["spec"]["rayClusterSpec"]
+    assert service["spec"]["rayClusterConfig"] == {**job["spec"]["rayClusterSpec"], "suspend": False}
 
 
 def test_each_job_of_a_multislice_program_is_a_slice() -> None:
