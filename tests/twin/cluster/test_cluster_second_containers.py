@@ -35,18 +35,23 @@ async def test_a_second_container_runs_beside_the_first_and_again_when_it_ends(b
         }
     )
 
+    async def ended() -> bool:
+        events = await client.request(
+            "GET",
+            "/api/v1/namespaces/default/events",
+            params={"fieldSelector": "involvedObject.name=two,reason=BackOff"},
+        )
+        return "container second: exit code 3" in {event["message"] for event in events["items"]}
+
     async def twice() -> bool:
-        pod = await client.get("Pod", "two", "default")
-        if pod is None or pod["status"].get("phase") != "Running":
-            return False
         log = await bare.kubectl("logs", "two", "-c", "second")
         return log.splitlines()[:2] == ["second found here"] * 2
 
+    await eventually(ended)  # there is no log to ask for before
     await eventually(twice)
-    events = await client.request(
-        "GET", "/api/v1/namespaces/default/events", params={"fieldSelector": "involvedObject.name=two,reason=BackOff"}
-    )
-    assert "container second: exit code 3" in {event["message"] for event in events["items"]}
+    pod = await client.get("Pod", "two", "default")
+    assert pod is not None
+    assert pod["status"]["phase"] == "Running"
     assert await bare.kubectl("logs", "two", "-c", "first") == ""
 
 
