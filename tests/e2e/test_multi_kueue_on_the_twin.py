@@ -1,0 +1,200 @@
+"""One queue over two clusters, with the real Kueue in each: jobs go where there is room, and their end is told."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+import yaml
+
+from tests.e2e.platform_under_test import PlatformUnderTest
+from tests.e2e.test_workloads import running
+
+pytestmark = pytest.mark.e2e
+
+PATIENCE = 180.0
+HUB = "gke_tpuplane-lab_us-central1-b_lab-hub"
+WORKERS = {
+    "lab-central": "gke_tpuplane-lab_us-central1-b_lab-central",
+    "lab-east": "gke_tpuplane-lab_us-east5-b_lab-east",
+}
+ACCOUNT = "system:serviceaccount:kueue-system:multikueue"
+T = TypeVar("T")
+
+
+def stack() -> dict[str, Any]:
+    """A manager without a TPU, and a slice of v6e 4x4 in each of two regions."""
+    clusters: dict[str, Any] = {}
+    for index, (name, location) in enumerate(
+        {"hub": "us-central1-b", "central": "us-central1-b", "east": "us-east5-b"}.items()
+    ):
+        clusters[name] = {
+            "location": location,
+            "deletionProtection": False,
+            "addons": {"kueue": {"integrations": ["batch/job"]}, "ray": {"mode": "none"}},
+            "network": {
+                "nodesCidr": f"10.0.{16 * index}.0/20",
+                "podsCidr": f"10.{64 + 4 * index}.0.0/14",
+                "servicesCidr": f"10.32.{16 * index}.0/20",
+            },
+            "pools": {} if name == "hub" else {"trainer": {"generation": "v6e", "topology": "4x4"}},
+        }
+    quota = {"pools": {"trainer": {"slices": 1}}}
+    platform = {
+        "name": "lab",
+        "project": "tpuplane-lab",
+        "queues": {"multiKueue": {"manager": "hub", "workers": ["central", "east"]}},
+        "teams": {"research": {"clusters": {"central": quota, "east": quota}}},
+        "clusters": clusters,
+    }
+    return {"config": {"tpuplane:platform": platform}}
+
+
+def eventually(look: Callable[[], T | None], what: str) -> T:
+    """What `look` finds at last."""
+    deadline = time.monotonic() + PATIENCE
+    while (found := look()) is None:
+        assert time.monotonic() < deadline, what
+        time.sleep(0.3)
+    return found
+
+
+class Spanning:
+    """Jobs of one slice each, given to the manager."""
+
+    def __init__(self, platform: PlatformUnderTest, folder: Path) -> None:
+        self.platform, self.folder = platform, folder
+
+    def submit(self, name: str, **annotations: str) -> None:
+        path = self.folder / f"{name}.yaml"
+        path.write_text(yaml.safe_dump(_job(name, annotations)))
+        self.platform.kubectl(HUB, "apply", "-f", str(path))
+
+    def worker_of(self, name: str) -> str:
+        """The cluster that runs a job, as the manager's Kueue says."""
+        return eventually(lambda: self._status(name).get("clusterName"), f"{name}: {self._status(name)}")
+
+    def waits(self, name: str) -> bool:
+        """Whether the manager has no quota for a job."""
+        conditions = {it["type"]: it["status"] for it in self._status(name).get("conditions", ())}
+        return conditions.get("QuotaReserved") == "False"
+
+    def _status(self, name: str) -> dict[str, Any]:
+        for workload in self.platform.items(HUB, "workloads.kueue.x-k8s.io", "-n", "research"):
+            if any(owner["name"] == name for owner in workload["metadata"].get("ownerReferences", ())):
+                return dict(workload.get("status", {}))
+        return {}
+
+    def pods(self, name: str) -> list[dict[str, Any]]:
+        """The running pods of a job, in the cluster that runs it."""
+        label = f"batch.kubernetes.io/job-name={name}"
+        return running(self.platform, WORKERS[self.worker_of(name)], label, 4, namespace="research")
+
+    def delete(self, *names: str) -> None:
+        self.platform.kubectl(HUB, "delete", "job", "-n", "research", "--wait", *names)
+
+
+@pytest.fixture(scope="module")
+def spanning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spanning]:
+    """Three clusters on a twin of their own, destroyed by the program that made them."""
+    platform = PlatformUnderTest(tmp_path_factory.mktemp("multikueue"), "multikueue")
+    platform.stack_file.write_text(yaml.safe_dump(stack()))
+    try:
+        platform.twin("rehearse", "local", "--no-sample", "--json")
+        platform.variables |= json.loads(platform.twin("env", "--json").stdout)
+        yield Spanning(platform, platform.folder)
+        assert not platform.steps()
+        platform.pulumi("destroy", "--yes")
+    finally:
+        platform.twin("down")
+
+
+def test_jobs_of_one_team_spill_to_the_second_cluster_and_the_next_waits(spanning: Spanning) -> None:
+    for name in ("first", "second"):
+        spanning.submit(name)
+    assert {spanning.worker_of("first"), spanning.worker_of("second")} == set(WORKERS)
+    for name in ("first", "second"):
+        assert len(spanning.pods(name)) == 4
+    assert spanning.platform.items(HUB, "pods", "-n", "research") == []
+
+    spanning.submit("third")
+    eventually(lambda: spanning.waits("third") or None, "the third job waits")
+    freed = spanning.worker_of("first")
+    spanning.delete("first")
+    assert spanning.worker_of("third") == freed
+    assert len(spanning.pods("third")) == 4
+    (hub,) = [it for it in spanning.platform.status()["clusters"] if it["context"] == HUB]
+    (queue,) = hub["queues"]
+    assert {it["job"]: it["cluster"] for it in queue["workloads"]} == {
+        "second": spanning.worker_of("second"),
+        "third": freed,
+    }
+    spanning.delete("second", "third")
+    for context in WORKERS.values():
+        eventually(partial(_nothing, spanning, context), f"{context} still has work")
+
+
+def test_the_end_of_a_job_is_told_to_the_manager(spanning: Spanning) -> None:
+    spanning.submit("short", **{"pod-complete.stage.kwok.x-k8s.io/delay": "3s"})
+    spanning.platform.kubectl(HUB, "wait", "job/short", "-n", "research", "--for=condition=Complete", "--timeout=180s")
+    spanning.delete("short")
+
+
+def test_the_manager_may_do_no_more_than_it_needs(spanning: Spanning) -> None:
+    def may(context: str, *what: str) -> bool:
+        asked = spanning.platform.run(
+            "kubectl", "--context", context, "auth", "can-i", "--quiet", "--as", ACCOUNT, *what, check=False
+        )
+        return asked.returncode == 0
+
+    for context in WORKERS.values():
+        assert may(context, "create", "jobs.batch", "-n", "research")
+        assert may(context, "watch", "jobs.batch", "-A")
+        for denied in (
+            ("create", "jobs.batch", "-n", "default"),
+            ("create", "pods", "-n", "kueue-system"),
+            ("get", "secrets", "-n", "research"),
+            ("get", "pods", "-n", "kube-system"),
+            ("update", "clusterqueues.kueue.x-k8s.io"),
+        ):
+            assert not may(context, *denied), denied
+
+
+def test_no_token_is_in_the_state_in_the_clear(spanning: Spanning) -> None:
+    state = spanning.platform.pulumi("stack", "export").stdout
+    for context in WORKERS.values():
+        secret = json.loads(
+            spanning.platform.kubectl(context, "get", "secret/multikueue", "-n", "kueue-system", "-o", "json")
+        )
+        token = secret["data"]["token"]
+        assert token not in state
+        assert base64.b64decode(token).decode() not in state
+
+
+def _nothing(spanning: Spanning, context: str) -> bool | None:
+    kinds = "jobs.batch,workloads.kueue.x-k8s.io,pods"
+    return True if not spanning.platform.items(context, kinds, "-n", "research") else None
+
+
+def _job(name: str, annotations: dict[str, str]) -> dict[str, Any]:
+    container = {
+        "name": "train",
+        "image": "python:3.11",
+        "resources": {"requests": {"cpu": 10, "memory": "10Gi"}, "limits": {"google.com/tpu": 4}},
+    }
+    selector = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
+    pod = {"restartPolicy": "Never", "nodeSelector": selector, "containers": [container]}
+    placement = {"kueue.x-k8s.io/podset-required-topology": "cloud.google.com/gke-nodepool", **annotations}
+    template = {"metadata": {"annotations": placement}, "spec": pod}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "research"},
+        "spec": {"parallelism": 4, "completions": 4, "backoffLimit": 0, "template": template},
+    }
