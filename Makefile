@@ -1,13 +1,14 @@
 # Every target is one line; what it calls is a command that you can type yourself.
 BIN := .venv/bin
 ENV := .venv/.installed
-.PHONY: up down test unit ray lint types bench bench-gate soak docs
+.PHONY: up down test unit ray long lint types bench bench-gate soak docs
 
 up: $(ENV) ; @$(BIN)/tpuplane check stacks/Pulumi.local.yaml && $(BIN)/tpuplane-twin rehearse local
 down: $(ENV) ; @$(BIN)/tpuplane-twin down
 test: $(ENV) lint types ; @$(BIN)/tpuplane-twin build && $(BIN)/pytest
 unit: $(ENV) ; @$(BIN)/pytest -m "unit or components or policies"
 ray: $(ENV) ; @$(BIN)/tpuplane-twin build --ray && $(BIN)/pytest -m ray
+long: $(ENV) ; @$(BIN)/tpuplane-twin build && $(BIN)/pytest -m long
 lint: $(ENV) ; @$(BIN)/ruff check . && $(BIN)/ruff format --check .
 types: $(ENV) ; @$(BIN)/mypy
 bench: $(ENV) ; @$(BIN)/python -m benchmarks

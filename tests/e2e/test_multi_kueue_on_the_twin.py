@@ -16,7 +16,7 @@ import yaml
 from tests.e2e.platform_under_test import PlatformUnderTest
 from tests.e2e.test_workloads import running
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 PATIENCE = 180.0
 HUB = "gke_tpuplane-lab_us-central1-b_lab-hub"
