@@ -20,7 +20,7 @@ SECOND = "until test -e /tmp/mark; do sleep 0.1; done; echo $WHO found $(cat /tm
 async def client(bare: Cluster) -> AsyncIterator[Api]:
     async with bare.api() as api:
         yield api
-        await api.delete("Pod", "two", "default")
+        await api.delete("Pod", "two", "kube-system")
 
 
 async def test_a_second_container_runs_beside_the_first_and_again_when_it_ends(bare: Cluster, client: Api) -> None:
@@ -30,7 +30,7 @@ async def test_a_second_container_runs_beside_the_first_and_again_when_it_ends(b
         {
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": {"name": "two", "namespace": "default"},
+            "metadata": {"name": "two", "namespace": "kube-system"},
             "spec": {"containers": [*containers, other]},
         }
     )
@@ -38,21 +38,21 @@ async def test_a_second_container_runs_beside_the_first_and_again_when_it_ends(b
     async def ended() -> bool:
         events = await client.request(
             "GET",
-            "/api/v1/namespaces/default/events",
+            "/api/v1/namespaces/kube-system/events",
             params={"fieldSelector": "involvedObject.name=two,reason=BackOff"},
         )
         return "container second: exit code 3" in {event["message"] for event in events["items"]}
 
     async def twice() -> bool:
-        log = await bare.kubectl("logs", "two", "-c", "second")
+        log = await bare.kubectl("logs", "-n", "kube-system", "two", "-c", "second")
         return log.splitlines()[:2] == ["second found here"] * 2
 
     await eventually(ended)  # there is no log to ask for before
     await eventually(twice)
-    pod = await client.get("Pod", "two", "default")
+    pod = await client.get("Pod", "two", "kube-system")
     assert pod is not None
     assert pod["status"]["phase"] == "Running"
-    assert await bare.kubectl("logs", "two", "-c", "first") == ""
+    assert await bare.kubectl("logs", "-n", "kube-system", "two", "-c", "first") == ""
 
 
 def shell(name: str, script: str) -> Object:

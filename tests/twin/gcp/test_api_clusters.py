@@ -226,3 +226,16 @@ async def test_v1_leaves_out_what_only_beta_has(cluster: Api) -> None:
     stable = await cluster.call("GET", f"{CLUSTERS}/c1".replace("/v1beta1/", "/v1/"))
     assert "zone" in beta
     assert stable.items() <= beta.items()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"privateClusterConfig": {"enablePrivateNodes": True, "masterIpv4CidrBlock": "172.16.0.0/33"}},
+        {"masterAuthorizedNetworksConfig": {"enabled": True, "cidrBlocks": [{"cidrBlock": "10.0.0.1/8"}]}},
+        {"masterAuthorizedNetworksConfig": {"enabled": True, "cidrBlocks": [{"cidrBlock": "everybody"}]}},
+    ],
+)
+async def test_ranges_of_the_control_plane_are_ranges(project: Api, fields: dict[str, object]) -> None:
+    body = {"cluster": cluster_body("c1") | fields}
+    assert "is not a valid IPv4 CIDR block" in await project.refused("POST", CLUSTERS, body, 400)

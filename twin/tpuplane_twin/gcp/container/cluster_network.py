@@ -38,6 +38,17 @@ def place(store: Store, project: str, location: str, asked: Json) -> Json:
     }
 
 
+def check_blocks(cluster: Json) -> None:
+    """Refuse ranges around the control plane that are no IPv4 ranges."""
+    private, authorized = cluster.get("privateClusterConfig", {}), cluster.get("masterAuthorizedNetworksConfig", {})
+    blocks = [it.get("cidrBlock", "") for it in authorized.get("cidrBlocks", ())]
+    for block in [*filter(None, [private.get("masterIpv4CidrBlock")]), *blocks]:
+        try:
+            ipaddress.IPv4Network(block)
+        except ValueError as error:
+            raise invalid(f'"{block}" is not a valid IPv4 CIDR block: {error}.') from error
+
+
 def private_address(store: Store, cluster: Json) -> str:
     """An address of the VPC for a new control plane: of the block that it was given, else of its subnetwork."""
     key = cluster["networkConfig"]["subnetwork"]

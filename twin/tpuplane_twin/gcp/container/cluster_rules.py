@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tpuplane.tpu import GkeVersion, catalogue
 
+from tpuplane_twin.gcp.container.cluster_network import check_blocks
 from tpuplane_twin.gcp.container.keys import check_key
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import region_of
@@ -23,6 +24,7 @@ _ENCRYPTED = ("ENCRYPTED", "ALL_OBJECTS_ENCRYPTION_ENABLED")
 
 def check_cluster(store: Store, project: str, cluster: Json) -> None:
     """Refuse options that GKE does not take together, or not at the cluster's version."""
+    check_blocks(cluster)
     _check_endpoints(cluster)
     _check_secrets(store, project, cluster)
     version = GkeVersion.parse(cluster["currentMasterVersion"])
