@@ -7,8 +7,8 @@ from typing import Any
 import aiohttp
 from tpuplane.status import describe_queues
 
-from tpuplane_twin.cluster import ClusterError
 from tpuplane_twin.cluster.api import Api
+from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.nodes import POOL_LABEL
 
 _POD_SET = "kueue.x-k8s.io/podset"

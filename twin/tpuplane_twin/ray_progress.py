@@ -8,8 +8,8 @@ from typing import Any
 
 import aiohttp
 
-from tpuplane_twin.cluster import ClusterError
 from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.errors import ClusterError
 
 _RAY = "ray.io/cluster"
 

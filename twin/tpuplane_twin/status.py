@@ -8,7 +8,7 @@ from typing import Any
 import psutil
 from tpuplane.tpu import Slice, SliceError, catalogue
 
-from tpuplane_twin.cluster import NodeSummary
+from tpuplane_twin.cluster.control_plane import NodeSummary
 from tpuplane_twin.fleet import Fleet
 from tpuplane_twin.gcp import Store, snapshot
 from tpuplane_twin.gcp.backend import capacity_of

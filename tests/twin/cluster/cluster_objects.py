@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from tpuplane_twin.cluster import ControlPlane
 from tpuplane_twin.cluster.api import Api, ApiError, Object
+from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.cluster.nodes import POOL_LABEL
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager

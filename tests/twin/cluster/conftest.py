@@ -13,8 +13,8 @@ import pytest_asyncio
 from cluster_objects import CLUSTER, KEY, RAY, TOKEN, Cluster, MakePools, empty, pool, slice_pool
 from real_ray import DESCRIPTION, NAMESPACE, PATIENCE
 from tpuplane_twin import tools as twin_tools
-from tpuplane_twin.cluster import ControlPlane
 from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
 from tpuplane_twin.tools import ray

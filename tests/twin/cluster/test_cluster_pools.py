@@ -6,8 +6,8 @@ import ipaddress
 
 import pytest
 from cluster_objects import CLUSTER, Cluster, MakePools, empty, eventually, pool, running_pods, slice_pool
-from tpuplane_twin.cluster import NodeSummary
 from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.control_plane import NodeSummary
 from tpuplane_twin.cluster.nodes import POOL_LABEL
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]

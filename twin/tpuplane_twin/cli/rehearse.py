@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tpuplane.spec import SpecError, load_stack
 
 from tpuplane_twin import recovery
 from tpuplane_twin.cli.bringup import bring_up
@@ -79,6 +78,8 @@ def _require_stack_file(stack: str, project: Path) -> Path:
 
 def _give(client: TwinClient, file: Path) -> list[str]:
     """Make what the platform of a stack file takes for granted, and say what was made."""
+    from tpuplane.spec import SpecError, load_stack  # noqa: PLC0415 (slow to import, and no other command needs it)
+
     try:
         observability = load_stack(file).observability
     except SpecError:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.table import Column, Table
-from tpuplane.cli.status_table import queue_table
 
 from tpuplane_twin.cli.console import console
 
@@ -70,6 +69,8 @@ def print_pools(clusters: Iterable[Mapping[str, Any]], workers: Mapping[str, int
 
 def print_queues(clusters: Iterable[Mapping[str, Any]]) -> None:
     """The queues of every cluster that has some."""
+    from tpuplane.cli.status_table import queue_table  # noqa: PLC0415 (slow to import, and most commands show no queue)
+
     for cluster in sorted(clusters, key=lambda cluster: str(cluster["name"])):
         if not cluster["queues"]:
             continue

@@ -1,8 +1,4 @@
-"""The twin's control planes: one per GKE cluster."""
+"""The twin's control planes: one per GKE cluster.
 
-from __future__ import annotations
-
-from tpuplane_twin.cluster.control_plane import ControlPlane, NodeSummary
-from tpuplane_twin.cluster.errors import ClusterError
-
-__all__ = ["ClusterError", "ControlPlane", "NodeSummary"]
+Import from the modules: a command needs the certificates of this package, and not all that runs a control plane.
+"""
