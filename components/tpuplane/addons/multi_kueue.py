@@ -2,11 +2,12 @@
 
 import base64
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from tpuplane.addons.kueue_component import KueueComponent
 from tpuplane.addons.kueue_objects import API_VERSION
 from tpuplane.gke.cluster import Cluster
 from tpuplane.gke.existing_cluster import AnyCluster
@@ -122,15 +123,14 @@ class MultiKueueArgs(TypedDict):
     """What must have come up before: the gate behind which Kueue's webhooks answer."""
 
 
-class MultiKueue(pulumi.ComponentResource):
+class MultiKueue(KueueComponent):
     """The manager's side: each worker with its credential, and for each team a check that hands its jobs on."""
 
     checks: list[pulumi.Resource]
     """Admission checks: the teams' queues come after them."""
 
     def __init__(self, name: str, args: MultiKueueArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("tpuplane:index:MultiKueue", name, {}, opts)
-        self._name, self._cluster = name, args["cluster"]
+        super().__init__("MultiKueue", name, args["cluster"], opts)
         plan, ready = args["plan"], args.get("ready", ())
         workers = {
             worker: self._worker(worker, plan, args["kubeconfigs"][key], ready) for key, worker in plan.workers.items()
@@ -160,23 +160,6 @@ class MultiKueue(pulumi.ComponentResource):
         parameters = {"apiGroup": API_VERSION.partition("/")[0], "kind": "MultiKueueConfig", "name": team.name}
         spec = {"controllerName": "kueue.x-k8s.io/multikueue", "parameters": parameters}
         return self._object("AdmissionCheck", called, spec, [config])
-
-    def _object(
-        self, kind: str, called: str, spec: Mapping[str, Any], after: Sequence[pulumi.Resource]
-    ) -> pulumi.Resource:
-        return kubernetes.apiextensions.CustomResource(
-            f"{self._name}-{kind.lower()}-{called}",
-            api_version=API_VERSION,
-            kind=kind,
-            metadata={"name": called},
-            spec=spec,
-            opts=self._after(after),
-        )
-
-    def _after(self, resources: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions.merge(
-            self._cluster.in_cluster(), pulumi.ResourceOptions(parent=self, depends_on=list(resources))
-        )
 
 
 def _rule(group: str, resource: str, verbs: Sequence[str]) -> kubernetes.rbac.v1.PolicyRuleArgsDict:

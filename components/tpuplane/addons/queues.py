@@ -1,11 +1,12 @@
 """Queues of a cluster: flavors and topology, a cohort, and for each team its queue, namespaces and access."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from tpuplane.addons.kueue_component import KueueComponent
 from tpuplane.addons.kueue_objects import (
     API_VERSION,
     check_spec,
@@ -36,7 +37,7 @@ class QueuesArgs(TypedDict):
     """Admission checks that the cluster queues name, made elsewhere."""
 
 
-class Queues(pulumi.ComponentResource):
+class Queues(KueueComponent):
     """Kueue's objects, each after what it refers to.
 
     They are deleted in reverse: a team's namespaces with all their work, then its cluster queue, then flavors and
@@ -47,8 +48,7 @@ class Queues(pulumi.ComponentResource):
     """Cluster queues by team."""
 
     def __init__(self, name: str, args: QueuesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("tpuplane:index:Queues", name, {}, opts)
-        self._name, self._cluster = name, args["cluster"]
+        super().__init__("Queues", name, args["cluster"], opts)
         plan, ready = args["plan"], args.get("ready", ())
         topologies = [
             self._object("Topology", it.name, {"levels": [{"nodeLabel": label} for label in it.levels]}, ready)
@@ -99,18 +99,6 @@ class Queues(pulumi.ComponentResource):
         """The cluster's own front of names: a namespace keeps its URN when a team takes it over."""
         return self._name.removesuffix("-queues")
 
-    def _object(
-        self, kind: str, called: str, spec: Mapping[str, Any], after: Sequence[pulumi.Resource]
-    ) -> kubernetes.apiextensions.CustomResource:
-        return kubernetes.apiextensions.CustomResource(
-            f"{self._name}-{kind.lower()}-{called}",
-            api_version=API_VERSION,
-            kind=kind,
-            metadata={"name": called},
-            spec=spec,
-            opts=self._after(after),
-        )
-
     def _priority(self, called: str, value: int, description: str, after: Sequence[pulumi.Resource]) -> None:
         # It has no `spec`, and the SDK's CustomResource takes nothing else in Python.
         pulumi.CustomResource(
@@ -129,8 +117,3 @@ class Queues(pulumi.ComponentResource):
     def _check(self, plan: AdmissionCheckPlan, ready: Sequence[pulumi.Resource]) -> pulumi.Resource:
         config = self._object("ProvisioningRequestConfig", plan.name, provisioning_spec(plan.config), ready)
         return self._object("AdmissionCheck", plan.name, check_spec(plan), [config])
-
-    def _after(self, resources: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions.merge(
-            self._cluster.in_cluster(), pulumi.ResourceOptions(parent=self, depends_on=list(resources))
-        )
