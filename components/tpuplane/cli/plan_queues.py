@@ -8,12 +8,11 @@ from typing import Any, Literal
 from tpuplane.labels import GPU, TPU
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.queue_model import ClusterQueuePlan, FlavorPlan, FlavorQuotaPlan, ResourceQuotaPlan
-from tpuplane.plan.summary import counted
+from tpuplane.plan.summary import UNITS, counted
 
 SHARED = "whoever asks first"
 """What no team owns."""
 
-_UNITS = {TPU: "chip", GPU: "GPU", "cpu": "core"}
 
 Row = tuple[str, ...]
 
@@ -58,16 +57,16 @@ def _own(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> str:
     own = _counted_in(quota, flavor)
     if own.resource == TPU:
         chips = int(own.nominal)
-        return f"{counted(chips // flavor.per_slice[TPU], 'slice')}, {counted(chips, _UNITS[TPU])}"
+        return f"{counted(chips // flavor.per_slice[TPU], 'slice')}, {counted(chips, UNITS[TPU])}"
     if own.resource == GPU:
-        return counted(int(own.nominal), _UNITS[GPU])
+        return counted(int(own.nominal), UNITS[GPU])
     amounts = {it.resource: it.nominal for it in quota.resources}
-    return f"{counted(int(amounts['cpu']), _UNITS['cpu'])}, {amounts['memory'].removesuffix('Gi')} GB"
+    return f"{counted(int(amounts['cpu']), UNITS['cpu'])}, {amounts['memory'].removesuffix('Gi')} GB"
 
 
 def _limit(quota: ResourceQuotaPlan, which: Literal["borrowing_limit", "lending_limit"], without: str) -> str:
     limit: str | None = getattr(quota, which)
-    return without if limit is None else counted(int(limit), _UNITS[quota.resource])
+    return without if limit is None else counted(int(limit), UNITS[quota.resource])
 
 
 def queues_as_json(cluster: ClusterPlan) -> dict[str, Any] | None:

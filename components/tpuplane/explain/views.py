@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from tpuplane.labels import GPU, TPU
 from tpuplane.plan import PlatformPlan
 from tpuplane.plan.queue_model import ClusterQueuePlan, FlavorQuotaPlan
-from tpuplane.plan.summary import counted
-
-_UNITS = {TPU: "chip", GPU: "GPU", "cpu": "core"}
+from tpuplane.plan.summary import UNITS, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ def _quota(quota: FlavorQuotaPlan) -> Sequence[str]:
     """Chips or GPUs, for CPUs go with them; of the system pool cores."""
     amounts = {it.resource: it.nominal for it in quota.resources if it.nominal != "0"}
     shown = [it for it in (TPU, GPU) if it in amounts] or [it for it in ("cpu",) if it in amounts]
-    return [f"{counted(int(amounts[it]), _UNITS[it])} of {quota.flavor}" for it in shown]
+    return [f"{counted(int(amounts[it]), UNITS[it])} of {quota.flavor}" for it in shown]
 
 
 def _access(queue: ClusterQueuePlan) -> tuple[str, ...]:

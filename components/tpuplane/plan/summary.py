@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from tpuplane.gpu import GpuMachine
+from tpuplane.labels import GPU, TPU
 from tpuplane.plan.model import ClusterPlan, NodePoolPlan
 from tpuplane.spec.networks import RESERVED_ADDRESSES, USUAL_ZONES
 from tpuplane.tpu import Slice
+
+UNITS = {TPU: "chip", GPU: "GPU", "cpu": "core"}
+"""What a quota counts, for `counted`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from tpuplane.labels import TPU
 from tpuplane.tpu import MachineType, Slice
 from tpuplane.workloads.pods import PodsSpec
-
-TPU = "google.com/tpu"
 
 
 class SliceGroupSpec(PodsSpec):

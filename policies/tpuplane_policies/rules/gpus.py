@@ -10,7 +10,6 @@ from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
 from tpuplane_policies.rules.pools import node_range
 
-GPU = "nvidia.com/gpu"
 ACCELERATOR = "cloud.google.com/gke-accelerator"
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 

@@ -8,8 +8,6 @@ from itertools import chain
 from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.core.values import Value
 
-TPU = "google.com/tpu"
-
 
 def pod_specs(workload: Resource) -> Iterator[Value]:
     """The spec of every pod that a workload makes."""

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from tpuplane.labels import GPU, TPU
 from tpuplane.quantities import thousandths
 from tpuplane.tpu import Slice, SliceError
 
@@ -15,7 +16,7 @@ from tpuplane_policies.core.resources import POOL, Resource, Stack
 from tpuplane_policies.core.values import Value
 from tpuplane_policies.rules.budgets import provisioned
 from tpuplane_policies.rules.gpus import ACCELERATOR as GPU_ACCELERATOR
-from tpuplane_policies.rules.gpus import GPU, INSTANCE_TYPE, gpu_machine, offered_per_node, provisioned_gpus
+from tpuplane_policies.rules.gpus import INSTANCE_TYPE, gpu_machine, offered_per_node, provisioned_gpus
 from tpuplane_policies.rules.kinds import (
     ADMISSION_CHECK,
     CLUSTER_QUEUE,
@@ -28,7 +29,7 @@ from tpuplane_policies.rules.kinds import (
     RAY,
     TOPOLOGY,
 )
-from tpuplane_policies.rules.pods import TPU, ray_workers
+from tpuplane_policies.rules.pods import ray_workers
 from tpuplane_policies.rules.pools import capacities, node_range, tpu_slice
 
 ACCELERATOR, TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tpuplane.labels import TPU
 from tpuplane.spec.locations import locations
 from tpuplane.tpu import SliceError, catalogue
 
@@ -147,7 +148,7 @@ def gkes_own_labels_and_taint(pool: Resource, options: Options) -> Demands:
         if key in own or key.startswith(LABEL_PREFIX):
             yield demand(labels.child(key).one_of(own.get(key)), labels.child(key), "GKE sets this label itself")
     for taint in pool["nodeConfig.taints"].each():
-        if taint["key"].get() == "google.com/tpu":
+        if taint["key"].get() == TPU:
             yield demand(taint["effect"].one_of("NO_SCHEDULE"), taint["effect"], "GKE's own taint is NO_SCHEDULE")
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from tpuplane.labels import TPU
+
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule
 from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.core.values import UNKNOWN, Value
 from tpuplane_policies.rules.kinds import NAMESPACED, WORKLOAD
-from tpuplane_policies.rules.pods import TPU, all_containers, containers, pod_specs
+from tpuplane_policies.rules.pods import all_containers, containers, pod_specs
 
 HIGH_UID = 10_000  # below it, users of the node may have the same number (checkov CKV_K8S_40)
 ADDABLE = ("NET_BIND_SERVICE",)

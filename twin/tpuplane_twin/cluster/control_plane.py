@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tpuplane.labels import TPU
+
 from tpuplane_twin.cluster import components, gcs_fuse
 from tpuplane_twin.cluster.addresses import service_range
 from tpuplane_twin.cluster.api import Api, Object
@@ -51,7 +53,7 @@ class NodeSummary:
         return NodeSummary(
             self.nodes + 1,
             self.ready + (conditions.get("Ready") == "True"),
-            self.chips + int(node["status"]["capacity"].get("google.com/tpu", 0)),
+            self.chips + int(node["status"]["capacity"].get(TPU, 0)),
         )
 
 

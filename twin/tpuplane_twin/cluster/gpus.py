@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
+from tpuplane.labels import GPU
 
-RESOURCE = "nvidia.com/gpu"
-TAINT = {"key": RESOURCE, "value": "present", "effect": "NoSchedule"}
+TAINT = {"key": GPU, "value": "present", "effect": "NoSchedule"}
 
 # As GKE's cluster autoscaler reads them back (GoogleCloudPlatform/cluster-autoscaler, pkg/cloudprovider/gke/labels).
 _DRIVERS = {"DEFAULT": "default", "LATEST": "latest"}

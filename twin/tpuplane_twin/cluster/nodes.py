@@ -9,12 +9,13 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from tpuplane.labels import GPU, TPU
 from tpuplane.tpu import region_of
 
 from tpuplane_twin.cluster.addresses import node_address
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.capacity import capacity_labels, capacity_taints
-from tpuplane_twin.cluster.gpus import RESOURCE, TAINT, Gpus
+from tpuplane_twin.cluster.gpus import TAINT, Gpus
 from tpuplane_twin.cluster.machines import Machine, ephemeral_storage, machine
 from tpuplane_twin.gcp.backend import node_numbers
 
@@ -131,9 +132,9 @@ class Pool:
             {"key": taint["key"], "value": taint.get("value", ""), "effect": _EFFECTS[taint["effect"]]}
             for taint in self.config.get("taints", [])
         ]
-        if self.machine.tpu is not None and not any(taint["key"] == "google.com/tpu" for taint in taints):
-            taints.append({"key": "google.com/tpu", "value": "present", "effect": "NoSchedule"})
-        if self.gpus is not None and not any(taint["key"] == RESOURCE for taint in taints):
+        if self.machine.tpu is not None and not any(taint["key"] == TPU for taint in taints):
+            taints.append({"key": TPU, "value": "present", "effect": "NoSchedule"})
+        if self.gpus is not None and not any(taint["key"] == GPU for taint in taints):
             taints.append(TAINT)
         return taints + capacity_taints(self.pool)
 
@@ -243,9 +244,9 @@ class Pool:
     def _resources(self) -> Object:
         machine_type = self.machine
         disk, disk_for_pods = ephemeral_storage(self.config.get("diskSizeGb"), self._local_ssds)
-        devices = {"google.com/tpu": str(machine_type.tpu.chips)} if machine_type.tpu is not None else {}
+        devices = {TPU: str(machine_type.tpu.chips)} if machine_type.tpu is not None else {}
         if self.gpus is not None:
-            devices[RESOURCE] = str(self.gpus.offered)
+            devices[GPU] = str(self.gpus.offered)
         return {
             "capacity": {
                 "cpu": str(machine_type.vcpus),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tpuplane.labels import TPU
 from tpuplane.tpu import Generation, catalogue
 
 from tpuplane_twin.elasticity.classes import ComputeClass
@@ -19,7 +20,6 @@ _ACCELERATOR = f"{_PREFIX}/gke-tpu-accelerator"
 _TOPOLOGY = f"{_PREFIX}/gke-tpu-topology"
 _PROVISIONING = f"{_PREFIX}/gke-provisioning"
 _ZONE = "topology.kubernetes.io/zone"
-_CHIPS = "google.com/tpu"
 
 
 class _NotMade(Exception):
@@ -121,7 +121,7 @@ def _offers(pod: Pod, where: Provisioning) -> Iterator[Offer]:
 def _by_selectors(pod: Pod, where: Provisioning) -> Iterator[Offer]:
     """Node auto-provisioning: the pod's own selectors say everything."""
     label, topology = asked(pod, _ACCELERATOR), asked(pod, _TOPOLOGY)
-    chips = pod.requests.get(_CHIPS, 0) // 1000
+    chips = pod.requests.get(TPU, 0) // 1000
     if label is None or topology is None or not chips:
         return
     generation = generation_called(label)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tpuplane.labels import TPU
+
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.simulation import Simulation
@@ -26,7 +28,6 @@ _MESSAGES = {
     UNSCHEDULABLE: "Provisioning Request's pods cannot be scheduled in the nodepool",
 }
 _NO_POOL_MESSAGE = "No nodepool with QueuedProvisioning enabled is available for scale up"
-_CHIPS = "google.com/tpu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,8 @@ def fit(group: Group, pods: Sequence[Pod]) -> Fit | Misfit:
     for zone in group.growing_zones():
         nodes = needed(group, zone, pods, group.room(zone))
         if nodes:
-            chips = nodes * group.templates[zone].allocatable.get(_CHIPS, 0)
-            return Fit(zone, nodes, chips - sum(pod.requests.get(_CHIPS, 0) for pod in pods))
+            chips = nodes * group.templates[zone].allocatable.get(TPU, 0)
+            return Fit(zone, nodes, chips - sum(pod.requests.get(TPU, 0) for pod in pods))
     if any(needed(group, zone, pods) for zone in group.zones):
         return Misfit(LIMITED if group.capped(None).growing_zones() else FULL)
     empty = Simulation(group.templates.values(), ())

@@ -101,7 +101,8 @@ class Queue:
 def plan_answers(queue: Queue, nodes: Sequence[Node], groups: Sequence[Group], limits: Limits, now: float) -> Answers:
     """What to do. Whoever was accepted keeps its place; then the oldest that waits takes of what is left."""
     answers = Answers()
-    pools = {group.name: limits.cap(group) for group in groups if group.queued}
+    present = {group.name: group for group in groups}
+    pools = {name: limits.cap(group) for name, group in present.items() if group.queued}
     for request in sorted(queue.requests, key=lambda it: (it.state == "Pending", it.created, it.name)):
         condition: Condition | None = None
         if request.state in ("Pending", "Accepted"):
@@ -109,7 +110,7 @@ def plan_answers(queue: Queue, nodes: Sequence[Node], groups: Sequence[Group], l
             if condition is None and request.state == "Pending":
                 condition = _receive(answers, queue, request, pools, now)
             elif condition is None:
-                condition = _serve(answers, queue, request, pools, {group.name: group for group in groups}, now)
+                condition = _serve(answers, queue, request, pools, present, now)
         elif request.state == "Provisioned" and now - queue.at(request, "Provisioned") >= queue.booking_seconds:
             condition = BOOKING_EXPIRED
         elif request.state == "BookingExpired" and now - queue.at(request, "Provisioned") >= request.lifetime:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tpuplane.labels import TPU
+
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Node, Pod
 from tpuplane_twin.elasticity.selectors import Selector, label_selector, selects
@@ -13,7 +15,6 @@ from tpuplane_twin.elasticity.simulation import Simulation
 
 _UTILIZATION = 0.5
 """GKE's threshold: a node whose requests are at least this share of it is not emptied."""
-_CHIPS = "google.com/tpu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def _last_first(node: Node) -> tuple[str, int]:
 
 def _little_used(node: Node, pods: Sequence[Pod], share: float) -> bool:
     """Whether the pods ask for less than that share of the node: of its chips, where it has any."""
-    resources = (_CHIPS,) if node.allocatable.get(_CHIPS) else ("cpu", "memory")
+    resources = (TPU,) if node.allocatable.get(TPU) else ("cpu", "memory")
     asked = {resource: sum(pod.requests.get(resource, 0) for pod in pods) for resource in resources}
     return all(amount < share * node.allocatable.get(resource, 0) for resource, amount in asked.items())
 

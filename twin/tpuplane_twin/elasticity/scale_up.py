@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tpuplane.labels import TPU
+
 from tpuplane_twin.cluster.nodes import POOL_LABEL
 from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.groups import Group
@@ -17,7 +19,6 @@ Gang = tuple[Pod, ...]
 PROVISIONING = "node auto-provisioning"
 MAX_SIZE = "max node group size reached"
 QUEUED = "nodes come for ProvisioningRequests only"
-_CHIPS = "google.com/tpu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def gangs(pods: Sequence[Pod]) -> list[Gang]:
 
 
 def _order(pod: Pod) -> tuple[object, ...]:
-    return (pod.created, -pod.requests.get(_CHIPS, 0), -pod.requests.get("cpu", 0), pod.key)
+    return (pod.created, -pod.requests.get(TPU, 0), -pod.requests.get("cpu", 0), pod.key)
 
 
 def _fits_now(simulation: Simulation, gang: Gang) -> bool:
@@ -135,7 +136,7 @@ def _score(simulation: Simulation, group: Group, waiting: Sequence[Gang]) -> tup
         asked = sum(pod.requests.get(resource, 0) for gang in helped for pod in gang)
         return sum(node.allocatable.get(resource, 0) for node in nodes) - asked
 
-    return (idle(_CHIPS), not group.spot, idle("cpu"), idle("memory"))
+    return (idle(TPU), not group.spot, idle("cpu"), idle("memory"))
 
 
 def _grow(simulation: Simulation, group: Group, waiting: Sequence[Gang]) -> tuple[Group, list[Gang]]:

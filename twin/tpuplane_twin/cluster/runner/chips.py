@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tpuplane.labels import TPU
 from tpuplane.tpu import Slice
 
 from tpuplane_twin.cluster.api import Object
-
-TPU = "google.com/tpu"
 
 
 def asked(container: Object) -> int:

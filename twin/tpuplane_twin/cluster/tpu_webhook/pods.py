@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from tpuplane.labels import TPU
+
 Pod = dict[str, Any]
 Container = dict[str, Any]
 
-TPU = "google.com/tpu"
 ACCELERATOR = "cloud.google.com/gke-tpu-accelerator"
 TOPOLOGY = "cloud.google.com/gke-tpu-topology"
 SLICE_TOPOLOGY = "cloud.google.com/gke-tpu-slice-topology"

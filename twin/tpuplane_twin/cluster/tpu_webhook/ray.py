@@ -9,9 +9,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from tpuplane.labels import TPU
+
 from tpuplane_twin.cluster.tpu_webhook.pods import (
     NODE_POOL,
-    TPU,
     Container,
     Pod,
     Refused,
