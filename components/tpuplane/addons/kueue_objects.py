@@ -12,7 +12,6 @@ from tpuplane.plan.queue_model import (
     QueuesPlan,
     ResourceQuotaPlan,
 )
-from tpuplane.quantities import canonical
 
 API_VERSION = "kueue.x-k8s.io/v1beta2"
 _BACKOFF_SECONDS, _BACKOFF_MOST = 60, 1800
@@ -112,9 +111,9 @@ def _groups(queues: QueuesPlan, quotas: tuple[FlavorQuotaPlan, ...]) -> list[Spe
 
 
 def _quota(quota: ResourceQuotaPlan) -> Spec:
-    values: Spec = {"name": quota.resource, "nominalQuota": canonical(quota.nominal)}
+    values: Spec = {"name": quota.resource, "nominalQuota": quota.quantity(quota.nominal)}
     if quota.borrowing_limit is not None:
-        values["borrowingLimit"] = canonical(quota.borrowing_limit)
+        values["borrowingLimit"] = quota.quantity(quota.borrowing_limit)
     if quota.lending_limit is not None:
-        values["lendingLimit"] = canonical(quota.lending_limit)
+        values["lendingLimit"] = quota.quantity(quota.lending_limit)
     return values

@@ -56,17 +56,16 @@ def _counted_in(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> ResourceQuotaPlan
 def _own(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> str:
     own = _counted_in(quota, flavor)
     if own.resource == TPU:
-        chips = int(own.nominal)
-        return f"{counted(chips // flavor.per_slice[TPU], 'slice')}, {counted(chips, UNITS[TPU])}"
+        return f"{counted(own.nominal // flavor.per_slice[TPU], 'slice')}, {counted(own.nominal, UNITS[TPU])}"
     if own.resource == GPU:
-        return counted(int(own.nominal), UNITS[GPU])
+        return counted(own.nominal, UNITS[GPU])
     amounts = {it.resource: it.nominal for it in quota.resources}
-    return f"{counted(int(amounts['cpu']), UNITS['cpu'])}, {amounts['memory'].removesuffix('Gi')} GB"
+    return f"{counted(amounts['cpu'], UNITS['cpu'])}, {amounts['memory']} GB"
 
 
 def _limit(quota: ResourceQuotaPlan, which: Literal["borrowing_limit", "lending_limit"], without: str) -> str:
-    limit: str | None = getattr(quota, which)
-    return without if limit is None else counted(int(limit), UNITS[quota.resource])
+    limit: int | None = getattr(quota, which)
+    return without if limit is None else counted(limit, UNITS[quota.resource])
 
 
 def queues_as_json(cluster: ClusterPlan) -> dict[str, Any] | None:
@@ -111,11 +110,15 @@ def _quotas(quotas: tuple[FlavorQuotaPlan, ...]) -> list[dict[str, Any]]:
         {
             "flavor": quota.flavor,
             "resource": it.resource,
-            "nominal": it.nominal,
-            "borrowingLimit": it.borrowing_limit,
-            "lendingLimit": it.lending_limit,
+            "nominal": it.quantity(it.nominal),
+            "borrowingLimit": _quantity(it, it.borrowing_limit),
+            "lendingLimit": _quantity(it, it.lending_limit),
         }
         for quota in quotas
         for it in quota.resources
-        if it.nominal != "0" or it.borrowing_limit is not None
+        if it.nominal or it.borrowing_limit is not None
     ]
+
+
+def _quantity(quota: ResourceQuotaPlan, amount: int | None) -> str | None:
+    return None if amount is None else quota.quantity(amount)

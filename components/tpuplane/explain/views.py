@@ -77,9 +77,9 @@ def addon_views(platform: PlatformPlan, cluster: str, key: str) -> Sequence[Addo
 
 def _quota(quota: FlavorQuotaPlan) -> Sequence[str]:
     """Chips or GPUs, for CPUs go with them; of the system pool cores."""
-    amounts = {it.resource: it.nominal for it in quota.resources if it.nominal != "0"}
+    amounts = {it.resource: it.nominal for it in quota.resources if it.nominal}
     shown = [it for it in (TPU, GPU) if it in amounts] or [it for it in ("cpu",) if it in amounts]
-    return [f"{counted(int(amounts[it]), UNITS[it])} of {quota.flavor}" for it in shown]
+    return [f"{counted(amounts[it], UNITS[it])} of {quota.flavor}" for it in shown]
 
 
 def _access(queue: ClusterQueuePlan) -> tuple[str, ...]:

@@ -16,6 +16,8 @@ from tpuplane.spec.names import SYSTEM_POOL
 from tpuplane.tpu import Slice
 
 CPU_FLAVOR = "cpu"
+ANY_NODE = {"kubernetes.io/os": "linux"}
+"""A flavor with a topology needs a label; this one every node has."""
 SLICE_TOPOLOGY = TopologyPlan("slices", (GKE_POOL_LABEL, "kubernetes.io/hostname"))
 """A multi-host pool is one slice, so the pool is the domain in which a job's hosts must be together."""
 CUBE_TOPOLOGY = TopologyPlan(
@@ -35,6 +37,10 @@ _CUBE_HEALTH = {"cloud.google.com/gke-tpu-partition-4x4x4-state": "HEALTHY"}
 FLAVOR_LABEL = "tpuplane-flavor"
 """The flavor that nodes belong to. A flavor asks for labels and cannot ask for their absence: by GKE's alone, whole
 GPUs would be sought on shared ones too, and a team's slices in pools of the same shape that no team has."""
+
+ELASTIC = "-elastic"
+"""End of the names of flavors without a topology. Kueue changes no flavor that has one, so what would change it has
+another name: the new flavor is made, queues go over to it, and the former one is deleted."""
 
 # Label, and key of the taint, of nodes that come by ProvisioningRequest only.
 _QUEUED = "cloud.google.com/gke-queued"
@@ -64,26 +70,26 @@ def flavors(pools: Iterable[NodePoolPlan], order: Sequence[Capacity], *, system_
 
     CPUs go first because a pod that asks for no chips fits everywhere, and must not sit on a TPU host.
     """
-    named = sorted(
+    by_name = sorted(
         ((_name(pool), pool) for pool in pools),
         key=lambda item: (rank(item[1].capacity, order), item[0]),
     )
     # Kueue places within a topology only on nodes that are there. The hosts of an elastic pool are not before work is
     # admitted, unless a ProvisioningRequest brings them: then Kueue places after it. One flavor without a topology
     # beside others that have one stops every job that names none.
-    there = all(pool.autoscaling is None or _queued(pool) for _, pool in named)
+    there = all(pool.autoscaling is None or _queued(pool) for _, pool in by_name)
     return (
-        _cpus(SLICE_TOPOLOGY.name if there else None, system_pool=system_pool),
+        _cpus(placed=there, system_pool=system_pool),
         *(
             _flavor(name, [pool for _, pool in of], placed=there)
-            for name, of in groupby(named, key=lambda item: item[0])
+            for name, of in groupby(by_name, key=lambda item: item[0])
         ),
-    )  # fmt: skip
+    )
 
 
 def in_flavors(found: Iterable[FlavorPlan], pools: Iterable[NodePoolPlan]) -> tuple[NodePoolPlan, ...]:
     """The same pools; the nodes of those that teams use say which flavor they are."""
-    used = {(flavor.name, pool) for flavor in found for pool in flavor.pools}
+    used = {(flavor.kind, pool) for flavor in found for pool in flavor.pools}
     return tuple(
         replace(pool, node_labels={**pool.node_labels, FLAVOR_LABEL: _name(pool)})
         if (_name(pool), pool.pool) in used
@@ -92,16 +98,26 @@ def in_flavors(found: Iterable[FlavorPlan], pools: Iterable[NodePoolPlan]) -> tu
     )
 
 
-def flavor_of(pools: Sequence[NodePoolPlan], key: str) -> str | None:
+def flavor_of(found: Iterable[FlavorPlan], pools: Sequence[NodePoolPlan], key: str) -> str | None:
     """The name of the flavor that a pool belongs to; None for a pool without a node pool (no slices)."""
-    return next((_name(pool) for pool in pools if pool.pool == key), None)
+    kinds = {_name(pool) for pool in pools if pool.pool == key}
+    return next((flavor.name for flavor in found if flavor.kind in kinds), None)
+
+
+def named(kind: str, *, placed: bool) -> str:
+    """The name of a flavor of nodes of this kind, with a topology or without."""
+    return kind if placed else f"{kind}{ELASTIC}"
 
 
 def _name(pool: NodePoolPlan) -> str:
+    """What its nodes are to Kueue: pools of the same name have the same labels and taints."""
     if pool.gpu is not None:
-        return gpu_flavor_name(pool.gpu, pool.capacity, queued=_queued(pool))
-    name = flavor_name(_slice(pool), pool.capacity, queued=_queued(pool))
-    return f"{name}-cubes" if pool.dynamic_slicing else name
+        name = gpu_flavor_name(pool.gpu, pool.capacity, queued=_queued(pool))
+    else:
+        name = flavor_name(_slice(pool), pool.capacity, queued=_queued(pool))
+    return "-".join(
+        filter(None, (name, "cubes" if pool.dynamic_slicing else "", "classed" if pool.compute_class else ""))
+    )
 
 
 def _slice(pool: NodePoolPlan) -> Slice:
@@ -125,11 +141,11 @@ def _queued(pool: NodePoolPlan) -> bool:
     return pool.flex_start is not None and pool.flex_start.queued
 
 
-def _taints(pools: Sequence[NodePoolPlan]) -> Iterator[str]:
-    yield TPU if pools[0].gpu is None else GPU  # GKE calls the taint like the resource
-    if _queued(pools[0]):
+def _taints(pool: NodePoolPlan) -> Iterator[str]:
+    yield TPU if pool.gpu is None else GPU  # GKE calls the taint like the resource
+    if _queued(pool):
         yield _QUEUED
-    if any(pool.compute_class is not None for pool in pools):
+    if pool.compute_class is not None:
         # A team that has quota on the pool may use it without asking for its class too.
         yield CLASS_LABEL
 
@@ -139,14 +155,14 @@ def rank(capacity: Capacity, order: Sequence[Capacity]) -> int:
     return order.index(capacity) if capacity in order else len(order)
 
 
-def _cpus(topology: str | None, *, system_pool: bool) -> FlavorPlan:
+def _cpus(*, placed: bool, system_pool: bool) -> FlavorPlan:
     """The system pool; in a cluster of somebody else's, which has none of ours, every node that its pods fit."""
     return FlavorPlan(
-        name=CPU_FLAVOR,
-        # A flavor with a topology needs a label; this one every node has.
-        node_labels={POOL_LABEL: SYSTEM_POOL} if system_pool else {"kubernetes.io/os": "linux"},
+        name=named(CPU_FLAVOR, placed=placed),
+        kind=CPU_FLAVOR,
+        node_labels={POOL_LABEL: SYSTEM_POOL} if system_pool else ANY_NODE,
         tolerated_taints=(),
-        topology=topology,
+        topology=SLICE_TOPOLOGY.name if placed else None,
         capacity="on-demand",
         pools=(SYSTEM_POOL,),
         slices=0,
@@ -154,7 +170,7 @@ def _cpus(topology: str | None, *, system_pool: bool) -> FlavorPlan:
     )
 
 
-def _flavor(name: str, pools: Sequence[NodePoolPlan], *, placed: bool) -> FlavorPlan:
+def _flavor(kind: str, pools: Sequence[NodePoolPlan], *, placed: bool) -> FlavorPlan:
     first = pools[0]
     nodes = sum(pool.max_nodes * len(pool.zones) for pool in pools)
     if first.gpu is not None:
@@ -163,15 +179,16 @@ def _flavor(name: str, pools: Sequence[NodePoolPlan], *, placed: bool) -> Flavor
         shape = _slice(first)
         labels, slices, per_slice = shape.node_labels, nodes // shape.hosts, _whole_slice(first, shape)
     return FlavorPlan(
-        name=name,
+        name=named(kind, placed=placed),
+        kind=kind,
         node_labels={
             **labels,
             CAPACITY_LABEL: first.capacity,
-            FLAVOR_LABEL: name,
+            FLAVOR_LABEL: kind,
             **({_QUEUED: "true"} if _queued(first) else {}),
             **(_CUBE_HEALTH if first.dynamic_slicing else {}),
         },
-        tolerated_taints=tuple(_taints(pools)),
+        tolerated_taints=tuple(_taints(first)),
         topology=(CUBE_TOPOLOGY if first.dynamic_slicing else SLICE_TOPOLOGY).name if placed else None,
         capacity=first.capacity,
         pools=tuple(dict.fromkeys(pool.pool for pool in pools)),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from tpuplane.plan.cluster_model import AuthorizedNetworkPlan, ControlPlanePlan
-from tpuplane.plan.flavors import CPU_FLAVOR, rank
+from tpuplane.plan.flavors import ANY_NODE, CPU_FLAVOR, named, rank
 from tpuplane.plan.multi_kueue_model import KindPlan, ManagerPlan, WorkerPlan
 from tpuplane.plan.queue_model import (
     CheckUsePlan,
@@ -17,7 +17,6 @@ from tpuplane.plan.queue_model import (
     QueuesPlan,
     ResourceQuotaPlan,
 )
-from tpuplane.plan.queues import GIB, quantity
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.addon_catalogue import addon_catalogue
 from tpuplane.spec.locations import region_of
@@ -85,15 +84,15 @@ def manager_queues(spec: PlatformSpec, queues: Mapping[str, QueuesPlan]) -> Queu
     # flavor with a topology promises, and refuses work that asks for one that no flavor has.
     placed = all(it.topologies for it in found)
     flavors = _flavors(spec, [flavor for it in found for flavor in it.flavors], placed=placed)
-    order = [flavor.name for flavor in flavors]
+    names = {of.name: flavor.name for flavor in flavors for it in found for of in it.flavors if of.kind == flavor.kind}
     return replace(
         found[0],
         topologies=tuple(dict.fromkeys(topology for it in found for topology in it.topologies)) if placed else (),
         flavors=flavors,
         checks=(),
-        shared=_summed([it.shared for it in found], order, covered),
+        shared=_summed([it.shared for it in found], names, covered),
         cluster_queues=tuple(
-            _queue(spec, name, [it for part in found for it in part.cluster_queues if it.name == name], order, covered)
+            _queue(spec, name, [it for part in found for it in part.cluster_queues if it.name == name], names, covered)
             for name in spec.teams
             if workers_of(spec, name)
         ),
@@ -102,12 +101,12 @@ def manager_queues(spec: PlatformSpec, queues: Mapping[str, QueuesPlan]) -> Queu
 
 
 def _queue(
-    spec: PlatformSpec, name: str, parts: Sequence[ClusterQueuePlan], order: Sequence[str], covered: tuple[str, ...]
+    spec: PlatformSpec, name: str, parts: Sequence[ClusterQueuePlan], names: Mapping[str, str], covered: tuple[str, ...]
 ) -> ClusterQueuePlan:
     """A team's queue in the manager. No pod runs in its namespaces, so that they need no compute class."""
     return replace(
         parts[0],
-        flavors=_summed([part.flavors for part in parts], order, covered),
+        flavors=_summed([part.flavors for part in parts], names, covered),
         local_queues=tuple(replace(local, compute_class=None) for local in parts[0].local_queues),
         # Nodes are asked for in a worker; Kueue takes both kinds of checks in one queue for a mistake.
         checks=(CheckUsePlan(f"multikueue-{name}"),),
@@ -116,19 +115,19 @@ def _queue(
 
 
 def _flavors(spec: PlatformSpec, found: Iterable[FlavorPlan], *, placed: bool) -> tuple[FlavorPlan, ...]:
-    """Flavors of the same name are one: shape and capacity are in the name, so the workers' differ in little."""
+    """Flavors of one kind are one, for kinds have the same labels and taints everywhere; but CPUs, which are the
+    system pool of one worker and any node of another."""
     order = spec.queues.capacity_order
-    named = sorted(found, key=lambda it: (it.name != CPU_FLAVOR, rank(it.capacity, order), it.name))
-    return tuple(_flavor(list(alike), placed=placed) for _, alike in groupby(named, key=lambda it: it.name))
+    by_kind = sorted(found, key=lambda it: (it.kind != CPU_FLAVOR, rank(it.capacity, order), it.kind))
+    return tuple(_flavor(list(alike), placed=placed) for _, alike in groupby(by_kind, key=lambda it: it.kind))
 
 
 def _flavor(alike: Sequence[FlavorPlan], *, placed: bool) -> FlavorPlan:
     first = alike[0]
-    common = set(first.node_labels.items()).intersection(*(it.node_labels.items() for it in alike))
     return replace(
         first,
-        node_labels={label: value for label, value in first.node_labels.items() if (label, value) in common},
-        tolerated_taints=tuple(dict.fromkeys(taint for it in alike for taint in it.tolerated_taints)),
+        name=named(first.kind, placed=placed),
+        node_labels=ANY_NODE if first.kind == CPU_FLAVOR else first.node_labels,
         topology=first.topology if placed else None,
         pools=tuple(dict.fromkeys(pool for it in alike for pool in it.pools)),
         slices=sum(it.slices for it in alike),
@@ -137,15 +136,17 @@ def _flavor(alike: Sequence[FlavorPlan], *, placed: bool) -> FlavorPlan:
 
 
 def _summed(
-    parts: Iterable[tuple[FlavorQuotaPlan, ...]], order: Sequence[str], covered: tuple[str, ...]
+    parts: Iterable[tuple[FlavorQuotaPlan, ...]], names: Mapping[str, str], covered: tuple[str, ...]
 ) -> tuple[FlavorQuotaPlan, ...]:
-    """The quotas of several queues in one, flavor by flavor."""
+    """The quotas of several queues in one, by flavor; `names` are the manager's, in its order, by the workers'."""
     by_flavor: dict[str, list[FlavorQuotaPlan]] = {}
     for part in parts:
         for quota in part:
-            by_flavor.setdefault(quota.flavor, []).append(quota)
+            by_flavor.setdefault(names[quota.flavor], []).append(quota)
     return tuple(
-        FlavorQuotaPlan(name, tuple(_sum(it, by_flavor[name]) for it in covered)) for name in order if name in by_flavor
+        FlavorQuotaPlan(name, tuple(_sum(it, by_flavor[name]) for it in covered))
+        for name in dict.fromkeys(names.values())
+        if name in by_flavor
     )
 
 
@@ -153,17 +154,13 @@ def _sum(resource: str, quotas: Iterable[FlavorQuotaPlan]) -> ResourceQuotaPlan:
     found = [it for quota in quotas for it in quota.resources if it.resource == resource]
     return ResourceQuotaPlan(
         resource,
-        _total(resource, [it.nominal for it in found]),
-        borrowing_limit=_limit(resource, [it.borrowing_limit for it in found]),
-        lending_limit=_limit(resource, [it.lending_limit for it in found]),
+        sum(it.nominal for it in found),
+        borrowing_limit=_limit([it.borrowing_limit for it in found]),
+        lending_limit=_limit([it.lending_limit for it in found]),
     )
 
 
-def _limit(resource: str, limits: Sequence[str | None]) -> str | None:
+def _limit(limits: Sequence[int | None]) -> int | None:
     """Together there is no limit where one of them has none."""
     known = [it for it in limits if it is not None]
-    return _total(resource, known) if limits and len(known) == len(limits) else None
-
-
-def _total(resource: str, amounts: Iterable[str]) -> str:
-    return quantity(resource, sum(int(amount.removesuffix(GIB)) for amount in amounts))
+    return sum(known) if limits and len(known) == len(limits) else None

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tpuplane.labels import GPU
+from tpuplane.quantities import canonical
 from tpuplane.spec.capacity import Capacity
 from tpuplane.spec.teams import PodSecurity
+
+_IN_GIB = ("memory", "ephemeral-storage")  # Compute Engine's GB are 2^30 bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class FlavorPlan:
     """A ResourceFlavor: slices or GPU nodes of one shape and capacity, or the system pool's CPUs."""
 
     name: str
+    kind: str  # what its nodes are called; the name too, where there is a topology
     node_labels: dict[str, str]
     tolerated_taints: tuple[str, ...]  # keys; Kueue lets admitted pods tolerate them
     topology: str | None  # name of a TopologyPlan
@@ -74,12 +78,16 @@ class FlavorPlan:
 
 @dataclass(frozen=True, slots=True)
 class ResourceQuotaPlan:
-    """What a queue has of one resource of one flavor, as Kubernetes quantities."""
+    """What a queue has of one resource of one flavor: chips, GPUs, cores, GiB of memory and storage."""
 
     resource: str
-    nominal: str
-    borrowing_limit: str | None = None  # None: no limit
-    lending_limit: str | None = None  # None: everything
+    nominal: int
+    borrowing_limit: int | None = None  # None: no limit
+    lending_limit: int | None = None  # None: everything
+
+    def quantity(self, amount: int) -> str:
+        """So much of the resource, as a Kubernetes quantity."""
+        return canonical(f"{amount}Gi" if self.resource in _IN_GIB else amount)
 
 
 @dataclass(frozen=True, slots=True)

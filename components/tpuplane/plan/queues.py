@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import replace
 
 from tpuplane.labels import GPU, TPU
-from tpuplane.plan.flavors import CPU_FLAVOR, TOPOLOGIES, flavor_of, flavors
+from tpuplane.plan.flavors import TOPOLOGIES, flavor_of, flavors
 from tpuplane.plan.model import NodePoolPlan
 from tpuplane.plan.queue_model import (
     AdmissionCheckPlan,
@@ -31,9 +31,6 @@ from tpuplane.spec.teams import GpuQuotaSpec, PoolQuotaSpec, TeamClusterSpec, Te
 COVERED = (TPU, "cpu", "memory", "ephemeral-storage")
 """Every resource that TPU pods ask for: one that no queue covers is never admitted (xpk issue 603)."""
 
-_GB = ("memory", "ephemeral-storage")  # Compute Engine's GB are 2^30 bytes
-GIB = "Gi"
-
 
 def queues_plan(
     spec: PlatformSpec,
@@ -52,7 +49,7 @@ def queues_plan(
     used_gpus = {pool for team in teams.values() for pool in team.clusters[key].gpu_pools}
     pools = (*(it for it in tpu_pools if it.pool in used), *(it for it in gpu_pools if it.pool in used_gpus))
     found = flavors(pools, spec.queues.capacity_order, system_pool=system_pool)
-    shares = {name: _shares(team.clusters[key], tpu_pools, gpu_pools) for name, team in teams.items()}
+    shares = {name: _shares(found, team.clusters[key], tpu_pools, gpu_pools) for name, team in teams.items()}
     covered = (*COVERED, GPU) if any(GPU in flavor.per_slice for flavor in found) else COVERED
     queues = spec.queues
     return QueuesPlan(
@@ -62,7 +59,7 @@ def queues_plan(
             PriorityClassPlan(name, priority.value, priority.description)
             for name, priority in queues.priorities.items()
         ),
-        checks=tuple(AdmissionCheckPlan(it.name, it.provisioning) for it in found if it.provisioning is not None),
+        checks=tuple(AdmissionCheckPlan(it.kind, it.provisioning) for it in found if it.provisioning is not None),
         cohort=spec.name,
         shared=_shared(found, shares, covered),
         cluster_queues=tuple(
@@ -100,15 +97,18 @@ class _Share:
 
 
 def _shares(
-    team: TeamClusterSpec, tpu_pools: tuple[NodePoolPlan, ...], gpu_pools: tuple[NodePoolPlan, ...]
+    found: tuple[FlavorPlan, ...],
+    team: TeamClusterSpec,
+    tpu_pools: tuple[NodePoolPlan, ...],
+    gpu_pools: tuple[NodePoolPlan, ...],
 ) -> dict[str, _Share]:
     shares: dict[str, _Share] = defaultdict(_Share)
     for key, quota in team.pools.items():
-        flavor = flavor_of(tpu_pools, key)
+        flavor = flavor_of(found, tpu_pools, key)
         if flavor is not None:
             shares[flavor].add(*_in_slices(quota, next(it for it in tpu_pools if it.pool == key)))
     for key, gpu_quota in team.gpu_pools.items():
-        flavor = flavor_of(gpu_pools, key)
+        flavor = flavor_of(found, gpu_pools, key)
         if flavor is not None:
             shares[flavor].add(*_in_gpus(gpu_quota, next(it for it in gpu_pools if it.pool == key)))
     return shares
@@ -155,13 +155,16 @@ def _cluster_queue(
     mine = tuple(flavor for flavor in found if flavor.name in shares)
     return ClusterQueuePlan(
         name=name,
-        flavors=(_cpu_quota(cluster, covered), *(_quota(flavor, shares[flavor.name], covered) for flavor in mine)),
+        flavors=(
+            _cpu_quota(found[0], cluster, covered),
+            *(_quota(flavor, shares[flavor.name], covered) for flavor in mine),
+        ),
         weight=team.weight if fair else None,
         local_queues=tuple(
             LocalQueuePlan(team.queue, own, classes.get(own), team.pod_security) for own in namespaces_of(name, team)
         ),
         members=tuple(_member(member) for member in team.members),
-        checks=tuple(CheckUsePlan(it.name, (it.name,)) for it in mine if it.provisioning is not None),
+        checks=tuple(CheckUsePlan(it.kind, (it.name,)) for it in mine if it.provisioning is not None),
     )
 
 
@@ -173,10 +176,10 @@ def _launcher(cluster: ClusterSpec, team: str) -> LauncherPlan | None:
     return LauncherPlan(addon.namespace, addon.account, addon.secret)
 
 
-def _cpu_quota(cluster: TeamClusterSpec, covered: tuple[str, ...]) -> FlavorQuotaPlan:
+def _cpu_quota(flavor: FlavorPlan, cluster: TeamClusterSpec, covered: tuple[str, ...]) -> FlavorQuotaPlan:
     cpu = cluster.cpu
     amounts = {"cpu": cpu.cores, "memory": cpu.memory_gb, "ephemeral-storage": cpu.storage_gb}
-    return FlavorQuotaPlan(CPU_FLAVOR, tuple(ResourceQuotaPlan(it, quantity(it, amounts.get(it, 0))) for it in covered))
+    return FlavorQuotaPlan(flavor.name, tuple(ResourceQuotaPlan(it, amounts.get(it, 0)) for it in covered))
 
 
 def _quota(flavor: FlavorPlan, share: _Share, covered: tuple[str, ...]) -> FlavorQuotaPlan:
@@ -187,7 +190,7 @@ def _quota(flavor: FlavorPlan, share: _Share, covered: tuple[str, ...]) -> Flavo
         tuple(
             ResourceQuotaPlan(
                 resource,
-                quantity(resource, flavor.amount(resource, share.own)),
+                flavor.amount(resource, share.own),
                 borrowing_limit=_limit(share.borrowing, flavor, resource) if resource == counted else None,
                 lending_limit=_limit(share.lending, flavor, resource) if resource == counted else None,
             )
@@ -196,8 +199,8 @@ def _quota(flavor: FlavorPlan, share: _Share, covered: tuple[str, ...]) -> Flavo
     )
 
 
-def _limit(parts: int | None, flavor: FlavorPlan, resource: str) -> str | None:
-    return None if parts is None else str(flavor.amount(resource, parts))
+def _limit(parts: int | None, flavor: FlavorPlan, resource: str) -> int | None:
+    return None if parts is None else flavor.amount(resource, parts)
 
 
 def _shared(
@@ -209,14 +212,9 @@ def _shared(
         own = sum(of[flavor.name].own for of in shares.values() if flavor.name in of)
         idle = flavor.slices * flavor.parts - own
         if idle > 0:
-            amounts = tuple(ResourceQuotaPlan(it, quantity(it, flavor.amount(it, idle))) for it in covered)
+            amounts = tuple(ResourceQuotaPlan(it, flavor.amount(it, idle)) for it in covered)
             left.append(FlavorQuotaPlan(flavor.name, amounts))
     return tuple(left)
-
-
-def quantity(resource: str, amount: int) -> str:
-    """So much of a resource, as a Kubernetes quantity: memory and storage are in GiB."""
-    return f"{amount}{GIB if resource in _GB else ''}" if amount else "0"
 
 
 def _member(member: str) -> MemberPlan:

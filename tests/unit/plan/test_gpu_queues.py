@@ -51,21 +51,21 @@ def queues_of(teams: dict[str, Any], gpu_pools: dict[str, Any] | None = None) ->
     return queues
 
 
-def amounts(quotas: tuple[FlavorQuotaPlan, ...], flavor: str) -> dict[str, str]:
+def amounts(quotas: tuple[FlavorQuotaPlan, ...], flavor: str) -> dict[str, int]:
     (quota,) = (it for it in quotas if it.flavor == flavor)
     return {it.resource: it.nominal for it in quota.resources}
 
 
 def test_flavors_are_machine_types_as_they_are_shared_and_bought() -> None:
     queues = queues_of({"a": {"gpuPools": {name: {"nodes": 1} for name in GPU_POOLS}}})
-    by_name = {flavor.name: flavor for flavor in queues.flavors}
-    assert list(by_name) == [
+    by_kind = {flavor.kind: flavor for flavor in queues.flavors}
+    assert list(by_kind) == [
         "cpu",
         "a2-highgpu-1g-1g.5gb-time-sharing-2",
         "g2-standard-24",
         "a3-highgpu-8g-spot",
     ]
-    assert by_name["a2-highgpu-1g-1g.5gb-time-sharing-2"].node_labels == {
+    assert by_kind["a2-highgpu-1g-1g.5gb-time-sharing-2"].node_labels == {
         "cloud.google.com/gke-accelerator": "nvidia-tesla-a100",
         "cloud.google.com/gke-accelerator-count": "1",
         "node.kubernetes.io/instance-type": "a2-highgpu-1g",
@@ -77,30 +77,31 @@ def test_flavors_are_machine_types_as_they_are_shared_and_bought() -> None:
     }
     assert {flavor.tolerated_taints for flavor in queues.flavors[1:]} == {("nvidia.com/gpu",)}
     assert {flavor.topology for flavor in queues.flavors} == {None}, "nodes that come and go"
+    assert {flavor.name for flavor in queues.flavors} == {f"{kind}-elastic" for kind in by_kind}
 
 
 def test_a_quota_has_its_part_of_the_node_with_each_gpu() -> None:
     queues = queues_of({"a": {"gpuPools": {"l4s": {"gpus": 3}, "h100s": {"nodes": 1}}}})
     own = queues.cluster_queues[0].flavors
     # A g2-standard-24 has 2 L4s, 24 vCPUs and 96 GB; an a3-highgpu-8g has 16 local SSDs of 375 GB.
-    assert amounts(own, "g2-standard-24") == {
-        TPU: "0",
-        "cpu": "36",
-        "memory": "144Gi",
-        "ephemeral-storage": "150Gi",
-        GPU: "3",
+    assert amounts(own, "g2-standard-24-elastic") == {
+        TPU: 0,
+        "cpu": 36,
+        "memory": 144,
+        "ephemeral-storage": 150,
+        GPU: 3,
     }
-    assert amounts(own, "a3-highgpu-8g-spot")["ephemeral-storage"] == "6000Gi"
-    assert amounts(own, "cpu")[GPU] == "0"
+    assert amounts(own, "a3-highgpu-8g-spot-elastic")["ephemeral-storage"] == 6000
+    assert amounts(own, "cpu-elastic")[GPU] == 0
     # Three nodes in each of two zones.
-    assert amounts(queues.shared, "g2-standard-24")[GPU] == "9"
+    assert amounts(queues.shared, "g2-standard-24-elastic")[GPU] == 9
 
 
 def test_limits_are_on_gpus_alone_and_in_the_unit_of_the_quota() -> None:
     share = {"h100s": {"nodes": 2, "borrowingLimit": 0, "lendingLimit": 1}}
     (_, quota) = queues_of({"a": {"gpuPools": share}}).cluster_queues[0].flavors
     limits = {it.resource: (it.borrowing_limit, it.lending_limit) for it in quota.resources}
-    assert limits.pop(GPU) == ("0", "8")
+    assert limits.pop(GPU) == (0, 8)
     assert set(limits.values()) == {(None, None)}
 
 
@@ -111,13 +112,13 @@ def test_gpus_are_covered_only_where_a_team_has_some() -> None:
     assert beside.covered == (*without.covered, GPU)
     for queue in beside.cluster_queues:
         assert all(tuple(it.resource for it in quota.resources) == beside.covered for quota in queue.flavors)
-    assert amounts(beside.cluster_queues[0].flavors, "v6e-4x4")[TPU] == "16"
+    assert amounts(beside.cluster_queues[0].flavors, "v6e-4x4")[TPU] == 16
 
 
 def test_a_pool_without_nodes_has_nothing_to_share() -> None:
     empty = {"l4s": {**GPU_POOLS["l4s"], "nodes": 0}}
     queues = queues_of({"a": {"gpuPools": {"l4s": {"gpus": 0}}}}, empty)
-    assert amounts(queues.cluster_queues[0].flavors, "g2-standard-24")[GPU] == "0"
+    assert amounts(queues.cluster_queues[0].flavors, "g2-standard-24")[GPU] == 0
     assert queues.shared == ()
 
 
@@ -130,5 +131,5 @@ def test_teams_and_the_cohort_together_have_every_gpu_once(nodes: int, parts: li
     queues = queues_of(teams, {"l4s": {**GPU_POOLS["l4s"], "nodes": nodes}})
     everything = [*(quota for queue in queues.cluster_queues for quota in queue.flavors), *queues.shared]
     held = [amounts((quota,), "g2-standard-24") for quota in everything if quota.flavor == "g2-standard-24"]
-    assert sum(int(it[GPU]) for it in held) == 4 * nodes
-    assert sum(int(it["cpu"]) for it in held) == 48 * nodes
+    assert sum(it[GPU] for it in held) == 4 * nodes
+    assert sum(it["cpu"] for it in held) == 48 * nodes

@@ -66,15 +66,15 @@ def test_a_team_has_in_the_manager_what_it_has_in_all_workers() -> None:
     queues = made["hub"].queues
     assert queues is not None
     research, product = queues.cluster_queues
-    assert chips(research.flavors) == {"cpu": ("0", None, None), "v6e-4x4": ("48", "48", None)}
-    assert chips(product.flavors) == {"cpu": ("0", None, None), "v6e-4x4": ("16", None, "0")}
-    assert chips(queues.shared) == {"v6e-4x4": ("32", None, None)}
+    assert chips(research.flavors) == {"cpu": (0, None, None), "v6e-4x4": (48, 48, None)}
+    assert chips(product.flavors) == {"cpu": (0, None, None), "v6e-4x4": (16, None, 0)}
+    assert chips(queues.shared) == {"v6e-4x4": (32, None, None)}
     (cpu,) = [it for it in research.flavors if it.flavor == "cpu"]
     assert {it.resource: it.nominal for it in cpu.resources} == {
-        "google.com/tpu": "0",
-        "cpu": "32",
-        "memory": "128Gi",
-        "ephemeral-storage": "200Gi",
+        "google.com/tpu": 0,
+        "cpu": 32,
+        "memory": 128,
+        "ephemeral-storage": 200,
     }
     assert research.workers == ("lab-east", "lab-central")
     assert product.workers == ("lab-central",)
@@ -92,7 +92,10 @@ def test_the_manager_has_the_namespaces_and_queues_of_its_workers_and_their_flav
     assert hub.cluster_queues[0].local_queues == east.cluster_queues[0].local_queues
     assert hub.priorities == east.priorities
     for flavor, own in zip(hub.flavors, east.flavors, strict=True):
-        assert (flavor.name, flavor.node_labels, flavor.topology) == (own.name, own.node_labels, own.topology)
+        assert (flavor.name, flavor.topology) == (own.name, own.topology)
+    assert hub.flavors[1].node_labels == east.flavors[1].node_labels
+    # The system pool of one worker may be any node of another, and Kueue wants a label.
+    assert hub.flavors[0].node_labels == {"kubernetes.io/os": "linux"}
 
 
 def test_the_manager_promises_a_placement_only_where_every_worker_places() -> None:
@@ -103,6 +106,10 @@ def test_the_manager_promises_a_placement_only_where_every_worker_places() -> No
         assert queues is not None
         assert {it.topology for it in queues.flavors} == topologies
         assert bool(queues.topologies) is (topologies == {"slices"})
+        names = ["v6e-4x4", "cpu"] if queues.topologies else ["v6e-4x4-elastic", "cpu-elastic"]
+        assert sorted(it.name for it in queues.flavors) == sorted(names)
+        # Of one worker they are named otherwise, and are the same.
+        assert chips(queues.cluster_queues[0].flavors)[names[0]] == (32, None, None)
 
 
 def test_workers_let_in_the_managers_pods_and_nobody_else() -> None:
@@ -162,4 +169,4 @@ def test_the_manager_promises_every_slice_of_its_workers_once(parts: list[tuple[
     queues = planned(spanning(teams))["hub"].queues
     assert queues is not None
     promised = sum(int(chips(it.flavors)["v6e-4x4"][0]) for it in queues.cluster_queues)
-    assert promised + int(chips(queues.shared).get("v6e-4x4", ("0", None, None))[0]) == 6 * 16
+    assert promised + chips(queues.shared).get("v6e-4x4", (0, None, None))[0] == 6 * 16

@@ -63,6 +63,14 @@ def test_work_for_queued_hosts_waits_for_their_request_and_other_work_does_not()
     assert {quota.flavor for quota in queue.flavors} == {"cpu", "v6e-4x4", check.name}
 
 
+def test_a_check_keeps_its_name_where_flavors_lose_their_topology() -> None:
+    queues = queues_of(later=QUEUED, soon=FLEX)
+    (check,) = queues.checks
+    assert check.name == "v6e-4x4-flex-start-queued"
+    (queue,) = queues.cluster_queues
+    assert [(it.check, it.flavors) for it in queue.checks] == [(check.name, (f"{check.name}-elastic",))]
+
+
 def test_flex_start_alone_asks_for_nothing() -> None:
     queues = queues_of(soon=FLEX)
     assert queues.checks == ()
@@ -84,12 +92,12 @@ def test_a_request_for_gpus_is_a_check_of_its_own() -> None:
 
 
 def test_only_queued_nodes_have_the_label_and_the_taint_of_queueing() -> None:
-    flavors = {flavor.name: flavor for flavor in queues_of(later=QUEUED, soon=FLEX).flavors}
+    flavors = {flavor.kind: flavor for flavor in queues_of(later=QUEUED, soon=FLEX).flavors}
     queued, plain = flavors["v6e-4x4-flex-start-queued"], flavors["v6e-4x4-flex-start"]
     assert queued.node_labels == {
         **plain.node_labels,
         "cloud.google.com/gke-queued": "true",
-        "tpuplane-flavor": queued.name,
+        "tpuplane-flavor": queued.kind,
     }
     assert set(queued.tolerated_taints) - set(plain.tolerated_taints) == {"cloud.google.com/gke-queued"}
 

@@ -23,13 +23,19 @@ POOLS: dict[str, Any] = {
 }
 
 
-def queues_of(teams: dict[str, Any], pools: dict[str, Any] | None = None, **queues: Any) -> QueuesPlan:
+def queues_of(
+    teams: dict[str, Any],
+    pools: dict[str, Any] | None = None,
+    classes: dict[str, Any] | None = None,
+    **queues: Any,
+) -> QueuesPlan:
     """The queues of one cluster whose teams have these quotas by pool."""
     spec = PlatformSpec.parse(
         {
             "name": "lab",
             "project": "tpuplane-lab",
             "queues": queues,
+            "classes": classes or {},
             "teams": {name: {"clusters": {"main": {"pools": quotas}}} for name, quotas in teams.items()},
             "clusters": {"main": {"location": "us-central1-b", "addons": {"kueue": {}}, "pools": pools or POOLS}},
         }
@@ -39,7 +45,7 @@ def queues_of(teams: dict[str, Any], pools: dict[str, Any] | None = None, **queu
     return found
 
 
-def chips(quotas: tuple[FlavorQuotaPlan, ...]) -> dict[str, tuple[str, str | None, str | None]]:
+def chips(quotas: tuple[FlavorQuotaPlan, ...]) -> dict[str, tuple[int, int | None, int | None]]:
     """Chips by flavor: nominal quota, borrowing and lending limit."""
     return {
         quota.flavor: (it.nominal, it.borrowing_limit, it.lending_limit)
@@ -57,9 +63,9 @@ def test_pools_of_one_shape_and_capacity_are_one_flavor() -> None:
         ("v6e-4x4", ("trainer", "more"), 4),
     ]
     assert chips(queues.cluster_queues[0].flavors) == {
-        "cpu": ("0", None, None),
-        "v6e-2x4-8t": ("8", None, None),
-        "v6e-4x4": ("48", None, None),
+        "cpu": (0, None, None),
+        "v6e-2x4-8t": (8, None, None),
+        "v6e-4x4": (48, None, None),
     }
 
 
@@ -77,8 +83,8 @@ def test_limits_are_in_the_unit_of_the_quota() -> None:
             "b": {"trainer": {"chips": 16, "borrowingLimit": 32}},
         }
     )
-    assert chips(queues.cluster_queues[0].flavors)["v6e-4x4"] == ("32", "16", "0")
-    assert chips(queues.cluster_queues[1].flavors)["v6e-4x4"] == ("16", "32", None)
+    assert chips(queues.cluster_queues[0].flavors)["v6e-4x4"] == (32, 16, 0)
+    assert chips(queues.cluster_queues[1].flavors)["v6e-4x4"] == (16, 32, None)
 
 
 def test_a_flavor_has_the_labels_of_its_pools_and_tolerates_their_taint() -> None:
@@ -100,6 +106,28 @@ def test_slices_are_placed_by_topology_only_where_their_hosts_are_always_there()
     queues = queues_of({"a": {"trainer": {"slices": 1}}}, elastic)
     assert queues.topologies == ()
     assert {flavor.topology for flavor in queues.flavors} == {None}
+
+
+def test_what_would_change_a_flavor_changes_its_name_and_no_node() -> None:
+    """Kueue refuses the change: "resourceFlavorSpec are immutable when topologyName is set"."""
+    fixed = queues_of({"a": {"trainer": {"slices": 1}}})
+    elastic = queues_of({"a": {"trainer": {"slices": 1}}}, {"trainer": {**V6E, "autoscaling": {"maxSlices": 3}}})
+    assert [it.name for it in fixed.flavors] == ["cpu", "v6e-4x4"]
+    assert [it.name for it in elastic.flavors] == ["cpu-elastic", "v6e-4x4-elastic"]
+    assert [it.node_labels for it in fixed.flavors] == [it.node_labels for it in elastic.flavors]
+    (queue,) = elastic.cluster_queues
+    assert [it.flavor for it in queue.flavors] == ["cpu-elastic", "v6e-4x4-elastic"]
+
+
+def test_pools_of_a_class_are_a_flavor_of_their_own() -> None:
+    """Their taints are not those of other pools of the shape."""
+    pools = {"trainer": {**V6E, "slices": 3}, "more": V6E}
+    classes = {"dear": {"priorities": [{"nodepools": ["trainer"]}]}}
+    queues = queues_of({"a": {"trainer": {"slices": 1}, "more": {"slices": 1}}}, pools, classes)
+    assert {it.name: (it.pools, it.tolerated_taints) for it in queues.flavors if it.slices} == {
+        "v6e-4x4": (("more",), ("google.com/tpu",)),
+        "v6e-4x4-classed": (("trainer",), ("google.com/tpu", "cloud.google.com/compute-class")),
+    }
 
 
 def test_a_flavor_with_a_topology_has_a_label_in_a_cluster_of_somebody_elses_too() -> None:
@@ -138,6 +166,6 @@ def test_teams_and_the_cohort_together_have_every_slice_once(slices: int, parts:
         shares.append(min(part, slices - sum(shares)))
     teams = {f"team-{index}": {"trainer": {"slices": share}} for index, share in enumerate(shares)}
     queues = queues_of(teams, {"trainer": {**V6E, "slices": slices}})
-    own = sum(int(chips(queue.flavors).get("v6e-4x4", ("0", None, None))[0]) for queue in queues.cluster_queues)
+    own = sum(chips(queue.flavors).get("v6e-4x4", (0, None, None))[0] for queue in queues.cluster_queues)
     assert own == 16 * sum(shares)
-    assert own + int(chips(queues.shared).get("v6e-4x4", ("0", None, None))[0]) == 16 * slices
+    assert own + chips(queues.shared).get("v6e-4x4", (0, None, None))[0] == 16 * slices
