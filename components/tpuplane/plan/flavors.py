@@ -16,8 +16,6 @@ from tpuplane.spec.names import SYSTEM_POOL
 from tpuplane.tpu import Slice
 
 CPU_FLAVOR = "cpu"
-ANY_NODE = {"kubernetes.io/os": "linux"}
-"""A flavor with a topology needs a label; this one every node has."""
 SLICE_TOPOLOGY = TopologyPlan("slices", (GKE_POOL_LABEL, "kubernetes.io/hostname"))
 """A multi-host pool is one slice, so the pool is the domain in which a job's hosts must be together."""
 CUBE_TOPOLOGY = TopologyPlan(
@@ -160,7 +158,8 @@ def _cpus(*, placed: bool, system_pool: bool) -> FlavorPlan:
     return FlavorPlan(
         name=named(CPU_FLAVOR, placed=placed),
         kind=CPU_FLAVOR,
-        node_labels={POOL_LABEL: SYSTEM_POOL} if system_pool else ANY_NODE,
+        # A flavor with a topology needs a label; this one every node has.
+        node_labels={POOL_LABEL: SYSTEM_POOL} if system_pool else {"kubernetes.io/os": "linux"},
         tolerated_taints=(),
         topology=SLICE_TOPOLOGY.name if placed else None,
         capacity="on-demand",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from tpuplane.plan.cluster_model import AuthorizedNetworkPlan, ControlPlanePlan
-from tpuplane.plan.flavors import ANY_NODE, CPU_FLAVOR, named, rank
+from tpuplane.plan.flavors import CPU_FLAVOR, named, rank
 from tpuplane.plan.multi_kueue_model import KindPlan, ManagerPlan, WorkerPlan
 from tpuplane.plan.queue_model import (
     CheckUsePlan,
@@ -115,8 +115,7 @@ def _queue(
 
 
 def _flavors(spec: PlatformSpec, found: Iterable[FlavorPlan], *, placed: bool) -> tuple[FlavorPlan, ...]:
-    """Flavors of one kind are one, for kinds have the same labels and taints everywhere; but CPUs, which are the
-    system pool of one worker and any node of another."""
+    """Flavors of one kind are one, for they have the same labels and taints in each worker."""
     order = spec.queues.capacity_order
     by_kind = sorted(found, key=lambda it: (it.kind != CPU_FLAVOR, rank(it.capacity, order), it.kind))
     return tuple(_flavor(list(alike), placed=placed) for _, alike in groupby(by_kind, key=lambda it: it.kind))
@@ -127,7 +126,6 @@ def _flavor(alike: Sequence[FlavorPlan], *, placed: bool) -> FlavorPlan:
     return replace(
         first,
         name=named(first.kind, placed=placed),
-        node_labels=ANY_NODE if first.kind == CPU_FLAVOR else first.node_labels,
         topology=first.topology if placed else None,
         pools=tuple(dict.fromkeys(pool for it in alike for pool in it.pools)),
         slices=sum(it.slices for it in alike),

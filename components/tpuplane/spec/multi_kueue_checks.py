@@ -68,7 +68,8 @@ def _check_quotas(spec: PlatformSpec, shared: MultiKueueSpec) -> Iterator[Mistak
     for name, team in spec.teams.items():
         if shared.manager in team.clusters and shared.manager in spec.clusters:
             path = ("teams", name, "clusters", shared.manager)
-            workers = ", ".join(shared.workers)
+            known = [key for key in spec.clusters if key in shared.workers and key != shared.manager]
+            workers = ", ".join(known) or "none yet"
             beside = (*_AT, "manager")
             yield broken("multi-kueue-manager-quota", path, beside, value=shown(shared.manager), workers=workers)
 
