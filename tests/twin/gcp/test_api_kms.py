@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -45,6 +46,20 @@ async def test_a_key_has_a_primary_version_until_that_is_destroyed(api: Api) -> 
     await api.refused("POST", f"/kms/v1/{version}:destroy", {}, 400)
     found = await api.call("GET", f"/kms/v1/{KEY}")
     assert found["primary"]["state"] == "DESTROY_SCHEDULED"
+
+
+async def test_a_version_is_gone_after_parts_of_a_second_too(api: Api) -> None:
+    made = await add_key(api, destroyScheduledDuration="86400.5s")
+    destroyed = await api.call("POST", f"/kms/v1/{made['primary']['name']}:destroy", {})
+    left = datetime.fromisoformat(destroyed["destroyTime"]) - datetime.fromisoformat(made["createTime"])
+    assert left >= timedelta(days=1, seconds=0.5)
+
+
+async def test_no_version_waits_for_ever(api: Api) -> None:
+    await api.call("POST", f"{RINGS}?keyRingId=ring", {})
+    path = f"{RINGS}/ring/cryptoKeys?cryptoKeyId=secrets"
+    asked = {"purpose": "ENCRYPT_DECRYPT", "destroyScheduledDuration": "99999999999999s"}
+    assert "120 days" in await api.refused("POST", path, asked, 400)
 
 
 async def test_names_stay_taken(api: Api) -> None:

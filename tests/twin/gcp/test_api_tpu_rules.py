@@ -176,6 +176,14 @@ NO_RESERVATION = {"consumeReservationType": "NO_RESERVATION"}
             "Queued provisioning node pools need autoscaling",
         ),
         (
+            flex(
+                queuedProvisioning={"enabled": True},
+                config={"flexStart": False},
+                autoscaling={"enabled": True, "minNodeCount": 1, "maxNodeCount": 8, "locationPolicy": "ANY"},
+            ),
+            "Queued provisioning node pools need autoscaling and an initial and minimum node count of 0.",
+        ),
+        (
             v6e(
                 None, queuedProvisioning={"enabled": True}, config={"spot": True, "reservationAffinity": NO_RESERVATION}
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from elastic_objects import cpu_group, pod, pod_json, slice_group
+from elastic_objects import cpu_group, group, pod, pod_json, slice_group
 from tpuplane_twin.elasticity import InvalidSetting, scale_down_after
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.selectors import label_selector, node_affinity, pod_terms, selects
@@ -117,6 +117,12 @@ def test_templates_are_what_the_nodes_will_be() -> None:
     assert [str(taint) for taint in node.taints] == ["google.com/tpu: present"]
     assert node.allocatable["google.com/tpu"] == 4000
     assert (group.hosts, cpu_group().hosts) == (4, 1)
+
+
+@pytest.mark.parametrize(("run", "seconds"), [("3600s", 3600), ("3600.5s", 3600)])
+def test_a_run_may_have_parts_of_a_second(run: str, seconds: int) -> None:
+    found = group("short", "e2-standard-4", config={"machineType": "e2-standard-4", "maxRunDuration": run})
+    assert found.max_run_seconds == seconds
 
 
 def test_the_patience_is_a_setting() -> None:

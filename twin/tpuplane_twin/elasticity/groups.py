@@ -12,6 +12,7 @@ from tpuplane_twin.elasticity.objects import Node
 from tpuplane_twin.elasticity.offers import CAPACITY_WAIT, CLASS, RECYCLE_LEAD, Offer, signature_of
 from tpuplane_twin.gcp.backend import Numbers, capacity_of, node_numbers, sized
 from tpuplane_twin.gcp.container.names import group_urls
+from tpuplane_twin.gcp.schema import seconds
 
 _HOSTNAME = "kubernetes.io/hostname"
 _GIB = 1024**3
@@ -86,7 +87,7 @@ class Group:
             signature=signature_of(pool, shape.topology),
             labels=shape.config.get("labels", {}),
             autoprovisioned=bool(limits.get("autoprovisioned")),
-            max_run_seconds=int(run.removesuffix("s")) if (run := shape.config.get("maxRunDuration")) else None,
+            max_run_seconds=int(seconds(run)) if (run := shape.config.get("maxRunDuration")) else None,
             queued=bool(pool.get("queuedProvisioning", {}).get("enabled")),
             templates={zone: Node.parse(shape.node(Place(zone, 0), "", _NO_NETWORK)) for zone in zones},
             links={

@@ -15,7 +15,7 @@ from tpuplane_twin.gcp.identity import Policies
 from tpuplane_twin.gcp.locations import regions
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.paging import page
-from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.schema import Json, seconds
 from tpuplane_twin.gcp.store import Store
 
 _RING = "cloudkms.keyRings"
@@ -25,6 +25,7 @@ _MULTI_REGIONS = ("global", "us", "europe", "asia")
 _ALGORITHM = "GOOGLE_SYMMETRIC_ENCRYPTION"
 _SHORTEST_ROTATION = 86400  # seconds
 _PENDING = 30 * 86400  # seconds until a destroyed version is gone
+_LONGEST_PENDING = 120 * 86400
 _MUTABLE = ("labels", "nextRotationTime", "rotationPeriod", "versionTemplate.algorithm")
 
 
@@ -98,6 +99,8 @@ class CryptoKeys:
         if call.body.get("purpose") != "ENCRYPT_DECRYPT":
             raise unimplemented("The twin serves keys of purpose ENCRYPT_DECRYPT.")
         _check_rotation(call.body)
+        if seconds(call.body.get("destroyScheduledDuration", "0s")) > _LONGEST_PENDING:
+            raise invalid("The destroy_scheduled_duration must be at most 120 days.")
         template = {"algorithm": _ALGORITHM, "protectionLevel": "SOFTWARE", **call.body.get("versionTemplate", {})}
         made: Json = {
             "destroyScheduledDuration": f"{_PENDING}s",
@@ -160,7 +163,7 @@ class CryptoKeys:
         if version["state"] not in ("ENABLED", "DISABLED"):
             raise failed_precondition(f"{version['name']} is in state {version['state']}.")
         key: Json = self._store.get(CRYPTO_KEY, self.existing(call)) or {}
-        pending = timedelta(seconds=int(key["destroyScheduledDuration"].removesuffix("s")))
+        pending = timedelta(seconds=seconds(key["destroyScheduledDuration"]))
         gone = datetime.fromisoformat(now()) + pending
         version = {**version, "state": "DESTROY_SCHEDULED", "destroyTime": gone.isoformat().replace("+00:00", "Z")}
         self._store.put(_VERSION, version["name"], version)
@@ -210,7 +213,7 @@ def _check_rotation(key: Json) -> None:
     period = key.get("rotationPeriod")
     if period is None:
         return
-    if float(period.removesuffix("s")) < _SHORTEST_ROTATION:
+    if seconds(period) < _SHORTEST_ROTATION:
         raise invalid("The rotation_period must be at least 24 hours.")
     if "nextRotationTime" not in key:
         raise invalid("The next_rotation_time must be set when rotation_period is set.")

@@ -16,7 +16,7 @@ from tpuplane_twin.gcp.collection import Collection
 from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number
-from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.schema import Json, seconds
 from tpuplane_twin.gcp.store import Store
 
 _DASHBOARD = "monitoring.dashboards"
@@ -195,7 +195,7 @@ def _check_condition(where: str, condition: Json) -> None:
     if len(kinds) != 1:
         raise invalid(f"Field {where} must have exactly one kind of condition; it has {len(kinds)}.")
     body = condition[kinds[0]]
-    duration = float(str(body.get("duration", "0s")).removesuffix("s"))
+    duration = seconds(str(body.get("duration", "0s")))
     if kinds[0] in _TIMED and (duration % 60 or not 0 <= duration <= _LONGEST):
         raise invalid(f"Field {where}.duration must be a multiple of 60 seconds, and at most 23 hours and 30 minutes.")
     if kinds[0] == "conditionThreshold" and body.get("comparison") not in _COMPARISONS:

@@ -26,6 +26,11 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found.group(1).lower(), name)
 
 
+def seconds(duration: str) -> float:
+    """Seconds of a duration as the API writes it: "3600s", "3600.5s"."""
+    return float(duration.removesuffix("s"))
+
+
 def _output_only(schema: Json) -> bool:
     described = str(schema.get("description", "")).lower()
     return bool(schema.get("readOnly")) or described.startswith(("[output only]", "output only"))

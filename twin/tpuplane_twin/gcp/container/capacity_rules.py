@@ -5,6 +5,7 @@ from __future__ import annotations
 from tpuplane.tpu import GkeVersion, catalogue
 
 from tpuplane_twin.gcp.container.pool_context import PoolContext
+from tpuplane_twin.gcp.schema import seconds
 
 _RESERVATION_KEY = "compute.googleapis.com/reservation-name"
 _FLEX_SECONDS = (600, 604800)
@@ -95,7 +96,7 @@ def flex_duration(context: PoolContext) -> str | None:
     if not context.flex_start or duration is None:
         return None
     low, high = _FLEX_SECONDS
-    if low <= float(duration.removesuffix("s")) <= high:
+    if low <= seconds(duration) <= high:
         return None
     return f"Max_run_duration {duration} of a flex-start node pool must be between {low}s and {high}s."
 
@@ -145,7 +146,8 @@ def queued_from_zero(context: PoolContext) -> str | None:
         return None
     if _affinity(context) != "NO_RESERVATION":
         return "Queued provisioning node pools need reservation affinity NO_RESERVATION."
-    if context.autoscaling is None or context.limit("totalMinNodeCount") or context.pool.get("initialNodeCount"):
+    least = context.limit("minNodeCount") or context.limit("totalMinNodeCount")
+    if context.autoscaling is None or least or context.pool.get("initialNodeCount"):
         return "Queued provisioning node pools need autoscaling and an initial and minimum node count of 0."
     return None
 
