@@ -48,6 +48,11 @@ class MemoryBackend:
     def hold(self) -> None:
         self.go.clear()
 
+    def step(self) -> None:
+        """Let go what waits now; what comes after it is held again."""
+        self.go.set()
+        self.go.clear()
+
     async def create_cluster(self, cluster: Json) -> Endpoint:
         await self._step("create_cluster", cluster["name"])
         port = 6443 + len(self.clusters)
@@ -111,6 +116,11 @@ class Api:
             await asyncio.sleep(0)
             operation = await self.call("GET", f"{PROJECT_PATH}/operations/{operation['name']}")
         return operation
+
+    async def reached(self, call: str, name: str) -> None:
+        """Wait until this is the last that was asked of the backend."""
+        while self.backend.calls[-1:] != [(call, name)]:
+            await asyncio.sleep(0)
 
     async def done(self, method: str, path: str, body: Any = None) -> Json:
         """A GKE change, waited for; it must succeed."""

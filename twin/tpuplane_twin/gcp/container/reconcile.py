@@ -1,11 +1,15 @@
-"""The work behind GKE's operations: make the backend what the store says, then write how it went."""
+"""The work behind GKE's operations: make the backend what the store says, then write how it went.
+
+The API admits changes while the backend works. So what was read before an `await` is never written back: what is
+stored is read again, and only the fields that the work decides are changed.
+"""
 
 from __future__ import annotations
 
 import base64
 import contextlib
 
-from tpuplane_twin.gcp.backend import NODES, BackendError, ClusterBackend, Numbers, node_numbers
+from tpuplane_twin.gcp.backend import NODES, BackendError, ClusterBackend, Endpoint, Numbers, node_numbers
 from tpuplane_twin.gcp.container import pool_rules
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL, parent_cluster
 from tpuplane_twin.gcp.container.shortages import shortage
@@ -75,12 +79,12 @@ class Reconciler:
             self._store.delete(CLUSTER, work["target"])
             return
         kind = CLUSTER if work["target"] == work["cluster"] else POOL
-        found = self._store.get(kind, work["target"])
-        if found is not None:
-            reason = {"canonicalCode": "INTERNAL", "message": message}
-            status = _FAILED_STATUS[work["action"]]
-            failed = {**found, "status": status, "statusMessage": message, "conditions": [reason]}
-            self._store.put(kind, work["target"], failed)
+        reason = {"canonicalCode": "INTERNAL", "message": message}
+        fields = {"status": _FAILED_STATUS[work["action"]], "statusMessage": message, "conditions": [reason]}
+        if work["action"] in (DELETE_CLUSTER, DELETE_POOL):
+            self._change(kind, work["target"], fields)
+        else:
+            self._mark(kind, work["target"], fields)
 
     async def restore(self, cluster: str) -> None:
         """Start a settled cluster's control plane again and re-apply its pools; a failure leaves it DEGRADED."""
@@ -88,18 +92,19 @@ class Reconciler:
         if stored is None or stored["status"] not in _SETTLED_CLUSTER:
             return
         try:
-            stored = await self._start(cluster, stored)
-            self._store.put(CLUSTER, cluster, stored)
+            endpoint = await self._backend.create_cluster(self._view(cluster, stored))
+            running = _reachable(self._store.get(CLUSTER, cluster) or stored, endpoint)
+            self._store.put(CLUSTER, cluster, running)
             for key, pool in self._store.items(POOL, f"{cluster}/nodePools"):
                 if pool["status"] in _SETTLED_POOL:
-                    await self._backend.apply_node_pool(self._view(cluster, stored), pool_view(key, pool))
+                    await self._backend.apply_node_pool(self._view(cluster, running), pool_view(key, pool))
         except Exception as error:
-            degraded = {**stored, "status": "DEGRADED", "statusMessage": str(error)}
-            self._store.put(CLUSTER, cluster, degraded)
+            self._mark(CLUSTER, cluster, {"status": "DEGRADED", "statusMessage": str(error)})
             if isinstance(error, BackendError):
                 raise
             raise BackendError(f"Internal error: {type(error).__name__}: {error}") from error
-        if stored["status"] == "DEGRADED":
+        latest = self._store.get(CLUSTER, cluster)
+        if latest is not None and latest["status"] == "DEGRADED":
             self._settle(CLUSTER, cluster)
 
     async def resize(self, key: str, seen: Numbers, wanted: Numbers) -> bool:
@@ -136,29 +141,32 @@ class Reconciler:
         if cluster is None or pool is None or pool["status"] not in SCALABLE:
             raise BackendError(f"Node pool {key} is not running.")
         await self._backend.delete_node_pool(self._view(name, cluster), pool_view(key, pool))
+        pool = self._store.get(POOL, key)
+        if pool is None or pool["status"] == "STOPPING":
+            return
         if pool.get("autoscaling", {}).get("enabled"):
             pool = {**pool, NODES: {zone: [] for zone in pool["locations"]}}
             self._store.put(POOL, key, pool)
         try:
             await self._apply_pool(name, cluster, key, pool, node_numbers(pool))
         except BackendError as error:
-            self._store.put(POOL, key, {**pool, "status": "RUNNING_WITH_ERROR", "statusMessage": str(error)})
+            self._mark(POOL, key, {"status": "RUNNING_WITH_ERROR", "statusMessage": str(error)})
             raise
 
     async def _create_cluster(self, key: str) -> Commit:
         cluster = self._store.get(CLUSTER, key) or {}
         pools = self._store.items(POOL, f"{key}/nodePools")
         try:
-            started = await self._start(key, cluster)
+            endpoint = await self._backend.create_cluster(self._view(key, cluster))
             for name, pool in pools:
-                await self._apply_pool(key, started, name, pool, node_numbers(pool))
+                await self._apply_pool(key, _reachable(cluster, endpoint), name, pool, node_numbers(pool))
         except BackendError:
             with contextlib.suppress(BackendError):
                 await self._backend.delete_cluster(self._view(key, cluster))
             raise
 
         def commit() -> None:
-            self._store.put(CLUSTER, key, started)
+            self._store.put(CLUSTER, key, _reachable(self._store.get(CLUSTER, key) or cluster, endpoint))
             self._settle(CLUSTER, key)
             for name, _ in pools:
                 self._settle(POOL, name)
@@ -175,28 +183,6 @@ class Reconciler:
             self._store.delete(CLUSTER, key)
 
         return commit
-
-    async def _start(self, key: str, cluster: Json) -> Json:
-        """Start the control plane; the cluster with the address and certificate that clients connect with."""
-        endpoint = await self._backend.create_cluster(self._view(key, cluster))
-        certificate = base64.b64encode(endpoint.ca_certificate.encode()).decode()
-        started = {
-            **cluster,
-            "endpoint": endpoint.address,
-            "masterAuth": {**cluster.get("masterAuth", {}), "clusterCaCertificate": certificate},
-        }
-        private = dict(cluster["privateClusterConfig"])
-        control = dict(cluster["controlPlaneEndpointsConfig"])
-        # GKE's is a name in gke.goog, which nobody could look up here.
-        control["dnsEndpointConfig"] = {**control.get("dnsEndpointConfig", {}), "endpoint": endpoint.address}
-        ip = {**control["ipEndpointsConfig"], "privateEndpoint": private["privateEndpoint"]}
-        if ip.get("enablePublicEndpoint"):
-            private["publicEndpoint"] = ip["publicEndpoint"] = endpoint.address
-        return {
-            **started,
-            "privateClusterConfig": private,
-            "controlPlaneEndpointsConfig": {**control, "ipEndpointsConfig": ip},
-        }
 
     async def _apply_pool(self, cluster_key: str, cluster: Json, key: str, pool: Json, comes: Numbers) -> None:
         """Bring the pool about; `comes` are the nodes for which Compute Engine must have machines."""
@@ -217,8 +203,35 @@ class Reconciler:
         return cluster_view(self._store, key, cluster)
 
     def _settle(self, kind: str, key: str) -> None:
+        self._mark(kind, key, {"status": "RUNNING"})
+
+    def _mark(self, kind: str, key: str, fields: Json) -> None:
+        """How it stands now. A deletion that was asked for meanwhile keeps its STOPPING."""
         found = self._store.get(kind, key)
-        # A deletion that was asked for meanwhile keeps its STOPPING.
         if found is not None and found["status"] != "STOPPING":
+            self._change(kind, key, fields)
+
+    def _change(self, kind: str, key: str, fields: Json) -> None:
+        found = self._store.get(kind, key)
+        if found is not None:
             rest = {name: value for name, value in found.items() if name not in ("statusMessage", "conditions")}
-            self._store.put(kind, key, {**rest, "status": "RUNNING"})
+            self._store.put(kind, key, {**rest, **fields})
+
+
+def _reachable(cluster: Json, endpoint: Endpoint) -> Json:
+    """The cluster with the address and certificate that clients connect with."""
+    certificate = base64.b64encode(endpoint.ca_certificate.encode()).decode()
+    private = dict(cluster["privateClusterConfig"])
+    control = dict(cluster["controlPlaneEndpointsConfig"])
+    # GKE's is a name in gke.goog, which nobody could look up here.
+    control["dnsEndpointConfig"] = {**control.get("dnsEndpointConfig", {}), "endpoint": endpoint.address}
+    ip = {**control["ipEndpointsConfig"], "privateEndpoint": private["privateEndpoint"]}
+    if ip.get("enablePublicEndpoint"):
+        private["publicEndpoint"] = ip["publicEndpoint"] = endpoint.address
+    return {
+        **cluster,
+        "endpoint": endpoint.address,
+        "masterAuth": {**cluster.get("masterAuth", {}), "clusterCaCertificate": certificate},
+        "privateClusterConfig": private,
+        "controlPlaneEndpointsConfig": {**control, "ipEndpointsConfig": ip},
+    }
