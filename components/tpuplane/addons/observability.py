@@ -1,7 +1,8 @@
 """The project's dashboard, alert policies, log metrics and the right to read its metrics, from the plan."""
 
 import json
-from typing import TypedDict
+from collections.abc import Sequence
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp as gcp
@@ -17,6 +18,10 @@ class ObservabilityArgs(TypedDict):
 
     plan: ObservabilityPlan
     """What is shown and told. Changed in place."""
+
+    after: NotRequired[Sequence[pulumi.Resource]]
+    """The clusters that the same program makes. The project's identity pool, which a frontend's account is of, exists
+    once its first cluster with Workload Identity does: Google refuses a grant before."""
 
 
 class Observability(pulumi.ComponentResource):
@@ -38,7 +43,7 @@ class Observability(pulumi.ComponentResource):
                 project=project,
                 role=plan.frontend_grant.role,
                 member=plan.frontend_grant.member,
-                opts=inside,
+                opts=pulumi.ResourceOptions(parent=self, depends_on=list(args.get("after", ()))),
             )
         if plan.dashboard is not None:
             gcp.monitoring.Dashboard(

@@ -6,7 +6,7 @@ from typing import TypedDict
 import pulumi
 
 from tpuplane.addons import Observability
-from tpuplane.gke import AnyCluster, GpuNodePool, Network, TpuNodePool
+from tpuplane.gke import AnyCluster, Cluster, GpuNodePool, Network, TpuNodePool
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.platform.args import PlatformArgs
 from tpuplane.platform.clusters import make_cluster, make_node_pools
@@ -99,7 +99,11 @@ class Platform(pulumi.ComponentResource):
         if platform.observability.wanted:
             Observability(
                 f"{name}-observability",
-                {"project": platform.project, "plan": platform.observability},
+                {
+                    "project": platform.project,
+                    "plan": platform.observability,
+                    "after": [it.resource for it in clusters.values() if isinstance(it, Cluster)],
+                },
                 pulumi.ResourceOptions(parent=self),
             )
         self.clusters = {
