@@ -37,8 +37,8 @@ def test_alerts_reach_the_channels(watched: Deployment) -> None:
 def test_the_dashboard_comes_after_the_metric_that_it_shows(watched: Deployment) -> None:
     (dashboard,), (metric,) = of_type(watched, ":Dashboard"), of_type(watched, "logging/metric:Metric")
     assert metric.urn in dashboard.request.dependencies
-    assert "user_tpuplane_libtpu_errors" in dashboard.inputs["dashboardJson"]
-    assert metric.inputs["name"] == "tpuplane/libtpu_errors"
+    assert "user_tpuplane_lab_libtpu_errors" in dashboard.inputs["dashboardJson"]
+    assert metric.inputs["name"] == "tpuplane/lab/libtpu_errors"
 
 
 def test_kueues_metrics_are_read_with_an_account_that_may_nothing_else(watched: Deployment) -> None:

@@ -31,7 +31,7 @@ def observability_plan(spec: PlatformSpec, system_pools: Mapping[str, str]) -> O
         key: it.existing.name if it.existing else cluster_name(spec.name, key) for key, it in spec.clusters.items()
     }
     queued = [names[key] for key, it in spec.clusters.items() if it.addons.monitoring and it.addons.kueue]
-    selector = _Selector(names.values(), queued)
+    selector = _Selector(spec.name, names.values(), queued)
     frontends = {
         key: _frontend(spec, wanted_here, system_pools.get(key))
         for key, it in spec.clusters.items()
@@ -52,8 +52,12 @@ def observability_plan(spec: PlatformSpec, system_pools: Mapping[str, str]) -> O
 class _Selector:
     """Queries and filters over the platform's clusters."""
 
-    def __init__(self, clusters: Iterable[str], queued: Iterable[str]) -> None:
-        self.clusters, self.queued = tuple(clusters), tuple(queued)
+    def __init__(self, platform: str, clusters: Iterable[str], queued: Iterable[str]) -> None:
+        self.platform, self.clusters, self.queued = platform, tuple(clusters), tuple(queued)
+
+    def metric(self, named: str) -> str:
+        """A metric's name, with the platform's in it where it is one of its own."""
+        return named.format(platform=self.platform)
 
     def fill(self, query: str, **numbers: int) -> str:
         """The query with metrics and numbers filled in."""
@@ -70,10 +74,12 @@ class _Selector:
         return f'resource.type="k8s_container" AND resource.labels.cluster_name=({clusters}) AND ({lines})'
 
     def _series(self, metric: Mapping[str, Any]) -> str:
-        if "resource" not in metric:
-            return f'{metric["metric"]}{{cluster=~"{"|".join(self.queued)}"}}'
-        resource, clusters = metric["resource"], "|".join(self.clusters)
-        return f'{promql(metric["metric"])}{{monitored_resource="{resource}",cluster_name=~"{clusters}"}}'
+        if "resource" in metric:
+            name, clusters = promql(self.metric(metric["metric"])), "|".join(self.clusters)
+            labels = [f'monitored_resource="{metric["resource"]}"', f'cluster_name=~"{clusters}"']
+        else:
+            name, labels = metric["metric"], [f'cluster=~"{"|".join(self.queued)}"']
+        return f"{name}{{{','.join([*labels, *([metric['where']] if 'where' in metric else [])])}}}"
 
 
 def promql(metric: str) -> str:
@@ -126,7 +132,7 @@ def _log_metrics(wanted: ObservabilitySpec, selector: _Selector) -> tuple[LogMet
     if not wanted.libtpu_errors:
         return ()
     libtpu = observability_data()["libtpu"]
-    return (LogMetricPlan(libtpu["metric"], selector.logs(libtpu["errors"])),)
+    return (LogMetricPlan(selector.metric(libtpu["metric"]), selector.logs(libtpu["errors"])),)
 
 
 def _scrapes(cluster: ClusterSpec) -> tuple[ScrapePlan, ...]:

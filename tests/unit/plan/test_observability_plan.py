@@ -74,9 +74,33 @@ def test_queries_are_about_the_platforms_clusters() -> None:
     assert "[5m]" in down
     assert re.search(r"\[60m\]\) < 5\)$", idle)
     # Only the first has a Kueue whose metrics are collected.
-    assert 'kueue_pending_workloads{cluster=~"lab-one"}[120m]' in starved
+    assert 'cluster=~"lab-one"' in starved
+    assert "[120m:1m]" in starved
     assert '"lab-one" OR "lab-two"' in made.log_metrics[0].filter
     assert made.labels == {"team": "ml"}
+
+
+def test_what_waits_is_counted_over_both_statuses_and_by_one_replica() -> None:
+    made = observed({}, kueue={}, monitoring={})
+    waiting = 'sum by (cluster, cluster_queue) (kueue_pending_workloads{cluster=~"lab-one",replica_role!="follower"})'
+    # One of the statuses is 0 whenever the other is not: a minimum over them would never rise.
+    assert made.alerts[-1].query.startswith(f"(min_over_time({waiting}[120m:1m]) > 0) unless")
+    assert made.dashboard is not None
+    charts = [tile["widget"].get("xyChart") for tile in made.dashboard["mosaicLayout"]["tiles"]]
+    queries = {data["timeSeriesQuery"]["prometheusQuery"] for chart in charts if chart for data in chart["dataSets"]}
+    assert waiting in queries
+
+
+def test_who_is_told_of_a_starved_queue_has_no_twin() -> None:
+    text = observed({}, kueue={}, monitoring={}).alerts[-1].text
+    assert "`tpuplane status`" in text
+    assert "twin" not in text
+
+
+def test_two_platforms_of_a_project_have_a_log_metric_each() -> None:
+    made = observed({})
+    assert [it.name for it in made.log_metrics] == ["tpuplane/lab/libtpu_errors"]
+    assert "logging_googleapis_com:user_tpuplane_lab_libtpu_errors{" in json.dumps(made.dashboard)
 
 
 def test_a_queue_is_watched_only_where_its_metrics_are_collected() -> None:
