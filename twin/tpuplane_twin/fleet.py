@@ -67,18 +67,7 @@ class Fleet:
             plane = self._planes.get(name)
             if plane is None:
                 require_space(self._paths.clusters / name, _CLUSTER_MIB, "a cluster's control plane")
-                plane = ControlPlane(
-                    name,
-                    self._paths.clusters / name,
-                    processes=self._processes,
-                    ports=self._ports,
-                    tools=self._tools,
-                    token=self._token,
-                    trusted=self._trusted,
-                    operators=self._operators,
-                    vpc=self._vpc,
-                )
-                self._planes[name] = plane
+                plane = self._planes[name] = self._new_plane(name)
             await plane.apply_cluster(cluster)
             await plane.start(lambda waiting: self._report(f"{cluster['name']}: {waiting}"))
             self._write_kubeconfig()
@@ -90,13 +79,12 @@ class Fleet:
             await self._plane(cluster).apply_cluster(cluster)
 
     async def delete_cluster(self, cluster: Json) -> None:
-        """Stop the control plane and remove its folder."""
+        """Stop the control plane and remove its folder, also one that was not started since the twin came up."""
         name = context_name(cluster)
         async with self._locks.setdefault(name, asyncio.Lock()), _as_backend_error():
-            plane = self._planes.pop(name, None)
-            if plane is not None:
-                await plane.delete()
-                self._write_kubeconfig()
+            plane = self._planes.pop(name, None) or self._new_plane(name)
+            await plane.delete()
+            self._write_kubeconfig()
 
     async def apply_node_pool(self, cluster: Json, pool: Json) -> None:
         """Make the pool's simulated nodes what the API says."""
@@ -145,6 +133,19 @@ class Fleet:
     async def close(self) -> None:
         """Stop every control plane; their data stays."""
         await asyncio.gather(*(plane.stop() for plane in self._planes.values()))
+
+    def _new_plane(self, name: str) -> ControlPlane:
+        return ControlPlane(
+            name,
+            self._paths.clusters / name,
+            processes=self._processes,
+            ports=self._ports,
+            tools=self._tools,
+            token=self._token,
+            trusted=self._trusted,
+            operators=self._operators,
+            vpc=self._vpc,
+        )
 
     def _plane(self, cluster: Json) -> ControlPlane:
         plane = self._planes.get(context_name(cluster))

@@ -55,6 +55,16 @@ async def test_a_cluster_that_is_deleted_while_it_is_made_stays_stopping(project
     await project.refused("GET", CLUSTER, None, 404)
 
 
+async def test_a_cluster_that_could_not_be_made_is_deleted_without_complaint(project: Api) -> None:
+    project.backend.hold()
+    await project.call("POST", CLUSTERS, {"cluster": cluster_body()})
+    deleted = await project.call("DELETE", CLUSTER)
+    project.backend.refuse["c1"] = "port 6443 is taken"
+    project.backend.go.set()
+    assert "statusMessage" not in await project.wait(deleted)
+    await project.refused("GET", CLUSTER, None, 404)
+
+
 async def test_an_update_that_fails_leaves_a_deletion_stopping(cluster: Api) -> None:
     cluster.backend.hold()
     updated = await cluster.call("PUT", CLUSTER, UPGRADE)

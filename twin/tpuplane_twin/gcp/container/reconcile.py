@@ -174,8 +174,10 @@ class Reconciler:
         return commit
 
     async def _delete_cluster(self, key: str) -> Commit:
-        cluster = self._store.get(CLUSTER, key) or {}
-        await self._backend.delete_cluster(self._view(key, cluster))
+        cluster = self._store.get(CLUSTER, key)
+        # Its creation may have failed while the deletion was queued: then nothing of it is left.
+        if cluster is not None:
+            await self._backend.delete_cluster(self._view(key, cluster))
 
         def commit() -> None:
             for name, _ in self._store.items(POOL, f"{key}/nodePools"):

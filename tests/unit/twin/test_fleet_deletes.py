@@ -1,0 +1,39 @@
+"""A cluster that is deleted leaves nothing behind, whether or not it ran since the twin came up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from tpuplane_twin.fleet import Fleet, context_name
+from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.ports import PortBook
+from tpuplane_twin.processes import ProcessManager
+from tpuplane_twin.tools import Tools
+
+pytestmark = pytest.mark.unit
+
+CLUSTER = {
+    "name": "trainers",
+    "location": "us-east5",
+    "selfLink": "https://container.googleapis.com/v1beta1/projects/acme/locations/us-east5/clusters/trainers",
+}
+NAME = context_name(CLUSTER)
+
+
+async def test_the_data_and_ports_of_a_cluster_that_never_ran_here_go_too(tmp_path: Path) -> None:
+    paths = TwinPaths("local", tmp_path / "local").make()
+    ports = PortBook(paths.ports)
+    ports.port(f"{NAME}/apiserver")
+    kept = ports.port("Google API")
+    (paths.clusters / NAME / "etcd").mkdir(parents=True)
+    (paths.clusters / "other" / "etcd").mkdir(parents=True)
+    fleet = Fleet(paths, ProcessManager(), ports, Tools({}, {}), "token", lambda _: None)
+
+    for _ in range(2):  # the work may be done again after a kill
+        await fleet.delete_cluster(CLUSTER)
+        assert [folder.name for folder in paths.clusters.iterdir()] == ["other"]
+        assert PortBook(paths.ports).port("Google API") == kept
+        assert NAME not in paths.ports.read_text()
+        assert yaml.safe_load(paths.kubeconfig.read_text())["contexts"] == []
