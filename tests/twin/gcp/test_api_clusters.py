@@ -75,6 +75,23 @@ async def test_update_changes_the_field_and_the_backend(
     assert cluster.backend.calls == [("update_cluster", "c1")]
 
 
+async def test_a_setter_without_its_field_means_its_default(cluster: Api) -> None:
+    for body, enabled in (({"enabled": True}, True), ({}, False)):
+        await cluster.done("POST", f"{CLUSTERS}/c1:setLegacyAbac", body)
+        assert (await cluster.call("GET", f"{CLUSTERS}/c1"))["legacyAbac"] == {"enabled": enabled}
+    for method in ("setAddons", "setMaintenancePolicy", "setNetworkPolicy"):
+        await cluster.done("POST", f"{CLUSTERS}/c1:{method}", {})
+
+
+@pytest.mark.parametrize("locations", [{}, {"locations": []}])
+async def test_a_cluster_has_locations(cluster: Api, locations: dict[str, object]) -> None:
+    message = "Must specify at least one location."
+    assert await cluster.refused("POST", f"{CLUSTERS}/c1:setLocations", locations, 400) == message
+    if locations:
+        desired = {"update": {"desiredLocations": []}}
+        assert await cluster.refused("PUT", f"{CLUSTERS}/c1", desired, 400) == message
+
+
 async def test_an_addon_update_leaves_the_other_addons(cluster: Api) -> None:
     before = (await cluster.call("GET", f"{CLUSTERS}/c1"))["addonsConfig"]
     update = {"desiredAddonsConfig": {"rayOperatorConfig": {"enabled": True}}}
@@ -239,3 +256,17 @@ async def test_v1_leaves_out_what_only_beta_has(cluster: Api) -> None:
 async def test_ranges_of_the_control_plane_are_ranges(project: Api, fields: dict[str, object]) -> None:
     body = {"cluster": cluster_body("c1") | fields}
     assert "is not a valid IPv4 CIDR block" in await project.refused("POST", CLUSTERS, body, 400)
+
+
+@pytest.mark.parametrize("block", ["172.16.0.0/27", "172.16.0.0/32"])
+async def test_the_control_plane_has_a_range_of_its_size(project: Api, block: str) -> None:
+    private = {"enablePrivateNodes": True, "masterIpv4CidrBlock": block}
+    body = {"cluster": cluster_body("c1", privateClusterConfig=private)}
+    assert "must be a /28" in await project.refused("POST", CLUSTERS, body, 400)
+
+
+@pytest.mark.parametrize("block", ["/30", "10.8.0.0/32", "10.8.0.1/20", "fd00::/20"])
+async def test_a_cluster_s_own_ranges_are_ranges(project: Api, block: str) -> None:
+    for field in ("clusterIpv4CidrBlock", "servicesIpv4CidrBlock"):
+        body = {"cluster": cluster_body("c1", ipAllocationPolicy={field: block})}
+        assert "Invalid CIDR block" in await project.refused("POST", CLUSTERS, body, 400)

@@ -72,6 +72,11 @@ async def test_private_google_access_is_switched_and_empty_means_off(project: Ap
     [
         ({"network": "global/networks/nope"}, "The resource 'projects/acme/global/networks/nope' was not found"),
         ({"ipCidrRange": "10.0.0.1/20"}, "Must be a CIDR address range"),
+        ({"ipCidrRange": "10.9.0.0/30"}, "10.9.0.0/30 is too small; the smallest range is a /29"),
+        (
+            {"secondaryIpRanges": [{"rangeName": "r", "ipCidrRange": "10.64.0.1"}]},
+            "10.64.0.1/32 is too small; the smallest range is a /29",
+        ),
         ({"ipCidrRange": "10.0.8.0/24"}, "conflicts with existing subnetwork 'sub' in region 'us-central1'"),
         (
             {"secondaryIpRanges": [{"rangeName": "r", "ipCidrRange": "10.16.0.0/20"}]},

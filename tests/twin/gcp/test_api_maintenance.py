@@ -9,6 +9,8 @@ from twin_api import CLUSTERS, Api, cluster_body
 
 pytestmark = pytest.mark.twin
 
+START = "2026-12-01T00:00:00Z"
+
 
 def policy(recurrence: str, hours: int, **exclusions: dict[str, Any]) -> dict[str, Any]:
     times = {"startTime": "2024-01-06T02:00:00Z", "endTime": f"2024-01-06T{2 + hours:02}:00:00Z"}
@@ -16,8 +18,12 @@ def policy(recurrence: str, hours: int, **exclusions: dict[str, Any]) -> dict[st
     return {"window": window}
 
 
+def needs(field: str) -> str:
+    return f"Maintenance window needs recurring_window.{field}."
+
+
 def pause(end: str | None, scope: str, **options: str) -> dict[str, Any]:
-    body = {"startTime": "2026-12-01T00:00:00Z", "maintenanceExclusionOptions": {"scope": scope, **options}}
+    body = {"startTime": START, "maintenanceExclusionOptions": {"scope": scope, **options}}
     return body if end is None else {**body, "endTime": end}
 
 
@@ -58,6 +64,19 @@ async def test_taken_and_shown_again(cluster: Api, asked: dict[str, Any]) -> Non
         (
             policy(WEEKEND, 6, run=pause(None, "NO_UPGRADES", endTimeBehavior="UNTIL_END_OF_SUPPORT")),
             'Maintenance exclusion "run": UNTIL_END_OF_SUPPORT cannot be used with NO_UPGRADES.',
+        ),
+        ({"window": {"recurringWindow": {"recurrence": WEEKEND}}}, needs("window.start_time")),
+        (
+            {"window": {"recurringWindow": {"recurrence": WEEKEND, "window": {"startTime": START}}}},
+            needs("window.end_time"),
+        ),
+        (
+            {"window": {"recurringWindow": {"window": {"startTime": START, "endTime": "2026-12-01T06:00:00Z"}}}},
+            needs("recurrence"),
+        ),
+        (
+            {"window": {"maintenanceExclusions": {"run": {"endTime": START}}}},
+            'Maintenance exclusion "run" needs a start_time.',
         ),
     ],
 )

@@ -8,10 +8,7 @@ from typing import Any
 
 from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.gcp.backend import pod_cidr_size
-
-# What GKE takes where nobody names a range.
-_PODS = "10.4.0.0/14"
-_SERVICES = "34.118.224.0/20"
+from tpuplane_twin.gcp.blocks import PODS, SERVICES
 
 
 class AddressesExhausted(ClusterError):
@@ -64,12 +61,12 @@ def node_address(pods: ipaddress.IPv4Network) -> str:
 def pod_range(cluster: Mapping[str, Any], pool: Mapping[str, Any] | None = None) -> str:
     """The range of the pods of a cluster, or of one of its pools, from Google's REST JSON."""
     own = pool.get("networkConfig", {}).get("podIpv4CidrBlock") if pool is not None else None
-    return str(own or cluster.get("clusterIpv4Cidr") or _PODS)
+    return str(own or cluster.get("clusterIpv4Cidr") or PODS)
 
 
 def service_range(cluster: Mapping[str, Any]) -> str:
     """The range of a cluster's Services."""
-    return str(cluster.get("servicesIpv4Cidr") or _SERVICES)
+    return str(cluster.get("servicesIpv4Cidr") or SERVICES)
 
 
 def kubernetes_address(services: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
+from tpuplane_twin.gcp.blocks import parse_range
 from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
@@ -176,6 +177,6 @@ def _ranges(subnet: Json) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
 
 def _cidr(field: str, text: str) -> ipaddress.IPv4Network:
     try:
-        return ipaddress.IPv4Network(text)
+        return parse_range(text)
     except ValueError as error:
         raise resources.bad_value(field, text, f"Must be a CIDR address range: {error}.") from error

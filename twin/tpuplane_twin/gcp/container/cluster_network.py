@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import ipaddress
+from ipaddress import IPv4Network
 
+from tpuplane_twin.gcp.blocks import PODS, SERVICES, parse_block, parse_range, range_of_size
 from tpuplane_twin.gcp.container.names import CLUSTER
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import region_of
@@ -14,9 +15,7 @@ NETWORK = "compute.networks"
 SUBNETWORK = "compute.subnetworks"
 
 _LINK = "https://www.googleapis.com/compute/v1/"
-# Where the API server's addresses come from if no range of the subnetwork is named.
-_PODS_CIDR = "10.4.0.0/14"
-_SERVICES_CIDR = "34.118.224.0/20"
+_CONTROL_PLANE = 28
 
 
 def place(store: Store, project: str, location: str, asked: Json) -> Json:
@@ -39,14 +38,13 @@ def place(store: Store, project: str, location: str, asked: Json) -> Json:
 
 
 def check_blocks(cluster: Json) -> None:
-    """Refuse ranges around the control plane that are no IPv4 ranges."""
+    """Refuse ranges around the control plane that are no IPv4 ranges, or not of the control plane's size."""
     private, authorized = cluster.get("privateClusterConfig", {}), cluster.get("masterAuthorizedNetworksConfig", {})
-    blocks = [it.get("cidrBlock", "") for it in authorized.get("cidrBlocks", ())]
-    for block in [*filter(None, [private.get("masterIpv4CidrBlock")]), *blocks]:
-        try:
-            ipaddress.IPv4Network(block)
-        except ValueError as error:
-            raise invalid(f'"{block}" is not a valid IPv4 CIDR block: {error}.') from error
+    for found in authorized.get("cidrBlocks", ()):
+        _block(found.get("cidrBlock", ""))
+    own = private.get("masterIpv4CidrBlock")
+    if own and _block(own).prefixlen != _CONTROL_PLANE:
+        raise invalid(f'The control plane\'s CIDR block "{own}" must be a /{_CONTROL_PLANE}.')
 
 
 def private_address(store: Store, cluster: Json) -> str:
@@ -55,7 +53,7 @@ def private_address(store: Store, cluster: Json) -> str:
     own: str | None = cluster.get("privateClusterConfig", {}).get("masterIpv4CidrBlock")
     taken = {it["privateClusterConfig"].get("privateEndpoint") for _, it in store.items(CLUSTER, "projects")}
     # The first two are the network's and the gateway's.
-    hosts = ipaddress.IPv4Network(own or (store.get(SUBNETWORK, key) or {})["ipCidrRange"]).hosts()
+    hosts = parse_block(own or (store.get(SUBNETWORK, key) or {})["ipCidrRange"]).hosts()
     next(hosts, None)
     found = next((str(address) for address in hosts if str(address) not in taken), None)
     if found is None:
@@ -91,8 +89,8 @@ def _ip_allocation(asked: Json, network_key: str, subnet: Json) -> Json:
         raise invalid(
             f"Pod secondary range name ({named['Pod']}) should not be the same as service secondary range name."
         )
-    pods = ranges.get(named["Pod"] or "") or _cidr(asked.get("clusterIpv4CidrBlock"), _PODS_CIDR)
-    services = ranges.get(named["Service"] or "") or _cidr(asked.get("servicesIpv4CidrBlock"), _SERVICES_CIDR)
+    pods = ranges.get(named["Pod"] or "") or _cidr(asked.get("clusterIpv4CidrBlock"), PODS)
+    services = ranges.get(named["Service"] or "") or _cidr(asked.get("servicesIpv4CidrBlock"), SERVICES)
     return {
         **asked,
         "useIpAliases": True,
@@ -105,13 +103,19 @@ def _ip_allocation(asked: Json, network_key: str, subnet: Json) -> Json:
     }
 
 
+def _block(text: str) -> IPv4Network:
+    try:
+        return parse_block(text)
+    except ValueError as error:
+        raise invalid(f'"{text}" is not a valid IPv4 CIDR block: {error}.') from error
+
+
 def _cidr(asked: str | None, default: str) -> str:
     """A block as asked; "/20" and nothing mean that GKE chooses the addresses."""
     if not asked:
         return default
-    text = f"{default.partition('/')[0]}{asked}" if asked.startswith("/") else asked
     try:
-        return str(ipaddress.ip_network(text, strict=not asked.startswith("/")))
+        return str(range_of_size(asked, default) if asked.startswith("/") else parse_range(asked))
     except ValueError as error:
         raise invalid(f'Invalid CIDR block "{asked}": {error}.') from error
 

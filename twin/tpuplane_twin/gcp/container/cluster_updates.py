@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from tpuplane.tpu import GkeVersion
 
@@ -119,20 +120,21 @@ class ClusterUpdates:
         cluster["resourceLabels"] = call.body.get("resourceLabels", {})
         return self._begin("SET_LABELS", key, cluster)
 
-    def setter(self, kind: str, field: str, path: str) -> Callable[[Call], Json]:
-        """A handler that writes one field of the request's body into the cluster."""
+    def setter(self, kind: str, field: str, path: str, default: object) -> Callable[[Call], Json]:
+        """A handler that writes one field of the request's body into the cluster; `default` where it is left out."""
 
         def handle(call: Call) -> Json:
             key = cluster_key(call.params)
             cluster = self._changeable(key)
+            value: Any = call.body.get(field, default)
             if path == "locations":
-                check_zones(call.body.get(field, []), cluster["location"])
+                _check_locations(value, cluster)
             if path == "maintenancePolicy":
-                check_maintenance(call.body.get(field, {}))
+                check_maintenance(value)
             if path == "addonsConfig":
-                cluster[path] = overlay(cluster[path], call.body.get(field, {}))
+                cluster[path] = overlay(cluster[path], value)
             else:
-                put_at(cluster, path, call.body.get(field, {}))
+                put_at(cluster, path, value)
             return self._begin(kind, key, cluster)
 
         return handle
@@ -164,13 +166,19 @@ class ClusterUpdates:
         cluster["currentMasterVersion"] = version
 
 
+def _check_locations(zones: list[str], cluster: Json) -> None:
+    if not zones:
+        raise invalid("Must specify at least one location.")
+    check_zones(zones, cluster["location"])
+
+
 def _change(cluster: Json, field: str, value: object) -> None:
     if field == "desiredReleaseChannel" and isinstance(value, dict):
         channel = value.get("channel", "UNSPECIFIED")
         if channel not in ("UNSPECIFIED", *channels()):
             raise invalid(f'Release channel "{channel}" is not supported; allowed: {", ".join(channels())}.')
     if field == "desiredLocations" and isinstance(value, list):
-        check_zones(value, cluster["location"])
+        _check_locations(value, cluster)
     if field == "desiredClusterAutoscaling" and isinstance(value, dict):
         value = complete_autoscaling(cluster, value)
     if field in _REPLACED:

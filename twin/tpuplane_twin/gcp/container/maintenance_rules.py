@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.schema import Json, snake
 
 _NEEDED = timedelta(hours=48)
 _COUNTED = timedelta(hours=4)  # GKE counts no window below this
@@ -29,8 +29,12 @@ def check_maintenance(policy: Json) -> None:
 
 def _weekly(recurring: Json) -> timedelta:
     """How long the window is open in a week."""
-    start, end = (_moment(recurring["window"][key]) for key in ("startTime", "endTime"))
-    length = end - start
+    times: Json = recurring.get("window", {})
+    missing = [key for key in ("startTime", "endTime") if key not in times]
+    if missing or "recurrence" not in recurring:
+        missing = [f"window.{snake(key)}" for key in missing] or ["recurrence"]
+        raise invalid(f"Maintenance window needs recurring_window.{missing[0]}.")
+    length = _moment(times["endTime"]) - _moment(times["startTime"])
     if length <= timedelta(0):
         raise invalid("Maintenance window end_time must be after start_time.")
     rule = dict(part.split("=", 1) for part in recurring["recurrence"].split(";") if "=" in part)
@@ -47,6 +51,8 @@ def _weekly(recurring: Json) -> timedelta:
 def _check_exclusion(name: str, exclusion: Json) -> None:
     options: Json = exclusion.get("maintenanceExclusionOptions", {})
     scope = options.get("scope", "NO_UPGRADES")
+    if "startTime" not in exclusion:
+        raise invalid(f'Maintenance exclusion "{name}" needs a start_time.')
     if options.get("endTimeBehavior") == "UNTIL_END_OF_SUPPORT":
         if scope == "NO_UPGRADES":
             raise invalid(f'Maintenance exclusion "{name}": UNTIL_END_OF_SUPPORT cannot be used with NO_UPGRADES.')

@@ -48,13 +48,13 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
         "clusters.update": updates.update,
         "clusters.updateMaster": updates.update_master,
         "clusters.setResourceLabels": updates.set_resource_labels,
-        "clusters.setAddons": updates.setter("UPDATE_CLUSTER", "addonsConfig", "addonsConfig"),
-        "clusters.setLegacyAbac": updates.setter("UPDATE_CLUSTER", "enabled", "legacyAbac.enabled"),
-        "clusters.setLocations": updates.setter("UPDATE_CLUSTER", "locations", "locations"),
+        "clusters.setAddons": updates.setter("UPDATE_CLUSTER", "addonsConfig", "addonsConfig", {}),
+        "clusters.setLegacyAbac": updates.setter("UPDATE_CLUSTER", "enabled", "legacyAbac.enabled", False),
+        "clusters.setLocations": updates.setter("UPDATE_CLUSTER", "locations", "locations", []),
         "clusters.setMaintenancePolicy": updates.setter(
-            "SET_MAINTENANCE_POLICY", "maintenancePolicy", "maintenancePolicy"
+            "SET_MAINTENANCE_POLICY", "maintenancePolicy", "maintenancePolicy", {}
         ),
-        "clusters.setNetworkPolicy": updates.setter("SET_NETWORK_POLICY", "networkPolicy", "networkPolicy"),
+        "clusters.setNetworkPolicy": updates.setter("SET_NETWORK_POLICY", "networkPolicy", "networkPolicy", {}),
         "clusters.nodePools.create": pools.create,
         "clusters.nodePools.get": pools.get,
         "clusters.nodePools.list": pools.list,
