@@ -151,8 +151,10 @@ class TwinClient:
     def remove(self) -> bool:
         """Stop the twin and delete its folder. True if there was one. Safe to repeat when interrupted.
 
-        Raises `TwinError` while a pulumi is at work on one of its stacks: it would write the folder anew.
+        Raises `TwinError` while a pulumi is at work on one of its stacks: it would write the folder anew, and
+        `TwinNameError` for a folder that is no twin's.
         """
+        self.paths.check()
         for lock in stack_locks(self.paths.backend):
             if holder := live_holder(lock):
                 raise TwinError(
@@ -162,6 +164,11 @@ class TwinClient:
         self.stop()
         existed = self.paths.root.exists()
         if existed:
+            for entry in self.paths.root.iterdir():
+                if entry.is_dir() and not entry.is_symlink():
+                    shutil.rmtree(entry)
+                elif entry != self.paths.marker:
+                    entry.unlink()
             shutil.rmtree(self.paths.root)
             # The last twin takes the folder of all twins with it.
             with contextlib.suppress(OSError):

@@ -13,7 +13,7 @@ _NAME = re.compile(r"[a-z]([a-z0-9-]{0,30}[a-z0-9])?")
 
 
 class TwinNameError(ValueError):
-    """The twin's name cannot name a folder and a kubeconfig context."""
+    """The twin's name cannot name a folder and a kubeconfig context, or names a folder that is no twin's."""
 
 
 def cache_root() -> Path:
@@ -29,9 +29,10 @@ def twins_root() -> Path:
 
 
 def all_twins() -> list[str]:
-    """The names of this user's twins, up or not."""
+    """The names of this user's twins, up or not. What else lies beside them is none of ours."""
     root = twins_root()
-    return sorted(folder.name for folder in root.iterdir() if folder.is_dir()) if root.exists() else []
+    names = (folder.name for folder in root.iterdir()) if root.exists() else ()
+    return sorted(name for name in names if _NAME.fullmatch(name) and TwinPaths.of(name).is_twin())
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,34 @@ class TwinPaths:
         return cls(name, (twins_root() / name).absolute())
 
     def make(self) -> TwinPaths:
-        """Create the folders that every part expects. Raises `OSError` where the disk refuses."""
+        """Create the folders that every part expects.
+
+        Raises `OSError` where the disk refuses, `TwinNameError` where something else lies in the folder.
+        """
         self.root.mkdir(parents=True, exist_ok=True)
+        self.check()
         self.root.chmod(0o700)
+        self.marker.touch()
         for folder in (self.gcp, self.clusters, self.bin, self.charts, self.pulumi, self.logs):
             folder.mkdir(exist_ok=True)
         return self
+
+    def is_twin(self) -> bool:
+        """Whether a twin's state lies in the folder."""
+        return os.access(self.marker, os.F_OK)
+
+    def check(self) -> None:
+        """Raise `TwinNameError` if the folder holds something that no twin has put there."""
+        if self.root.exists() and not self.is_twin() and any(self.root.iterdir()):
+            raise TwinNameError(
+                f"{self.root} is not a twin's folder: the file {self.marker.name} is not in it. It is left as it is. "
+                "Give the twin another --name, or set TPUPLANE_TWIN_HOME to a folder for twins alone"
+            )
+
+    @property
+    def marker(self) -> Path:
+        """Says that the folder is a twin's: the first thing that is written into it, the last that goes."""
+        return self.root / ".tpuplane-twin"
 
     @property
     def gcp(self) -> Path:

@@ -18,8 +18,9 @@ _TWIN_MIB = 50
 def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
     """Make the twin ready and return its status. Idempotent; after an interruption the next call goes on.
 
-    Raises `ToolError`, `TwinError`, `PortTaken`, `DiskFull`.
+    Raises `ToolError`, `TwinError`, `TwinNameError`, `PortTaken`, `DiskFull`.
     """
+    paths.check()
     out = stderr if quiet else console
     with show(sys.stderr) as progress:
         tools = ensure(progress=progress)
