@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, cast
 from urllib.parse import urlencode
@@ -91,15 +92,16 @@ class ApiServer:
 
         Raises `StatusError` when the server refuses, `ConnectionFailed` when it does not answer.
         """
+        request = _Request(method, path, query, body, content_type, accept)
         for _ in range(THROTTLED_ATTEMPTS):
-            response = self._send(_Request(method, path, query, body, content_type, accept))
+            response = self._send(request)
             if response.status != 429 or "Retry-After" not in response.headers:
                 break
             response.drain_conn()
             time.sleep(min(float(response.headers["Retry-After"]), 10.0))
         if warnings is not None:
             warnings += _warnings(response)
-        text = response.data.decode("utf-8", "replace")
+        text = self._text(request, response)
         try:
             answer = json.loads(text) if text else {}
         except ValueError:
@@ -124,9 +126,10 @@ class ApiServer:
             "resourceVersion": resource_version,
             "timeoutSeconds": str(seconds),
         }
-        response = self._send(_Request("GET", path, query))
+        request = _Request("GET", path, query)
+        response = self._send(request)
         if response.status >= 400:
-            text = response.data.decode("utf-8", "replace")
+            text = self._text(request, response)
             raise StatusError(response.status, {"message": text}, text)
         try:
             for line in cast(Any, iter_resp_lines)(response):
@@ -148,23 +151,40 @@ class ApiServer:
     def _send_once(self, request: _Request, authorization: Mapping[str, str]) -> Any:
         import urllib3  # noqa: PLC0415
 
-        url = f"{self._host}{request.path}" + (f"?{urlencode(request.query)}" if request.query else "")
         headers = {"Accept": request.accept, "User-Agent": "pulumi-kubernetes", **authorization}
         if request.body is not None:
             headers["Content-Type"] = request.content_type
-        try:
+        with self._answering(request):
             return self._pool.request(
                 request.method,
-                url,
+                self._url(request),
                 body=None if request.body is None else json.dumps(request.body),
                 headers=headers,
                 timeout=urllib3.Timeout(connect=CONNECT_TIMEOUT, read=READ_TIMEOUT),
                 preload_content=False,
             )
+
+    def _text(self, request: _Request, response: Any) -> str:
+        """The body, which is read from the connection only now."""
+        with self._answering(request):
+            return str(response.data.decode("utf-8", "replace"))
+
+    @contextmanager
+    def _answering(self, request: _Request) -> Iterator[None]:
+        import urllib3  # noqa: PLC0415
+
+        try:
+            yield
         except urllib3.exceptions.HTTPError as error:
-            cause = str(error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) else error)
-            cause = cause.rpartition("object at 0x")[2].partition(": ")[2] or cause
-            raise ConnectionFailed(f'{request.method.title()} "{url}": {cause}') from error
+            reason = error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) else error
+            # "Connection broken" comes with the error below it, a refused connection with the object's address.
+            cause = str(reason.args[0] if isinstance(reason, urllib3.exceptions.ProtocolError) else reason)
+            if "object at 0x" in cause:
+                cause = cause.rpartition("object at 0x")[2].partition(": ")[2]
+            raise ConnectionFailed(f'{request.method.title()} "{self._url(request)}": {cause}') from error
+
+    def _url(self, request: _Request) -> str:
+        return f"{self._host}{request.path}" + (f"?{urlencode(request.query)}" if request.query else "")
 
 
 def _warnings(response: Any) -> list[str]:
