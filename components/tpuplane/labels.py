@@ -13,3 +13,20 @@ GKE_POOL_LABEL = "cloud.google.com/gke-nodepool"
 
 CAPACITY_LABEL = "tpuplane-capacity"
 """How a pool is bought. GKE labels reserved and on-demand hosts alike; Kueue must tell them apart."""
+
+CLASS_LABEL = "cloud.google.com/compute-class"
+"""GKE's label, and key of the taint, of nodes in a compute class."""
+
+MACHINE_LABEL = "node.kubernetes.io/instance-type"
+"""Kubernetes' label of every node: its machine type."""
+
+RESERVATION_LABEL = "cloud.google.com/reservation-name"
+"""GKE's label of reserved hosts."""
+
+BOUGHT_LABELS = {
+    "on-demand": {"cloud.google.com/gke-provisioning": "standard"},
+    "spot": {"cloud.google.com/gke-spot": "true"},
+    "flex-start": {"cloud.google.com/gke-flex-start": "true"},
+    "reservation": {},
+}
+"""GKE's labels by capacity. Reserved hosts are standard too; RESERVATION_LABEL tells them apart."""

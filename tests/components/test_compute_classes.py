@@ -139,7 +139,7 @@ def test_a_team_namespace_has_its_class_by_default() -> None:
     deployed = deploy_platform(platform)
     (namespace,) = (it for it in deployed.all(":Namespace") if it.inputs["metadata"]["name"] == "vision")
     assert namespace.inputs["metadata"]["labels"]["cloud.google.com/default-compute-class"] == "cheap"
-    (flavor,) = (it for it in deployed.all(":ResourceFlavor") if it.inputs["metadata"]["name"] == "v6e-4x4-classed")
+    (flavor,) = (it for it in deployed.all(":ResourceFlavor") if it.inputs["metadata"]["name"] == "v6e-4x4-class-cheap")
     tolerated = {it["key"] for it in flavor.inputs["spec"]["tolerations"]}
     assert tolerated == {"google.com/tpu", "cloud.google.com/compute-class"}, "quota on a pool is of use on its nodes"
 

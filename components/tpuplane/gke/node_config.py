@@ -3,7 +3,8 @@
 import pulumi_gcp as gcp
 
 from tpuplane.gke.cluster_ref import ClusterRef
-from tpuplane.plan.model import CLASS_LABEL, NodePoolPlan
+from tpuplane.labels import CLASS_LABEL
+from tpuplane.plan.model import NodePoolPlan
 
 CLOUD_PLATFORM_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 """Access is decided by the roles of the nodes' own service account, as Google advises, not by scopes."""

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from tpuplane.gpu import GpuMachine
+from tpuplane.labels import CLASS_LABEL
 from tpuplane.plan.class_model import ClassPriorityPlan, ComputeClassPlan
-from tpuplane.plan.model import CLASS_LABEL, NodePoolPlan
+from tpuplane.plan.model import NodePoolPlan
 from tpuplane.spec import ClusterSpec, PlatformSpec
 from tpuplane.spec.class_gpus import gpu_machines
 from tpuplane.spec.class_nodes import ClassNodePoolConfigSpec

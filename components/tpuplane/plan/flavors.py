@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from tpuplane.gpu import division_labels
-from tpuplane.labels import CAPACITY_LABEL, GKE_POOL_LABEL, GPU, TPU
+from tpuplane.labels import (
+    BOUGHT_LABELS,
+    CAPACITY_LABEL,
+    CLASS_LABEL,
+    GKE_POOL_LABEL,
+    GPU,
+    MACHINE_LABEL,
+    RESERVATION_LABEL,
+    TPU,
+)
 from tpuplane.plan.hosts import POOL_LABEL
-from tpuplane.plan.model import CLASS_LABEL, GpuPlan, NodePoolPlan
+from tpuplane.plan.model import GpuPlan, NodePoolPlan
 from tpuplane.plan.queue_model import FlavorPlan, ProvisioningPlan, TopologyPlan
 from tpuplane.spec.capacity import Capacity
 from tpuplane.spec.names import SYSTEM_POOL
@@ -23,7 +33,7 @@ CUBE_TOPOLOGY = TopologyPlan(
     (
         "cloud.google.com/gce-topology-block",
         "cloud.google.com/gke-tpu-partition-4x4x4-id",
-        "cloud.google.com/gke-nodepool",
+        GKE_POOL_LABEL,
         "kubernetes.io/hostname",
     ),
 )
@@ -45,7 +55,7 @@ _QUEUED = "cloud.google.com/gke-queued"
 # Lack of capacity is waited for and fails no request. What does, such as a pool that is full because idle nodes are
 # still there, passes with the ten minutes after which GKE removes them; then Kueue would deactivate the work.
 _RETRIES = 10
-_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+_LONGEST_LABEL = 63
 _LOCAL_SSD_GB = 375
 
 
@@ -113,9 +123,25 @@ def _name(pool: NodePoolPlan) -> str:
         name = gpu_flavor_name(pool.gpu, pool.capacity, queued=_queued(pool))
     else:
         name = flavor_name(_slice(pool), pool.capacity, queued=_queued(pool))
-    return "-".join(
-        filter(None, (name, "cubes" if pool.dynamic_slicing else "", "classed" if pool.compute_class else ""))
-    )
+    parts = [name]
+    if pool.reservation is not None:
+        parts.append(_reservation_name(pool.reservation))
+    if pool.dynamic_slicing:
+        parts.append("cubes")
+    if pool.compute_class is not None:
+        parts.append(f"class-{pool.compute_class}")
+    whole = "-".join(parts)
+    # It is the value of a label too.
+    return whole if len(whole) <= _LONGEST_LABEL else f"{whole[: _LONGEST_LABEL - 9]}-{_digest(whole)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _reservation_name(path: str) -> str:
+    """`nightly` of projects/P/reservations/nightly/reservationBlocks/B, and of nightly itself."""
+    return path.rpartition("reservations/")[2].partition("/")[0]
 
 
 def _slice(pool: NodePoolPlan) -> Slice:
@@ -173,15 +199,17 @@ def _flavor(kind: str, pools: Sequence[NodePoolPlan], *, placed: bool) -> Flavor
     first = pools[0]
     nodes = sum(pool.max_nodes * len(pool.zones) for pool in pools)
     if first.gpu is not None:
-        labels, slices, per_slice = _gpu_labels(first.gpu), nodes, _gpu_node(first, first.gpu)
+        labels, slices, per_slice = _gpu_labels(first.gpu), nodes, _gpu_node(pools, first.gpu)
     else:
         shape = _slice(first)
-        labels, slices, per_slice = shape.node_labels, nodes // shape.hosts, _whole_slice(first, shape)
+        labels = {**shape.node_labels, MACHINE_LABEL: shape.machine.name}
+        slices, per_slice = nodes // shape.hosts, _whole_slice(pools, shape)
     return FlavorPlan(
         name=named(kind, placed=placed),
         kind=kind,
         node_labels={
             **labels,
+            **_bought_labels(first),
             CAPACITY_LABEL: first.capacity,
             FLAVOR_LABEL: kind,
             **({_QUEUED: "true"} if _queued(first) else {}),
@@ -205,26 +233,41 @@ def _provisioning(pools: Sequence[NodePoolPlan]) -> ProvisioningPlan | None:
     return ProvisioningPlan((TPU if pools[0].gpu is None else GPU,), min(durations), _RETRIES)
 
 
-def _whole_slice(pool: NodePoolPlan, shape: Slice) -> dict[str, int]:
+def _bought_labels(pool: NodePoolPlan) -> dict[str, str]:
+    """GKE's own labels of how the hosts are had. Kueue looks only at those selectors of a pod whose labels some flavor
+    has: without these, a job that names its capacity would be given another's quota."""
+    labels = dict(BOUGHT_LABELS[pool.capacity])
+    if pool.reservation is not None:
+        labels[RESERVATION_LABEL] = _reservation_name(pool.reservation)
+    if pool.compute_class is not None:
+        labels[CLASS_LABEL] = pool.compute_class
+    return labels
+
+
+def _whole_slice(pools: Sequence[NodePoolPlan], shape: Slice) -> dict[str, int]:
     return {
         TPU: shape.chips,
         "cpu": shape.hosts * shape.machine.vcpus,
         "memory": shape.hosts * shape.machine.memory_gb,
-        "ephemeral-storage": shape.hosts * pool.disk_size_gb,
+        "ephemeral-storage": shape.hosts * max(pool.disk_size_gb for pool in pools),
     }
 
 
-def _gpu_node(pool: NodePoolPlan, gpu: GpuPlan) -> dict[str, int]:
-    ssds = pool.local_ssds or gpu.machine.local_ssds  # where there are any, pods' files are on them
+def _gpu_node(pools: Sequence[NodePoolPlan], gpu: GpuPlan) -> dict[str, int]:
     return {
         GPU: gpu.per_node,
         "cpu": gpu.machine.vcpus,
         "memory": gpu.machine.memory_gb,
-        "ephemeral-storage": ssds * _LOCAL_SSD_GB or pool.disk_size_gb,
+        "ephemeral-storage": max(_gpu_storage(pool, gpu) for pool in pools),
     }
+
+
+def _gpu_storage(pool: NodePoolPlan, gpu: GpuPlan) -> int:
+    ssds = pool.local_ssds or gpu.machine.local_ssds  # where there are any, pods' files are on them
+    return ssds * _LOCAL_SSD_GB or pool.disk_size_gb
 
 
 def _gpu_labels(gpu: GpuPlan) -> dict[str, str]:
     """Labels of the nodes; several machine types have the same GPUs, and other CPUs."""
     divided = division_labels(gpu.partition_size, gpu.sharing, gpu.max_clients)
-    return {**gpu.machine.node_labels, _INSTANCE_TYPE: gpu.machine.name, **divided}
+    return {**gpu.machine.node_labels, MACHINE_LABEL: gpu.machine.name, **divided}

@@ -22,7 +22,6 @@ from tpuplane.spec.gpu_pools import GpuDriver, GpuSharingStrategy
 from tpuplane.tpu import Slice
 
 # Label, and key of the taint, of the nodes of a compute class.
-CLASS_LABEL = "cloud.google.com/compute-class"
 DEFAULT_CLASS_LABEL = "cloud.google.com/default-compute-class"  # of a namespace
 DEFAULT_CLASS = "default"  # the name that GKE gives the compute class of a whole cluster
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tpuplane.labels import CAPACITY_LABEL, GKE_POOL_LABEL, GPU, TPU
+from tpuplane.labels import CAPACITY_LABEL, GKE_POOL_LABEL, GPU, MACHINE_LABEL, RESERVATION_LABEL, TPU
 from tpuplane.quantities import thousandths
 from tpuplane.status.holders import jobs_by_pool
 from tpuplane.status.objects import Object, condition, is_true
@@ -15,9 +15,7 @@ from tpuplane.tpu import Slice, SliceError
 _ACCELERATOR = "cloud.google.com/gke-tpu-accelerator"
 _TOPOLOGY = "cloud.google.com/gke-tpu-topology"
 _GPU = "cloud.google.com/gke-accelerator"
-_MACHINE = "node.kubernetes.io/instance-type"
 _ZONE = "topology.kubernetes.io/zone"
-_RESERVATION = "cloud.google.com/reservation-name"
 _PROVISIONING = "cloud.google.com/gke-provisioning"
 
 
@@ -43,7 +41,7 @@ def _pool(name: str, nodes: Sequence[Object], held: list[str]) -> dict[str, Any]
         "slice": str(shape) if shape else " ".join(filter(None, map(labels.get, (_ACCELERATOR, _TOPOLOGY)))),
         "multiHost": multi_host,
         "gpu": labels.get(_GPU, ""),
-        "machineType": labels.get(_MACHINE, ""),
+        "machineType": labels.get(MACHINE_LABEL, ""),
         "zones": sorted({it["metadata"]["labels"].get(_ZONE, "") for it in nodes}),
         "capacity": _capacity(labels),
         "chips": _offered(nodes, TPU),
@@ -61,7 +59,7 @@ def _slice(node: Object) -> Slice | None:
     if _ACCELERATOR not in labels or _TOPOLOGY not in labels:
         return None
     try:
-        return Slice.for_nodes(labels[_ACCELERATOR], labels[_TOPOLOGY], labels.get(_MACHINE))
+        return Slice.for_nodes(labels[_ACCELERATOR], labels[_TOPOLOGY], labels.get(MACHINE_LABEL))
     except SliceError:
         return None
 
@@ -72,7 +70,7 @@ def _capacity(labels: Mapping[str, str]) -> str:
         return labels[CAPACITY_LABEL]
     bought = labels.get(_PROVISIONING, "")
     if bought == "standard":
-        return "reservation" if _RESERVATION in labels else "on-demand"
+        return "reservation" if RESERVATION_LABEL in labels else "on-demand"
     return bought
 
 

@@ -72,7 +72,8 @@ class GpuGroupSpec(PodsSpec):
     @property
     def absent_labels(self) -> tuple[str, ...]:
         """GKE taints divided GPUs no otherwise than whole ones: who wants these must keep off those."""
-        return tuple(label for label in (PARTITION_LABEL, SHARING_LABEL) if label not in self._division)
+        shared = (label for label in (PARTITION_LABEL, SHARING_LABEL) if label not in self._division)
+        return (*shared, *super().absent_labels)
 
     @property
     def per_host(self) -> int:

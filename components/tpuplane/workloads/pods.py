@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from tpuplane.gpu import GpuError
+from tpuplane.labels import BOUGHT_LABELS, CLASS_LABEL, MACHINE_LABEL, RESERVATION_LABEL
 from tpuplane.quantities import canonical
 from tpuplane.spec.capacity import Capacity
 from tpuplane.spec.fields import Name, Spec, refuse
@@ -19,12 +20,6 @@ Manifest = dict[str, Any]
 # A host runs GKE's own pods too (https://cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes): the part of
 # its CPUs and memory that is left for work, on every machine with TPUs or GPUs that GKE offers.
 _SHARE = 0.8
-
-_CAPACITY_LABELS: dict[Capacity, dict[str, str]] = {
-    "on-demand": {"cloud.google.com/gke-provisioning": "standard"},
-    "spot": {"cloud.google.com/gke-spot": "true"},
-    "flex-start": {"cloud.google.com/gke-flex-start": "true"},
-}
 
 
 class Host(Protocol):
@@ -92,8 +87,8 @@ class PodsSpec(Spec):
 
     @property
     def absent_labels(self) -> tuple[str, ...]:
-        """Labels that the nodes must not have."""
-        return ()
+        """Labels that the nodes must not have. GKE calls reserved hosts standard, as on-demand ones."""
+        return (RESERVATION_LABEL,) if self.capacity == "on-demand" else ()
 
     @model_validator(mode="after")
     def _check_pods(self) -> PodsSpec:
@@ -152,13 +147,13 @@ def node_selector(group: PodsSpec) -> dict[str, str]:
     """The labels of the group's nodes: GKE's own, so that it runs on pools that anyone made."""
     labels = dict(group.device_labels)
     if group.machine_type is not None:
-        labels["node.kubernetes.io/instance-type"] = group.machine_type
+        labels[MACHINE_LABEL] = group.machine_type
     if group.compute_class is not None:
-        labels["cloud.google.com/compute-class"] = group.compute_class
+        labels[CLASS_LABEL] = group.compute_class
     elif group.reservation is not None:
-        labels["cloud.google.com/reservation-name"] = group.reservation
+        labels[RESERVATION_LABEL] = group.reservation
     elif group.capacity is not None:
-        labels |= _CAPACITY_LABELS[group.capacity]
+        labels |= BOUGHT_LABELS[group.capacity]
     return labels
 
 

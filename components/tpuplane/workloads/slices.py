@@ -33,6 +33,6 @@ class SliceGroupSpec(PodsSpec):
 
     @property
     def device_labels(self) -> dict[str, str]:
-        """Generation and topology, as Google's own samples select a slice."""
-        labels = self.slice.node_labels.items()
-        return {key: value for key, value in labels if key != "cloud.google.com/gke-accelerator-count"}
+        """Generation and topology, as Google's own samples select a slice, and the chips of a host, for there are
+        slices of one shape on two machine types. GKE adds that label itself where pods leave it out."""
+        return self.slice.node_labels

@@ -124,7 +124,7 @@ def test_cubes_for_dynamic_slicing_are_joined_within_their_block() -> None:
         "generation": "tpu7x",
         "topology": "4x4x4",
         "capacity": "reservation",
-        "reservation": {"name": "cubes"},
+        "reservation": {"name": "nightly"},
         "slices": 2,
     }
     pools = {"joined": {**cube, "slices": 1}, "cubes": {**cube, "acceleratorTopologyMode": "PROVISION_ONLY"}}
@@ -132,7 +132,7 @@ def test_cubes_for_dynamic_slicing_are_joined_within_their_block() -> None:
         {
             "name": "lab",
             "project": "tpuplane-lab",
-            "reservations": {"cubes": {"generation": "tpu7x", "zone": "us-central1-c", "chips": 192}},
+            "reservations": {"nightly": {"generation": "tpu7x", "zone": "us-central1-c", "chips": 192}},
             "teams": {"a": {"clusters": {"main": {"pools": {name: {"slices": 1} for name in pools}}}}},
             "clusters": {"main": {"location": "us-central1-c", "addons": {"kueue": {}}, "pools": pools}},
         }
@@ -141,7 +141,7 @@ def test_cubes_for_dynamic_slicing_are_joined_within_their_block() -> None:
     assert queues is not None
     levels = {topology.name: topology.levels for topology in queues.topologies}
     placed = {flavor.name: levels[flavor.topology or ""] for flavor in queues.flavors}
-    assert placed["tpu7x-4x4x4-reservation"] == placed["cpu"]
-    wider = placed["tpu7x-4x4x4-reservation-cubes"]
+    assert placed["tpu7x-4x4x4-reservation-nightly"] == placed["cpu"]
+    wider = placed["tpu7x-4x4x4-reservation-nightly-cubes"]
     assert wider[:2] == ("cloud.google.com/gce-topology-block", "cloud.google.com/gke-tpu-partition-4x4x4-id")
     assert wider[2:] == placed["cpu"]

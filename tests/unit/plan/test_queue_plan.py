@@ -94,6 +94,8 @@ def test_a_flavor_has_the_labels_of_its_pools_and_tolerates_their_taint() -> Non
         "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
         "cloud.google.com/gke-tpu-topology": "4x4",
         "cloud.google.com/gke-accelerator-count": "4",
+        "node.kubernetes.io/instance-type": "ct6e-standard-4t",
+        "cloud.google.com/gke-spot": "true",
         "tpuplane-capacity": "spot",
         "tpuplane-flavor": "v6e-4x4-spot",
     }
@@ -119,6 +121,12 @@ def test_what_would_change_a_flavor_changes_its_name_and_no_node() -> None:
     assert [it.flavor for it in queue.flavors] == ["cpu-elastic", "v6e-4x4-elastic"]
 
 
+def test_hosts_of_a_flavor_have_the_storage_of_the_largest_pool() -> None:
+    pools = {"trainer": V6E, "more": {**V6E, "diskSizeGb": 500}}
+    (_, flavor) = queues_of({"a": {"more": {"slices": 1}, "trainer": {"slices": 1}}}, pools).flavors
+    assert flavor.per_slice["ephemeral-storage"] == 4 * 500
+
+
 def test_pools_of_a_class_are_a_flavor_of_their_own() -> None:
     """Their taints are not those of other pools of the shape."""
     pools = {"trainer": {**V6E, "slices": 3}, "more": V6E}
@@ -126,7 +134,7 @@ def test_pools_of_a_class_are_a_flavor_of_their_own() -> None:
     queues = queues_of({"a": {"trainer": {"slices": 1}, "more": {"slices": 1}}}, pools, classes)
     assert {it.name: (it.pools, it.tolerated_taints) for it in queues.flavors if it.slices} == {
         "v6e-4x4": (("more",), ("google.com/tpu",)),
-        "v6e-4x4-classed": (("trainer",), ("google.com/tpu", "cloud.google.com/compute-class")),
+        "v6e-4x4-class-dear": (("trainer",), ("google.com/tpu", "cloud.google.com/compute-class")),
     }
 
 

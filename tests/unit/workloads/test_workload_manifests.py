@@ -74,6 +74,7 @@ def test_a_worker_group_is_a_slice() -> None:
     assert group["template"]["spec"]["nodeSelector"] == {
         "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
         "cloud.google.com/gke-tpu-topology": "4x4",
+        "cloud.google.com/gke-accelerator-count": "4",
     }
     head = manifest["spec"]["headGroupSpec"]["template"]["spec"]
     assert "nodeSelector" not in head
