@@ -37,16 +37,17 @@ class DashboardArgs(TypedDict):
 
 
 class HeadArgs(TypedDict):
-    """The Ray head: on the system pool, without chips."""
+    """The Ray head: without chips, so on any node without a taint that has room; in a queue on the system pool, or in a
+    cluster of somebody else's, which has none of ours, on any Linux node."""
 
     image: NotRequired[str]
     """Default: that of the first worker group."""
 
     cpu: NotRequired[int]
-    """CPUs. Default 4."""
+    """CPUs. Default 2: with the memory, it fits the default system machine (e2-standard-4)."""
 
     memory_gb: NotRequired[int]
-    """Memory in GB of 2^30 bytes. Default 16."""
+    """Memory in GB of 2^30 bytes. Default 8."""
 
     dashboard: NotRequired[DashboardArgs]
     """Charts in Ray's dashboard. Default: none."""

@@ -22,16 +22,17 @@ _AUTOSCALER_METRICS = {"name": "as-metrics", "containerPort": 44217}
 
 
 class HeadSpec(Spec):
-    """The Ray head: on the system pool, without chips."""
+    """The Ray head: without chips, so on any node without a taint that has room; in a queue on the system pool, or in a
+    cluster of somebody else's, which has none of ours, on any Linux node."""
 
     image: str | None = None
     """Default: that of the first worker group."""
 
-    cpu: Annotated[int, Field(ge=1)] = 4
-    """CPUs. Default 4."""
+    cpu: Annotated[int, Field(ge=1)] = 2
+    """CPUs. Default 2: with the memory, it fits the default system machine (e2-standard-4)."""
 
-    memory_gb: Annotated[int, Field(ge=1)] = 16
-    """Memory in GB of 2^30 bytes. Default 16."""
+    memory_gb: Annotated[int, Field(ge=1)] = 8
+    """Memory in GB of 2^30 bytes. Default 8."""
 
     dashboard: DashboardSpec | None = None
     """Charts in Ray's dashboard. Default: none."""

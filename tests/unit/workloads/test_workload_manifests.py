@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from tpuplane.spec.locations import system_machine
 from tpuplane.tpu import Slice, catalogue
 from tpuplane.workloads import (
     MultisliceSpec,
@@ -21,6 +22,7 @@ from tpuplane.workloads import (
     ray_job_manifest,
     ray_service_manifest,
 )
+from tpuplane_twin.cluster.machines import machine
 
 pytestmark = pytest.mark.unit
 
@@ -79,6 +81,16 @@ def test_a_worker_group_is_a_slice() -> None:
     head = manifest["spec"]["headGroupSpec"]["template"]["spec"]
     assert "nodeSelector" not in head
     assert "google.com/tpu" not in head["containers"][0]["resources"]["limits"]
+
+
+@pytest.mark.parametrize("location", ["us-central1", "us-central2-b"])
+def test_a_head_fits_the_system_pool_as_both_come(location: str) -> None:
+    head = ray_cluster_manifest("train", RayClusterSpec.model_validate(cluster()))["spec"]["headGroupSpec"]
+    asked = head["template"]["spec"]["containers"][0]["resources"]["requests"]
+    node = machine(system_machine(location))
+    # Half a core and 1 GiB are left to what GKE runs there itself.
+    assert 1000 * int(asked["cpu"]) + 500 <= node.allocatable_cpu
+    assert (int(asked["memory"].removesuffix("Gi")) + 1) * 1024**3 <= node.allocatable_memory
 
 
 def test_ray_scales_whole_slices_with_its_second_autoscaler() -> None:
