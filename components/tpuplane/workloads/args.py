@@ -54,7 +54,9 @@ class HeadArgs(TypedDict):
 
 
 class PodsArgs(TypedDict):
-    """Equal pods, each on a host with accelerators or on its part of one."""
+    """Equal pods, each on a host with accelerators or on its part of one. A change of any of them replaces a Multislice
+    or a RayJob; a RayService changes over to a new cluster; a RayCluster's running pods stay as they are, unless it is
+    in a queue."""
 
     machine_type: NotRequired[str]
     """Machine type of the hosts. Default: as for a pool."""
@@ -151,10 +153,12 @@ class RayClusterArgs(TypedDict):
     """Ray's version, where the image's tag does not say. Default: not said."""
 
     queue: NotRequired[str]
-    """Local queue that admits it, head and slices together. Default: the namespace's own."""
+    """Local queue that admits it, head and slices together. Default: the namespace's own. A change replaces a RayJob;
+    for a RayCluster that runs Kueue refuses it, and a RayService has it from its next cluster on."""
 
     priority_class: NotRequired[str]
-    """Workload priority class. Default: none."""
+    """Workload priority class. Default: none. A change replaces a RayJob; a RayCluster that runs takes another one in
+    place, and a RayService has it from its next cluster on."""
 
     head: NotRequired[HeadArgs]
     """The head."""
@@ -185,29 +189,31 @@ class RayJobArgs(TypedDict):
     """A program on a Ray cluster of its own, which comes with it and goes after it."""
 
     cluster: RayClusterArgs
-    """The cluster."""
+    """The cluster. A change replaces the job."""
 
     entrypoint: str
-    """Command that runs on the head, such as `python train.py`."""
+    """Command that runs on the head, such as `python train.py`. A change replaces the job."""
 
     runtime_env: NotRequired[str]
-    """Ray's runtime environment, as YAML. Default: none."""
+    """Ray's runtime environment, as YAML. Default: none. A change replaces the job."""
 
     deadline_seconds: NotRequired[int]
-    """End it after this time. Default: never."""
+    """End it after this time. Default: never. A change replaces the job."""
 
     retries: NotRequired[int]
-    """Runs after the first, each on a new cluster. Default 0."""
+    """Runs after the first, each on a new cluster. Default 0. A change replaces the job."""
 
     keep_seconds: NotRequired[int]
-    """How long the cluster stays after the end, for its logs. Default 60: chips that nobody uses cost as much."""
+    """How long the cluster stays after the end, for its logs. Default 60: chips that nobody uses cost as much. Changed
+    in place."""
 
 
 class RayServiceArgs(TypedDict):
     """A Ray Serve application that is always there, and is upgraded without a gap."""
 
     cluster: RayClusterArgs
-    """The cluster. A change that KubeRay cannot make in place brings up a second one before the first goes."""
+    """The cluster. A change that KubeRay cannot make in place brings up a second one before the first goes. Other
+    numbers of slices or pods hold from the next cluster on."""
 
     serve_config: str
     """Ray Serve's configuration (`applications: …`), as YAML. Changed in place."""
@@ -229,7 +235,7 @@ class MultisliceArgs(SliceGroupArgs):
     """Local queue that admits it. Default: the namespace's own. A change replaces it."""
 
     priority_class: NotRequired[str]
-    """Workload priority class. Default: none."""
+    """Workload priority class. Default: none. A change replaces it."""
 
     placement: NotRequired[str]
     """Who keeps each slice's pods on one node pool: Kueue, by topology, or JobSet, by affinity (`exclusive`), where
@@ -240,7 +246,8 @@ class MultisliceArgs(SliceGroupArgs):
     change replaces it."""
 
     keep_seconds: NotRequired[int]
-    """How long it stays after its end. Default: until it is deleted."""
+    """How long it stays after its end. Default: until it is deleted. Changed in place."""
 
     set_megascale: NotRequired[bool]
-    """Set the multislice environment (MEGASCALE_*, TPU_WORKER_*) here. Default false: GKE does."""
+    """Set the multislice environment (MEGASCALE_*, TPU_WORKER_*) here. Default false: GKE does. A change
+    replaces it."""

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.spec.fields import Name, Namespace, refuse
 from tpuplane.workloads.pods import Manifest, pod_spec
 from tpuplane.workloads.ray import PRIORITY, QUEUE
@@ -13,7 +14,14 @@ from tpuplane.workloads.slices import SliceGroupSpec
 
 API_VERSION = "jobset.x-k8s.io/v1alpha2"
 _JOB = "slice"
-_POOL = "cloud.google.com/gke-nodepool"
+# What JobSet takes no change of (its webhook and CRD), with the coordinator, which pods learn when they are made; and
+# the labels, which Kueue takes no change of while it runs. Not ttlSecondsAfterFinished, which JobSet reads at the end.
+MULTISLICE_REPLACE_ON = (
+    "metadata.labels",
+    "spec.coordinator",
+    "spec.failurePolicy",
+    "spec.replicatedJobs",
+)
 _COORDINATOR_PORT = 8476  # jax.distributed
 _MEGASCALE_PORT = 8080
 
@@ -34,7 +42,7 @@ class MultisliceSpec(SliceGroupSpec):
     """Local queue that admits it. Default: the namespace's own. A change replaces it."""
 
     priority_class: Name | None = None
-    """Workload priority class. Default: none."""
+    """Workload priority class. Default: none. A change replaces it."""
 
     placement: Literal["topology", "exclusive"] = "topology"
     """Who keeps each slice's pods on one node pool: Kueue, by topology, or JobSet, by affinity (`exclusive`), where the
@@ -45,10 +53,11 @@ class MultisliceSpec(SliceGroupSpec):
     replaces it."""
 
     keep_seconds: Annotated[int, Field(ge=0)] | None = None
-    """How long it stays after its end. Default: until it is deleted."""
+    """How long it stays after its end. Default: until it is deleted. Changed in place."""
 
     set_megascale: bool = False
-    """Set the multislice environment (MEGASCALE_*, TPU_WORKER_*) here. Default false: GKE does."""
+    """Set the multislice environment (MEGASCALE_*, TPU_WORKER_*) here. Default false: GKE does. A change
+    replaces it."""
 
     @model_validator(mode="after")
     def _check_multislice(self) -> MultisliceSpec:
@@ -69,7 +78,7 @@ def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:
     if labels:
         metadata["labels"] = labels
     if spec.placement == "exclusive" and shape.multi_host:
-        metadata["annotations"] = {"alpha.jobset.sigs.k8s.io/exclusive-topology": _POOL}
+        metadata["annotations"] = {"alpha.jobset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
     pod = {
         **pod_spec(spec, "main", {"command": list(spec.command), "ports": _ports()}),
         "restartPolicy": "Never",
@@ -115,9 +124,9 @@ def _pod_metadata(spec: MultisliceSpec) -> Manifest:
         return {}
     return {
         "annotations": {
-            "kueue.x-k8s.io/podset-slice-required-topology": _POOL,
+            "kueue.x-k8s.io/podset-slice-required-topology": GKE_POOL_LABEL,
             "kueue.x-k8s.io/podset-slice-size": str(spec.slice.hosts),
-            "kueue.x-k8s.io/podset-preferred-topology": _POOL,
+            "kueue.x-k8s.io/podset-preferred-topology": GKE_POOL_LABEL,
         }
     }
 

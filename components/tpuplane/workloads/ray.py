@@ -17,6 +17,19 @@ API_VERSION = "ray.io/v1"
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
 
+# What KubeRay takes no change of once a RayJob has begun, and the labels, which Kueue takes no change of while it runs.
+# Not ttlSecondsAfterFinished, which KubeRay reads when the job is over.
+RAY_JOB_REPLACE_ON = (
+    "metadata.labels",
+    "spec.activeDeadlineSeconds",
+    "spec.backoffLimit",
+    "spec.entrypoint",
+    "spec.rayClusterSpec",
+    "spec.runtimeEnvYAML",
+    "spec.shutdownAfterJobFinishes",
+    "spec.submissionMode",
+)
+
 _PORTS = {"gcs": 6379, "dashboard": 8265, "client": 10001, "serve": 8000, "metrics": 8080, "dash-metrics": 44227}
 _AUTOSCALER_METRICS = {"name": "as-metrics", "containerPort": 44217}
 
@@ -48,10 +61,12 @@ class RayClusterSpec(Spec):
     """Ray's version, where the image's tag does not say. Default: not said."""
 
     queue: Name | None = None
-    """Local queue that admits it, head and slices together. Default: the namespace's own."""
+    """Local queue that admits it, head and slices together. Default: the namespace's own. A change replaces a RayJob;
+    for a RayCluster that runs Kueue refuses it, and a RayService has it from its next cluster on."""
 
     priority_class: Name | None = None
-    """Workload priority class. Default: none."""
+    """Workload priority class. Default: none. A change replaces a RayJob; a RayCluster that runs takes another one in
+    place, and a RayService has it from its next cluster on."""
 
     head: HeadSpec = HeadSpec()
     """The head."""
@@ -111,29 +126,31 @@ class RayJobSpec(Spec):
     """A program on a Ray cluster of its own, which comes with it and goes after it."""
 
     cluster: RayClusterSpec
-    """The cluster."""
+    """The cluster. A change replaces the job."""
 
     entrypoint: Annotated[str, Field(min_length=1)]
-    """Command that runs on the head, such as `python train.py`."""
+    """Command that runs on the head, such as `python train.py`. A change replaces the job."""
 
     runtime_env: str | None = None
-    """Ray's runtime environment, as YAML. Default: none."""
+    """Ray's runtime environment, as YAML. Default: none. A change replaces the job."""
 
     deadline_seconds: Annotated[int, Field(ge=1)] | None = None
-    """End it after this time. Default: never."""
+    """End it after this time. Default: never. A change replaces the job."""
 
     retries: Annotated[int, Field(ge=0)] = 0
-    """Runs after the first, each on a new cluster. Default 0."""
+    """Runs after the first, each on a new cluster. Default 0. A change replaces the job."""
 
     keep_seconds: Annotated[int, Field(ge=0)] = 60
-    """How long the cluster stays after the end, for its logs. Default 60: chips that nobody uses cost as much."""
+    """How long the cluster stays after the end, for its logs. Default 60: chips that nobody uses cost as much. Changed
+    in place."""
 
 
 class RayServiceSpec(Spec):
     """A Ray Serve application that is always there, and is upgraded without a gap."""
 
     cluster: RayClusterSpec
-    """The cluster. A change that KubeRay cannot make in place brings up a second one before the first goes."""
+    """The cluster. A change that KubeRay cannot make in place brings up a second one before the first goes. Other
+    numbers of slices or pods hold from the next cluster on."""
 
     serve_config: Annotated[str, Field(min_length=1)]
     """Ray Serve's configuration (`applications: …`), as YAML. Changed in place."""

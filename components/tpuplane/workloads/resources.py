@@ -1,5 +1,6 @@
 """Ray clusters, jobs and services and multislice programs as components: their manifests, and nothing decided."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import pulumi
@@ -10,8 +11,9 @@ from tpuplane.spec import SpecError
 from tpuplane.spec.fields import Spec
 from tpuplane.spec.translate import mistakes_of
 from tpuplane.workloads.args import MultisliceArgs, RayClusterArgs, RayJobArgs, RayServiceArgs
-from tpuplane.workloads.jobset import MultisliceSpec, multislice_manifest
+from tpuplane.workloads.jobset import MULTISLICE_REPLACE_ON, MultisliceSpec, multislice_manifest
 from tpuplane.workloads.ray import (
+    RAY_JOB_REPLACE_ON,
     RayClusterSpec,
     RayJobSpec,
     RayServiceSpec,
@@ -26,6 +28,11 @@ _Spec = TypeVar("_Spec", bound=Spec)
 class RayCluster(pulumi.ComponentResource):
     """A Ray cluster whose worker groups are slices. The options say in which Kubernetes: `cluster.in_cluster()`.
 
+    Changed in place, and running pods stay as they are: only later ones have another image, environment or resources.
+    In a queue Kueue ends all pods when these or their numbers change, and admits the cluster anew; while it runs, Kueue
+    refuses another queue, and a priority class where there was none or none where there was one. To start it anew,
+    give it another name.
+
     Raises `SpecError` if the description is wrong, before anything is registered.
     """
 
@@ -37,7 +44,7 @@ class RayCluster(pulumi.ComponentResource):
 
 
 class RayJob(pulumi.ComponentResource):
-    """A program on a Ray cluster of its own. A change of the program or of its slices runs it anew.
+    """A program on a Ray cluster of its own. A change runs it anew, but for that of `keep_seconds`.
 
     Raises `SpecError` if the description is wrong, before anything is registered.
     """
@@ -45,13 +52,15 @@ class RayJob(pulumi.ComponentResource):
     def __init__(self, name: str, args: RayJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         manifest = ray_job_manifest(name, _read(RayJobSpec, args))
         super().__init__("tpuplane:index:RayJob", name, {}, opts)
-        # KubeRay runs a RayJob once, and takes no change of what runs.
-        self.resource = _make(self, name, manifest, opts, replace_on=["spec"])
+        self.resource = _make(self, name, manifest, opts, RAY_JOB_REPLACE_ON)
         self.register_outputs({})
 
 
 class RayService(pulumi.ComponentResource):
     """A Ray Serve application on slices.
+
+    A change of its pods brings up a second Ray cluster, and the first goes once that one serves. Another queue or
+    priority class, and other numbers of slices or pods, hold from the next cluster on: alone they bring up none.
 
     Raises `SpecError` if the description is wrong, before anything is registered.
     """
@@ -64,7 +73,7 @@ class RayService(pulumi.ComponentResource):
 
 
 class Multislice(pulumi.ComponentResource):
-    """A program on one or more slices, as a JobSet. A change runs it anew.
+    """A program on one or more slices, as a JobSet. A change runs it anew, but for that of `keep_seconds`.
 
     Raises `SpecError` if the description is wrong, before anything is registered.
     """
@@ -72,8 +81,7 @@ class Multislice(pulumi.ComponentResource):
     def __init__(self, name: str, args: MultisliceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         manifest = multislice_manifest(name, _read(MultisliceSpec, args))
         super().__init__("tpuplane:index:Multislice", name, {}, opts)
-        # JobSet refuses to change its jobs.
-        self.resource = _make(self, name, manifest, opts, replace_on=["spec"])
+        self.resource = _make(self, name, manifest, opts, MULTISLICE_REPLACE_ON)
         self.register_outputs({})
 
 
@@ -89,7 +97,7 @@ def _make(
     name: str,
     manifest: dict[str, Any],
     opts: pulumi.ResourceOptions | None,
-    replace_on: list[str] | None = None,
+    replace_on: Sequence[str] = (),
 ) -> kubernetes.apiextensions.CustomResource:
     """Make the object. What a component was told of its cluster does not reach its children by itself."""
     return kubernetes.apiextensions.CustomResource(
@@ -104,7 +112,7 @@ def _make(
             deleted_with=opts.deleted_with if opts else None,
             replace_with=opts.replace_with if opts else None,
             depends_on=opts.depends_on if opts else None,
-            replace_on_changes=replace_on,
+            replace_on_changes=list(replace_on),
             delete_before_replace=True,
         ),
     )
