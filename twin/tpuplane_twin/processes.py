@@ -78,7 +78,8 @@ class ProcessManager:
     async def start(self, spec: ProcessSpec) -> None:
         """Start `spec` and wait until it is ready; does nothing if a process of that name and command runs.
 
-        Raises `ProcessFailed` when it exits or is not ready in time; the process is stopped then.
+        Raises `ProcessFailed` when it exits or is not ready in time (the process is stopped then), and `OSError` when
+        the system cannot start it.
         """
         child = self._children.get(spec.name)
         if child is not None:
@@ -87,10 +88,10 @@ class ProcessManager:
             await self.stop(spec.name)
         child = _Child(spec)
         self._children[spec.name] = child
-        await self._spawn(child)
-        first_pid = child.process.pid if child.process else None
-        child.watcher = asyncio.create_task(self._watch(child), name=f"watch {spec.name}")
         try:
+            await self._spawn(child)
+            first_pid = child.process.pid if child.process else None
+            child.watcher = asyncio.create_task(self._watch(child), name=f"watch {spec.name}")
             await self._until_ready(child, first_pid)
         except BaseException:
             await self.stop(spec.name)

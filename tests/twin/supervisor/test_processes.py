@@ -66,6 +66,18 @@ async def test_a_process_that_never_answers_is_told_and_ended(manager: ProcessMa
     assert not manager.status()
 
 
+async def test_one_that_the_system_cannot_start_is_tried_again(manager: ProcessManager, tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    log.mkdir()
+    for _ in range(2):
+        with pytest.raises(IsADirectoryError):
+            await manager.start(spec(tmp_path))
+        assert not manager.status()
+    log.rmdir()
+    await manager.start(spec(tmp_path))
+    assert manager.status()[0].running
+
+
 async def test_children_end_with_a_killed_supervisor(tmp_path: Path) -> None:
     program = f"""
 import asyncio, pathlib, sys

@@ -93,6 +93,7 @@ class ControlPlane:
         self._default_class = False
         self._gcs_fuse = False
         self._prometheus = True  # as GKE has it, unless the cluster says otherwise
+        self._applied: tuple[object, ...] | None = None  # what the last start brought about; None if it failed
         self._lock = asyncio.Lock()
         self._api: Api | None = None
         self._pools: NodePools | None = None
@@ -135,6 +136,7 @@ class ControlPlane:
         `ClusterError`.
         """
         async with self._lock:
+            wanted, self._applied = self._wanted(), None
             layout = await asyncio.to_thread(self._layout)
             if not self._processes.status(prefix=f"{self._key}/"):
                 self._check_ports(layout)
@@ -157,6 +159,7 @@ class ControlPlane:
                 )
             finally:
                 installation.cancel()
+            self._applied = wanted
 
     async def stop(self) -> None:
         """End all processes; the folder keeps the cluster."""
@@ -183,25 +186,25 @@ class ControlPlane:
         self._ports.release(f"{self._key}/")
 
     async def apply_cluster(self, cluster: Mapping[str, Any]) -> None:
-        """Start and stop what the cluster asks for: add-ons (Ray, Cloud Storage FUSE), a default class, Prometheus."""
+        """Start and stop what the cluster asks for: add-ons (Ray, Cloud Storage FUSE), a default class, Prometheus.
+
+        What failed is tried again by the next call.
+        """
         self._services = service_range(cluster)
         self._place = PrivateEndpoint.of(cluster)
         self._publish()
         addons = cluster.get("addonsConfig", {})
-        wanted = self._always | ({"kuberay"} if addons.get("rayOperatorConfig", {}).get("enabled") else set())
+        self._operators = self._always | ({"kuberay"} if addons.get("rayOperatorConfig", {}).get("enabled") else set())
         defaults = cluster.get("autoscaling", {}).get("defaultComputeClassConfig", {})
-        before, self._default_class = self._default_class, bool(defaults.get("enabled"))
+        self._default_class = bool(defaults.get("enabled"))
         measured = cluster.get("monitoringConfig", {}).get("managedPrometheusConfig", {"enabled": True})
-        had, self._prometheus = self._prometheus, bool(measured.get("enabled"))
-        mounted, self._gcs_fuse = self._gcs_fuse, bool(addons.get("gcsFuseCsiDriverConfig", {}).get("enabled"))
-        if (wanted, before, had, mounted) == (self._operators, self._default_class, self._prometheus, self._gcs_fuse):
+        self._prometheus = bool(measured.get("enabled"))
+        self._gcs_fuse = bool(addons.get("gcsFuseCsiDriverConfig", {}).get("enabled"))
+        if self._api is None or self._applied == self._wanted():
             return
-        stopped = self._operators - wanted
-        self._operators = frozenset(wanted)
-        for name in stopped:
+        for name in OPERATORS.keys() - self._operators:
             await self._processes.stop(f"{self._key}/{name}")
-        if self._api is not None:
-            await self.start()
+        await self.start()
 
     async def apply_node_pool(self, pool: dict[str, Any], cluster: dict[str, Any]) -> None:
         """Make the simulated nodes exactly what the pool says; returns when they are Ready."""
@@ -222,6 +225,9 @@ class ControlPlane:
             name = node["metadata"]["labels"].get(POOL_LABEL, "")
             pools[name] = pools.get(name, NodeSummary()).plus(node)
         return pools
+
+    def _wanted(self) -> tuple[object, ...]:
+        return self._operators, self._default_class, self._prometheus, self._gcs_fuse
 
     def _running_pools(self) -> NodePools:
         if self._pools is None:
