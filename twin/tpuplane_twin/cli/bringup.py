@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from rich.markup import escape
+
 from tpuplane_twin import executables
 from tpuplane_twin.cli.console import console, stderr
 from tpuplane_twin.client import TwinClient
@@ -33,6 +35,6 @@ def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
 
         def report(status: dict[str, Any]) -> None:
             if status["waiting"]:
-                line.update(f"the twin starts; waits for {status['waiting']}")
+                line.update(f"the twin starts; waits for {escape(status['waiting'])}")
 
         return client.wait_ready(report)

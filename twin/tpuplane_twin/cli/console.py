@@ -10,6 +10,7 @@ from typing import ParamSpec, TypeVar
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from tpuplane_twin.client import TwinError
 from tpuplane_twin.files import DiskFull
@@ -56,5 +57,5 @@ def errors_as_lines(command: Callable[Arguments, Result]) -> Callable[Arguments,
 
 
 def _ended(message: str) -> typer.Exit:
-    stderr.print(f"[bold red]error:[/bold red] {message}", soft_wrap=True)
+    stderr.print(f"[bold red]error:[/bold red] {escape(message)}", soft_wrap=True)
     return typer.Exit(1)

@@ -6,6 +6,7 @@ import json
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from tpuplane_twin.cli.console import console, errors_as_lines
 from tpuplane_twin.client import TwinClient, TwinError
@@ -60,7 +61,7 @@ def reclaim(
     else:
         console.print(f"the hosts of [bold]{pool}[/bold] are gone")
         if "error" in found:
-            console.print(f"and no others came: {found['error']}")
+            console.print(f"and no others came: {escape(found['error'])}")
 
 
 def _print(stockouts: list[dict[str, Any]]) -> None:

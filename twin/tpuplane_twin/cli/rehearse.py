@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from rich.markup import escape
 
 from tpuplane_twin import recovery
 from tpuplane_twin.cli.bringup import bring_up
@@ -35,9 +36,9 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     with out.status(f"stack {stack}: looks for traces of an interrupted run"):
         _select(stack, project, environment)
         for line in recovery.recover(stack, project, environment, client):
-            out.print(line, soft_wrap=True)
+            out.print(escape(line), soft_wrap=True)
     for line in _give(client, file):
-        out.print(line, soft_wrap=True)
+        out.print(escape(line), soft_wrap=True)
     out.print(f"[bold]pulumi up --yes --stack {stack}[/bold]")
     _pulumi(["up", "--yes", "--stack", stack, "--suppress-outputs"], project, environment, quiet=quiet)
 
@@ -130,7 +131,7 @@ def _run_sample(
     folder = ensure().module("kuberay") / "config" / "samples"
     contexts = [cluster["context"] for cluster in client.status()["clusters"] if cluster["rayOperator"]]
     with out.status("a Ray TPU sample") as line:
-        placement = run_sample(folder, contexts, environment, line.update)
+        placement = run_sample(folder, contexts, environment, lambda text: line.update(escape(text)))
     if placement is None:
         out.print("none of KubeRay's TPU samples fits the slices of this stack; no sample was applied")
         return None

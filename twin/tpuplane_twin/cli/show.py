@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Column, Table
 
 from tpuplane_twin.cli.console import console
@@ -22,7 +23,7 @@ def print_up(name: str, status: Mapping[str, Any]) -> None:
 
 def print_status(status: Mapping[str, Any]) -> None:
     """Everything the supervisor knows."""
-    waiting = f" (waits for {status['waiting']})" if status["waiting"] else ""
+    waiting = f" (waits for {escape(status['waiting'])})" if status["waiting"] else ""
     console.print(f"twin [bold]{status['name']}[/bold]: {status['state']}{waiting}, Google's API at {status['api']}")
     processes = Table("process", "pid", "restarts", Column("memory", justify="right"), box=None, pad_edge=False)
     names = {cluster["context"]: cluster["name"] for cluster in status["clusters"]}
@@ -47,7 +48,7 @@ def print_pools(clusters: Iterable[Mapping[str, Any]], workers: Mapping[str, int
     """A row for each node pool: its slice, chips, hosts ready, and how many of a sample's workers sit there."""
     every = [pool for cluster in clusters for pool in cluster["nodePools"]]
     for cluster in sorted(clusters, key=lambda cluster: str(cluster["name"])):
-        state = "" if cluster["status"] == "RUNNING" else f": {cluster['status']} {cluster['message']}"
+        state = "" if cluster["status"] == "RUNNING" else f": {cluster['status']} {escape(cluster['message'])}"
         console.print(f"\n[bold]{cluster['name']}[/bold] in {cluster['location']}{state}", soft_wrap=True)
         table = Table(*_columns(every, workers), box=None, pad_edge=False)
         for pool in sorted(cluster["nodePools"], key=lambda pool: (pool["chips"] > 0, pool["name"])):
@@ -57,7 +58,7 @@ def print_pools(clusters: Iterable[Mapping[str, Any]], workers: Mapping[str, int
                 str(pool["chips"] or ""),
                 f"{pool['nodesReady']}/{pool['nodes']}",
                 pool["capacity"],
-                pool["status"] if not pool["message"] else f"{pool['status']}: {pool['message']}",
+                pool["status"] if not pool["message"] else f"{pool['status']}: {escape(pool['message'])}",
                 *([] if workers is None else [str(workers.get(pool["name"], ""))]),
             )
         console.print(table)

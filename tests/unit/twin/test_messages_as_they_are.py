@@ -1,0 +1,70 @@
+"""What is printed for a person is the text itself: brackets in it are no markup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tpuplane_twin.cli import app, show
+from typer.testing import CliRunner
+
+pytestmark = pytest.mark.unit
+
+MESSAGE = "reservation [my-res] has no [/x]"
+
+
+def pool(**fields: Any) -> dict[str, Any]:
+    return {
+        "name": "trainer",
+        "slice": "v6e 4x4",
+        "machineType": "ct6e-standard-4t",
+        "chips": 16,
+        "nodes": 4,
+        "nodesReady": 0,
+        "capacity": "reservation",
+        "status": "ERROR",
+        "message": "",
+        **fields,
+    }
+
+
+def status(**fields: Any) -> dict[str, Any]:
+    return {
+        "name": "local",
+        "state": "starting",
+        "waiting": "",
+        "api": "http://127.0.0.1:1",
+        "processes": [],
+        "clusters": [],
+        "operations": [],
+        **fields,
+    }
+
+
+def cluster(**fields: Any) -> dict[str, Any]:
+    found = {"name": "main", "context": "gke_p_l_main", "location": "us-east5", "status": "RUNNING", "message": ""}
+    return {**found, "nodePools": [], "queues": [], "ray": None, **fields}
+
+
+@pytest.mark.parametrize(
+    "account",
+    [
+        status(waiting=MESSAGE),
+        status(clusters=[cluster(status="ERROR", message=MESSAGE)]),
+        status(clusters=[cluster(nodePools=[pool(message=MESSAGE)])]),
+    ],
+)
+def test_a_status_shows_every_message(account: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    show.print_status(account)
+    shown = capsys.readouterr().out  # a narrow terminal breaks the message between words
+    assert [word for word in MESSAGE.split() if word not in shown] == []
+
+
+@pytest.mark.parametrize("name", ["[/x]", "[my-twin]"])
+def test_an_error_names_what_was_given(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path))
+    result = CliRunner().invoke(app, ["status", "--name", name])
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: ")
+    assert name in result.stderr
