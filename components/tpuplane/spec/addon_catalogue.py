@@ -92,6 +92,10 @@ class AddonCatalogue:
     other_frameworks: tuple[str, ...] = ()
     """Kinds that Kueue knows and whose CRDs no add-on brings."""
     system_namespaces: tuple[str, ...] = ()
+    kueue_pod_sets: int = 0
+    """Most pod sets of one workload."""
+    kueue_beside_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Pod sets beside the worker groups, by Ray's kind."""
     kueue_configuration: Mapping[str, Any] = field(default_factory=dict)
     kueue_fair_sharing: Mapping[str, Any] = field(default_factory=dict)
     multi_kueue_kubernetes: str = ""
@@ -124,6 +128,8 @@ def addon_catalogue() -> AddonCatalogue:
         base_frameworks=tuple(kueue["frameworks"]),
         other_frameworks=tuple(kueue["otherFrameworks"]),
         system_namespaces=tuple(kueue["systemNamespaces"]),
+        kueue_pod_sets=kueue["podSets"]["most"],
+        kueue_beside_groups={kind: tuple(names) for kind, names in kueue["podSets"]["beside"].items()},
         kueue_configuration=kueue["configuration"],
         kueue_fair_sharing=kueue["fairSharing"],
         multi_kueue_kubernetes=kueue["multiKueue"]["kubernetes"],

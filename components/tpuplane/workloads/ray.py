@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from tpuplane.quantities import canonical
+from tpuplane.spec.addon_catalogue import addon_catalogue
 from tpuplane.spec.fields import Name, Namespace, Spec, refuse
 from tpuplane.workloads.pods import Manifest
 from tpuplane.workloads.ray_dashboard import DashboardSpec, dashboard_environment
@@ -106,6 +107,11 @@ class RayClusterSpec(Spec):
         return self
 
     @model_validator(mode="after")
+    def _check_queue(self) -> RayClusterSpec:
+        _check_pod_sets(self, "RayCluster", "")
+        return self
+
+    @model_validator(mode="after")
     def _check_scale(self) -> RayClusterSpec:
         if self.autoscaling and self.queue is not None:
             raise refuse(
@@ -144,6 +150,11 @@ class RayJobSpec(Spec):
     """How long the cluster stays after the end, for its logs. Default 60: chips that nobody uses cost as much. Changed
     in place."""
 
+    @model_validator(mode="after")
+    def _check_queue(self) -> RayJobSpec:
+        _check_pod_sets(self.cluster, "RayJob", "cluster.")
+        return self
+
 
 class RayServiceSpec(Spec):
     """A Ray Serve application that is always there, and is upgraded without a gap."""
@@ -154,6 +165,25 @@ class RayServiceSpec(Spec):
 
     serve_config: Annotated[str, Field(min_length=1)]
     """Ray Serve's configuration (`applications: …`), as YAML. Changed in place."""
+
+
+def _check_pod_sets(cluster: RayClusterSpec, kind: str, at: str) -> None:
+    """Raise what pydantic shows if Kueue would refuse the groups, or never make a workload of them."""
+    if cluster.queue is None:
+        return
+    kueue = addon_catalogue()
+    beside = kueue.kueue_beside_groups[kind]
+    if taken := next((name for name in beside if name in cluster.groups), None):
+        where = "workers" if taken in cluster.workers else "gpuWorkers"
+        raise refuse(
+            f"{at}{where}.{taken}: Kueue calls a part of every {kind} so; choose another name, or remove queue"
+        )
+    most = kueue.kueue_pod_sets - len(beside)
+    if len(cluster.groups) > most:
+        raise refuse(
+            f"{at}workers: {len(cluster.groups)} groups, with those of gpuWorkers; allowed in a queue: at most {most} "
+            f"in a {kind}; use fewer, or remove queue"
+        )
 
 
 def ray_cluster_manifest(name: str, spec: RayClusterSpec) -> Manifest:

@@ -167,6 +167,45 @@ def test_what_no_slice_can_run_is_refused(changes: dict[str, Any], said: str) ->
         multislice(**changes)
 
 
+def groups(number: int, *names: str) -> dict[str, Any]:
+    """Worker groups: so many, and these."""
+    return dict.fromkeys((*(f"g{index}" for index in range(number)), *names), V6E)
+
+
+@pytest.mark.parametrize(
+    ("workers", "of_cluster", "of_job"),
+    [
+        (groups(6), None, None),
+        (groups(7), None, "cluster.workers: 7 groups, .* allowed in a queue: at most 6 in a RayJob"),
+        (groups(8), "workers: 8 groups, .* allowed in a queue: at most 7 in a RayCluster", "at most 7"),
+        (groups(1, "head"), "workers.head: Kueue calls a part of every RayCluster so", "workers.head: "),
+        (groups(1, "submitter"), None, "cluster.workers.submitter: Kueue calls a part of every RayJob so"),
+    ],
+)
+def test_groups_for_which_a_workload_has_no_room_stay_out_of_queues(
+    workers: dict[str, Any], of_cluster: str | None, of_job: str | None
+) -> None:
+    for queue in ("default", None):
+        described = cluster(workers=workers, queue=queue)
+        for spec, args, said in (
+            (RayClusterSpec, described, of_cluster),
+            (RayJobSpec, {"cluster": described, "entrypoint": "python train.py"}, of_job),
+        ):
+            if said is None or queue is None:
+                assert spec.model_validate(args)
+            else:
+                with pytest.raises(ValidationError, match=said):
+                    spec.model_validate(args)
+
+
+def test_gpu_groups_count_with_the_others() -> None:
+    l4 = {"accelerator": "nvidia-l4", "image": "i"}
+    with pytest.raises(ValidationError, match="workers: 8 groups"):
+        RayClusterSpec.model_validate(cluster(workers=groups(7), gpuWorkers={"l4": l4}, queue="default"))
+    with pytest.raises(ValidationError, match=r"gpuWorkers\.head: "):
+        RayClusterSpec.model_validate(cluster(gpuWorkers={"head": l4}, queue="default"))
+
+
 def test_slices_that_come_and_go_need_rays_autoscaler() -> None:
     with pytest.raises(ValidationError, match="set autoscaling: true"):
         RayClusterSpec.model_validate(cluster(workers={"tpu": {**V6E, "minSlices": 0}}))
