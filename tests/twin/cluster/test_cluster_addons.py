@@ -18,6 +18,7 @@ WITHOUT = {key: value for key, value in CLUSTER.items() if key != "addonsConfig"
 async def log(bare: Cluster) -> AsyncIterator[Path]:
     """The log of KubeRay's operator, which is a folder: the operator cannot be started."""
     log = bare.folder / "logs" / "kuberay.log"
+    log.unlink(missing_ok=True)
     log.mkdir()
     yield log
     mend(log)

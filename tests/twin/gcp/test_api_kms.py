@@ -31,9 +31,9 @@ async def agent(api: Api) -> str:
     return email
 
 
-async def allow(api: Api, email: str) -> None:
-    binding = {"role": ROLE, "members": [f"serviceAccount:{email}"]}
-    await api.call("POST", f"/kms/v1/{KEY}:setIamPolicy", {"policy": {"bindings": [binding]}})
+async def allow(api: Api, email: str, role: str = ROLE, on: str = f"/kms/v1/{KEY}") -> None:
+    binding = {"role": role, "members": [f"serviceAccount:{email}"]}
+    await api.call("POST", f"{on}:setIamPolicy", {"policy": {"bindings": [binding]}})
 
 
 async def test_a_key_has_a_primary_version_until_that_is_destroyed(api: Api) -> None:
@@ -97,10 +97,20 @@ async def test_a_key_must_be_there_and_open_to_the_agent(api: Api, where: str) -
         user = (await agent(api)).replace("container-engine-robot", "compute-system")
     assert "was not found" in await api.refused("POST", path, body, 400)
     await add_key(api)
-    refused = await api.refused("POST", path, body, 400)
-    assert f"{user} lacks permission cloudkms.cryptoKeyVersions.useToEncrypt" in refused
+    await allow(api, user, "roles/cloudkms.admin")  # manages keys, and may not encrypt with them
+    answer = await api.call("POST", path, body, status=400)
+    assert f"{user} lacks permission cloudkms.cryptoKeyVersions.useToEncrypt" in answer["error"]["message"]
+    assert answer["error"]["status"] == "INVALID_ARGUMENT"  # clients would wait for a precondition
     await allow(api, user)
     await api.done("POST", path, body)
+
+
+@pytest.mark.parametrize("on", ["/kms/v1/projects/acme/locations/us-central1/keyRings/ring", "/crm/v1/projects/acme"])
+async def test_a_key_inherits_what_is_granted_above_it(api: Api, on: str) -> None:
+    await api.add_network()
+    await add_key(api)
+    await allow(api, await agent(api), on=on)
+    await api.add_cluster("c1", databaseEncryption={"state": "ENCRYPTED", "keyName": KEY})
 
 
 async def test_secrets_change_their_key_in_place(api: Api) -> None:

@@ -61,6 +61,23 @@ async def test_a_failed_cluster_fails_what_waits_for_it(project: Api) -> None:
     await project.done("POST", CLUSTERS, {"cluster": cluster_body()})
 
 
+async def test_a_cluster_in_error_takes_no_changes_and_says_so_at_once(cluster: Api) -> None:
+    cluster.backend.refuse["c1"] = "its folder cannot be removed"
+    deleted = await cluster.wait(await cluster.call("DELETE", f"{CLUSTERS}/c1"))
+    assert deleted["statusMessage"] == "its folder cannot be removed"
+    changes = [
+        ("POST", POOLS, {"nodePool": {"name": "a", "initialNodeCount": 1}}),
+        ("PUT", f"{CLUSTERS}/c1", {"update": {"desiredMasterVersion": "latest"}}),
+    ]
+    for method, path, body in changes:
+        error = (await cluster.call(method, path, body, status=400))["error"]
+        # Clients try again for hours where a precondition failed: it may pass, and ERROR does not.
+        assert error["status"] == "INVALID_ARGUMENT"
+        assert error["message"].endswith("its status is ERROR. its folder cannot be removed")
+    cluster.backend.refuse.clear()
+    await cluster.done("DELETE", f"{CLUSTERS}/c1")
+
+
 async def test_a_stop_in_the_middle_is_finished_by_the_next_start(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     backend = MemoryBackend()

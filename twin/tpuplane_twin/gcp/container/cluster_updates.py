@@ -14,11 +14,11 @@ from tpuplane_twin.gcp.container.cluster_defaults import mirror_control_plane_ac
 from tpuplane_twin.gcp.container.cluster_rules import check_cluster
 from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
 from tpuplane_twin.gcp.container.merge import overlay, put_at
-from tpuplane_twin.gcp.container.names import CLUSTER, cluster_key, find_cluster
+from tpuplane_twin.gcp.container.names import CLUSTER, check_changeable, cluster_key, find_cluster
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.pool_defaults import check_zones
 from tpuplane_twin.gcp.container.views import cluster_view
-from tpuplane_twin.gcp.errors import ApiError, failed_precondition, invalid, unimplemented
+from tpuplane_twin.gcp.errors import ApiError, invalid, unimplemented
 from tpuplane_twin.gcp.operations import Operations
 from tpuplane_twin.gcp.schema import Json, snake
 from tpuplane_twin.gcp.store import Store
@@ -141,10 +141,7 @@ class ClusterUpdates:
 
     def _changeable(self, key: str) -> Json:
         cluster = find_cluster(self._store, key)
-        if cluster["status"] in ("STOPPING", "ERROR"):
-            raise failed_precondition(
-                f"Cluster {cluster['name']} cannot be updated: its status is {cluster['status']}."
-            )
+        check_changeable(cluster)
         return cluster
 
     def _check_etag(self, key: str, cluster: Json, etag: str | None) -> None:

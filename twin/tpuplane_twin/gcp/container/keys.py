@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tpuplane_twin.gcp.errors import failed_precondition, invalid
+from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.projects import IAM_POLICY, service_agent
 from tpuplane_twin.gcp.store import Store
 
@@ -13,7 +13,8 @@ CRYPTO_KEY = "cloudkms.cryptoKeys"
 _NAME = re.compile(
     r"projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/keyRings/[^/]+/cryptoKeys/[A-Za-z0-9_-]{1,63}"
 )
-_ROLES = ("roles/cloudkms.cryptoKeyEncrypterDecrypter", "roles/cloudkms.admin", "roles/owner")
+# roles/cloudkms.admin manages keys and may not use them (https://docs.cloud.google.com/kms/docs/reference/permissions-and-roles).
+_ROLES = ("roles/cloudkms.cryptoKeyEncrypterDecrypter", "roles/owner")
 
 
 def check_key(store: Store, project: str, name: str, region: str, agent: str) -> None:
@@ -32,10 +33,13 @@ def check_key(store: Store, project: str, name: str, region: str, agent: str) ->
     if store.get(CRYPTO_KEY, name) is None:
         raise invalid(f'Cloud KMS key "{name}" was not found.')
     member = f"serviceAccount:{service_agent(project, agent)}"
-    policies = (store.get(IAM_POLICY, name), store.get(IAM_POLICY, name.partition("/cryptoKeys/")[0]))
+    # A key inherits what its ring and its project grant.
+    granting = (name, name.partition("/cryptoKeys/")[0], f"projects/{project}")
+    policies = [store.get(IAM_POLICY, resource) for resource in granting]
     bindings = (binding for policy in policies if policy for binding in policy["bindings"])
     if not any(binding["role"] in _ROLES and member in binding["members"] for binding in bindings):
-        raise failed_precondition(
+        # Clients wait for a precondition to come true by itself; nobody grants this one meanwhile.
+        raise invalid(
             f"Cloud KMS key {name} is not usable: {member.partition(':')[2]} lacks permission "
             "cloudkms.cryptoKeyVersions.useToEncrypt."
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from tpuplane_twin.gcp.errors import invalid, not_found
+from tpuplane_twin.gcp.errors import failed_precondition, invalid, not_found
 from tpuplane_twin.gcp.locations import is_zone
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -56,6 +56,18 @@ def find_pool(store: Store, key: str) -> Json:
     if pool is None:
         raise not_found(f"Not found: {key}.")
     return pool
+
+
+def check_changeable(cluster: Json) -> None:
+    """Refuse changes to a cluster that goes, and to one that is broken.
+
+    Clients wait for a failed precondition to pass. A deletion ends; ERROR does not, so it is no precondition.
+    """
+    if cluster["status"] == "STOPPING":
+        raise failed_precondition(f"Cluster {cluster['name']} is being deleted.")
+    if cluster["status"] == "ERROR":
+        reason = cluster.get("statusMessage", "")
+        raise invalid(f"Cluster {cluster['name']} takes no changes, only its deletion: its status is ERROR. {reason}")
 
 
 def check_name(field: str, name: str) -> None:

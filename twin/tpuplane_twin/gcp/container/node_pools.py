@@ -9,6 +9,7 @@ from tpuplane_twin.gcp.container.accounts import check_boot_disk_key, check_serv
 from tpuplane_twin.gcp.container.merge import put_at
 from tpuplane_twin.gcp.container.names import (
     POOL,
+    check_changeable,
     check_name,
     cluster_key,
     find_cluster,
@@ -75,10 +76,7 @@ class NodePools:
         key = f"{cluster_name}/nodePools/{name}"
         if self._store.get(POOL, key) is not None:
             raise already_exists(f"Already exists: {key}.")
-        if cluster["status"] in ("STOPPING", "ERROR"):
-            raise failed_precondition(
-                f"Cluster {cluster['name']} takes no node pools: its status is {cluster['status']}."
-            )
+        check_changeable(cluster)
         pool = complete_pool(asked, cluster, cluster["location"])
         check_service_account(self._store, call.params["projectsId"], pool)
         check_boot_disk_key(self._store, call.params["projectsId"], cluster["location"], pool)
