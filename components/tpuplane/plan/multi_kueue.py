@@ -8,6 +8,7 @@ from itertools import groupby
 
 from tpuplane.plan.cluster_model import AuthorizedNetworkPlan, ControlPlanePlan
 from tpuplane.plan.flavors import CPU_FLAVOR, named, rank
+from tpuplane.plan.launchers import launcher_plan
 from tpuplane.plan.multi_kueue_model import KindPlan, ManagerPlan, WorkerPlan
 from tpuplane.plan.queue_model import (
     CheckUsePlan,
@@ -77,7 +78,7 @@ def manager_queues(spec: PlatformSpec, queues: Mapping[str, QueuesPlan]) -> Queu
     """The queues of the manager, given those of all clusters by key: each team's quota is the sum of its workers'."""
     shared = spec.queues.multi_kueue
     found = [queues[key] for key in shared.workers if key in queues] if shared is not None else []
-    if not found:
+    if shared is None or not found:
         return None
     covered = max((it.covered for it in found), key=len)  # the same, some of them with GPUs
     # Work is placed in the worker. The manager's word for it must be the workers' own: it waits for a placement that a
@@ -92,7 +93,13 @@ def manager_queues(spec: PlatformSpec, queues: Mapping[str, QueuesPlan]) -> Queu
         checks=(),
         shared=_summed([it.shared for it in found], names, covered),
         cluster_queues=tuple(
-            _queue(spec, name, [it for part in found for it in part.cluster_queues if it.name == name], names, covered)
+            replace(
+                _queue(
+                    spec, name, [it for part in found for it in part.cluster_queues if it.name == name], names, covered
+                ),
+                # An agent has rights where it runs: the workers' own start jobs there, the manager's start them here.
+                launcher=launcher_plan(spec.clusters[shared.manager], name),
+            )
             for name in spec.teams
             if workers_of(spec, name)
         ),

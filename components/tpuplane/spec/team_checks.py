@@ -64,7 +64,7 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
 def _check_launch_agents(spec: PlatformSpec) -> Iterator[Mistake]:
     """Refuse a Launch agent that works for a team which its cluster does not have."""
     for key, cluster in spec.clusters.items():
-        here = [name for name, team in spec.teams.items() if key in team.clusters]
+        here = [name for name in spec.teams if key in clusters_of(spec, name)]
         for index, name in enumerate(cluster.addons.launch_agent.teams if cluster.addons.launch_agent else ()):
             if name not in here:
                 path = ("clusters", key, "addons", "launchAgent", "teams", index)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_queue_plan import V6E, chips
 from tpuplane.plan import ClusterPlan, plan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import PlatformSpec, SpecError
 
 pytestmark = pytest.mark.unit
 
@@ -167,3 +167,22 @@ def test_the_manager_promises_every_slice_of_its_workers_once(parts: list[tuple[
     assert queues is not None
     promised = sum(int(chips(it.flavors)["v6e-4x4"][0]) for it in queues.cluster_queues)
     assert promised + chips(queues.shared).get("v6e-4x4", (0, None, None))[0] == 6 * 16
+
+
+@pytest.mark.parametrize("at", ["hub", "east", "central"])
+def test_a_launch_agent_works_for_a_team_in_its_own_cluster_alone(at: str) -> None:
+    agent = {"launchAgent": {"queues": ["tpu"], "teams": ["research"], "entity": "acme"}}
+    teams = {"research": team({"slices": 1}, {"slices": 1}), "product": team({"slices": 1}, {"slices": 1})}
+    made = planned(spanning(teams, **{at: {"addons": {**KUEUE, **agent}}}))
+    working = {
+        (key, it.name) for key, of in made.items() if of.queues for it in of.queues.cluster_queues if it.launcher
+    }
+    assert working == {(at, "research")}
+
+
+def test_a_launch_agent_in_the_manager_knows_teams_that_have_a_worker() -> None:
+    agent = {"launchAgent": {"queues": ["tpu"], "teams": ["nobody"], "entity": "acme"}}
+    described = spanning({"research": team({"slices": 1})}, hub={"addons": {**KUEUE, **agent}})
+    described["queues"]["multiKueue"]["workers"] = ["east"]
+    with pytest.raises(SpecError, match="is not a team of the cluster; allowed: research"):
+        PlatformSpec.parse(described)
