@@ -167,14 +167,20 @@ class ProcessManager:
             if time.time() - child.started > _LONG_ENOUGH:
                 delay = _FIRST_DELAY
             logger.warning("%s ended (%s); starting it again in %.1f s", child.spec.name, _reason(code), delay)
+            delay = await self._respawn(child, delay)
+
+    async def _respawn(self, child: _Child, delay: float) -> float:
+        """Start it after `delay` seconds, and until the system lets it start; the next delay."""
+        while True:
             await asyncio.sleep(delay)
             delay = min(delay * 2, _LONGEST_DELAY)
             child.restarts += 1
             try:
                 await self._spawn(child)
             except OSError as error:
-                logger.error("%s cannot be started: %s", child.spec.name, error)
-                return
+                logger.error("%s cannot be started: %s; trying again in %.1f s", child.spec.name, error, delay)
+            else:
+                return delay
 
     async def _until_ready(self, child: _Child, first_pid: int | None) -> None:
         spec = child.spec

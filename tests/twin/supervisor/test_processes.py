@@ -17,6 +17,8 @@ pytestmark = pytest.mark.twin
 # Says that it runs, then waits to be ended.
 _SERVER = "import pathlib, sys, time; pathlib.Path(sys.argv[1]).touch(); print('up', flush=True); time.sleep(600)"
 
+_PYTHON = Path(sys.executable).resolve()
+
 
 @pytest.fixture
 async def manager() -> AsyncIterator[ProcessManager]:
@@ -52,6 +54,24 @@ async def test_what_dies_is_started_again(manager: ProcessManager, tmp_path: Pat
     psutil.Process(before.pid).kill()
     await until(lambda: manager.status()[0].pid not in (None, before.pid))
     assert manager.status()[0].restarts == 1
+
+
+async def test_what_the_system_cannot_restart_now_it_restarts_later(
+    manager: ProcessManager, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    program = tmp_path / "server"
+    program.symlink_to(_PYTHON)
+    await manager.start(
+        ProcessSpec("server", (str(program), "-c", "import time; time.sleep(600)"), tmp_path / "server.log")
+    )
+    (before,) = manager.status()
+    program.unlink()
+    psutil.Process(before.pid).kill()
+    await until(lambda: caplog.text.count("server cannot be started") == 2)
+    assert not manager.status()[0].running
+    program.symlink_to(_PYTHON)
+    await until(lambda: manager.status()[0].running)
+    assert manager.status()[0].pid != before.pid
 
 
 async def test_a_process_that_ends_while_starting_is_told_with_its_log(manager: ProcessManager, tmp_path: Path) -> None:
