@@ -34,6 +34,25 @@ async def test_account_create_get_patch_delete(api: Api) -> None:
     await api.refused("GET", f"{ACCOUNTS}/{EMAIL}", None, 404)
 
 
+async def test_policies_name_a_deleted_account_and_can_still_be_changed(api: Api) -> None:
+    unique = (await add_account(api))["uniqueId"]
+    await api.call("POST", "/kms/v1/projects/acme/locations/us-east5/keyRings?keyRingId=ring", {})
+    ring = "/kms/v1/projects/acme/locations/us-east5/keyRings/ring"
+    bindings = [{"role": "roles/viewer", "members": ["user:a@b.c", f"serviceAccount:{EMAIL}"]}]
+    for path in (PROJECT, ring):
+        await api.call("POST", f"{path}:setIamPolicy", {"policy": {"bindings": bindings}})
+    await api.call("DELETE", f"{ACCOUNTS}/{EMAIL}")
+    gone = f"deleted:serviceAccount:{EMAIL}?uid={unique}"
+    policy = await api.call("POST", f"{PROJECT}:getIamPolicy", {})
+    assert policy["bindings"] == [{"role": "roles/viewer", "members": ["user:a@b.c", gone]}]
+    assert (await api.call("GET", f"{ring}:getIamPolicy"))["bindings"] == policy["bindings"]
+    policy["bindings"].append({"role": "roles/editor", "members": ["user:a@b.c"]})
+    assert await api.call("POST", f"{PROJECT}:setIamPolicy", {"policy": policy})
+    # Another account of that name is another account.
+    await add_account(api)
+    assert (await api.call("POST", f"{PROJECT}:getIamPolicy", {}))["bindings"][0]["members"] == ["user:a@b.c", gone]
+
+
 async def test_account_ids(api: Api) -> None:
     await add_account(api)
     taken = await api.refused("POST", ACCOUNTS, {"accountId": "tpu-nodes"}, 409)

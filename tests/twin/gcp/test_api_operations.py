@@ -45,6 +45,9 @@ async def test_unknown_operations_are_not_found(api: Api) -> None:
 async def test_operations_are_listed(cluster: Api) -> None:
     found = await cluster.call("GET", f"{PROJECT_PATH}/operations")
     assert [operation["operationType"] for operation in found["operations"]] == ["CREATE_CLUSTER", "DELETE_NODE_POOL"]
+    assert await cluster.call("GET", "/v1beta1/projects/acme/locations/-/operations") == found
+    for elsewhere in ("acme/locations/us-east5", "other/locations/-"):
+        assert (await cluster.call("GET", f"/v1beta1/projects/{elsewhere}/operations"))["operations"] == []
 
 
 async def test_a_failed_cluster_fails_what_waits_for_it(project: Api) -> None:

@@ -108,8 +108,11 @@ class ServiceAccounts:
         return self._put(key, account)
 
     def delete(self, call: Call) -> Json:
-        """Delete an account and its own policy."""
+        """Delete an account and its own policy; other policies then name it as deleted."""
         key = self.existing(call)
+        account = self._store.get(SERVICE_ACCOUNT, key) or {}
+        member = f"serviceAccount:{account['email']}"
+        Policies(self._store).rename(member, f"deleted:{member}?uid={account['uniqueId']}")
         self._store.delete(SERVICE_ACCOUNT, key)
         self._store.delete(IAM_POLICY, key)
         return {}
@@ -158,6 +161,15 @@ class Policies:
             self._check(resource.split("/")[1], binding)
         self._store.put(IAM_POLICY, resource, policy)
         return self.get(resource)
+
+    def rename(self, member: str, new: str) -> None:
+        """Give a member another name in every policy that has it."""
+        for resource, policy in self._store.items(IAM_POLICY):
+            found = [binding for binding in policy["bindings"] if member in binding["members"]]
+            for binding in found:
+                binding["members"] = [new if it == member else it for it in binding["members"]]
+            if found:
+                self._store.put(IAM_POLICY, resource, policy)
 
     def _check(self, project: str, binding: Json) -> None:
         role = str(binding.get("role", ""))

@@ -34,7 +34,9 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
         return operation
 
     def list_operations(call: Call) -> Json:
-        return {"operations": store.values(OPERATION, f"{_location(call)}/operations")}
+        everywhere = call.params["locationsId"] == "-"
+        found = store.items(OPERATION, f"projects/{call.params['projectsId']}" if everywhere else _location(call))
+        return {"operations": [operation for _, operation in found]}
 
     handlers: dict[str, Handler] = {
         "getServerConfig": get_server_config,
