@@ -175,22 +175,36 @@ class TwinClient:
                 self.paths.root.parent.rmdir()
         return existed
 
-    def request(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """A request to the supervisor. Raises `TwinError` with its own words where it refuses."""
-        return self._call(method, path, body)
+    def request(
+        self, method: str, path: str, body: dict[str, Any] | None = None, *, timeout: float = _CONTROL_SECONDS
+    ) -> dict[str, Any]:
+        """A request to the supervisor, which may take `timeout` seconds for its answer.
 
-    def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        Raises `TwinError` with the supervisor's own words where it refuses.
+        """
+        return self._call(method, path, body, timeout)
+
+    def _call(
+        self, method: str, path: str, body: dict[str, Any] | None = None, timeout: float = _CONTROL_SECONDS
+    ) -> dict[str, Any]:
         try:
-            return self._send(method, path, body)
+            return self._send(method, path, body, timeout)
         except urllib.error.HTTPError as error:
             raise TwinError(_refusal(error)) from error
+        except TimeoutError as error:
+            raise TwinError(
+                f"the twin {self.paths.name!r} has not answered for {timeout:g} s; it may still be at work on what was "
+                "asked of it: see `tpuplane-twin status` and `tpuplane-twin logs supervisor`"
+            ) from error
         except (OSError, ValueError) as error:
             raise TwinError(
                 f"the twin {self.paths.name!r} does not answer ({error}); "
                 "see `tpuplane-twin logs supervisor`, then `tpuplane-twin up`"
             ) from error
 
-    def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    def _send(
+        self, method: str, path: str, body: dict[str, Any] | None = None, timeout: float = _CONTROL_SECONDS
+    ) -> dict[str, Any]:
         record = self.record()
         if record is None:
             raise TwinError(
@@ -202,7 +216,7 @@ class TwinClient:
         request = urllib.request.Request(record.api + path, data=data, method=method, headers=headers)
         # Loopback only: a proxy configured for the internet must not see this.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=_CONTROL_SECONDS) as answer:
+        with opener.open(request, timeout=timeout) as answer:
             found: dict[str, Any] = json.loads(answer.read())
         return found
 

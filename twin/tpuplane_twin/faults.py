@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
-
 from aiohttp import web
 from tpuplane.tpu import SliceError, catalogue
 
+from tpuplane_twin.controls import Json, Refused, answering
 from tpuplane_twin.gcp import BackendError, Store, reclaim
 from tpuplane_twin.gcp.backend import capacity_of
 from tpuplane_twin.gcp.container.names import POOL
 from tpuplane_twin.gcp.container.shortages import ANY, CAPACITIES, STOCKOUT, stockout_key
 from tpuplane_twin.gcp.locations import is_zone
-
-Json = dict[str, Any]
-
-
-class Refused(Exception):
-    """What was asked for cannot be; the message says why, and what could be."""
 
 
 class Faults:
@@ -30,10 +22,10 @@ class Faults:
 
     def serve(self) -> None:
         """Add the routes to the application."""
-        self._app.router.add_get("/twin/stockouts", _answering(self._stockouts))
-        self._app.router.add_post("/twin/stockouts", _answering(self._add))
-        self._app.router.add_delete("/twin/stockouts", _answering(self._clear))
-        self._app.router.add_post("/twin/reclaim", _answering(self._reclaim))
+        self._app.router.add_get("/twin/stockouts", answering(self._stockouts))
+        self._app.router.add_post("/twin/stockouts", answering(self._add))
+        self._app.router.add_delete("/twin/stockouts", answering(self._clear))
+        self._app.router.add_post("/twin/reclaim", answering(self._reclaim))
 
     async def _stockouts(self, asked: Json) -> Json:
         del asked
@@ -41,25 +33,18 @@ class Faults:
 
     async def _add(self, asked: Json) -> Json:
         """From now on there is no capacity of a generation in a zone, or none bought in one way."""
-        zone, name, capacity = (str(asked.get(field) or "") for field in ("zone", "generation", "capacity"))
-        capacity = capacity or ANY
-        if not is_zone(zone):
-            raise Refused(f"{zone!r} is not a zone; give one such as us-central1-b")
-        try:
-            generation = catalogue().generation(name).name
-        except SliceError as error:
-            raise Refused(str(error)) from error
-        if capacity not in (*CAPACITIES, ANY):
-            raise Refused(f"{capacity!r} is not a way to buy hosts; allowed: {', '.join(CAPACITIES)}")
-        stockout = {"zone": zone, "generation": generation, "capacity": capacity}
-        self._store.put(STOCKOUT, stockout_key(zone, generation, capacity), stockout)
+        stockout = {"capacity": ANY, **_named(asked)}
+        for field in ("zone", "generation"):
+            if field not in stockout:
+                raise Refused(f"a stockout is of a generation in a zone, and no {field} is given")
+        self._store.put(STOCKOUT, stockout_key(**stockout), stockout)
         return {"stockouts": self._store.values(STOCKOUT)}
 
     async def _clear(self, asked: Json) -> Json:
         """There is capacity again: of what is named, or everywhere."""
-        wanted = {field: value for field, value in asked.items() if value}
+        wanted = _named(asked)
         for stockout in self._store.values(STOCKOUT):
-            if all(stockout[field] == value for field, value in wanted.items()):
+            if wanted.items() <= stockout.items():
                 self._store.delete(STOCKOUT, stockout_key(**stockout))
         return {"stockouts": self._store.values(STOCKOUT)}
 
@@ -86,12 +71,16 @@ class Faults:
         return {"pool": key}
 
 
-def _answering(answer: Callable[[Json], Awaitable[Json]]) -> Callable[[web.Request], Awaitable[web.Response]]:
-    async def handle(request: web.Request) -> web.Response:
+def _named(asked: Json) -> dict[str, str]:
+    """What of a stockout is named, as it is kept. Raises `Refused` for what there is not."""
+    found = {field: str(asked[field]) for field in ("zone", "generation", "capacity") if asked.get(field)}
+    if "zone" in found and not is_zone(found["zone"]):
+        raise Refused(f"{found['zone']!r} is not a zone; give one such as us-central1-b")
+    if "generation" in found:
         try:
-            asked = await request.json() if request.can_read_body else {}
-            return web.json_response(await answer(asked))
-        except (Refused, ValueError) as error:
-            return web.json_response({"error": {"code": 400, "message": str(error)}}, status=400)
-
-    return handle
+            found["generation"] = catalogue().generation(found["generation"]).name
+        except SliceError as error:
+            raise Refused(str(error)) from error
+    if found.get("capacity", ANY) not in (*CAPACITIES, ANY):
+        raise Refused(f"{found['capacity']!r} is not a way to buy hosts; allowed: {', '.join(CAPACITIES)}")
+    return found

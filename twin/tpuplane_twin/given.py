@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aiohttp import web
 
+from tpuplane_twin.controls import Json, answering
 from tpuplane_twin.gcp import Store, give_channel
 
 
@@ -16,8 +17,9 @@ class Given:
 
     def serve(self) -> None:
         """Add the route to the application."""
-        self._app.router.add_post("/twin/given", self._give)
+        self._app.router.add_post("/twin/given", answering(self._give))
 
-    async def _give(self, request: web.Request) -> web.Response:
-        names = (await request.json())["notificationChannels"]
-        return web.json_response({"made": [name for name in names if give_channel(self._store, name)]})
+    async def _give(self, asked: Json) -> Json:
+        with self._store.transaction():
+            made = [name for name in asked.get("notificationChannels", ()) if give_channel(self._store, name)]
+        return {"made": made}

@@ -104,7 +104,21 @@ async def test_it_is_kept_in_the_state(tmp_path: Path) -> None:
     ],
 )
 async def test_what_cannot_run_out_is_refused(api: Api, body: dict[str, Any], message: str) -> None:
-    assert (await api.refused("POST", "/twin/stockouts", body, 400)).startswith(message)
+    for method in ("POST", "DELETE"):
+        assert (await api.refused(method, "/twin/stockouts", body, 400)).startswith(message)
+
+
+@pytest.mark.parametrize("field", ["zone", "generation"])
+async def test_a_stockout_is_of_a_generation_in_a_zone(api: Api, field: str) -> None:
+    body = {"zone": ZONE, "generation": "v6e", field: None}
+    assert f"no {field} is given" in await api.refused("POST", "/twin/stockouts", body, 400)
+
+
+@pytest.mark.parametrize("name", ["v6e", "tpu-v6e-slice"])
+async def test_a_generation_may_be_called_by_any_of_its_names(api: Api, name: str) -> None:
+    body = {"zone": ZONE, "generation": name}
+    assert [it["generation"] for it in (await api.call("POST", "/twin/stockouts", body))["stockouts"]] == ["v6e"]
+    assert await api.call("DELETE", "/twin/stockouts", {"generation": name}) == {"stockouts": []}
 
 
 async def test_a_pool_that_is_refused_is_not_made(cluster: Api) -> None:

@@ -96,6 +96,20 @@ async def test_a_full_disk_is_one_clear_error_and_loses_nothing(tmp_path: Path) 
         await api.call("POST", f"{COMPUTE}/global/networks", big)
 
 
+async def test_a_full_disk_is_told_by_the_twin_s_own_routes_too(tmp_path: Path) -> None:
+    store = Store(tmp_path / "state.db")
+    async with serving(store, MemoryBackend()) as api:
+        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+        store._db.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(StoreError, match="disk is full"):
+            for number in range(10_000):
+                store.put("a", str(number), {})
+        stockout = {"zone": "us-central1-b", "generation": "v6e"}
+        channels = [f"projects/acme/notificationChannels/{number}" for number in range(1000)]
+        for path, body in (("stockouts", stockout), ("given", {"notificationChannels": channels})):
+            assert "disk is full" in await api.refused("POST", f"/twin/{path}", body, 507)
+
+
 def test_a_file_that_is_no_state_is_named(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     path.write_text("not a database, but long enough to be taken for the header of one by SQLite" * 20)

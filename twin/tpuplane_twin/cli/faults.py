@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from tpuplane_twin.cli.console import console, errors_as_lines
+from tpuplane_twin.cli.console import console, errors_as_lines, stderr
 from tpuplane_twin.client import TwinClient, TwinError
 from tpuplane_twin.paths import TwinPaths
 
@@ -16,6 +16,8 @@ Name = Annotated[
     str, typer.Option("--name", "-n", envvar="TPUPLANE_TWIN", help="Which twin; several live side by side.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+_RECLAIM_SECONDS = 900.0  # the operations of the cluster come first, then pods are drained, then nodes come
 
 
 @errors_as_lines
@@ -55,7 +57,10 @@ def reclaim(
     as_json: Json = False,
 ) -> None:
     """Take the hosts of a spot pool back, as Compute Engine does: its pods go, and come again where there is room."""
-    found = TwinClient(TwinPaths.of(name)).request("POST", "/twin/reclaim", {"pool": pool, "cluster": cluster})
+    client = TwinClient(TwinPaths.of(name))
+    asked = {"pool": pool, "cluster": cluster}
+    with (stderr if as_json else console).status(f"the hosts of {escape(pool)} go, and others come where they can"):
+        found = client.request("POST", "/twin/reclaim", asked, timeout=_RECLAIM_SECONDS)
     if as_json:
         typer.echo(json.dumps(found, indent=2))
     else:

@@ -1,0 +1,47 @@
+"""The routes below /twin: JSON in, JSON out, and refusals in the words of Google's API."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiohttp import web
+
+from tpuplane_twin.gcp import StoreError
+from tpuplane_twin.gcp.errors import ApiError, invalid
+
+Json = dict[str, Any]
+
+log = logging.getLogger(__name__)
+
+
+class Refused(Exception):
+    """What was asked for cannot be; the message says why, and what could be."""
+
+
+def answering(answer: Callable[[Json], Awaitable[Json]]) -> Callable[[web.Request], Awaitable[web.Response]]:
+    """The handler of a route: 400 where it is `Refused`, 507 where the state cannot be written."""
+
+    async def handle(request: web.Request) -> web.Response:
+        try:
+            return web.json_response(await answer(await _body(request)))
+        except Refused as error:
+            refusal = invalid(str(error))
+        except StoreError as error:
+            log.error("%s", error)
+            refusal = ApiError("RESOURCE_EXHAUSTED", str(error))
+        return web.json_response(refusal.body("rpc"), status=refusal.http_code)
+
+    return handle
+
+
+async def _body(request: web.Request) -> Json:
+    try:
+        found = await request.json() if request.can_read_body else {}
+    except json.JSONDecodeError as error:
+        raise Refused(f"the body is no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise Refused("the body is no JSON object")
+    return found
