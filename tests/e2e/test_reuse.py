@@ -30,7 +30,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    run(["uv", "build", "--wheel", "--package", "tpuplane", "--out-dir", folder], REPOSITORY, dict(os.environ))
+    run([BIN / "uv", "build", "--wheel", "--package", "tpuplane", "--out-dir", folder], REPOSITORY, dict(os.environ))
     (found,) = folder.glob("*.whl")
     return found
 
@@ -40,11 +40,11 @@ def consumer(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
     """Somebody's program with an environment of its own: the wheel, and this repository's locked dependencies."""
     folder = tmp_path_factory.mktemp("somebody") / "consumer"
     shutil.copytree(Path(__file__).parent / "programs" / "consumer", folder)
-    locked = ["uv", "export", "--frozen", "--all-packages", "--no-emit-workspace", "--no-hashes", "--quiet"]
+    locked = [BIN / "uv", "export", "--frozen", "--all-packages", "--no-emit-workspace", "--no-hashes", "--quiet"]
     (folder / "constraints.txt").write_text(run(locked, REPOSITORY, dict(os.environ)).stdout)
     variables = {**os.environ, "VIRTUAL_ENV": str(folder / "venv")}
-    run(["uv", "venv", "--quiet", "venv"], folder, variables)
-    run(["uv", "pip", "install", "--quiet", "-c", "constraints.txt", wheel, "mypy"], folder, variables)
+    run([BIN / "uv", "venv", "--quiet", "venv"], folder, variables)
+    run([BIN / "uv", "pip", "install", "--quiet", "-c", "constraints.txt", wheel, "mypy"], folder, variables)
     return folder
 
 
