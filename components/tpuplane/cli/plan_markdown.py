@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from tpuplane.cli.plan_queues import HEADS, quotas_of
 from tpuplane.cost import Amount, PlatformCost, PoolCost
 from tpuplane.plan import PlatformPlan
 from tpuplane.plan.summary import GpuPoolSummary
 
 Planned = tuple[PlatformPlan, PlatformCost]
 
+_QUOTA_HEADS = ("team", *HEADS[1:])
+
 
 def plan_as_markdown(now: Planned, before: Planned | None = None) -> str:
-    """Pools with slices, chips and cost; beside `before`, such as the base branch's stack file, what changed."""
+    """Pools with slices, chips and cost, and teams' quotas; beside `before`, such as the base branch, what changed."""
     return "\n".join(_changes(now, before) if before else _table(now)) + "\n"
 
 
@@ -30,6 +33,9 @@ def _table(now: Planned) -> Iterator[str]:
         right=4,
     )
     yield from _auto_provisioned(costs)
+    if quotas := list(quotas_of(platform)):
+        yield ""
+        yield from _rows(("cluster", *_QUOTA_HEADS), quotas, right=0)
 
 
 def _changes(now: Planned, before: Planned) -> Iterator[str]:
@@ -44,6 +50,11 @@ def _changes(now: Planned, before: Planned) -> Iterator[str]:
     else:
         yield "No pool changes."
     yield from _auto_provisioned(costs)
+    of_new, of_old = _quotas(platform), _quotas(was)
+    found = [_quota_change(key, of_old.get(key), of_new.get(key)) for key in dict.fromkeys(chain(of_old, of_new))]
+    if rows := [row for row in found if row]:
+        yield ""
+        yield from _rows(("cluster", "team", "flavor", "what", *_QUOTA_HEADS[2:]), rows, right=0)
 
 
 def _change(path: str, old: PoolCost | None, new: PoolCost | None) -> tuple[str, ...] | None:
@@ -53,6 +64,21 @@ def _change(path: str, old: PoolCost | None, new: PoolCost | None) -> tuple[str,
         return None
     what = "new" if old is None else "gone" if new is None else "changed"
     return (path, what, *(_step(one, other) for one, other in zip(before, after, strict=True)))
+
+
+def _quotas(platform: PlatformPlan) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """What stands of each quota, by cluster, team and flavor."""
+    return {(cluster, team, flavor): tuple(cells) for cluster, team, flavor, *cells in quotas_of(platform)}
+
+
+def _quota_change(
+    key: tuple[str, ...], old: tuple[str, ...] | None, new: tuple[str, ...] | None
+) -> tuple[str, ...] | None:
+    if old == new:
+        return None
+    what = "new" if old is None else "gone" if new is None else "changed"
+    nothing = ("",) * (len(_QUOTA_HEADS) - 2)
+    return (*key, what, *(_step(one, other) for one, other in zip(old or nothing, new or nothing, strict=True)))
 
 
 def _cells(cost: PoolCost | None) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Literal
 
 from tpuplane.labels import GPU, TPU
@@ -19,28 +21,33 @@ Row = tuple[str, ...]
 HEADS = ("cluster, team", "flavor", "of pools", "own", "borrows up to", "lends up to")
 
 
-def quota_rows(platform: PlatformPlan) -> Iterator[Row]:
-    """A row of HEADS for each cluster with teams and each of their quotas; of a cluster the first cell alone."""
+def quotas_of(platform: PlatformPlan) -> Iterator[Row]:
+    """Each quota: cluster, and then what HEADS names, the team with its weight."""
     for cluster in platform.clusters:
         queues = cluster.queues
         if queues is None:
             continue
         flavors = {flavor.name: flavor for flavor in queues.flavors}
-        yield (f"[bold]{cluster.name}[/bold]",)
         for team in queues.cluster_queues:
-            yield from _rows(_called(team), team.flavors, flavors)
-        yield from _rows(SHARED, queues.shared, flavors, limited=False)
+            for quota in team.flavors:
+                counted_in = _counted_in(quota, flavors[quota.flavor])
+                limits = (_limit(counted_in, "borrowing_limit", "any"), _limit(counted_in, "lending_limit", "all"))
+                yield (cluster.name, _called(team), *_cells(quota, flavors[quota.flavor]), *limits)
+        for quota in queues.shared:
+            yield (cluster.name, SHARED, *_cells(quota, flavors[quota.flavor]), "", "")
 
 
-def _rows(
-    name: str, quotas: tuple[FlavorQuotaPlan, ...], flavors: dict[str, FlavorPlan], *, limited: bool = True
-) -> Iterator[Row]:
-    for index, quota in enumerate(quotas):
-        flavor = flavors[quota.flavor]
-        counted_in = _counted_in(quota, flavor)
-        limits = (_limit(counted_in, "borrowing_limit", "any"), _limit(counted_in, "lending_limit", "all"))
-        cells = (flavor.name, ", ".join(flavor.pools), _own(quota, flavor), *(limits if limited else ("", "")))
-        yield (f"  {name}" if index == 0 else "", *cells)
+def quota_rows(platform: PlatformPlan) -> Iterator[Row]:
+    """A row of HEADS for each cluster with teams and each of their quotas; of a cluster the first cell alone."""
+    for cluster, quotas in groupby(quotas_of(platform), key=itemgetter(0)):
+        yield (f"[bold]{cluster}[/bold]",)
+        for team, rows in groupby(quotas, key=itemgetter(1)):
+            for index, (_, _, *cells) in enumerate(rows):
+                yield (f"  {team}" if index == 0 else "", *cells)
+
+
+def _cells(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> Row:
+    return flavor.name, ", ".join(flavor.pools), _own(quota, flavor)
 
 
 def _called(team: ClusterQueuePlan) -> str:

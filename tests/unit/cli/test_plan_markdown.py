@@ -78,3 +78,24 @@ def test_against_alone_is_a_mistake_of_the_caller() -> None:
     result = CliRunner().invoke(app, ["plan", str(ACME), "--against", str(ACME)])
     assert result.exit_code == 2
     assert "it goes with --markdown" in result.output
+
+
+def test_quotas_and_what_a_change_does_to_them(changed: Callable[[Callable[[Platform], None]], Path]) -> None:
+    def team(slices: int) -> Callable[[Platform], None]:
+        def give(platform: Platform) -> None:
+            cluster = platform["clusters"]["central"]
+            cluster["addons"] = {"kueue": {}}
+            platform["teams"] = {"research": {"clusters": {"central": {"pools": {"pretrain": {"slices": slices}}}}}}
+
+        return give
+
+    with_one = changed(team(1))
+    base = with_one.with_name("base.yaml")
+    base.write_text(with_one.read_text())
+    _, _, cpu, own, rest = markdown(base).split("| cluster | team |")[1].strip().splitlines()
+    assert " | cpu | system | 16 cores, 64 GB | any | all |" in cpu
+    assert " | research | " in own
+    assert " | whoever asks first | " in rest
+    rows = cells(markdown(changed(team(2)), "--against", base))
+    assert [(row[1], row[3]) for row in rows] == [("research", "changed"), ("whoever asks first", "changed")]
+    assert rows[0][5] == "1 slice, 256 chips → 2 slices, 512 chips"
