@@ -62,6 +62,7 @@ FULL = PlatformSpec.parse(
                 "location": "us-central1-b",
                 "addons": {"kueue": {"replicas": 2}, "jobset": {}, "monitoring": {}},
                 "controlPlane": {"authorizedNetworks": [{"cidr": "10.0.0.0/8", "name": "vpn"}]},
+                "security": {"securityGroup": "gke-security-groups@example.com"},
                 "maintenance": {
                     "window": {"days": ["SA", "SU"], "start": "06:00", "hours": 8},
                     "exclusions": {"freeze": {"start": "2026-12-19", "end": "2027-01-04"}},
