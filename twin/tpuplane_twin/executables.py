@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from tpuplane_twin import engine
-from tpuplane_twin.files import link_atomic, write_atomic
+from tpuplane_twin.files import link_atomic, write_if_changed
 from tpuplane_twin.paths import TwinPaths
 from tpuplane_twin.tools import Tools
 
@@ -48,9 +48,7 @@ def _install_provider(home: Path, name: str, wanted: str, module: str) -> None:
 
 
 def _script(path: Path, body: str) -> None:
-    content = f"#!/bin/sh\n{body}"
-    if not path.exists() or path.read_text() != content:
-        write_atomic(path, content, mode=0o700)
+    write_if_changed(path, f"#!/bin/sh\n{body}", mode=0o700)
 
 
 def _auth_plugin(paths: TwinPaths) -> str:

@@ -37,6 +37,12 @@ def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o600) -> None
         raise
 
 
+def write_if_changed(path: Path, content: str, *, mode: int = 0o600) -> None:
+    """`write_atomic`, unless `path` has that content already."""
+    if not path.exists() or path.read_text() != content:
+        write_atomic(path, content, mode=mode)
+
+
 def link_atomic(path: Path, target: Path) -> None:
     """Make `path` a symbolic link to `target`, in one step."""
     if path.is_symlink() and path.readlink() == target:

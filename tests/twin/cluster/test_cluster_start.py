@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import ssl
 
 import aiohttp
 import psutil
@@ -111,8 +112,18 @@ async def test_a_webhook_review_that_is_none_is_a_bad_request(cluster: Cluster) 
     port = cluster.ports.port(f"{KEY}/tpu-webhook")
     async with aiohttp.ClientSession() as session:
         url = f"https://127.0.0.1:{port}/mutate/ray"
-        async with session.post(url, json={"kind": "Pod"}, ssl=False) as answer:
+        own = ssl.create_default_context(cafile=str(cluster.folder / "pki" / "ca.crt"))
+        own.load_cert_chain(*(cluster.folder / "pki" / f"tpu-webhook-client.{kind}" for kind in ("crt", "key")))
+        async with session.post(url, json={"kind": "Pod"}, ssl=own) as answer:
             assert (answer.status, await answer.text()) == (400, "the body is no AdmissionReview")
+
+
+async def test_the_webhook_answers_nobody_but_the_api_server(cluster: Cluster) -> None:
+    port = cluster.ports.port(f"{KEY}/tpu-webhook")
+    review = {"request": {"uid": "u", "namespace": "kube-system", "object": {"metadata": {}, "spec": {}}}}
+    async with aiohttp.ClientSession() as session:
+        with pytest.raises(aiohttp.ClientError):
+            await session.post(f"https://127.0.0.1:{port}/mutate/default-class/namespace", json=review, ssl=False)
 
 
 async def _crds(api: Api) -> list[dict[str, dict[str, str]]]:

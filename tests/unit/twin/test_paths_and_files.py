@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tpuplane_twin.environment import google_environment, proxy_environment, render
-from tpuplane_twin.files import DiskFull, require_space, write_atomic
+from tpuplane_twin.files import DiskFull, require_space, write_atomic, write_if_changed
 from tpuplane_twin.paths import TwinNameError, TwinPaths, all_twins
 from tpuplane_twin.ports import PortBook, PortTaken
 
@@ -41,6 +41,18 @@ def test_a_file_is_written_whole_and_private(tmp_path: Path) -> None:
     assert path.read_text() == "second"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_of_the_same_content_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "script"
+    write_if_changed(path, "one", mode=0o700)
+    first = path.stat()
+    kept = (first.st_ino, first.st_mtime_ns)
+    write_if_changed(path, "one", mode=0o700)
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == kept
+    write_if_changed(path, "two", mode=0o700)
+    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("two", 0o700)
+    assert path.stat().st_ino != first.st_ino
 
 
 def test_a_file_that_cannot_be_written_leaves_the_former(tmp_path: Path) -> None:

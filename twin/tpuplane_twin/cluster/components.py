@@ -16,7 +16,8 @@ from tpuplane_twin.cluster.identities import Identity
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout, answers
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.cluster.stages import stages
-from tpuplane_twin.files import write_atomic
+from tpuplane_twin.cluster.tpu_webhook import server
+from tpuplane_twin.files import write_if_changed
 from tpuplane_twin.processes import ProcessSpec
 
 CONTROLLER_MANAGER = Identity("kube-controller-manager", "system:kube-controller-manager")
@@ -91,6 +92,7 @@ def api_server(layout: Layout, token: str, services: str, private: str | None) -
             "secure-port": layout.port("apiserver"),
             "endpoint-reconciler-type": "none",
             "service-cluster-ip-range": services,
+            "admission-control-config-file": _admission(layout),
             "egress-selector-config-file": _config(layout, "egress", tunnel.egress(layout)),
             # As on GKE: a webhook's Service is its ready pods, and one without any says so.
             "enable-aggregator-routing": "true",
@@ -247,11 +249,23 @@ def _ready(url: str, layout: Layout | None, token: str | None) -> Callable[[], A
     return ready
 
 
+def _admission(layout: Layout) -> Path:
+    """Which kubeconfig says what the API server shows to webhooks."""
+    group = "apiserver.config.k8s.io/v1"
+    shown = str(_config(layout, "webhook-clients", server.client(layout)))
+    plugins = [
+        {
+            "name": name,
+            "configuration": {"apiVersion": group, "kind": "WebhookAdmissionConfiguration", "kubeConfigFile": shown},
+        }
+        for name in ("MutatingAdmissionWebhook", "ValidatingAdmissionWebhook")
+    ]
+    return _config(layout, "admission", {"apiVersion": group, "kind": "AdmissionConfiguration", "plugins": plugins})
+
+
 def _config(layout: Layout, name: str, *documents: object) -> Path:
     path = layout.folder / f"{name}.yaml"
-    content = yaml.safe_dump_all(documents, sort_keys=False)
-    if not path.exists() or path.read_text() != content:
-        write_atomic(path, content)
+    write_if_changed(path, yaml.safe_dump_all(documents, sort_keys=False))
     return path
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from tpuplane_twin.files import write_atomic
+from tpuplane_twin.files import write_if_changed
 
 ADMIN = "twin-admin"
 
@@ -57,8 +57,7 @@ class Credentials:
         self._tokens = {key: token for token, _, key, _ in rows}
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(rows)
-        if not self.token_file.exists() or self.token_file.read_text() != text.getvalue():
-            write_atomic(self.token_file, text.getvalue())
+        write_if_changed(self.token_file, text.getvalue())
 
     def token(self, key: str) -> str:
         """The bearer token of the identity called `key`."""
@@ -68,9 +67,7 @@ class Credentials:
         """A kubeconfig for the process called `key`."""
         path = self._folder / f"{key}.kubeconfig"
         user: dict[str, Any] = {"token": self.token(key)}
-        content = kubeconfig(key, server, authority.read_bytes(), user)
-        if not path.exists() or path.read_text() != content:
-            write_atomic(path, content)
+        write_if_changed(path, kubeconfig(key, server, authority.read_bytes(), user))
         return path
 
     def _read(self) -> dict[str, str]:

@@ -80,6 +80,17 @@ class Layout:
             environment["GOMEMLIMIT"] = f"{memory_mib}MiB"
         return environment
 
+    def serving(self, use: str) -> ssl.SSLContext:
+        """How a server with the certificate called `use` answers: only to clients with one of the cluster's authority.
+
+        Whoever is on this machine but not this user has none.
+        """
+        pair = self.authority.issue(use)
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(self.authority.pair.certificate))
+        tls.load_cert_chain(pair.certificate, pair.key)
+        tls.verify_mode = ssl.CERT_REQUIRED
+        return tls
+
     def tls(self) -> ssl.SSLContext:
         """What a client of the cluster's servers trusts: the cluster's authority and nothing else."""
         return ssl.create_default_context(cafile=str(self.authority.pair.certificate))

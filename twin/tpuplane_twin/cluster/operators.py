@@ -15,7 +15,7 @@ from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.identities import Identity
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout, answers
 from tpuplane_twin.cluster.pki import Authority
-from tpuplane_twin.files import write_atomic
+from tpuplane_twin.files import write_if_changed
 from tpuplane_twin.processes import ProcessSpec
 
 _KUEUE_INTEGRATIONS = (
@@ -115,9 +115,7 @@ def _certificates(layout: Layout, operator: Operator) -> Path:
 
 def _file(layout: Layout, name: str, configuration: dict[str, Any]) -> Path:
     path = layout.folder / f"{name}.yaml"
-    content = yaml.safe_dump(configuration, sort_keys=False)
-    if not path.exists() or path.read_text() != content:
-        write_atomic(path, content)
+    write_if_changed(path, yaml.safe_dump(configuration, sort_keys=False))
     return path
 
 

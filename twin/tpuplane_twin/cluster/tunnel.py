@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import ssl
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -67,14 +66,8 @@ class Tunnel:
 
     async def start(self) -> None:
         """Listen. Raises `OSError` where the port is taken."""
-        pair = self._layout.authority.issue(PORT)
-        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(self._layout.authority.pair.certificate))
-        tls.load_cert_chain(pair.certificate, pair.key)
-        # Whoever is on this machine but not this user reaches no pod.
-        tls.verify_mode = ssl.CERT_REQUIRED
-        self._server = await asyncio.start_server(
-            self._serve, LOOPBACK, self._layout.port(PORT), ssl=tls, limit=_LONGEST_REQUEST
-        )
+        tls, port = self._layout.serving(PORT), self._layout.port(PORT)
+        self._server = await asyncio.start_server(self._serve, LOOPBACK, port, ssl=tls, limit=_LONGEST_REQUEST)
 
     async def stop(self) -> None:
         """Stop listening, and end what runs through the tunnel."""

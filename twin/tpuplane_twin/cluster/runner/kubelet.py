@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ssl
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -38,10 +37,7 @@ class Kubelet:
         app.router.add_get("/containerLogs/{namespace}/{pod}/{container}", self._logs)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await runner.setup()
-        pair = self._layout.authority.issue(PORT)
-        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(self._layout.authority.pair.certificate))
-        tls.load_cert_chain(pair.certificate, pair.key)
-        tls.verify_mode = ssl.CERT_REQUIRED
+        tls = self._layout.serving(PORT)
         await web.TCPSite(runner, LOOPBACK, self._layout.port(PORT), ssl_context=tls).start()
         self._runner = runner
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import logging
-import ssl
 from collections.abc import Callable
 from typing import Any
 
@@ -43,7 +42,7 @@ _ASKS_FOR_TPU = (
 
 
 class TpuWebhook:
-    """Serves admission reviews over TLS on 127.0.0.1."""
+    """Serves admission reviews over mutual TLS on 127.0.0.1."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -60,9 +59,7 @@ class TpuWebhook:
         app.router.add_post("/validate/raycluster", _validating(ray.validate))
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
-        pair = self._layout.authority.issue(PORT)
-        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        tls.load_cert_chain(pair.certificate, pair.key)
+        tls = self._layout.serving(PORT)
         await web.TCPSite(runner, LOOPBACK, self._layout.port(PORT), ssl_context=tls).start()
         self._runner = runner
 
@@ -163,6 +160,13 @@ class TpuWebhook:
             "metadata": {"name": name},
             "webhooks": [webhook],
         }
+
+
+def client(layout: Layout) -> Object:
+    """The kubeconfig in which the API server finds what it shows this webhook: a certificate."""
+    pair = layout.authority.issue(f"{PORT}-client")
+    shown = {"client-certificate": str(pair.certificate), "client-key": str(pair.key)}
+    return {"apiVersion": "v1", "kind": "Config", "users": [{"name": layout.address(PORT), "user": shown}]}
 
 
 def _marked(operator: str) -> Object:
