@@ -183,6 +183,11 @@ async def _as_backend_error() -> AsyncIterator[None]:
 
 
 def context_name(cluster: Json) -> str:
-    """The kubeconfig context that `gcloud container clusters get-credentials` writes."""
+    """The context of a cluster, by its JSON."""
     project = cluster["selfLink"].split("/projects/", 1)[1].split("/", 1)[0]
-    return f"gke_{project}_{cluster['location']}_{cluster['name']}"
+    return context_of(project, cluster["location"], cluster["name"])
+
+
+def context_of(project: str, location: str, name: str) -> str:
+    """The kubeconfig context that `gcloud container clusters get-credentials` writes."""
+    return f"gke_{project}_{location}_{name}"

@@ -137,7 +137,7 @@ class TwinPaths:
 
     @property
     def record(self) -> Path:
-        """What is running: the supervisor's process, its address, its version."""
+        """What is running: the supervisor's process, when that was created, and its address."""
         return self.root / "twin.json"
 
     @property

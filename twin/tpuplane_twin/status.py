@@ -9,7 +9,7 @@ import psutil
 from tpuplane.tpu import Slice, SliceError, catalogue
 
 from tpuplane_twin.cluster.control_plane import NodeSummary
-from tpuplane_twin.fleet import Fleet
+from tpuplane_twin.fleet import Fleet, context_of
 from tpuplane_twin.gcp import Store, snapshot
 from tpuplane_twin.gcp.backend import capacity_of
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
@@ -42,7 +42,7 @@ async def describe(store: Store, fleet: Fleet, processes: ProcessManager) -> dic
 
 
 async def _cluster(store: Store, fleet: Fleet, cluster: ClusterStatus) -> dict[str, Any]:
-    context = f"gke_{cluster.project}_{cluster.location}_{cluster.name}"
+    context = context_of(cluster.project, cluster.location, cluster.name)
     nodes = await fleet.nodes(context)
     key = f"projects/{cluster.project}/locations/{cluster.location}/clusters/{cluster.name}"
     stored = store.get(CLUSTER, key) or {}

@@ -9,7 +9,6 @@ import logging
 import os
 import signal
 import sys
-import time
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -119,7 +118,7 @@ class Supervisor:
         logger.info("%s", waiting)
 
     def _write_record(self) -> None:
-        record = {"pid": os.getpid(), "created": psutil.Process().create_time(), "api": self.api, "at": time.time()}
+        record = {"pid": os.getpid(), "created": psutil.Process().create_time(), "api": self.api}
         write_atomic(self.paths.record, json.dumps(record))
 
 

@@ -43,6 +43,18 @@ async def test_a_dashboard_is_named_by_the_projects_number_and_guarded_by_its_et
     await api.refused("GET", f"/monitoring/v1/{made['name']}", None, 404)
 
 
+async def test_a_dashboard_may_be_looked_at_without_being_kept(api: Api) -> None:
+    shown = await api.call("POST", f"{DASHBOARDS}?validateOnly=true", DASHBOARD)
+    assert shown["displayName"] == "TPU"
+    assert (await api.call("GET", DASHBOARDS))["dashboards"] == []
+    made = await api.call("POST", f"{DASHBOARDS}?validateOnly=false", DASHBOARD)
+    changed = {**DASHBOARD, "displayName": "Chips"}
+    assert (await api.call("PATCH", f"/monitoring/v1/{made['name']}?validateOnly=true", changed))[
+        "displayName"
+    ] == "Chips"
+    assert await api.call("GET", f"/monitoring/v1/{made['name']}") == made
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [

@@ -1,4 +1,4 @@
-"""`tpuplane-twin`: up, status, down, env, logs, rehearse, build, exec."""
+"""`tpuplane-twin`: up, build, status, down, env, logs, stockout, reclaim, rehearse, exec."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Dashboards(Collection):
         name = f"{self._parent(call)}/{wanted or uuid.uuid4()}"
         if self._store.get(self.kind, name) is not None:
             raise already_exists(f"Dashboard {name} already exists.")
-        return self._keep({**call.body, "name": name})
+        return self._keep(call, {**call.body, "name": name})
 
     def patch(self, call: Call) -> Json:
         """Replace a dashboard as a whole. An etag that is not the newest is refused."""
@@ -79,12 +79,14 @@ class Dashboards(Collection):
         _check_dashboard(call.body)
         if call.body.get("etag", before["etag"]) != before["etag"]:
             raise ApiError("ABORTED", f"Dashboard {before['name']} was changed by somebody else; its etag is another.")
-        return self._keep({**call.body, "name": before["name"]})
+        return self._keep(call, {**call.body, "name": before["name"]})
 
-    def _keep(self, dashboard: Json) -> Json:
+    def _keep(self, call: Call, dashboard: Json) -> Json:
+        """Write the dashboard, and answer it; with `validateOnly` it is answered only."""
         plain = {key: value for key, value in dashboard.items() if key != "etag"}
         made = {**plain, "etag": hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:32]}
-        self._store.put(self.kind, made["name"], made)
+        if call.query.get("validateOnly") != "true":
+            self._store.put(self.kind, made["name"], made)
         return made
 
     def _parent(self, call: Call) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ipaddress import IPv4Network
 
 from tpuplane_twin.gcp.blocks import PODS, SERVICES, parse_block, parse_range, range_of_size
+from tpuplane_twin.gcp.compute.resources import BASE
 from tpuplane_twin.gcp.container.names import CLUSTER
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import region_of
@@ -14,7 +15,6 @@ from tpuplane_twin.gcp.store import Store
 NETWORK = "compute.networks"
 SUBNETWORK = "compute.subnetworks"
 
-_LINK = "https://www.googleapis.com/compute/v1/"
 _CONTROL_PLANE = 28
 
 
@@ -82,7 +82,7 @@ def _ip_allocation(asked: Json, network_key: str, subnet: Json) -> Json:
     for use, name in named.items():
         if name and name not in ranges:
             raise invalid(
-                f'{use} secondary range "{name}" not found in network "{_LINK}{network_key}",'
+                f'{use} secondary range "{name}" not found in network "{BASE}{network_key}",'
                 f' subnetwork "{subnet["name"]}".'
             )
     if named["Pod"] and named["Pod"] == named["Service"]:

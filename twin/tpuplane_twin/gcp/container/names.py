@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
+from tpuplane_twin.gcp.compute.resources import BASE
 from tpuplane_twin.gcp.errors import failed_precondition, invalid, not_found
 from tpuplane_twin.gcp.locations import is_zone
 from tpuplane_twin.gcp.schema import Json
@@ -16,7 +17,6 @@ POOL = "nodePool"
 _NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _MAX_NAME = 40
 _LINK = "https://container.googleapis.com/v1beta1"
-_COMPUTE_LINK = "https://www.googleapis.com/compute/v1"
 
 
 def cluster_key(params: dict[str, str]) -> str:
@@ -90,7 +90,7 @@ def group_urls(key: str, zones: list[str]) -> list[str]:
     parts = key.split("/")
     project, cluster, pool = parts[1], parts[5], parts[7]
     return [
-        f"{_COMPUTE_LINK}/projects/{project}/zones/{zone}/instanceGroupManagers/{group_name(cluster, pool, zone)}"
+        f"{BASE}projects/{project}/zones/{zone}/instanceGroupManagers/{group_name(cluster, pool, zone)}"
         for zone in zones
     ]
 
