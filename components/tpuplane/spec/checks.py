@@ -15,6 +15,7 @@ from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.existing import check_existing, check_existing_network
 from tpuplane.spec.gpu_checks import check_gpu_pool
 from tpuplane.spec.host_checks import check_hosts
+from tpuplane.spec.joined_names import check_joined_names
 from tpuplane.spec.locations import is_zone, known_zones, locations, region_of, tpu_regions
 from tpuplane.spec.maintenance_checks import check_maintenance
 from tpuplane.spec.multi_kueue_checks import check_multi_kueue
@@ -42,6 +43,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_classes(spec)
     yield from check_teams(spec)
     yield from check_multi_kueue(spec)
+    yield from check_joined_names(spec)
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)

@@ -1,0 +1,93 @@
+"""Keys that run together: no two resources of one kind may have one name, whatever hyphens the keys have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tpuplane.spec import PlatformSpec, SpecError
+
+pytestmark = pytest.mark.unit
+
+SLICE = {"generation": "v6e", "topology": "4x4"}
+L4 = {"accelerator": "nvidia-l4", "zones": ["us-central1-a"]}
+
+
+def described(us: dict[str, Any], us_east: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A platform with the clusters `us` and `us-east`."""
+    network = {"nodesCidr": "10.0.16.0/20", "podsCidr": "10.68.0.0/14", "servicesCidr": "10.32.16.0/20"}
+    kueue = {"addons": {"kueue": {}}}
+    return {
+        "name": "lab",
+        "project": "tpuplane-lab",
+        "clusters": {
+            "us": {"location": "us-central1", **kueue, **us},
+            "us-east": {"location": "us-central1", "network": network, **kueue, **us_east},
+        },
+        **more,
+    }
+
+
+def team(cluster: str, **more: Any) -> dict[str, Any]:
+    """A team of this cluster."""
+    return {"clusters": {cluster: {}}, **more}
+
+
+CLASHES: dict[str, tuple[dict[str, Any], str]] = {
+    "pools": (
+        described({"pools": {"east-trainer": SLICE}}, {"pools": {"trainer": SLICE}}),
+        "clusters.us-east.pools.trainer: runs together with its cluster to 'us-east-trainer', as "
+        "clusters.us.pools.east-trainer does; rename one",
+    ),
+    "node pools": (
+        described({"pools": {"east-t-0": {**SLICE, "topology": "2x2"}}}, {"pools": {"t": SLICE}}),
+        "clusters.us-east.pools.t: runs together with its cluster to 'us-east-t-0', as clusters.us.pools.east-t-0 "
+        "does; rename one",
+    ),
+    "GPU pools": (
+        described({"gpuPools": {"east-l4": L4}}, {"gpuPools": {"l4": L4}}),
+        "clusters.us-east.gpuPools.l4: runs together with its cluster to 'us-east-l4', as clusters.us.gpuPools.east-l4 "
+        "does; rename one",
+    ),
+    "namespaces": (
+        described({"namespaces": ["east-ml"]}, {}, teams={"ml": team("us-east")}),
+        "teams.ml: runs together with its cluster to 'us-east-ml', as clusters.us.namespaces[0] does; rename one",
+    ),
+    "queues": (
+        described({}, {}, teams={"a": team("us", queue="b-jobs"), "a-b": team("us", queue="jobs")}),
+        "teams.a-b: runs together with its cluster to 'us-a-b-jobs', as teams.a does; rename one",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CLASHES)
+def test_keys_that_run_together_are_refused(kind: str) -> None:
+    wrong, line = CLASHES[kind]
+    with pytest.raises(SpecError) as refused:
+        PlatformSpec.parse(wrong)
+    assert [str(mistake) for mistake in refused.value.mistakes] == [line]
+
+
+def test_classes_that_run_together_are_refused() -> None:
+    pools = {"trainer": SLICE}
+    classes = {
+        "east-all": {"clusters": ["us"], "priorities": [{"nodepools": ["trainer"]}]},
+        "all": {"clusters": ["us-east"], "priorities": [{"nodepools": ["trainer"]}]},
+    }
+    with pytest.raises(SpecError, match="runs together with its cluster to 'us-east-all'"):
+        PlatformSpec.parse(described({"pools": pools}, {"pools": pools}, classes=classes))
+
+
+def test_what_has_one_owner_or_another_kind_is_no_clash() -> None:
+    right = described(
+        {"pools": {"east-trainer": SLICE}, "namespaces": ["ml", "east-trainer"]},
+        {"gpuPools": {"trainer": L4}},
+        teams={"ml": team("us")},
+    )
+    assert PlatformSpec.parse(right)
+
+
+def test_a_cluster_of_somebody_elses_is_another_kind_of_parent() -> None:
+    right = described({"pools": {"east-trainer": SLICE}}, {"existing": {"name": "theirs"}, "pools": {"trainer": SLICE}})
+    del right["clusters"]["us-east"]["network"]
+    assert PlatformSpec.parse(right)
