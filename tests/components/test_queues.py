@@ -93,6 +93,18 @@ def test_preemption_is_always_said_and_every_resource_covered(shared: Deployment
             assert [it["name"] for it in flavor["resources"]] == group["coveredResources"]
 
 
+@pytest.mark.parametrize(
+    ("weight", "written"),
+    [(1, "1"), (3.0, "3"), (10, "10"), (0.5, "500m"), (2.25, "2250m"), (1000, "1k"), (0.0001, "1m")],
+)
+def test_a_weight_is_written_as_kueue_writes_it_back(lab: Inputs, weight: float, written: str) -> None:
+    lab["clusters"]["central1"]["addons"] = {"kueue": {}}
+    lab["queues"] = {"fairSharing": True}
+    lab["teams"] = {"research": {"weight": weight, "clusters": {"central1": {}}}}
+    (queue,) = objects(deploy_platform(lab), "ClusterQueue").values()
+    assert queue.inputs["spec"]["fairSharing"] == {"weight": written}
+
+
 def test_members_work_in_their_namespaces_and_nowhere_else(shared: Deployment) -> None:
     bindings = [it for it in shared.custom() if it.type.endswith(":RoleBinding")]
     assert {it.inputs["metadata"]["namespace"] for it in bindings} == {"research"}

@@ -12,6 +12,7 @@ from tpuplane.plan.queue_model import (
     QueuesPlan,
     ResourceQuotaPlan,
 )
+from tpuplane.quantities import canonical
 
 API_VERSION = "kueue.x-k8s.io/v1beta2"
 _BACKOFF_SECONDS, _BACKOFF_MOST = 60, 1800
@@ -58,7 +59,7 @@ def cluster_queue_spec(queues: QueuesPlan, queue: ClusterQueuePlan) -> Spec:
         "resourceGroups": _groups(queues, queue.flavors),
     }
     if queue.weight is not None:
-        spec["fairSharing"] = {"weight": f"{queue.weight:g}"}
+        spec["fairSharing"] = {"weight": canonical(f"{queue.weight:f}")}
     if queue.checks:
         spec["admissionChecksStrategy"] = {"admissionChecks": [_check_use(it) for it in queue.checks]}
     return spec

@@ -206,9 +206,9 @@ class PlatformClusterArgs(ClusterSettings):
     """One GKE cluster: where it is, who reaches it, and its pools of TPU slices and GPU nodes."""
 
     existing: NotRequired[PlatformExistingClusterArgs]
-    """Add to a cluster that somebody else made, instead of making one. `releaseChannel`, `version` and `rayOperator`
-    then say what that cluster is; what would shape it is refused. Default: the cluster is made. A change between the
-    two replaces everything in it."""
+    """Add to a cluster that somebody else made, instead of making one. `releaseChannel`, `version` and
+    `addons.ray.mode` then say what that cluster is; what would shape it is refused. Default: the cluster is made. A
+    change between the two replaces everything in it."""
 
     node_service_account: NotRequired[str]
     """E-mail address of a service account that exists already, for the nodes to run as; it needs at least

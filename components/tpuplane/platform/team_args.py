@@ -81,8 +81,8 @@ class TeamArgs(TypedDict):
     A change replaces the queue, and jobs that name the old one wait."""
 
     weight: NotRequired[float]
-    """Share of what is to be borrowed, beside the other teams' weights; with queues.fairSharing only. Default 1.
-    Changed in place."""
+    """Share of what is to be borrowed, beside the other teams' weights; with queues.fairSharing only. Kueue gets it
+    in thousandths, rounded up. Default 1. Changed in place."""
 
     pod_security: NotRequired[str]
     """Level of the Pod Security Standards that pods of its namespaces must keep to. Default `baseline`, which TPU work

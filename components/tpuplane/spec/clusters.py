@@ -138,9 +138,9 @@ class ClusterSpec(Spec):
     Changed in place."""
 
     existing: ExistingClusterSpec | None = None
-    """Add to a cluster that somebody else made, instead of making one. `releaseChannel`, `version` and `rayOperator`
-    then say what that cluster is; what would shape it is refused. Default: the cluster is made. A change between the
-    two replaces everything in it."""
+    """Add to a cluster that somebody else made, instead of making one. `releaseChannel`, `version` and
+    `addons.ray.mode` then say what that cluster is; what would shape it is refused. Default: the cluster is made. A
+    change between the two replaces everything in it."""
 
     node_service_account: ServiceAccountEmail | None = None
     """E-mail address of a service account that exists already, for the nodes to run as; it needs at least

@@ -102,8 +102,8 @@ class TeamSpec(Spec):
     A change replaces the queue, and jobs that name the old one wait."""
 
     weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
-    """Share of what is to be borrowed, beside the other teams' weights; with queues.fairSharing only. Default 1.
-    Changed in place."""
+    """Share of what is to be borrowed, beside the other teams' weights; with queues.fairSharing only. Kueue gets it
+    in thousandths, rounded up. Default 1. Changed in place."""
 
     pod_security: PodSecurity = "baseline"
     """Level of the Pod Security Standards that pods of its namespaces must keep to. Default `baseline`, which TPU work

@@ -43,6 +43,15 @@ def test_every_field_is_described_and_nothing_else_is_allowed() -> None:
             assert schema.get("description"), f"{name}.{field}"
 
 
+def test_descriptions_name_fields_that_there_are() -> None:
+    definitions = stack_schema()["$defs"].values()
+    fields = {field for model in definitions for field in model["properties"]}
+    for schema in (it for model in definitions for it in model["properties"].values()):
+        for named in re.findall(r"`([a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*)*)`", schema["description"]):
+            camel = {part for part in named.split(".") if part != part.lower()}  # others may be values or plain words
+            assert camel <= fields, schema["description"]
+
+
 def test_names_of_mappings_are_as_the_spec_wants_them() -> None:
     definitions = stack_schema()["$defs"]
     for model, field in (("PlatformSpec", "clusters"), ("ClusterSpec", "pools"), ("PoolSpec", "nodeLabels")):
