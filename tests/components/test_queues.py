@@ -16,6 +16,7 @@ KUEUE = "kueue.x-k8s.io/v1beta2"
 def shared(lab: Inputs) -> Deployment:
     """The lab, shared by two teams."""
     lab["clusters"]["central1"]["addons"] = {"kueue": {}}
+    lab["clusters"]["central1"]["security"] = {"securityGroup": "gke-security-groups@example.com"}
     lab["queues"] = {"preemption": {"withinClusterQueue": "LowerOrNewerEqualPriority"}}
     lab["teams"] = {
         "research": {

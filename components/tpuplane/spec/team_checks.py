@@ -32,6 +32,7 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
     for name, team in spec.teams.items():
         at: Path = ("teams", name)
         yield from _check_namespaces(at, spec, name)
+        yield from _check_groups(spec, name)
         if "weight" in team.model_fields_set and not spec.queues.fair_sharing:
             yield broken("team-weight", (*at, "weight"), ("queues", "fairSharing"), value=team.weight)
         for key, share in team.clusters.items():
@@ -69,6 +70,17 @@ def _check_launch_agents(spec: PlatformSpec) -> Iterator[Mistake]:
             if name not in here:
                 path = ("clusters", key, "addons", "launchAgent", "teams", index)
                 yield Mistake(path, choice(name, "a team of the cluster", here))
+
+
+def _check_groups(spec: PlatformSpec, name: str) -> Iterator[Mistake]:
+    """Refuse groups in clusters that would not know them. What a cluster of somebody else's knows is not known here."""
+    members = enumerate(spec.teams[name].members)
+    index, group = next(((index, it) for index, it in members if it.startswith("group:")), (0, None))
+    for key in clusters_of(spec, name) if group is not None else ():
+        cluster = spec.clusters.get(key)
+        if cluster is not None and cluster.existing is None and cluster.security.security_group is None:
+            at = ("clusters", key, "security", "securityGroup")
+            yield broken("team-groups", at, ("teams", name, "members", index), value=group, team=name)
 
 
 def quota_slices(quota: PoolQuotaSpec, amount: int, shape: Slice) -> int:
