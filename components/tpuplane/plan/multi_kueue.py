@@ -54,7 +54,6 @@ def worker_plan(spec: PlatformSpec, key: str) -> WorkerPlan | None:
     watched = (kinds[name] for name in managed(spec.clusters[shared.manager]) if name in kinds)
     teams = (name for name, team in spec.teams.items() if key in team.clusters)
     return WorkerPlan(
-        manager=cluster_name(spec.name, shared.manager),
         namespace=known.addons["kueue"].namespace,
         kinds=tuple(KindPlan(*kind) for kind in watched),
         namespaces=tuple(namespace for name in teams for namespace in namespaces_of(name, spec.teams[name])),

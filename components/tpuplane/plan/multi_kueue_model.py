@@ -28,7 +28,6 @@ class KindPlan:
 class WorkerPlan:
     """What the manager may do in a cluster that runs jobs: watch these kinds, and make them in these namespaces."""
 
-    manager: str  # name in Google Cloud
     namespace: str  # Kueue's own
     kinds: tuple[KindPlan, ...]
     namespaces: tuple[str, ...]

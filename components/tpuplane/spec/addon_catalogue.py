@@ -1,4 +1,4 @@
-"""What is known about the add-ons: releases, charts, order, conflicts and what was tested together, as data."""
+"""What is known about the add-ons: releases, charts and order, as data."""
 
 from __future__ import annotations
 
@@ -19,14 +19,6 @@ class Chart:
     version: str
     repository: str
     """An OCI prefix (`oci://…`), to which the name is added, or the address of a Helm repository."""
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """What must not be in the same cluster, and why."""
-
-    with_: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +45,6 @@ class Addon:
     namespace: str
     after: tuple[str, ...]
     """Add-ons that are ready before this one is installed, where the cluster has them."""
-    conflicts: tuple[Conflict, ...]
     kubernetes: str | None
     """Lowest Kubernetes version of the control plane; None where the project names none."""
     frameworks: tuple[str, ...]
@@ -70,21 +61,10 @@ class Addon:
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
-    """Releases that ran together. `versions` is by the add-on's name, `kubernetes` the control plane's."""
-
-    versions: Mapping[str, str]
-    kubernetes: str
-    how: str
-    sources: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class AddonCatalogue:
     """Everything in `data/addons.yaml`."""
 
     addons: Mapping[str, Addon]
-    tested: tuple[Tested, ...]
     feature_gates: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
     """The gates of a release and their defaults, by add-on."""
     base_frameworks: tuple[str, ...] = ()
@@ -123,7 +103,6 @@ def addon_catalogue() -> AddonCatalogue:
     kueue = data["kueue"]
     return AddonCatalogue(
         addons={key: _addon(key, entry) for key, entry in data["addons"].items()},
-        tested=tuple(_tested(entry) for entry in data["tested"]),
         feature_gates={"kueue": kueue["featureGates"], "ray": data["ray"]["featureGates"]},
         base_frameworks=tuple(kueue["frameworks"]),
         other_frameworks=tuple(kueue["otherFrameworks"]),
@@ -147,7 +126,6 @@ def _addon(key: str, entry: dict[str, Any]) -> Addon:
         image_tag=entry["image"]["tag"],
         namespace=entry["namespace"],
         after=tuple(entry.get("after", ())),
-        conflicts=tuple(Conflict(item["with"], item["why"]) for item in entry.get("conflicts", ())),
         kubernetes=entry["kubernetes"],
         frameworks=tuple(entry["frameworks"]),
         probe=_probe(entry["probe"]) if "probe" in entry else None,
@@ -161,8 +139,3 @@ def _addon(key: str, entry: dict[str, Any]) -> Addon:
 
 def _probe(entry: dict[str, Any]) -> Probe:
     return Probe(entry["apiVersion"], entry["kind"], entry["plural"], entry["namespaced"], entry["spec"])
-
-
-def _tested(entry: dict[str, Any]) -> Tested:
-    known = {key: value for key, value in entry.items() if key not in ("kubernetes", "how", "sources")}
-    return Tested(known, entry["kubernetes"], entry["how"], tuple(entry["sources"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 from typing import Any, ClassVar
 
 import pytest
@@ -157,9 +158,11 @@ class TestValues:
         for entry in OPERATORS.values():
             assert entry.image_tag == f"v{entry.chart.version}"
 
-    def test_the_pinned_set_is_the_one_that_was_tested(self) -> None:
-        newest = addon_catalogue().tested[0].versions
-        assert newest == {key: entry.chart.version for key, entry in OPERATORS.items()}
+    def test_the_pinned_set_is_the_one_that_the_twin_runs(self) -> None:
+        tools = yaml.safe_load(files("tpuplane_twin.tools").joinpath("tools.yaml").read_text(encoding="utf-8"))
+        pinned = {it["name"]: it["version"] for it in tools["sources"]}
+        charts = [it.chart for it in OPERATORS.values()]
+        assert [f"v{it.version}" for it in charts] == [pinned[it.name.removesuffix("-operator")] for it in charts]
 
 
 class TestLaunchAgent:
