@@ -150,3 +150,9 @@ def test_a_queue_waits_for_requests_by_checks_that_exist_and_come_first(lab: Inp
     assert set(use["onFlavors"]) <= objects(shared, "ResourceFlavor").keys()
     assert config.inputs["spec"]["provisioningClassName"] == "queued-provisioning.gke.io"
     assert config.inputs["spec"]["parameters"] == {"maxRunDurationSeconds": "43200"}
+    # As docs/queues.md has it: up to 10 times, after 1 minute first and 30 at most.
+    assert config.inputs["spec"]["retryStrategy"] == {
+        "backoffLimitCount": 10,
+        "backoffBaseSeconds": 60,
+        "backoffMaxSeconds": 1800,
+    }

@@ -15,7 +15,6 @@ from tpuplane.plan.queue_model import (
 from tpuplane.quantities import canonical
 
 API_VERSION = "kueue.x-k8s.io/v1beta2"
-_BACKOFF_SECONDS, _BACKOFF_MOST = 60, 1800
 
 Spec = dict[str, Any]
 
@@ -79,8 +78,8 @@ def provisioning_spec(plan: ProvisioningPlan) -> Spec:
         "parameters": plan.parameters,
         "retryStrategy": {
             "backoffLimitCount": plan.retries,
-            "backoffBaseSeconds": _BACKOFF_SECONDS,
-            "backoffMaxSeconds": _BACKOFF_MOST,
+            "backoffBaseSeconds": plan.pause_seconds,
+            "backoffMaxSeconds": plan.longest_pause_seconds,
         },
         # The label that GKE gives such nodes, and the detail of the request that has its value (AI-Hypercomputer/xpk).
         "podSetUpdates": {

@@ -6,6 +6,8 @@ import pulumi_kubernetes as kubernetes
 from tpuplane.plan.queue_model import ClusterQueuePlan, LauncherPlan
 
 ROLE = "tpuplane-team"
+LAUNCHER_ROLE = "tpuplane-launch-agent"
+_RBAC = "rbac.authorization.k8s.io"
 
 # Kubernetes' own role `edit` covers pods, jobs and services; custom resources bring no part of it everywhere.
 _RULES: list[kubernetes.rbac.v1.PolicyRuleArgsDict] = [
@@ -18,9 +20,6 @@ _RULES: list[kubernetes.rbac.v1.PolicyRuleArgsDict] = [
         "verbs": ["get", "list", "watch"],
     },
 ]
-
-
-LAUNCHER_ROLE = "tpuplane-launch-agent"
 
 
 def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi.ResourceOptions) -> None:
@@ -41,37 +40,44 @@ def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi
             "verbs": ["get", "delete"],
         },
     ]
-    role = kubernetes.rbac.v1.Role(
-        f"{name}-launch-role", metadata={"name": LAUNCHER_ROLE, "namespace": namespace}, rules=rules, opts=opts
-    )
-    kubernetes.rbac.v1.RoleBinding(
-        f"{name}-launch",
-        metadata={"name": LAUNCHER_ROLE, "namespace": namespace},
-        role_ref={"kind": "Role", "name": LAUNCHER_ROLE, "api_group": "rbac.authorization.k8s.io"},
-        subjects=[{"kind": "ServiceAccount", "name": launcher.account, "namespace": launcher.namespace}],
-        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[role])),
-    )
+    account: kubernetes.rbac.v1.SubjectArgsDict = {
+        "kind": "ServiceAccount",
+        "name": launcher.account,
+        "namespace": launcher.namespace,
+    }
+    _grant((f"{name}-launch-role", f"{name}-launch"), LAUNCHER_ROLE, namespace, rules, [account], opts)
 
 
 def grant_access(name: str, namespace: str, team: ClusterQueuePlan, opts: pulumi.ResourceOptions) -> None:
     """Let the team's members work in one namespace."""
     subjects: list[kubernetes.rbac.v1.SubjectArgsDict] = [
-        {"kind": member.kind, "name": member.name, "api_group": "rbac.authorization.k8s.io"} for member in team.members
+        {"kind": member.kind, "name": member.name, "api_group": _RBAC} for member in team.members
     ]
-    role = kubernetes.rbac.v1.Role(
-        f"{name}-role", metadata={"name": ROLE, "namespace": namespace}, rules=_RULES, opts=opts
-    )
-    kubernetes.rbac.v1.RoleBinding(
-        f"{name}-work",
-        metadata={"name": ROLE, "namespace": namespace},
-        role_ref={"kind": "Role", "name": ROLE, "api_group": "rbac.authorization.k8s.io"},
-        subjects=subjects,
-        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[role])),
-    )
+    _grant((f"{name}-role", f"{name}-work"), ROLE, namespace, _RULES, subjects, opts)
     kubernetes.rbac.v1.RoleBinding(
         f"{name}-edit",
         metadata={"name": f"{ROLE}-edit", "namespace": namespace},
-        role_ref={"kind": "ClusterRole", "name": "edit", "api_group": "rbac.authorization.k8s.io"},
+        role_ref={"kind": "ClusterRole", "name": "edit", "api_group": _RBAC},
         subjects=subjects,
         opts=opts,
+    )
+
+
+def _grant(
+    names: tuple[str, str],
+    called: str,
+    namespace: str,
+    rules: list[kubernetes.rbac.v1.PolicyRuleArgsDict],
+    subjects: list[kubernetes.rbac.v1.SubjectArgsDict],
+    opts: pulumi.ResourceOptions,
+) -> None:
+    """Make a role of a namespace, and the binding of those who have it. `names` are Pulumi's of the two."""
+    placed: kubernetes.meta.v1.ObjectMetaArgsDict = {"name": called, "namespace": namespace}
+    role = kubernetes.rbac.v1.Role(names[0], metadata=placed, rules=rules, opts=opts)
+    kubernetes.rbac.v1.RoleBinding(
+        names[1],
+        metadata=placed,
+        role_ref={"kind": "Role", "name": called, "api_group": _RBAC},
+        subjects=subjects,
+        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[role])),
     )

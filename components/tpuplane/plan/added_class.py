@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from tpuplane.plan.class_model import ComputeClassPlan
-from tpuplane.plan.planner import plan
-from tpuplane.spec import Mistake, PlatformSpec, SpecError
+from tpuplane.plan.parts import ACCOUNT, PROJECT, planned
+from tpuplane.spec import Mistake, SpecError
 from tpuplane.spec.errors import Path
 
 _KEY = "cluster"
-_PROJECT = "not-known-yet"
 _PLATFORMS_OWN = ("clusters", "default_namespaces", "defaultNamespaces")
 
 
@@ -45,25 +44,19 @@ def added_class(
     cluster: dict[str, Any] = {
         "location": location,
         "existing": {"name": _KEY},
-        "nodeServiceAccount": f"nodes@{_PROJECT}.iam.gserviceaccount.com",
+        "nodeServiceAccount": ACCOUNT,
         **({"version": version} if version is not None else {}),
     }
     description = {
         "name": _KEY,
-        "project": project or _PROJECT,
+        "project": project or PROJECT,
         "reservations": dict(reservations or {}),
         "clusters": {_KEY: cluster},
         "classes": {name: dict(compute_class)},
     }
+    moves: list[tuple[Path, Path]] = [(("classes", name), ()), (("clusters", _KEY), ("cluster",))]
     try:
-        planned = plan(PlatformSpec.parse(description)).clusters[0].compute_classes
+        return planned(description, moves).clusters[0].compute_classes[0]
     except SpecError as error:
-        raise SpecError(replace(mistake, path=_own(mistake.path, name)) for mistake in error.mistakes) from None
-    return planned[0]
-
-
-def _own(path: Path, name: str) -> Path:
-    """The path as the arguments have it."""
-    if path[:2] == ("classes", name):
-        return path[2:] or ("className",)
-    return ("cluster", *path[2:]) if path[:2] == ("clusters", _KEY) else path
+        # What is wrong with the class as a whole is said of its name: it is no argument itself.
+        raise SpecError(replace(it, path=it.path or ("className",)) for it in error.mistakes) from None

@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# GKE labels every node with its pool. What runs beside the work belongs where no TPU is paid for.
-NODE_POOL_LABEL = "cloud.google.com/gke-nodepool"
-
 
 @dataclass(frozen=True, slots=True)
 class ChartPlan:

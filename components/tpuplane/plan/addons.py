@@ -9,7 +9,8 @@ from typing import Any
 
 import yaml
 
-from tpuplane.plan.addon_model import NODE_POOL_LABEL, AddonPlan, ChartPlan, ProbePlan
+from tpuplane.labels import GKE_POOL_LABEL
+from tpuplane.plan.addon_model import AddonPlan, ChartPlan, ProbePlan
 from tpuplane.plan.model import NodePoolPlan
 from tpuplane.plan.multi_kueue_model import ManagerPlan
 from tpuplane.plan.queue_model import QueuesPlan
@@ -44,7 +45,7 @@ def addon_plans(
     """
     addons = installed(cluster)
     present = {addon.key for addon in addons}
-    place = {NODE_POOL_LABEL: system_pool.name} if system_pool is not None else {}
+    place = {GKE_POOL_LABEL: system_pool.name} if system_pool is not None else {}
     fair = queues is not None and queues.fair_sharing
     context = _Context(cluster, place, fair_sharing=fair, manager=manager)
     return tuple(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tpuplane.plan.addon_model import NODE_POOL_LABEL
+from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.plan.observability_model import (
     AlertPlan,
     FrontendPlan,
@@ -171,7 +171,7 @@ def _frontend(spec: PlatformSpec, wanted: MetricsFrontendSpec, system_pool: str 
         image=wanted.image or data["image"],
         port=data["port"],
         replicas=wanted.replicas,
-        node_selector={NODE_POOL_LABEL: system_pool} if system_pool is not None else {},
+        node_selector={GKE_POOL_LABEL: system_pool} if system_pool is not None else {},
         requests=data["requests"],
         limits=data["limits"],
     )
