@@ -108,6 +108,44 @@ async def test_patch_needs_the_fingerprint_it_read(project: Api) -> None:
     assert await project.refused("PATCH", f"{SUBNETS}/sub", change, 412) == "Invalid fingerprint."
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"secondaryIpRanges": [("pods", "10.64.0.0/14"), ("services", "10.32.0.0/20")]}, "range cannot be modified."),
+        ({"secondaryIpRanges": [("pods", "10.16.0.0/14"), ("new", "10.64.0.0/20")]}, "Cannot add and remove secondary"),
+        ({"ipCidrRange": "10.0.0.0/19"}, "can only be expanded, by expandIpCidrRange."),
+        ({"fingerprint": None}, "Required field 'resource.fingerprint' not specified"),
+    ],
+)
+async def test_ranges_that_are_there_do_not_change(project: Api, change: dict[str, Any], message: str) -> None:
+    before = await project.call("GET", f"{SUBNETS}/sub")
+    ranges = [{"rangeName": name, "ipCidrRange": block} for name, block in change.pop("secondaryIpRanges", [])]
+    body = {"fingerprint": before["fingerprint"], **({"secondaryIpRanges": ranges} if ranges else {}), **change}
+    assert message in await project.refused("PATCH", f"{SUBNETS}/sub", body, 400)
+    assert await project.call("GET", f"{SUBNETS}/sub") == before
+
+
+async def test_secondary_ranges_go_in_a_request_of_their_own(project: Api) -> None:
+    before = await project.call("GET", f"{SUBNETS}/sub")
+    kept = before["secondaryIpRanges"][:1]
+    await project.call("PATCH", f"{SUBNETS}/sub", {"secondaryIpRanges": kept, "fingerprint": before["fingerprint"]})
+    assert (await project.call("GET", f"{SUBNETS}/sub"))["secondaryIpRanges"] == kept
+
+
+async def test_the_primary_range_grows_and_never_shrinks(project: Api) -> None:
+    expand, before = f"{SUBNETS}/sub/expandIpCidrRange", await project.call("GET", f"{SUBNETS}/sub")
+    operation = await project.call("POST", expand, {"ipCidrRange": "10.0.0.0/19"})
+    assert (operation["operationType"], operation["targetId"]) == ("expandIpCidrRange", before["id"])
+    after = await project.call("GET", f"{SUBNETS}/sub")
+    assert after["ipCidrRange"] == "10.0.0.0/19"
+    assert after["fingerprint"] != before["fingerprint"]
+    assert after["secondaryIpRanges"] == before["secondaryIpRanges"]
+    for block in ("10.0.0.0/19", "10.0.0.0/20", "10.8.0.0/18"):
+        assert "must contain the existing one" in await project.refused("POST", expand, {"ipCidrRange": block}, 400)
+    assert "overlaps with ipCidrRange" in await project.refused("POST", expand, {"ipCidrRange": "10.0.0.0/11"}, 400)
+    await project.refused("POST", expand, {}, 400)
+
+
 async def test_nat_is_an_entry_of_its_router(project: Api) -> None:
     await project.call("POST", ROUTERS, {"name": "r", "network": f"{LINK}/global/networks/net"})
     nat = {
@@ -139,6 +177,29 @@ async def test_firewalls(project: Api) -> None:
     assert (found["direction"], found["priority"], found["sourceRanges"]) == ("INGRESS", 1000, ["0.0.0.0/0"])
     both = {**rule, "name": "g", "denied": [{"IPProtocol": "all"}]}
     assert "exactly one of allowed and denied" in await project.refused("POST", FIREWALLS, both, 400)
+
+
+async def test_put_replaces_a_rule_and_a_router(project: Api) -> None:
+    network = "global/networks/net"
+    rule = {"name": "f", "network": network, "allowed": [{"IPProtocol": "tcp"}], "sourceRanges": ["10.0.0.0/8"]}
+    await project.call("POST", FIREWALLS, {**rule, "priority": 10, "targetTags": ["tpu"]})
+    before = await project.call("GET", f"{FIREWALLS}/f")
+    replaced = {"name": "f", "network": network, "denied": [{"IPProtocol": "udp"}], "sourceTags": ["cpu"]}
+    operation = await project.call("PUT", f"{FIREWALLS}/f", replaced)
+    assert operation["operationType"] == "update"
+    after = await project.call("GET", f"{FIREWALLS}/f")
+    assert (after["denied"], after["sourceTags"], after["priority"]) == ([{"IPProtocol": "udp"}], ["cpu"], 1000)
+    assert not {"allowed", "targetTags", "sourceRanges"} & after.keys()
+    for field in ("id", "name", "kind", "selfLink", "creationTimestamp"):
+        assert after[field] == before[field]
+
+    await project.call("POST", ROUTERS, {"name": "r", "network": network, "description": "old", "bgp": {"asn": 64512}})
+    await project.call("PUT", f"{ROUTERS}/r", {"network": network})
+    router = await project.call("GET", f"{ROUTERS}/r")
+    assert not {"description", "bgp"} & router.keys()
+    assert (router["name"], router["region"]) == ("r", f"{LINK}/regions/{LOCATION}")
+    renamed = await project.refused("PUT", f"{ROUTERS}/r", {"name": "s", "network": network}, 400)
+    assert "The name cannot be changed." in renamed
 
 
 async def test_what_is_used_cannot_be_deleted(cluster: Api) -> None:

@@ -189,6 +189,20 @@ def test_compute_resources(api: GoogleApi, driver: Driver, subnetwork: Deployed)
     assert sent(api) == [("DELETE", path, None)]
 
 
+def test_a_subnetwork_grows_and_exchanges_a_range_in_place(
+    api: GoogleApi, driver: Driver, subnetwork: Deployed
+) -> None:
+    api.requests.clear()
+    grown = driver.update(subnetwork, ipCidrRange="10.0.0.0/19")
+    path = f"{COMPUTE}/regions/us-central1/subnetworks/sub"
+    assert sent(api) == [("POST", f"{path}/expandIpCidrRange", {"ipCidrRange": "10.0.0.0/19"})]
+    assert grown.state["ipCidrRange"] == "10.0.0.0/19"
+    pods, _ = subnetwork.inputs["secondaryIpRanges"]
+    exchanged = driver.update(grown, secondaryIpRanges=[pods, {"rangeName": "more", "ipCidrRange": "10.64.0.0/20"}])
+    assert [len(body["secondaryIpRanges"]) for _, _, body in sent(api)] == [1, 2]
+    assert [item["rangeName"] for item in exchanged.state["secondaryIpRanges"]] == ["pods", "more"]
+
+
 def test_identities(api: GoogleApi, driver: Driver) -> None:
     account = driver.create(ACCOUNT, "nodes", accountId="tpu-nodes", displayName="TPU nodes")
     name = "projects/acme/serviceAccounts/tpu-nodes@acme.iam.gserviceaccount.com"

@@ -25,7 +25,7 @@ class Collection:
     """As in `kind` and in the path parameter: "network"."""
     regional = True
     fingerprinted = False
-    """Whether a change must carry the fingerprint of what it changes, if it carries any."""
+    """Whether a change must carry the fingerprint of what it changes."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -45,6 +45,9 @@ class Collection:
     def complete(self, key: str, asked: Json) -> Json:
         """The resource that `asked` makes or that a change leads to: checked, links whole, defaults filled in."""
         return asked
+
+    def check_change(self, before: Json, after: Json) -> None:
+        """Refuse a change that Compute does not make in place."""
 
     def view(self, key: str, stored: Json) -> Json:
         """The resource as GET answers it."""
@@ -77,17 +80,14 @@ class Collection:
 
     def patch(self, call: Call) -> Json:
         """Change fields: objects merge, null clears, everything else replaces."""
-        key = self.key(call)
-        before = self.find(key)
-        body = dict(call.body)
-        fingerprint = body.pop("fingerprint", None)
-        if self.fingerprinted and fingerprint is not None and fingerprint != before["fingerprint"]:
-            raise ApiError("FAILED_PRECONDITION", "Invalid fingerprint.", reason="conditionNotMet", http_code=412)
-        if body.get("name", before["name"]) != before["name"]:
-            raise resources.bad_value("name", body["name"], "The name cannot be changed.")
-        merged = {field: value for field, value in overlay(before, body).items() if value is not None}
-        self.put(key, self.complete(key, merged))
-        return resources.done(self.store, "patch", key, before["id"])
+        key, before, asked = self._change(call)
+        merged = {field: value for field, value in overlay(before, asked).items() if value is not None}
+        return self._changed("patch", key, before, merged)
+
+    def update(self, call: Call) -> Json:
+        """Replace: what the request leaves out has its default again."""
+        key, before, asked = self._change(call)
+        return self._changed("update", key, before, {**asked, "name": before["name"]})
 
     def delete(self, call: Call) -> Json:
         """Delete a resource that nothing refers to."""
@@ -116,6 +116,25 @@ class Collection:
             digest = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).digest()[:8]
             resource = {**rest, "fingerprint": base64.b64encode(digest).decode()}
         self.store.put(self.kind, key, resource)
+
+    def _change(self, call: Call) -> tuple[str, Json, Json]:
+        """Resource name, what is there, and what a request asks to change of it."""
+        key = self.key(call)
+        before, asked = self.find(key), dict(call.body)
+        fingerprint = asked.pop("fingerprint", None)
+        if self.fingerprinted and not fingerprint:
+            raise resources.required("fingerprint")
+        if self.fingerprinted and fingerprint != before["fingerprint"]:
+            raise ApiError("FAILED_PRECONDITION", "Invalid fingerprint.", reason="conditionNotMet", http_code=412)
+        if asked.get("name", before["name"]) != before["name"]:
+            raise resources.bad_value("name", asked["name"], "The name cannot be changed.")
+        return key, before, asked
+
+    def _changed(self, action: str, key: str, before: Json, after: Json) -> Json:
+        self.check_change(before, after)
+        stamped = {field: before[field] for field in resources.STAMPED if field in before}
+        self.put(key, {**self.complete(key, after), **stamped})
+        return resources.done(self.store, action, key, before["id"])
 
     def _parent(self, call: Call) -> str:
         project = call.params["project"]

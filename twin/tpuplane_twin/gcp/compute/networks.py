@@ -76,9 +76,10 @@ class Subnetworks(Collection):
     collection, singular, fingerprinted = "subnetworks", "subnetwork", True
 
     def handlers(self) -> dict[str, Handler]:
-        """The common ones and setPrivateIpGoogleAccess."""
+        """The common ones, expandIpCidrRange and setPrivateIpGoogleAccess."""
         return {
             **super().handlers(),
+            f"{self.kind}.expandIpCidrRange": self.expand_ip_cidr_range,
             f"{self.kind}.setPrivateIpGoogleAccess": self.set_private_ip_google_access,
         }
 
@@ -103,6 +104,32 @@ class Subnetworks(Collection):
     def users(self, key: str, stored: Json) -> list[str]:
         """Clusters in the subnetwork."""
         return [name for name, cluster in self.store.items("cluster") if cluster["networkConfig"]["subnetwork"] == key]
+
+    def check_change(self, before: Json, after: Json) -> None:
+        """Ranges come or go; none of them changes (ipCidrRange grows by expandIpCidrRange)."""
+        if after["ipCidrRange"] != before["ipCidrRange"]:
+            why = "The primary range of a subnetwork can only be expanded, by expandIpCidrRange."
+            raise resources.bad_value("ipCidrRange", after["ipCidrRange"], why)
+        former, wanted = _secondary(before), _secondary(after)
+        for name, block in wanted.items():
+            if former.get(name, block) != block:
+                raise resources.bad_value("secondaryIpRanges", name, "Existing secondary range cannot be modified.")
+        if wanted.keys() - former.keys() and former.keys() - wanted.keys():
+            names = ", ".join(wanted)
+            why = "Cannot add and remove secondary IP ranges in the same request."
+            raise resources.bad_value("secondaryIpRanges", names, why)
+
+    def expand_ip_cidr_range(self, call: Call) -> Json:
+        """Let the primary range grow to one that holds it."""
+        key = self.key(call)
+        subnet, wanted = self.find(key), call.body.get("ipCidrRange")
+        if not wanted:
+            raise resources.required("ipCidrRange")
+        former, block = _cidr("ipCidrRange", subnet["ipCidrRange"]), _cidr("ipCidrRange", wanted)
+        if block == former or not block.supernet_of(former):
+            raise resources.bad_value("ipCidrRange", wanted, f"The new range must contain the existing one, {former}.")
+        self.put(key, self.complete(key, {**subnet, "ipCidrRange": wanted}))
+        return resources.done(self.store, "expandIpCidrRange", key, subnet["id"])
 
     def set_private_ip_google_access(self, call: Call) -> Json:
         """Switch private Google access; an empty body switches it off."""
@@ -134,8 +161,8 @@ class Firewalls(Collection):
     collection, singular, regional = "firewalls", "firewall", False
 
     def handlers(self) -> dict[str, Handler]:
-        """The common ones and update, which replaces."""
-        return {**super().handlers(), f"{self.kind}.update": self.patch}
+        """The common ones and update."""
+        return {**super().handlers(), f"{self.kind}.update": self.update}
 
     def complete(self, key: str, asked: Json) -> Json:
         """A rule of an existing network that allows or denies something."""
@@ -173,6 +200,11 @@ def _ranges(subnet: Json) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
             raise resources.bad_value(f"{field}.rangeName", extra["rangeName"], "The name is already used.")
         names.add(extra["rangeName"])
         yield f"{field}.ipCidrRange", _cidr(f"{field}.ipCidrRange", extra.get("ipCidrRange", ""))
+
+
+def _secondary(subnet: Json) -> dict[str, str]:
+    """The blocks of the secondary ranges by name."""
+    return {extra.get("rangeName", ""): extra.get("ipCidrRange", "") for extra in subnet.get("secondaryIpRanges", [])}
 
 
 def _cidr(field: str, text: str) -> ipaddress.IPv4Network:

@@ -24,8 +24,8 @@ class Routers(Collection):
     collection, singular = "routers", "router"
 
     def handlers(self) -> dict[str, Handler]:
-        """The common ones and update, which the twin merges like patch."""
-        return {**super().handlers(), f"{self.kind}.update": self.patch}
+        """The common ones and update."""
+        return {**super().handlers(), f"{self.kind}.update": self.update}
 
     def complete(self, key: str, asked: Json) -> Json:
         """A router of an existing network, its NATs complete."""

@@ -15,6 +15,9 @@ from tpuplane_twin.gcp.store import Store
 BASE = "https://www.googleapis.com/compute/v1/"
 OPERATION = "compute.operations"
 
+STAMPED = ("kind", "id", "creationTimestamp", "selfLink", "region")
+"""The fields of `stamp`: they stay through every change."""
+
 _NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
 _KEPT_OPERATIONS = 1000
 
