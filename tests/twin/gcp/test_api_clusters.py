@@ -92,6 +92,25 @@ async def test_a_cluster_has_locations(cluster: Api, locations: dict[str, object
         assert await cluster.refused("PUT", f"{CLUSTERS}/c1", desired, 400) == message
 
 
+async def test_node_locations_have_the_primary_zone(project: Api) -> None:
+    zonal = CLUSTERS.replace(LOCATION, f"{LOCATION}-a")
+    await project.call("POST", zonal, {"cluster": cluster_body("c2", locations=[f"{LOCATION}-a"])})
+
+    async def refused(zones: list[str]) -> tuple[str, str]:
+        desired = {"update": {"desiredLocations": zones}}
+        return (
+            await project.refused("PUT", f"{zonal}/c2", desired, 400),
+            await project.refused("POST", f"{zonal}/c2:setLocations", {"locations": zones}, 400),
+        )
+
+    assert await refused([]) == ("Must specify at least one location.",) * 2
+    without = f"The node locations must include the cluster's primary zone {LOCATION}-a."
+    assert await refused([f"{LOCATION}-b"]) == (without,) * 2
+    both = [f"{LOCATION}-a", f"{LOCATION}-b"]
+    await project.call("PUT", f"{zonal}/c2", {"update": {"desiredLocations": both}})
+    assert (await project.call("GET", f"{zonal}/c2"))["locations"] == both
+
+
 async def test_an_addon_update_leaves_the_other_addons(cluster: Api) -> None:
     before = (await cluster.call("GET", f"{CLUSTERS}/c1"))["addonsConfig"]
     update = {"desiredAddonsConfig": {"rayOperatorConfig": {"enabled": True}}}

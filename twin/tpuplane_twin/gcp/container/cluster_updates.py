@@ -19,6 +19,7 @@ from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.pool_defaults import check_zones
 from tpuplane_twin.gcp.container.views import cluster_view
 from tpuplane_twin.gcp.errors import ApiError, invalid, unimplemented
+from tpuplane_twin.gcp.locations import is_zone
 from tpuplane_twin.gcp.operations import Operations
 from tpuplane_twin.gcp.schema import Json, snake
 from tpuplane_twin.gcp.store import Store
@@ -167,6 +168,8 @@ def _check_locations(zones: list[str], cluster: Json) -> None:
     if not zones:
         raise invalid("Must specify at least one location.")
     check_zones(zones, cluster["location"])
+    if is_zone(cluster["location"]) and cluster["location"] not in zones:
+        raise invalid(f"The node locations must include the cluster's primary zone {cluster['location']}.")
 
 
 def _change(cluster: Json, field: str, value: object) -> None:
