@@ -77,6 +77,26 @@ def test_a_change_touches_its_own_pools_alone(lab: Inputs, pool: str, change: In
     assert Steps(lab, pool, change).summary() == expected
 
 
+@pytest.mark.parametrize(
+    ("ranges", "replaces"),
+    [
+        ({"podsCidr": "10.128.0.0/14"}, True),
+        ({"servicesCidr": "10.40.0.0/20"}, True),
+        ({"nodesCidr": "10.0.0.0/19"}, False),  # the provider itself replaces where the new range does not hold the old
+    ],
+)
+def test_a_secondary_range_is_replaced_with_its_subnetwork(ranges: Inputs, replaces: bool) -> None:
+    def deploy(network: Inputs) -> Registration:
+        pools = {"a": {"generation": "v6e", "topology": "4x4"}}
+        main = {"location": "us-central1", "network": network, "pools": pools}
+        description = {"name": "lab", "project": "tpuplane-lab", "clusters": {"main": main}}
+        return deploy_platform(description).one(":Subnetwork")
+
+    before, after = deploy({}), deploy(ranges)
+    assert before.inputs != after.inputs
+    assert replaced(before, after) is replaces
+
+
 def test_a_changed_slice_keeps_its_name_and_so_its_place_in_the_state(lab: Inputs) -> None:
     steps = Steps(lab, "trainer", {"topology": "4x8"})
     assert steps.before.registrations.keys() == steps.after.registrations.keys()

@@ -16,7 +16,8 @@ class NetworkArgs(TypedDict):
     """Google Cloud project of the VPC. A change replaces the network and all that stands on it."""
 
     plan: NetworkPlan
-    """The VPC, its subnetworks and its NATs. A change of a name, region or range replaces that resource."""
+    """The VPC, its subnetworks and its NATs. A change of a name, region or range replaces that resource; only the
+    nodes' range can grow in place, to one that holds the old one."""
 
 
 class Network(pulumi.ComponentResource):
@@ -65,7 +66,11 @@ class Network(pulumi.ComponentResource):
                 "flow_sampling": 0.5,
                 "metadata": "INCLUDE_ALL_METADATA",
             },
-            opts=self._child(),
+            # The provider would change them in place, and Compute Engine refuses that: "Existing secondary range cannot
+            # be modified".
+            opts=pulumi.ResourceOptions.merge(
+                self._child(), pulumi.ResourceOptions(replace_on_changes=["secondaryIpRanges"])
+            ),
         )
 
     def _nat(self, name: str, project: pulumi.Input[str], plan: NatPlan) -> None:

@@ -37,7 +37,7 @@ class ExistingNetworkArgs(TypedDict):
 
 class ClusterNetworkArgs(TypedDict):
     """Address ranges of the cluster in the platform's VPC. The clusters of a platform must not overlap. A change of
-    any of them replaces the subnetwork, and with it the cluster."""
+    any of them replaces the subnetwork, and with it the cluster; only `nodes_cidr` can grow in place."""
 
     existing: NotRequired[ExistingNetworkArgs]
     """Use a subnetwork that somebody else made, instead of ranges of one that is made. How large its ranges are is not

@@ -47,7 +47,7 @@ class ExistingNetworkSpec(Spec):
 
 class ClusterNetworkSpec(Spec):
     """Address ranges of the cluster in the platform's VPC. The clusters of a platform must not overlap. A change
-    of any of them replaces the subnetwork, and with it the cluster."""
+    of any of them replaces the subnetwork, and with it the cluster; only `nodes_cidr` can grow in place."""
 
     existing: ExistingNetworkSpec | None = None
     """Use a subnetwork that somebody else made, instead of ranges of one that is made. How large its ranges are is not
