@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from tpuplane.labels import GPU, TPU
+from tpuplane.labels import BOUGHT_LABELS, GPU, RESERVATION_LABEL, TPU
 from tpuplane.quantities import thousandths
 from tpuplane.tpu import Slice, SliceError
 
@@ -43,6 +43,13 @@ def _node_labels(pool: Resource) -> dict[str, Any]:
     accelerated = tpu_slice(pool) or gpu_machine(pool)
     own = dict(pool["nodeConfig.labels"].get({}))
     known = {NODE_POOL: pool["name"].get(""), INSTANCE_TYPE: pool["nodeConfig.machineType"].get("")}
+    for capacity in capacities(pool) or ["on-demand"]:
+        known |= BOUGHT_LABELS.get(capacity, {})
+        if capacity == "reservation":
+            path = str(next(iter(pool["nodeConfig.reservationAffinity.values"].get([])), ""))
+            known[RESERVATION_LABEL] = path.rpartition("reservations/")[2].partition("/")[0]
+    if pool["queuedProvisioning.enabled"].get(False):
+        known["cloud.google.com/gke-queued"] = "true"
     return {**own, **(accelerated.node_labels if accelerated else {}), **known}
 
 
