@@ -109,6 +109,14 @@ def test_work_that_runs_once_is_replaced_by_every_change_but_of_how_long_it_stay
     assert set(made.request.replaceOnChanges) == wanted - {"spec.ttlSecondsAfterFinished"}
 
 
+@pytest.mark.parametrize("spec", [RayJobSpec, MultisliceSpec])
+def test_each_field_of_work_that_runs_once_says_what_a_change_does(spec: Any) -> None:
+    for name in spec.__annotations__:  # its own; what the pods are is said of them all together
+        said = " ".join((spec.model_fields[name].description or "").split())
+        assert said.endswith("Changed in place.") == (name == "keep_seconds"), name
+        assert "A change replaces" in said or name == "keep_seconds", name
+
+
 def test_a_ray_cluster_and_a_service_are_changed_in_place() -> None:
     for kind in (RayCluster, RayService):
         made = deploy(lambda kind=kind: kind("train", KINDS[kind][3])).one(made_kind(kind))

@@ -85,7 +85,8 @@ class PodsArgs(TypedDict):
 
 
 class SliceGroupArgs(PodsArgs):
-    """Pods on slices of one shape: one for each host, with all of the host's chips."""
+    """Pods on slices of one shape: one for each host, with all of the host's chips. A change of the shape does what one
+    of the pods does."""
 
     generation: str
     """TPU generation, such as v6e."""
@@ -144,7 +145,8 @@ class GpuWorkerGroupArgs(PodsArgs):
 
 
 class RayClusterArgs(TypedDict):
-    """A Ray cluster on slices, GPU nodes or both."""
+    """A Ray cluster on slices, GPU nodes or both. A change of a field that says nothing of it replaces a RayJob, brings
+    up a second cluster of a RayService, and reaches the later pods of a RayCluster, in a queue all of them."""
 
     namespace: str
     """Namespace that it runs in. A change replaces it."""

@@ -53,7 +53,8 @@ class HeadSpec(Spec):
 
 
 class RayClusterSpec(Spec):
-    """A Ray cluster on slices, GPU nodes or both."""
+    """A Ray cluster on slices, GPU nodes or both. A change of a field that says nothing of it replaces a RayJob, brings
+    up a second cluster of a RayService, and reaches the later pods of a RayCluster, in a queue all of them."""
 
     namespace: Namespace
     """Namespace that it runs in. A change replaces it."""
