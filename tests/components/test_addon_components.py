@@ -25,7 +25,7 @@ def deployed() -> Iterator[Deployment]:
                 "clusters": {
                     "central1": {
                         "location": "us-central1",
-                        "addons": {"kueue": {}, "jobset": {}, "ray": {"mode": "operator"}},
+                        "addons": {"kueue": {}, "jobset": {}, "ray": {"mode": "operator"}, "certManager": {}},
                         "pools": {"trainer": {"generation": "v6e", "topology": "4x4"}},
                     }
                 },
@@ -52,6 +52,16 @@ def test_charts_come_from_their_publishers_in_the_tested_release(deployed: Deplo
     assert source("jobset") == ("oci://registry.k8s.io/jobset/charts/jobset", "0.12.0", None, "jobset", "jobset-system")
     repository = {"repo": "https://ray-project.github.io/kuberay-helm/"}
     assert source("ray") == ("kuberay-operator", "1.6.1", repository, "kuberay-operator", "ray-system")
+
+
+def test_the_tpu_webhook_makes_its_own_namespace_after_its_certificates_and_kuberay(deployed: Deployment) -> None:
+    prefix = "platform-central1-addons"
+    chart = operator(deployed, "rayTpuWebhook")
+    assert {f"{prefix}-certManager-ready", f"{prefix}-ray-ready"} <= awaited(deployed, chart)
+    assert chart.inputs["values"]["tpuWebhook"]["namespace"]["name"] == chart.inputs["namespace"]
+    namespaces = {it.inputs["metadata"]["name"] for it in deployed.all(":Namespace")}
+    assert {"cert-manager", "ray-system", "kueue-system"} <= namespaces
+    assert "kuberay-tpu-webhook" not in namespaces
 
 
 def test_kueue_waits_for_the_gates_of_what_it_manages(deployed: Deployment) -> None:

@@ -12,17 +12,11 @@ from tpuplane.addons import gate
 from tpuplane.addons.charts import locate
 from tpuplane.addons.definitions import without_descriptions
 from tpuplane.gke.existing_cluster import AnyCluster
-from tpuplane.plan.addon_model import AddonPlan
+from tpuplane.plan.addon_model import NAMESPACE_LABELS, AddonPlan
 
 _CRD = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 _SECRET = "kubernetes:core/v1:Secret"  # noqa: S105
 _MARKER = "tpuplane-addon"
-
-_LABELS = {
-    "app.kubernetes.io/managed-by": "tpuplane",
-    # Operators ask for no more than this.
-    "pod-security.kubernetes.io/enforce": "restricted",
-}
 
 
 class OperatorArgs(TypedDict):
@@ -61,11 +55,15 @@ class Operator(pulumi.ComponentResource):
         super().__init__("tpuplane:index:Operator", name, {}, opts)
         self._inside = pulumi.ResourceOptions.merge(args["cluster"].in_cluster(), pulumi.ResourceOptions(parent=self))
         self._adopting = args["adopting"]
-        self._namespace = kubernetes.core.v1.Namespace(
-            f"{name}-namespace",
-            metadata={"name": plan.namespace, "labels": _LABELS},
-            opts=self._after(args.get("after", ())),
-        )
+        after = list(args.get("after", ()))
+        if not plan.namespace_by_chart:
+            after = [
+                kubernetes.core.v1.Namespace(
+                    f"{name}-namespace",
+                    metadata={"name": plan.namespace, "labels": NAMESPACE_LABELS},
+                    opts=self._after(after),
+                )
+            ]
         chart = kubernetes.helm.v4.Chart(
             name,
             name=plan.chart.name,
@@ -80,7 +78,7 @@ class Operator(pulumi.ComponentResource):
                 parent=self,
                 provider=self._inside.provider,
                 deleted_with=self._inside.deleted_with,
-                depends_on=[self._namespace],
+                depends_on=after,
                 transforms=[self._child],
             ),
         )

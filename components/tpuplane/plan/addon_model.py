@@ -6,6 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+NAMESPACE_LABELS = {
+    "app.kubernetes.io/managed-by": "tpuplane",
+    # Operators ask for no more than this.
+    "pod-security.kubernetes.io/enforce": "restricted",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class ChartPlan:
@@ -31,11 +37,12 @@ class ProbePlan:
 class AddonPlan:
     """An operator that the platform installs by its Helm chart."""
 
-    key: str  # key in the user's file: "kueue", "jobset", "ray", "launchAgent"
+    key: str  # key in the user's file: "kueue", "jobset", "ray", "rayTpuWebhook", …
     title: str
     chart: ChartPlan
     namespace: str
     values: Mapping[str, Any]  # the chart's values
     after: tuple[str, ...]  # keys of those of this cluster that must be ready before
     probe: ProbePlan | None  # None: it brings no kinds
+    namespace_by_chart: bool = False  # else the platform makes it
     secret: str | None = None  # in its namespace, made by no program: its pods wait for it, and no deployment does

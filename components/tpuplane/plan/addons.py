@@ -10,11 +10,19 @@ from typing import Any
 import yaml
 
 from tpuplane.labels import GKE_POOL_LABEL
-from tpuplane.plan.addon_model import AddonPlan, ChartPlan, ProbePlan
+from tpuplane.plan.addon_model import NAMESPACE_LABELS, AddonPlan, ChartPlan, ProbePlan
 from tpuplane.plan.model import NodePoolPlan
 from tpuplane.plan.multi_kueue_model import ManagerPlan
 from tpuplane.plan.queue_model import QueuesPlan
-from tpuplane.spec import ClusterSpec, JobSetSpec, KueueSpec, OperatorResourcesSpec, RaySpec, WaitForPodsReadySpec
+from tpuplane.spec import (
+    CertManagerSpec,
+    ClusterSpec,
+    JobSetSpec,
+    KueueSpec,
+    OperatorResourcesSpec,
+    RaySpec,
+    WaitForPodsReadySpec,
+)
 from tpuplane.spec.addon_catalogue import Addon, Probe, addon_catalogue
 from tpuplane.spec.addon_checks import frameworks, installed
 
@@ -57,6 +65,7 @@ def addon_plans(
             values=_VALUES[addon.key](addon, context),
             after=tuple(key for key in addon.after if key in present),
             probe=_probe(addon, addon.probe) if addon.probe else None,
+            namespace_by_chart=addon.namespace_by_chart,
             secret=addon.secret,
         )
         for addon in addons
@@ -219,7 +228,37 @@ def _launch_agent(addon: Addon, context: _Context) -> Values:
     }
 
 
+def _cert_manager(addon: Addon, context: _Context) -> Values:
+    spec = context.cluster.addons.cert_manager or CertManagerSpec()
+    part = {"podDisruptionBudget": _budget(spec.replicas), "nodeSelector": context.node_selector}
+    return {
+        "crds": {"enabled": True},
+        "global": {"leaderElection": {"namespace": addon.namespace}},
+        # A job that waits for the webhook after an installation; the gate does.
+        "startupapicheck": {"enabled": False},
+        **part,
+        "replicaCount": spec.replicas,
+        "image": _image(addon),
+        "resources": _resources(addon, spec.resources),
+        "webhook": {**part, "replicaCount": spec.replicas},
+        "cainjector": {**part, "replicaCount": spec.replicas},
+    }
+
+
+def _ray_tpu_webhook(addon: Addon, _context: _Context) -> Values:
+    """The chart knows no node selector; TPU and GPU nodes have taints that it tolerates not."""
+    return {
+        "tpuWebhook": {
+            "namespace": {"name": addon.namespace, "labels": NAMESPACE_LABELS},
+            "image": _image(addon),
+            "deployment": {"podSecurityContext": {"runAsNonRoot": True}},
+        }
+    }
+
+
 _VALUES: Mapping[str, Callable[[Addon, _Context], Values]] = {
+    "certManager": _cert_manager,
+    "rayTpuWebhook": _ray_tpu_webhook,
     "jobset": _jobset,
     "ray": _ray,
     "kueue": _kueue,

@@ -120,6 +120,22 @@ class RayArgs(TypedDict):
     watch_namespaces: NotRequired[Sequence[str]]
     """Namespaces whose Ray clusters it runs. Only with mode: operator. Default: all. Changed in place."""
 
+    tpu_webhook: NotRequired[bool]
+    """Install the webhook that tells Ray's pods their place in a slice (worker id, host names, topology, what
+    multislice needs) and keeps a slice on one node pool. It has its certificate from cert-manager. Only with mode:
+    operator; Google's add-on has it. Default true. Changed in place."""
+
+
+class CertManagerArgs(TypedDict):
+    """cert-manager: certificates for webhooks, from issuers in the cluster."""
+
+    replicas: NotRequired[int]
+    """Replicas of its controller, its webhook and its injector. From 2 on a disruption budget keeps one of each.
+    Default 1. Changed in place."""
+
+    resources: NotRequired[OperatorResourcesArgs]
+    """CPU and memory of a replica of its controller."""
+
 
 class LaunchAgentArgs(TypedDict):
     """W&B's Launch agent: takes jobs from Launch queues of Weights & Biases and starts them in teams' namespaces. Its
@@ -176,6 +192,9 @@ class AddonsArgs(TypedDict):
 
     ray: NotRequired[RayArgs]
     """KubeRay. Default: GKE's Ray add-on."""
+
+    cert_manager: NotRequired[CertManagerArgs]
+    """cert-manager, by its chart. Default: not installed. Removing it deletes it and keeps CRDs and certificates."""
 
     launch_agent: NotRequired[LaunchAgentArgs]
     """W&B's Launch agent, by its chart. Default: not installed."""

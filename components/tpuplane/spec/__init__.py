@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tpuplane.spec.addons import (
     AddonsSpec,
+    CertManagerSpec,
     ComputeSpec,
     JobSetSpec,
     KueueSpec,
@@ -38,6 +39,7 @@ __all__ = [
     "CONFIG_KEY",
     "AddonsSpec",
     "AuthorizedNetworkSpec",
+    "CertManagerSpec",
     "ClusterNetworkSpec",
     "ClusterSpec",
     "ComputeSpec",

@@ -54,6 +54,8 @@ class Addon:
     requests: Mapping[str, str]
     limits: Mapping[str, str]
     sources: tuple[str, ...]
+    namespace_by_chart: bool = False
+    """The chart makes its namespace itself."""
     secret: str | None = None
     """A Secret in its namespace, made by no program, that its pods wait for."""
     account: str | None = None
@@ -132,6 +134,7 @@ def _addon(key: str, entry: dict[str, Any]) -> Addon:
         requests=entry["requests"],
         limits=entry["limits"],
         sources=tuple(entry["sources"]),
+        namespace_by_chart=entry.get("namespaceByChart", False),
         secret=entry.get("secret"),
         account=entry.get("account"),
     )

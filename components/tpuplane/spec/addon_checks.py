@@ -7,22 +7,29 @@ from collections.abc import Iterator
 from pydantic.alias_generators import to_snake
 
 from tpuplane.spec.addon_catalogue import Addon, addon_catalogue
-from tpuplane.spec.addons import JobSetSpec, KueueSpec, LaunchAgentSpec, RaySpec, amount
+from tpuplane.spec.addons import CertManagerSpec, JobSetSpec, KueueSpec, LaunchAgentSpec, RaySpec, amount
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, shown
 from tpuplane.spec.observability_data import observability_data
 from tpuplane.spec.rules import broken
 from tpuplane.tpu import GkeVersion, catalogue
 
-_OF_THE_OPERATOR = ("replicas", "resources", "feature_gates", "batch_scheduler", "watch_namespaces")
+_OF_THE_OPERATOR = (
+    "replicas", "resources", "feature_gates", "batch_scheduler", "watch_namespaces", "tpu_webhook",
+)  # fmt: skip
+
+_Sized = CertManagerSpec | KueueSpec | JobSetSpec | RaySpec | LaunchAgentSpec
 
 
 def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
     """The add-ons that the platform installs itself, each after those that it waits for."""
+    ray = cluster.addons.ray
     wanted = {
+        "certManager": cluster.addons.cert_manager is not None,
+        "rayTpuWebhook": ray.mode == "operator" and ray.tpu_webhook,
         "kueue": cluster.addons.kueue is not None,
         "jobset": cluster.addons.jobset is not None,
-        "ray": cluster.addons.ray.mode == "operator",
+        "ray": ray.mode == "operator",
         "launchAgent": cluster.addons.launch_agent is not None,
     }
     # The data file has them in an order that keeps every `after`; a test holds it to that.
@@ -48,7 +55,7 @@ def frameworks(cluster: ClusterSpec) -> tuple[str, ...]:
 def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     """Every mistake in a cluster's add-ons."""
     at = (*at, "addons")
-    yield from _check_ray((*at, "ray"), cluster.addons.ray)
+    yield from _check_ray((*at, "ray"), cluster)
     yield from _check_versions(at, cluster)
     yield from _check_integrations((*at, "kueue", "integrations"), cluster)
     if cluster.addons.monitoring is not None and not cluster.monitoring.managed_prometheus:
@@ -64,7 +71,7 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[Mistake]:
     """What is left out is the add-on's own, so a request alone may be more than a limit that nobody wrote."""
-    spec: KueueSpec | JobSetSpec | RaySpec | LaunchAgentSpec | None = getattr(cluster.addons, to_snake(addon.key))
+    spec: _Sized | None = getattr(cluster.addons, to_snake(addon.key), None)
     if spec is None:
         return
     for field in ("cpu", "memory"):
@@ -79,8 +86,12 @@ def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[M
                 yield Mistake(path, f"{shown(request)} is more than its limit, {limit}; raise that, or lower this")
 
 
-def _check_ray(at: Path, ray: RaySpec) -> Iterator[Mistake]:
+def _check_ray(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    ray = cluster.addons.ray
     if ray.mode == "operator":
+        # Somebody else's cluster may have cert-manager already.
+        if ray.tpu_webhook and cluster.addons.cert_manager is None and cluster.existing is None:
+            yield broken("ray-webhook-certificates", at, beside=(*at[:-1], "certManager"))
         return
     for name in _OF_THE_OPERATOR:
         if name in ray.model_fields_set:

@@ -183,6 +183,22 @@ class RaySpec(Spec):
     watch_namespaces: tuple[Namespace, ...] = ()
     """Namespaces whose Ray clusters it runs. Only with mode: operator. Default: all. Changed in place."""
 
+    tpu_webhook: bool = True
+    """Install the webhook that tells Ray's pods their place in a slice (worker id, host names, topology, what
+    multislice needs) and keeps a slice on one node pool. It has its certificate from cert-manager. Only with mode:
+    operator; Google's add-on has it. Default true. Changed in place."""
+
+
+class CertManagerSpec(Spec):
+    """cert-manager: certificates for webhooks, from issuers in the cluster."""
+
+    replicas: Annotated[int, Field(ge=1, le=5)] = 1
+    """Replicas of its controller, its webhook and its injector. From 2 on a disruption budget keeps one of each.
+    Default 1. Changed in place."""
+
+    resources: OperatorResourcesSpec = OperatorResourcesSpec()
+    """CPU and memory of a replica of its controller."""
+
 
 class LaunchAgentSpec(Spec):
     """W&B's Launch agent: takes jobs from Launch queues of Weights & Biases and starts them in teams' namespaces. Its
@@ -239,6 +255,9 @@ class AddonsSpec(Spec):
 
     ray: RaySpec = RaySpec()
     """KubeRay. Default: GKE's Ray add-on."""
+
+    cert_manager: CertManagerSpec | None = None
+    """cert-manager, by its chart. Default: not installed. Removing it deletes it and keeps CRDs and certificates."""
 
     launch_agent: LaunchAgentSpec | None = None
     """W&B's Launch agent, by its chart. Default: not installed."""

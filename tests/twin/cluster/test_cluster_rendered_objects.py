@@ -30,7 +30,13 @@ EVERYTHING: dict[str, Any] = {
         "main": {
             "location": "us-east5-a",
             "namespaces": ["shared"],
-            "addons": {"kueue": {}, "jobset": {}, "ray": {"mode": "operator"}, "monitoring": {"frontend": {}}},
+            "addons": {
+                "kueue": {},
+                "jobset": {},
+                "ray": {"mode": "operator"},
+                "certManager": {},
+                "monitoring": {"frontend": {}},
+            },
             "pools": {
                 "trainer": {"generation": "v6e", "topology": "4x4", "slices": 2},
                 "later": {

@@ -15,8 +15,8 @@ from tpuplane.spec.addon_catalogue import addon_catalogue
 pytestmark = pytest.mark.unit
 
 
-# Those that bring kinds of their own: the twin runs them.
-OPERATORS = {key: entry for key, entry in addon_catalogue().addons.items() if entry.probe}
+# What the twin runs.
+OPERATORS = {key: addon_catalogue().addons[key] for key in ("jobset", "ray", "kueue")}
 
 
 def cluster(**addons: Any) -> ClusterPlan:
@@ -46,9 +46,15 @@ class TestOrder:
             seen.add(key)
 
     def test_kueue_waits_for_those_that_the_cluster_has(self) -> None:
-        everything = cluster(kueue={}, jobset={}, ray={"mode": "operator"})
-        assert [it.key for it in everything.addons] == ["jobset", "ray", "kueue"]
-        assert [it.after for it in everything.addons] == [(), (), ("jobset", "ray")]
+        everything = cluster(kueue={}, jobset={}, ray={"mode": "operator"}, certManager={})
+        assert {it.key: it.after for it in everything.addons} == {
+            "certManager": (),
+            "jobset": (),
+            "ray": (),
+            "rayTpuWebhook": ("certManager", "ray"),
+            "kueue": ("certManager", "jobset", "ray"),
+        }
+        assert [it.key for it in everything.addons][-1] == "kueue"
         assert addon("kueue", kueue={}).after == ()
 
     def test_nothing_is_installed_unasked(self) -> None:
@@ -59,8 +65,16 @@ class TestOrder:
         ("mode", "google", "ours"), [("gke-addon", True, 0), ("operator", False, 1), ("none", False, 0)]
     )
     def test_kuberay_is_there_once(self, mode: str, google: bool, ours: int) -> None:
-        made = cluster(ray={"mode": mode})
-        assert (made.ray_operator, len(made.addons)) == (google, ours)
+        made = cluster(ray={"mode": mode}, certManager={})
+        assert (made.ray_operator, len([it for it in made.addons if it.key == "ray"])) == (google, ours)
+
+    def test_the_tpu_webhook_comes_with_kuberays_own_operator(self) -> None:
+        def has(**ray: Any) -> bool:
+            return cluster(ray=ray, certManager={}).addon("rayTpuWebhook") is not None
+
+        assert has(mode="operator")
+        assert not has(mode="operator", tpuWebhook=False)
+        assert not has(mode="gke-addon")
 
 
 class TestKueueConfiguration:
@@ -71,7 +85,7 @@ class TestKueueConfiguration:
         base = {"batch/job", "pod", "deployment", "statefulset"}
         ray = {"ray.io/rayjob", "ray.io/raycluster"}
         assert managed() == base | ray
-        assert managed(ray={"mode": "operator"}) == base | ray
+        assert managed(ray={"mode": "operator"}, certManager={}) == base | ray
         assert managed(ray={"mode": "none"}, jobset={}) == base | {"jobset.x-k8s.io/jobset"}
 
     def test_it_leaves_the_operators_alone(self) -> None:
@@ -127,10 +141,11 @@ class TestKueueConfiguration:
 
 class TestValues:
     def test_operators_run_on_the_system_pool(self) -> None:
-        made = cluster(kueue={}, jobset={}, ray={"mode": "operator"})
+        made = cluster(kueue={}, jobset={}, ray={"mode": "operator", "tpuWebhook": False}, certManager={})
         assert made.system_pool is not None
         place = {"cloud.google.com/gke-nodepool": made.system_pool.name}
-        jobset, ray, kueue = (it.values for it in made.addons)
+        certificates, jobset, ray, kueue = (it.values for it in made.addons)
+        assert certificates["nodeSelector"] == certificates["webhook"]["nodeSelector"] == place
         assert jobset["controller"]["nodeSelector"] == ray["nodeSelector"] == place
         assert kueue["controllerManager"]["nodeSelector"] == place
 
@@ -148,7 +163,9 @@ class TestValues:
             assert (part["replicas"], part["podDisruptionBudget"]["enabled"]) == (replicas, budget)
 
     def test_kuberay_s_chart_gets_all_gates(self) -> None:
-        gates = addon("ray", ray={"mode": "operator", "featureGates": {"RayCronJob": True}}).values["featureGates"]
+        gates = addon("ray", ray={"mode": "operator", "featureGates": {"RayCronJob": True}}, certManager={}).values[
+            "featureGates"
+        ]
         assert {it["name"]: it["enabled"] for it in gates} == {
             **addon_catalogue().feature_gates["ray"],
             "RayCronJob": True,

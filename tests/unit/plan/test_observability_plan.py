@@ -164,7 +164,7 @@ def test_tiles_stand_beside_each_other() -> None:
     [
         ({}, {"tpu-device-plugin"}),
         ({"kueue": {}}, {"tpu-device-plugin", "kueue"}),
-        ({"ray": {"mode": "operator"}}, {"tpu-device-plugin", "ray"}),
+        ({"ray": {"mode": "operator"}, "certManager": {}}, {"tpu-device-plugin", "ray"}),
         ({"ray": {"mode": "none"}}, {"tpu-device-plugin"}),
     ],
 )
