@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tpuplane.labels import GPU, TPU
 from tpuplane.plan.flavors import TOPOLOGIES, flavor_of, flavors
+from tpuplane.plan.launchers import launcher_plan
 from tpuplane.plan.model import NodePoolPlan
 from tpuplane.plan.queue_model import (
     AdmissionCheckPlan,
@@ -14,7 +15,6 @@ from tpuplane.plan.queue_model import (
     ClusterQueuePlan,
     FlavorPlan,
     FlavorQuotaPlan,
-    LauncherPlan,
     LocalQueuePlan,
     MemberPlan,
     PreemptionPlan,
@@ -22,8 +22,7 @@ from tpuplane.plan.queue_model import (
     QueuesPlan,
     ResourceQuotaPlan,
 )
-from tpuplane.spec import ClusterSpec, PlatformSpec
-from tpuplane.spec.addon_catalogue import addon_catalogue
+from tpuplane.spec import PlatformSpec
 from tpuplane.spec.cluster_classes import namespace_classes
 from tpuplane.spec.team_checks import namespaces_of, quota_gpus, quota_slices
 from tpuplane.spec.teams import GpuQuotaSpec, PoolQuotaSpec, TeamClusterSpec, TeamSpec
@@ -67,7 +66,7 @@ def queues_plan(
                 _cluster_queue(
                     name, team, team.clusters[key], found, shares[name], classes, covered, fair=queues.fair_sharing
                 ),
-                launcher=_launcher(spec.clusters[key], name),
+                launcher=launcher_plan(spec.clusters[key], name),
             )
             for name, team in teams.items()
         ),
@@ -166,14 +165,6 @@ def _cluster_queue(
         members=tuple(_member(member) for member in team.members),
         checks=tuple(CheckUsePlan(it.kind, (it.name,)) for it in mine if it.provisioning is not None),
     )
-
-
-def _launcher(cluster: ClusterSpec, team: str) -> LauncherPlan | None:
-    """Who else starts the team's jobs."""
-    agent, addon = cluster.addons.launch_agent, addon_catalogue().addons["launchAgent"]
-    if agent is None or team not in agent.teams or addon.account is None or addon.secret is None:
-        return None
-    return LauncherPlan(addon.namespace, addon.account, addon.secret)
 
 
 def _cpu_quota(flavor: FlavorPlan, cluster: TeamClusterSpec, covered: tuple[str, ...]) -> FlavorQuotaPlan:
