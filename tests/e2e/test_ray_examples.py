@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -41,6 +42,24 @@ def test_a_jax_trainer_finishes_and_leaves_its_checkpoint(lab: PlatformUnderTest
         assert "'devices': 16, 'processes': 4, 'slices': 1" in said(lab, "train")
     buckets = lab.folder / "twins" / lab.name / "buckets"
     assert list((buckets / "tpuplane-lab-checkpoints" / "linear").glob("checkpoint_*/weights.npy"))
+
+
+def test_a_jax_trainer_spans_two_slices(lab: PlatformUnderTest, tmp_path: Path) -> None:
+    with example(lab, tmp_path, "ray-train", slices="2"):
+        assert finished(lab, "train") == "SUCCEEDED", said(lab, "train")
+        assert "'devices': 32, 'processes': 8, 'slices': 2" in said(lab, "train")
+
+
+def test_a_program_has_two_slices_each_of_them_whole(lab: PlatformUnderTest, tmp_path: Path) -> None:
+    with example(lab, tmp_path, "ray-multislice"):
+        assert finished(lab, "multislice") == "SUCCEEDED", said(lab, "multislice")
+        placed = dict(
+            re.findall(
+                r"slice (\d): \{'([^']+)': \[\(0, 4\), \(1, 4\), \(2, 4\), \(3, 4\)\]\}", said(lab, "multislice")
+            )
+        )
+        assert placed.keys() == {"0", "1"}
+        assert len(set(placed.values())) == 2, placed
 
 
 def test_every_host_of_a_slice_serves(lab: PlatformUnderTest, tmp_path: Path) -> None:

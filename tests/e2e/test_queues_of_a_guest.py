@@ -1,0 +1,190 @@
+"""Queues that a stack adds to somebody else's cluster: taken out with work in them, taken over again, and upgraded."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.e2e.platform_under_test import CENTRAL2, PlatformUnderTest
+from tests.e2e.test_workloads import running
+
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
+
+TEAM = "guests"
+MIRROR = "TPUPLANE_CHART_MIRROR"
+
+
+class Guest:
+    """A stack of its own in the cluster central2, which the local stack made: two slices, a team, its operators."""
+
+    def __init__(self, platform: PlatformUnderTest, folder: Path) -> None:
+        self.platform, self.folder = platform, folder
+        self.stack_file = platform.project / "stacks" / "Pulumi.guest.yaml"
+        self.describe()
+        self.pulumi("stack", "init")
+
+    def describe(self, *, kueue: dict[str, Any] | None = None, boxes: dict[str, Any] | None = None) -> None:
+        """Write the stack file, with these values of the operator and of the pool."""
+        cluster = {
+            "location": "us-central2-b",
+            "existing": {"name": "lab-central2"},
+            "addons": {"kueue": kueue or {}, "jobset": {}},
+            "pools": {"boxes": {"generation": "v4", "topology": "2x2x1", **(boxes or {"slices": 2})}},
+        }
+        platform = {
+            "name": "guest",
+            "project": "tpuplane-lab",
+            "teams": {TEAM: {"clusters": {"there": {"pools": {"boxes": {"slices": 2}}}}}},
+            "clusters": {"there": cluster},
+        }
+        self.stack_file.write_text(yaml.safe_dump({"config": {"tpuplane:platform": platform}}))
+
+    def pulumi(self, *arguments: str) -> str:
+        return self.platform.run("pulumi", *arguments, "--stack", "guest", "--non-interactive").stdout
+
+    def up(self) -> None:
+        self.pulumi("up", "--yes", "--skip-preview")
+
+    def destroy(self) -> None:
+        self.pulumi("destroy", "--yes", "--skip-preview")
+
+    def steps(self) -> list[str]:
+        preview = json.loads(self.pulumi("preview", "--json"))
+        return [f"{step['op']} {step['urn']}" for step in preview["steps"] if step["op"] != "same"]
+
+    def submit(self, *names: str) -> None:
+        """Jobs of one slice each."""
+        path = self.folder / "jobs.yaml"
+        path.write_text(yaml.safe_dump_all([_job(name) for name in names]))
+        self.platform.kubectl(CENTRAL2, "apply", "-n", TEAM, "-f", str(path))
+
+    def pod(self, name: str) -> dict[str, Any]:
+        """The pod of a job that runs."""
+        label = f"batch.kubernetes.io/job-name={name}"
+        (pod,) = running(self.platform, CENTRAL2, label, 1, namespace=TEAM)
+        return pod
+
+    def definitions(self) -> dict[str, dict[str, Any]]:
+        """The CRDs of Kueue and JobSet by name."""
+        found = {it["metadata"]["name"]: it for it in self.platform.items(CENTRAL2, "crd")}
+        return {name: it for name, it in found.items() if name.endswith((".kueue.x-k8s.io", ".jobset.x-k8s.io"))}
+
+    def flavors(self) -> set[str]:
+        return {it["metadata"]["name"] for it in self.platform.items(CENTRAL2, "resourceflavors")}
+
+    def objects(self) -> list[str]:
+        """Every object of their kinds."""
+        kinds = ",".join(self.definitions())
+        return [f"{it['kind']} {it['metadata']['name']}" for it in self.platform.items(CENTRAL2, kinds, "-A")]
+
+
+@pytest.fixture
+def guest(platform: PlatformUnderTest, tmp_path: Path) -> Iterator[Guest]:
+    found = Guest(platform, tmp_path)
+    try:
+        yield found
+    finally:
+        found.destroy()
+        found.pulumi("stack", "rm", "--yes")  # and its file with it
+        if left := found.definitions():
+            platform.kubectl(CENTRAL2, "delete", "crd", *left)
+
+
+def test_destroy_ends_with_work_in_the_queues_and_the_kinds_stay(guest: Guest) -> None:
+    guest.up()
+    guest.submit("one", "two")
+    assert guest.pod("one")
+    assert guest.pod("two")
+    guest.submit("waits")
+    before = {name: it["metadata"]["uid"] for name, it in guest.definitions().items()}
+    assert "resourceflavors.kueue.x-k8s.io" in before
+
+    guest.destroy()
+    assert {name: it["metadata"]["uid"] for name, it in guest.definitions().items()} == before
+    assert guest.objects() == []
+    namespaces = {it["metadata"]["name"] for it in guest.platform.items(CENTRAL2, "namespaces")}
+    assert namespaces.isdisjoint({TEAM, "kueue-system", "jobset-system"})
+    assert not guest.platform.steps(), "nothing of whose cluster it is has changed"
+
+    guest.up()
+    assert {name: it["metadata"]["uid"] for name, it in guest.definitions().items()} == before
+    assert guest.steps() == []
+    guest.submit("again")
+    assert guest.pod("again")
+
+
+def test_an_upgrade_changes_kinds_in_place_and_leaves_work_alone(guest: Guest, tmp_path: Path) -> None:
+    current = guest.platform.variables[MIRROR]
+    former = tmp_path / "former"
+    shutil.copytree(current, former)
+    _without_short_name(former / "kueue", "resourceflavors.kueue.x-k8s.io")
+    guest.platform.variables[MIRROR] = str(former)
+    try:
+        guest.up()
+    finally:
+        guest.platform.variables[MIRROR] = current
+    guest.submit("through")
+    pod, before = guest.pod("through"), guest.definitions()
+    assert "rf" not in before["resourceflavors.kueue.x-k8s.io"]["spec"]["names"]["shortNames"]
+
+    guest.describe(kueue={"replicas": 2})
+    guest.up()
+    after = guest.definitions()
+    assert "rf" in after["resourceflavors.kueue.x-k8s.io"]["spec"]["names"]["shortNames"]
+    assert {name: it["metadata"]["uid"] for name, it in after.items()} == {
+        name: it["metadata"]["uid"] for name, it in before.items()
+    }
+    (manager,) = guest.platform.items(CENTRAL2, "deployments", "-n", "kueue-system")
+    assert manager["status"]["readyReplicas"] == 2
+    assert guest.pod("through")["metadata"]["uid"] == pod["metadata"]["uid"]
+    assert guest.steps() == []
+
+
+def test_a_pool_becomes_autoscaled_under_its_work(guest: Guest) -> None:
+    """Kueue changes no flavor that has a topology, so that the queue goes over to another."""
+    guest.up()
+    guest.submit("through")
+    pod = guest.pod("through")
+    assert guest.flavors() == {"cpu", "v4-2x2x1"}
+
+    guest.describe(boxes={"autoscaling": {"minSlices": 1, "maxSlices": 2}})
+    guest.up()
+    assert guest.flavors() == {"cpu-elastic", "v4-2x2x1-elastic"}
+    assert guest.steps() == []
+    guest.submit("after")
+    assert guest.pod("after")
+    assert guest.pod("through")["metadata"]["uid"] == pod["metadata"]["uid"]
+
+    guest.describe()
+    guest.up()
+    assert guest.flavors() == {"cpu", "v4-2x2x1"}
+    assert guest.pod("through")["metadata"]["uid"] == pod["metadata"]["uid"]
+
+
+def _job(name: str) -> dict[str, Any]:
+    container = {"name": "train", "image": "python:3.11", "resources": {"limits": {"google.com/tpu": 4}}}
+    selector = {"cloud.google.com/gke-tpu-accelerator": "tpu-v4-podslice", "cloud.google.com/gke-tpu-topology": "2x2x1"}
+    pod = {"restartPolicy": "Never", "nodeSelector": selector, "containers": [container]}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "labels": {"kueue.x-k8s.io/queue-name": "default"}},
+        "spec": {"template": {"spec": pod}},
+    }
+
+
+def _without_short_name(chart: Path, definition: str) -> None:
+    """Make a chart the former release of itself, in which a kind had one short name less."""
+    plural = definition.partition(".")[0]
+    (path,) = (it for it in chart.rglob("*.yaml") if it.name.endswith(f"_{plural}.yaml"))
+    text = path.read_text()
+    changed = text.replace("      - rf\n", "")
+    assert changed != text, path
+    path.chmod(0o644)
+    path.write_text(changed)
