@@ -100,6 +100,11 @@ class ElasticTwin:
     async def delete_pool(self, name: str) -> None:
         await self.google("DELETE", f"/v1beta1/{CLUSTER}/nodePools/{name}")
 
+    async def pools(self) -> set[str]:
+        """The names of all node pools."""
+        answer = await self.google("GET", f"/v1beta1/{CLUSTER}/nodePools")
+        return {pool["name"] for pool in answer["nodePools"]}
+
     async def pool(self, name: str) -> Json:
         """The pool's JSON, with the number of nodes that its instance group should have as `targetSize`."""
         pool = await self.google("GET", f"/v1beta1/{CLUSTER}/nodePools/{name}")
@@ -133,12 +138,9 @@ class ElasticTwin:
 
     async def events(self, namespace: str, name: str) -> list[tuple[str, str]]:
         """Reason and message of what the autoscaler has said of an object."""
-        answer = await self.kubernetes.request("GET", f"/api/v1/namespaces/{namespace}/events")
-        return [
-            (event["reason"], event["message"])
-            for event in answer["items"]
-            if event["involvedObject"]["name"] == name and event["source"].get("component") == "cluster-autoscaler"
-        ]
+        chosen = {"fieldSelector": f"involvedObject.name={name},source=cluster-autoscaler"}
+        answer = await self.kubernetes.request("GET", f"/api/v1/namespaces/{namespace}/events", params=chosen)
+        return [(event["reason"], event["message"]) for event in answer["items"]]
 
     async def told(self, namespace: str, name: str, reason: str) -> str:
         """What the autoscaler says of an object under that reason, once it has."""
