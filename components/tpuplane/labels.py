@@ -23,10 +23,23 @@ MACHINE_LABEL = "node.kubernetes.io/instance-type"
 RESERVATION_LABEL = "cloud.google.com/reservation-name"
 """GKE's label of reserved hosts."""
 
-BOUGHT_LABELS = {
+QUEUED_LABEL = "cloud.google.com/gke-queued"
+"""GKE's label, and key of the taint, of nodes that come by ProvisioningRequest only."""
+
+# Reserved hosts are standard too; RESERVATION_LABEL tells them apart.
+_BOUGHT = {
     "on-demand": {"cloud.google.com/gke-provisioning": "standard"},
     "spot": {"cloud.google.com/gke-spot": "true"},
     "flex-start": {"cloud.google.com/gke-flex-start": "true"},
-    "reservation": {},
 }
-"""GKE's labels by capacity. Reserved hosts are standard too; RESERVATION_LABEL tells them apart."""
+
+
+def bought_labels(capacity: str, reservation: str | None = None) -> dict[str, str]:
+    """GKE's labels of hosts that are bought in this way, of the reservation of this name or path."""
+    own = {RESERVATION_LABEL: reservation_name(reservation)} if reservation is not None else {}
+    return {**_BOUGHT.get(capacity, {}), **own}
+
+
+def reservation_name(path: str) -> str:
+    """`nightly` of projects/P/reservations/nightly/reservationBlocks/B, and of nightly itself."""
+    return path.rpartition("reservations/")[2].partition("/")[0]

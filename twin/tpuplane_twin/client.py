@@ -71,7 +71,7 @@ class TwinClient:
 
     def status(self) -> dict[str, Any]:
         """The supervisor's own account. Raises `TwinError` when the twin is not up or does not answer."""
-        return self._call("GET", "/twin/status")
+        return self.request("GET", "/twin/status")
 
     def delete(self, path: str) -> None:
         """Delete a resource of Google's API, `path` with its version; nothing happens if it is not there."""
@@ -164,6 +164,7 @@ class TwinClient:
         self.stop()
         existed = self.paths.root.exists()
         if existed:
+            # The marker goes last: what an interruption leaves is still known as a twin's.
             for entry in self.paths.root.iterdir():
                 if entry.is_dir() and not entry.is_symlink():
                     shutil.rmtree(entry)
@@ -182,11 +183,6 @@ class TwinClient:
 
         Raises `TwinError` with the supervisor's own words where it refuses.
         """
-        return self._call(method, path, body, timeout)
-
-    def _call(
-        self, method: str, path: str, body: dict[str, Any] | None = None, timeout: float = _CONTROL_SECONDS
-    ) -> dict[str, Any]:
         try:
             return self._send(method, path, body, timeout)
         except urllib.error.HTTPError as error:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import aiohttp
+from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.status import describe_queues
 
 from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.cluster.errors import ClusterError
-from tpuplane_twin.cluster.nodes import POOL_LABEL
 
 _POD_SET = "kueue.x-k8s.io/podset"
 
@@ -22,7 +22,7 @@ async def read_queues(api: Api) -> list[dict[str, Any]]:
             return []
         workloads = await api.list("Workload")
         pods = await api.list("Pod", labelSelector=_POD_SET) if workloads else []
-        nodes = await api.list("Node", labelSelector=POOL_LABEL) if pods else []
+        nodes = await api.list("Node", labelSelector=GKE_POOL_LABEL) if pods else []
         return describe_queues(queues, await api.list("LocalQueue"), workloads, pods, nodes)
     # Refused, too: for a moment after its start the API server has no storage for custom resources (429).
     except (ClusterError, aiohttp.ClientError, OSError):

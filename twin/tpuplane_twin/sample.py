@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from tpuplane.labels import GKE_POOL_LABEL
 
 from tpuplane_twin.client import TwinError
 
-_POOL_LABEL = "cloud.google.com/gke-nodepool"
 # Small multi-host samples first: they show the most and start the quickest.
 _PREFERRED = ("ray-cluster.tpu-v6e-16-multihost.yaml", "ray-cluster.tpu-v4-multihost.yaml")
 
@@ -132,7 +132,7 @@ def _ready(pod: dict[str, Any]) -> bool:
 
 def _placement(sample: Sample, context: str, pods: list[dict[str, Any]], environment: Mapping[str, str]) -> Placement:
     pools = {
-        node["metadata"]["name"]: node["metadata"]["labels"].get(_POOL_LABEL, "?")
+        node["metadata"]["name"]: node["metadata"]["labels"].get(GKE_POOL_LABEL, "?")
         for node in _items(environment, context, "nodes")
     }
     workers: Counter[str] = Counter()

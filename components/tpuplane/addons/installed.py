@@ -31,7 +31,7 @@ class Addons(pulumi.ComponentResource):
     """The operators that the platform installs in a cluster. They are removed in the reverse of their order."""
 
     operators: Mapping[str, Operator]
-    """Operators by their key in the user's file: kueue, jobset, ray, launchAgent."""
+    """Operators by their key in the user's file, and rayTpuWebhook, which comes with ray."""
 
     def __init__(self, name: str, args: AddonsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpuplane:index:Addons", name, {}, opts)

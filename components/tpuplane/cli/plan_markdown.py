@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, zip_longest
 
 from tpuplane.cli.plan_queues import HEADS, quotas_of
 from tpuplane.cost import Amount, PlatformCost, PoolCost
@@ -11,6 +11,9 @@ from tpuplane.plan import PlatformPlan
 from tpuplane.plan.summary import GpuPoolSummary
 
 Planned = tuple[PlatformPlan, PlatformCost]
+
+_Cells = dict[tuple[str, ...], tuple[str, ...]]
+"""The cells of each row, by those that say what the row is of."""
 
 _QUOTA_HEADS = ("team", *HEADS[1:])
 
@@ -42,48 +45,36 @@ def _changes(now: Planned, before: Planned) -> Iterator[str]:
     (platform, costs), (was, were) = now, before
     chips, usd = _step(was.chips, platform.chips), _step(_usd(were.total.max), _usd(costs.total.max))
     yield f"### {platform.name}: {chips} chips, {usd} USD a month at full scale\n"
-    new, old = _by_path(costs), _by_path(were)
-    rows = [_change(path, old.get(path), new.get(path)) for path in dict.fromkeys(chain(old, new))]
-    if rows := [row for row in rows if row]:
+    if rows := list(_differences(_pools(were), _pools(costs))):
         heads = ("pool", "what", "slice", "capacity", "slices", "chips", "USD a month, max")
         yield from _rows(heads, rows, right=3)
     else:
         yield "No pool changes."
     yield from _auto_provisioned(costs)
-    of_new, of_old = _quotas(platform), _quotas(was)
-    found = [_quota_change(key, of_old.get(key), of_new.get(key)) for key in dict.fromkeys(chain(of_old, of_new))]
-    if rows := [row for row in found if row]:
+    if rows := list(_differences(_quotas(was), _quotas(platform))):
         yield ""
         yield from _rows(("cluster", "team", "flavor", "what", *_QUOTA_HEADS[2:]), rows, right=0)
 
 
-def _change(path: str, old: PoolCost | None, new: PoolCost | None) -> tuple[str, ...] | None:
-    """One row, `before → now` where they differ; None where nothing does."""
-    before, after = _cells(old), _cells(new)
-    if before == after:
-        return None
-    what = "new" if old is None else "gone" if new is None else "changed"
-    return (path, what, *(_step(one, other) for one, other in zip(before, after, strict=True)))
+def _differences(before: _Cells, now: _Cells) -> Iterator[tuple[str, ...]]:
+    """A row for each key whose cells are not the same: the key, what became of it, and `before → now` in each cell."""
+    for key in dict.fromkeys(chain(before, now)):
+        old, new = before.get(key), now.get(key)
+        if old != new:
+            what = "new" if old is None else "gone" if new is None else "changed"
+            yield (*key, what, *(_step(*cells) for cells in zip_longest(old or (), new or (), fillvalue="")))
 
 
-def _quotas(platform: PlatformPlan) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """What stands of each quota, by cluster, team and flavor."""
+def _pools(costs: PlatformCost) -> _Cells:
+    return {(it.path,): _cells(it) for it in costs.pools}
+
+
+def _quotas(platform: PlatformPlan) -> _Cells:
+    """By cluster, team and flavor."""
     return {(cluster, team, flavor): tuple(cells) for cluster, team, flavor, *cells in quotas_of(platform)}
 
 
-def _quota_change(
-    key: tuple[str, ...], old: tuple[str, ...] | None, new: tuple[str, ...] | None
-) -> tuple[str, ...] | None:
-    if old == new:
-        return None
-    what = "new" if old is None else "gone" if new is None else "changed"
-    nothing = ("",) * (len(_QUOTA_HEADS) - 2)
-    return (*key, what, *(_step(one, other) for one, other in zip(old or nothing, new or nothing, strict=True)))
-
-
-def _cells(cost: PoolCost | None) -> tuple[str, ...]:
-    if cost is None:
-        return ("",) * 5
+def _cells(cost: PoolCost) -> tuple[str, ...]:
     pool = cost.pool
     if isinstance(pool, GpuPoolSummary):
         return str(pool.machine), pool.capacity, pool.nodes, f"{pool.gpus:,}", _usd(cost.sum.max)
@@ -93,10 +84,6 @@ def _cells(cost: PoolCost | None) -> tuple[str, ...]:
 def _step(before: object, now: object) -> str:
     one, other = (f"{it:,}" if isinstance(it, int) else str(it) for it in (before, now))
     return f"{one} → {other}" if one and other and one != other else one or other
-
-
-def _by_path(costs: PlatformCost) -> dict[str, PoolCost]:
-    return {it.path: it for it in costs.pools}
 
 
 def _auto_provisioned(costs: PlatformCost) -> Iterator[str]:

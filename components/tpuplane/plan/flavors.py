@@ -9,14 +9,15 @@ from itertools import groupby
 
 from tpuplane.gpu import division_labels
 from tpuplane.labels import (
-    BOUGHT_LABELS,
     CAPACITY_LABEL,
     CLASS_LABEL,
     GKE_POOL_LABEL,
     GPU,
     MACHINE_LABEL,
-    RESERVATION_LABEL,
+    QUEUED_LABEL,
     TPU,
+    bought_labels,
+    reservation_name,
 )
 from tpuplane.plan.hosts import POOL_LABEL
 from tpuplane.plan.model import GpuPlan, NodePoolPlan
@@ -50,8 +51,6 @@ ELASTIC = "-elastic"
 """End of the names of flavors without a topology. Kueue changes no flavor that has one, so what would change it has
 another name: the new flavor is made, queues go over to it, and the former one is deleted."""
 
-# Label, and key of the taint, of nodes that come by ProvisioningRequest only.
-_QUEUED = "cloud.google.com/gke-queued"
 # Lack of capacity is waited for and fails no request. What does, such as a pool that is full because idle nodes are
 # still there, passes with the ten minutes after which GKE removes them; then Kueue would deactivate the work.
 _RETRIES = 10
@@ -78,19 +77,19 @@ def flavors(pools: Iterable[NodePoolPlan], order: Sequence[Capacity], *, system_
 
     CPUs go first because a pod that asks for no chips fits everywhere, and must not sit on a TPU host.
     """
-    by_name = sorted(
-        ((_name(pool), pool) for pool in pools),
+    by_kind = sorted(
+        ((_kind(pool), pool) for pool in pools),
         key=lambda item: (rank(item[1].capacity, order), item[0]),
     )
     # Kueue places within a topology only on nodes that are there. The hosts of an elastic pool are not before work is
     # admitted, unless a ProvisioningRequest brings them: then Kueue places after it. One flavor without a topology
     # beside others that have one stops every job that names none.
-    there = all(pool.autoscaling is None or _queued(pool) for _, pool in by_name)
+    there = all(pool.autoscaling is None or _queued(pool) for _, pool in by_kind)
     return (
         _cpus(placed=there, system_pool=system_pool),
         *(
-            _flavor(name, [pool for _, pool in of], placed=there)
-            for name, of in groupby(by_name, key=lambda item: item[0])
+            _flavor(kind, [pool for _, pool in of], placed=there)
+            for kind, of in groupby(by_kind, key=lambda item: item[0])
         ),
     )
 
@@ -99,8 +98,8 @@ def in_flavors(found: Iterable[FlavorPlan], pools: Iterable[NodePoolPlan]) -> tu
     """The same pools; the nodes of those that teams use say which flavor they are."""
     used = {(flavor.kind, pool) for flavor in found for pool in flavor.pools}
     return tuple(
-        replace(pool, node_labels={**pool.node_labels, FLAVOR_LABEL: _name(pool)})
-        if (_name(pool), pool.pool) in used
+        replace(pool, node_labels={**pool.node_labels, FLAVOR_LABEL: kind})
+        if ((kind := _kind(pool)), pool.pool) in used
         else pool
         for pool in pools
     )
@@ -108,7 +107,7 @@ def in_flavors(found: Iterable[FlavorPlan], pools: Iterable[NodePoolPlan]) -> tu
 
 def flavor_of(found: Iterable[FlavorPlan], pools: Sequence[NodePoolPlan], key: str) -> str | None:
     """The name of the flavor that a pool belongs to; None for a pool without a node pool (no slices)."""
-    kinds = {_name(pool) for pool in pools if pool.pool == key}
+    kinds = {_kind(pool) for pool in pools if pool.pool == key}
     return next((flavor.name for flavor in found if flavor.kind in kinds), None)
 
 
@@ -117,15 +116,15 @@ def named(kind: str, *, placed: bool) -> str:
     return kind if placed else f"{kind}{ELASTIC}"
 
 
-def _name(pool: NodePoolPlan) -> str:
-    """What its nodes are to Kueue: pools of the same name have the same labels and taints."""
+def _kind(pool: NodePoolPlan) -> str:
+    """What its nodes are to Kueue: pools of the same kind have the same labels and taints."""
     if pool.gpu is not None:
         name = gpu_flavor_name(pool.gpu, pool.capacity, queued=_queued(pool))
     else:
         name = flavor_name(_slice(pool), pool.capacity, queued=_queued(pool))
     parts = [name]
     if pool.reservation is not None:
-        parts.append(_reservation_name(pool.reservation))
+        parts.append(reservation_name(pool.reservation))
     if pool.dynamic_slicing:
         parts.append("cubes")
     if pool.compute_class is not None:
@@ -137,11 +136,6 @@ def _name(pool: NodePoolPlan) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
-
-
-def _reservation_name(path: str) -> str:
-    """`nightly` of projects/P/reservations/nightly/reservationBlocks/B, and of nightly itself."""
-    return path.rpartition("reservations/")[2].partition("/")[0]
 
 
 def _slice(pool: NodePoolPlan) -> Slice:
@@ -168,7 +162,7 @@ def _queued(pool: NodePoolPlan) -> bool:
 def _taints(pool: NodePoolPlan) -> Iterator[str]:
     yield TPU if pool.gpu is None else GPU  # GKE calls the taint like the resource
     if _queued(pool):
-        yield _QUEUED
+        yield QUEUED_LABEL
     if pool.compute_class is not None:
         # A team that has quota on the pool may use it without asking for its class too.
         yield CLASS_LABEL
@@ -209,10 +203,10 @@ def _flavor(kind: str, pools: Sequence[NodePoolPlan], *, placed: bool) -> Flavor
         kind=kind,
         node_labels={
             **labels,
-            **_bought_labels(first),
+            **_ways_labels(first),
             CAPACITY_LABEL: first.capacity,
             FLAVOR_LABEL: kind,
-            **({_QUEUED: "true"} if _queued(first) else {}),
+            **({QUEUED_LABEL: "true"} if _queued(first) else {}),
             **(_CUBE_HEALTH if first.dynamic_slicing else {}),
         },
         tolerated_taints=tuple(_taints(first)),
@@ -233,12 +227,10 @@ def _provisioning(pools: Sequence[NodePoolPlan]) -> ProvisioningPlan | None:
     return ProvisioningPlan((TPU if pools[0].gpu is None else GPU,), min(durations), _RETRIES)
 
 
-def _bought_labels(pool: NodePoolPlan) -> dict[str, str]:
+def _ways_labels(pool: NodePoolPlan) -> dict[str, str]:
     """GKE's own labels of how the hosts are had. Kueue looks only at those selectors of a pod whose labels some flavor
     has: without these, a job that names its capacity would be given another's quota."""
-    labels = dict(BOUGHT_LABELS[pool.capacity])
-    if pool.reservation is not None:
-        labels[RESERVATION_LABEL] = _reservation_name(pool.reservation)
+    labels = bought_labels(pool.capacity, pool.reservation)
     if pool.compute_class is not None:
         labels[CLASS_LABEL] = pool.compute_class
     return labels

@@ -37,7 +37,7 @@ class Addon:
     """One operator that a cluster may run."""
 
     key: str
-    """Its name in the user's file, under `addons`."""
+    """Its name in the user's file, under `addons`; rayTpuWebhook has no place there, for it comes with ray."""
     title: str
     chart: Chart
     image: str

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from tpuplane.gpu import GpuError
-from tpuplane.labels import BOUGHT_LABELS, CLASS_LABEL, MACHINE_LABEL, RESERVATION_LABEL
+from tpuplane.labels import CLASS_LABEL, MACHINE_LABEL, RESERVATION_LABEL, bought_labels
 from tpuplane.quantities import canonical
 from tpuplane.spec.capacity import Capacity
 from tpuplane.spec.fields import Name, Spec, refuse
@@ -150,10 +150,8 @@ def node_selector(group: PodsSpec) -> dict[str, str]:
         labels[MACHINE_LABEL] = group.machine_type
     if group.compute_class is not None:
         labels[CLASS_LABEL] = group.compute_class
-    elif group.reservation is not None:
-        labels[RESERVATION_LABEL] = group.reservation
     elif group.capacity is not None:
-        labels |= BOUGHT_LABELS[group.capacity]
+        labels |= bought_labels(group.capacity, group.reservation)
     return labels
 
 

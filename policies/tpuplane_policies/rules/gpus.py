@@ -11,7 +11,6 @@ from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
 from tpuplane_policies.rules.pools import node_range
 
 ACCELERATOR = "cloud.google.com/gke-accelerator"
-INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 
 def gpu_machine(pool: Resource) -> GpuMachine | None:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from tpuplane.labels import BOUGHT_LABELS, GPU, RESERVATION_LABEL, TPU
+from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, QUEUED_LABEL, TPU, bought_labels
 from tpuplane.quantities import thousandths
 from tpuplane.tpu import Slice, SliceError
 
@@ -16,7 +16,7 @@ from tpuplane_policies.core.resources import POOL, Resource, Stack
 from tpuplane_policies.core.values import Value
 from tpuplane_policies.rules.budgets import provisioned
 from tpuplane_policies.rules.gpus import ACCELERATOR as GPU_ACCELERATOR
-from tpuplane_policies.rules.gpus import INSTANCE_TYPE, gpu_machine, offered_per_node, provisioned_gpus
+from tpuplane_policies.rules.gpus import gpu_machine, offered_per_node, provisioned_gpus
 from tpuplane_policies.rules.kinds import (
     ADMISSION_CHECK,
     CLUSTER_QUEUE,
@@ -33,7 +33,6 @@ from tpuplane_policies.rules.pods import ray_workers
 from tpuplane_policies.rules.pools import capacities, node_range, tpu_slice
 
 ACCELERATOR, TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"
-NODE_POOL = "cloud.google.com/gke-nodepool"
 EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 HOSTNAME = "kubernetes.io/hostname"
 
@@ -42,14 +41,12 @@ def _node_labels(pool: Resource) -> dict[str, Any]:
     """The labels of a pool's nodes that are known from here: its own and GKE's."""
     accelerated = tpu_slice(pool) or gpu_machine(pool)
     own = dict(pool["nodeConfig.labels"].get({}))
-    known = {NODE_POOL: pool["name"].get(""), INSTANCE_TYPE: pool["nodeConfig.machineType"].get("")}
+    known = {GKE_POOL_LABEL: pool["name"].get(""), MACHINE_LABEL: pool["nodeConfig.machineType"].get("")}
     for capacity in capacities(pool) or ["on-demand"]:
-        known |= BOUGHT_LABELS.get(capacity, {})
-        if capacity == "reservation":
-            path = str(next(iter(pool["nodeConfig.reservationAffinity.values"].get([])), ""))
-            known[RESERVATION_LABEL] = path.rpartition("reservations/")[2].partition("/")[0]
+        reserved = pool["nodeConfig.reservationAffinity.values"].get([]) if capacity == "reservation" else []
+        known |= bought_labels(capacity, next(iter(reserved), None))
     if pool["queuedProvisioning.enabled"].get(False):
-        known["cloud.google.com/gke-queued"] = "true"
+        known[QUEUED_LABEL] = "true"
     return {**own, **(accelerated.node_labels if accelerated else {}), **known}
 
 
@@ -130,7 +127,7 @@ def _promised(stack: Stack) -> dict[_Shape, int]:
             promise = thousandths(item["nominalQuota"].get(0)) // 1000 if item["name"].raw in (TPU, GPU) else 0
             if labels is None or not promise:
                 continue
-            by = (ACCELERATOR, TOPOLOGY_LABEL) if item["name"].raw == TPU else (GPU_ACCELERATOR, INSTANCE_TYPE)
+            by = (ACCELERATOR, TOPOLOGY_LABEL) if item["name"].raw == TPU else (GPU_ACCELERATOR, MACHINE_LABEL)
             promised[labels.child(by[0]).get(""), labels.child(by[1]).get("")] += promise
     return promised
 
@@ -239,4 +236,4 @@ def a_job_has_its_slice_alone(jobset: Resource, options: Options) -> Demands:
     on_slices = any(job["template.spec.parallelism"].get(1) > 1 for job in jobset["spec.replicatedJobs"].each())
     if on_slices:
         at = jobset["metadata.annotations"].child(EXCLUSIVE)
-        yield demand(at.one_of(NODE_POOL), at, f"two jobs may share a slice; wanted: {NODE_POOL}")
+        yield demand(at.one_of(GKE_POOL_LABEL), at, f"two jobs may share a slice; wanted: {GKE_POOL_LABEL}")

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
+from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.control_plane import ControlPlane
-from tpuplane_twin.cluster.nodes import POOL_LABEL
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
 from tpuplane_twin.tools import Tools
@@ -122,7 +122,7 @@ def jobset(name: str, topology: str, hosts: int, slices: int, **annotations: str
         "kind": "JobSet",
         "metadata": {
             "name": name,
-            "annotations": {"alpha.jobset.sigs.k8s.io/exclusive-topology": POOL_LABEL},
+            "annotations": {"alpha.jobset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL},
         },
         "spec": {"replicatedJobs": [{"name": "slice", "replicas": slices, "template": {"spec": job}}]},
     }
@@ -146,7 +146,7 @@ def is_running(pod: Object) -> bool:
 
 async def pools_of(api: Api, pods: list[Object]) -> dict[str, str]:
     """The node pool of each pod."""
-    nodes = {node["metadata"]["name"]: node["metadata"]["labels"][POOL_LABEL] for node in await api.list("Node")}
+    nodes = {node["metadata"]["name"]: node["metadata"]["labels"][GKE_POOL_LABEL] for node in await api.list("Node")}
     return {pod["metadata"]["name"]: nodes[pod["spec"]["nodeName"]] for pod in pods}
 
 

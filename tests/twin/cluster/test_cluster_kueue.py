@@ -14,8 +14,8 @@ from cluster_objects import (
     running_pods,
     slice_pool,
 )
+from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane_twin.cluster.api import Api, Object
-from tpuplane_twin.cluster.nodes import POOL_LABEL
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
@@ -24,7 +24,7 @@ KUEUE = "/apis/kueue.x-k8s.io/v1beta2"
 
 def queueing(namespace: str) -> list[tuple[str, Object]]:
     """One flavor, one queue for 32 chips; the levels of the topology are node pool and host."""
-    levels = [{"nodeLabel": POOL_LABEL}, {"nodeLabel": "kubernetes.io/hostname"}]
+    levels = [{"nodeLabel": GKE_POOL_LABEL}, {"nodeLabel": "kubernetes.io/hostname"}]
     flavor = {"name": "v6e", "resources": [{"name": "google.com/tpu", "nominalQuota": 32}]}
     groups = [{"coveredResources": ["google.com/tpu"], "flavors": [flavor]}]
     objects = [
@@ -57,7 +57,7 @@ async def test_a_job_waits_for_a_free_slice_and_then_has_all_of_it(
         await api.request("POST", url, body=item)
     url = f"{JOBSETS}/{namespace}/jobsets"
     for name in ("first", "second"):
-        job = jobset(name, "4x4", 4, 1, **{"kueue.x-k8s.io/podset-required-topology": POOL_LABEL})
+        job = jobset(name, "4x4", 4, 1, **{"kueue.x-k8s.io/podset-required-topology": GKE_POOL_LABEL})
         job["metadata"] = {"name": name, "labels": {"kueue.x-k8s.io/queue-name": "team"}}
         await api.request("POST", url, body=job)
     running = await running_pods(api, namespace, 4)

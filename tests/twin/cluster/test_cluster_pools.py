@@ -6,15 +6,15 @@ import ipaddress
 
 import pytest
 from cluster_objects import CLUSTER, Cluster, MakePools, empty, eventually, pool, running_pods, slice_pool
+from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.control_plane import NodeSummary
-from tpuplane_twin.cluster.nodes import POOL_LABEL
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def nodes_of(api: Api, name: str) -> list[Object]:
-    return await api.list("Node", labelSelector=f"{POOL_LABEL}={name}")
+    return await api.list("Node", labelSelector=f"{GKE_POOL_LABEL}={name}")
 
 
 def ids(nodes: list[Object]) -> set[str]:

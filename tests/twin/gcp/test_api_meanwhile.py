@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,21 @@ async def spot(cluster: Api) -> Api:
     config = {"machineType": "ct6e-standard-4t", "spot": True}
     await cluster.done("POST", f"{CLUSTER}/nodePools", {"nodePool": slice_pool("tpu", config=config)})
     return cluster
+
+
+@asynccontextmanager
+async def coming_back(folder: Path) -> AsyncIterator[Api]:
+    """A second twin on the state of a first, while its backend starts the first's cluster and is held at that."""
+    path = folder / "state.db"
+    async with serving(Store(path), MemoryBackend()) as api:
+        await api.add_network()
+        await api.add_cluster()
+
+    backend = MemoryBackend()
+    backend.hold()
+    async with serving(Store(path), backend) as api:
+        await api.reached("create_cluster", "c1")
+        yield api
 
 
 async def test_an_update_of_a_cluster_that_is_being_made_is_part_of_it(project: Api) -> None:
@@ -78,15 +95,8 @@ async def test_an_update_that_fails_leaves_a_deletion_stopping(cluster: Api) -> 
 
 @pytest.mark.parametrize("comes_back", [True, False])
 async def test_changes_to_a_cluster_that_is_coming_back_are_kept(tmp_path: Path, comes_back: bool) -> None:
-    path = tmp_path / "state.db"
-    async with serving(Store(path), MemoryBackend()) as api:
-        await api.add_network()
-        await api.add_cluster()
-
-    backend = MemoryBackend()
-    backend.hold()
-    async with serving(Store(path), backend) as api:
-        await api.reached("create_cluster", "c1")
+    async with coming_back(tmp_path) as api:
+        backend = api.backend
         updated = await api.call("PUT", CLUSTER, UPGRADE)
         if comes_back:
             backend.go.set()
@@ -102,15 +112,8 @@ async def test_changes_to_a_cluster_that_is_coming_back_are_kept(tmp_path: Path,
 
 @pytest.mark.parametrize("comes_back", [True, False])
 async def test_a_cluster_that_is_deleted_while_it_comes_back_stays_stopping(tmp_path: Path, comes_back: bool) -> None:
-    path = tmp_path / "state.db"
-    async with serving(Store(path), MemoryBackend()) as api:
-        await api.add_network()
-        await api.add_cluster()
-
-    backend = MemoryBackend()
-    backend.hold()
-    async with serving(Store(path), backend) as api:
-        await api.reached("create_cluster", "c1")
+    async with coming_back(tmp_path) as api:
+        backend = api.backend
         await api.call("DELETE", CLUSTER)
         if not comes_back:
             backend.refuse["c1"] = "port 6443 is taken"

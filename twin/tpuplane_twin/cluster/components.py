@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
-import yaml
-
 from tpuplane_twin.cluster import tunnel
 from tpuplane_twin.cluster.addresses import kubernetes_address
 from tpuplane_twin.cluster.identities import Identity
@@ -17,7 +15,6 @@ from tpuplane_twin.cluster.layout import LOOPBACK, Layout, answers
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.cluster.stages import stages
 from tpuplane_twin.cluster.tpu_webhook import server
-from tpuplane_twin.files import write_if_changed
 from tpuplane_twin.processes import ProcessSpec
 
 CONTROLLER_MANAGER = Identity("kube-controller-manager", "system:kube-controller-manager")
@@ -93,7 +90,7 @@ def api_server(layout: Layout, token: str, services: str, private: str | None) -
             "endpoint-reconciler-type": "none",
             "service-cluster-ip-range": services,
             "admission-control-config-file": _admission(layout),
-            "egress-selector-config-file": _config(layout, "egress", tunnel.egress(layout)),
+            "egress-selector-config-file": layout.config("egress", tunnel.egress(layout)),
             # As on GKE: a webhook's Service is its ready pods, and one without any says so.
             "enable-aggregator-routing": "true",
             "tls-cert-file": layout.authority.chained(pair, layout.trusted) if layout.trusted else pair.certificate,
@@ -185,7 +182,7 @@ def scheduler(layout: Layout) -> ProcessSpec:
     argv = _flags(
         layout.tools.binary("kube-scheduler"),
         {
-            "config": _config(layout, "kube-scheduler", config),
+            "config": layout.config("kube-scheduler", config),
             "bind-address": LOOPBACK,
             "secure-port": layout.port("kube-scheduler"),
             "tls-cert-file": pair.certificate,
@@ -219,7 +216,7 @@ def kwok(layout: Layout) -> ProcessSpec:
     documents = [configuration, *stages(layout.tools.module("kwok"), ray=layout.tools.ray is not None)]
     argv = _flags(
         layout.tools.binary("kwok"),
-        {"kubeconfig": layout.kubeconfig(KWOK.key), "config": _config(layout, "kwok", *documents)},
+        {"kubeconfig": layout.kubeconfig(KWOK.key), "config": layout.config("kwok", *documents)},
     )
     return ProcessSpec(
         layout.process("kwok"),
@@ -252,7 +249,7 @@ def _ready(url: str, layout: Layout | None, token: str | None) -> Callable[[], A
 def _admission(layout: Layout) -> Path:
     """Which kubeconfig says what the API server shows to webhooks."""
     group = "apiserver.config.k8s.io/v1"
-    shown = str(_config(layout, "webhook-clients", server.client(layout)))
+    shown = str(layout.config("webhook-clients", server.client(layout)))
     plugins = [
         {
             "name": name,
@@ -260,13 +257,7 @@ def _admission(layout: Layout) -> Path:
         }
         for name in ("MutatingAdmissionWebhook", "ValidatingAdmissionWebhook")
     ]
-    return _config(layout, "admission", {"apiVersion": group, "kind": "AdmissionConfiguration", "plugins": plugins})
-
-
-def _config(layout: Layout, name: str, *documents: object) -> Path:
-    path = layout.folder / f"{name}.yaml"
-    write_if_changed(path, yaml.safe_dump_all(documents, sort_keys=False))
-    return path
+    return layout.config("admission", {"apiVersion": group, "kind": "AdmissionConfiguration", "plugins": plugins})
 
 
 def _flags(binary: Path, flags: Mapping[str, object]) -> tuple[str, ...]:

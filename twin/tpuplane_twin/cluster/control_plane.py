@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tpuplane.labels import TPU
+from tpuplane.labels import GKE_POOL_LABEL, TPU
 
 from tpuplane_twin.cluster import components, gcs_fuse
 from tpuplane_twin.cluster.addresses import service_range
@@ -20,7 +20,6 @@ from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.identities import Credentials, cluster_entry, kubeconfig
 from tpuplane_twin.cluster.install import Installation
 from tpuplane_twin.cluster.layout import Layout, ToolBox
-from tpuplane_twin.cluster.nodes import POOL_LABEL
 from tpuplane_twin.cluster.operators import OPERATORS, Operator
 from tpuplane_twin.cluster.pki import Authority, signing_key
 from tpuplane_twin.cluster.pools import NodePools
@@ -222,7 +221,7 @@ class ControlPlane:
                 nodes = await self._api.list("Node") if self._api is not None else []
         pools: dict[str, NodeSummary] = {}
         for node in nodes:
-            name = node["metadata"]["labels"].get(POOL_LABEL, "")
+            name = node["metadata"]["labels"].get(GKE_POOL_LABEL, "")
             pools[name] = pools.get(name, NodeSummary()).plus(node)
         return pools
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Protocol
 
 import aiohttp
+import yaml
 
 from tpuplane_twin.cluster.identities import Credentials
 from tpuplane_twin.cluster.pki import Authority
+from tpuplane_twin.files import write_if_changed
 from tpuplane_twin.ports import PortBook
 
 LOOPBACK = "127.0.0.1"
@@ -72,6 +74,12 @@ class Layout:
     def kubeconfig(self, identity: str) -> Path:
         """The kubeconfig of one of the cluster's own processes."""
         return self.credentials.kubeconfig(identity, server=self.server, authority=self.authority.pair.certificate)
+
+    def config(self, name: str, *documents: object) -> Path:
+        """The file of a process's configuration, as YAML; written where it is not what it was."""
+        path = self.folder / f"{name}.yaml"
+        write_if_changed(path, yaml.safe_dump_all(documents, sort_keys=False))
+        return path
 
     def environment(self, *, memory_mib: int | None = None) -> dict[str, str]:
         """The whole environment of one process; `memory_mib` is what Go's collector tries to stay under."""

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from tpuplane.labels import GPU, TPU
+from tpuplane.labels import GKE_POOL_LABEL, GPU, TPU
 from tpuplane.tpu import region_of
 
 from tpuplane_twin.cluster.addresses import node_address
@@ -19,7 +19,6 @@ from tpuplane_twin.cluster.gpus import TAINT, Gpus
 from tpuplane_twin.cluster.machines import Machine, ephemeral_storage, machine
 from tpuplane_twin.gcp.backend import node_numbers
 
-POOL_LABEL = "cloud.google.com/gke-nodepool"
 # On nodes that were made for a ProvisioningRequest: the name of its resize request.
 REQUEST_LABEL = "autoscaling.gke.io/provisioning-request"
 INCARNATION = "twin.tpuplane.dev/incarnation"
@@ -152,7 +151,7 @@ class Pool:
             "cloud.google.com/gke-logging-variant": "DEFAULT",
             "cloud.google.com/gke-max-pods-per-node": str(self.pods),
             "cloud.google.com/gke-memory-gb-scaling-level": str(machine_type.memory // 1024**3),
-            POOL_LABEL: self.name,
+            GKE_POOL_LABEL: self.name,
             "cloud.google.com/gke-os-distribution": _distribution(config),
             **capacity_labels(self.pool, self.cluster),
             "cloud.google.com/gke-stack-type": "IPV4",

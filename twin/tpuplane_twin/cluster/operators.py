@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tpuplane_twin.cluster import manifests
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.identities import Identity
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout, answers
 from tpuplane_twin.cluster.pki import Authority
-from tpuplane_twin.files import write_if_changed
 from tpuplane_twin.processes import ProcessSpec
 
 _KUEUE_INTEGRATIONS = (
@@ -113,12 +110,6 @@ def _certificates(layout: Layout, operator: Operator) -> Path:
     return _authority(layout, operator).issue("tls", hosts=hosts).certificate.parent
 
 
-def _file(layout: Layout, name: str, configuration: dict[str, Any]) -> Path:
-    path = layout.folder / f"{name}.yaml"
-    write_if_changed(path, yaml.safe_dump(configuration, sort_keys=False))
-    return path
-
-
 def _controller(layout: Layout, operator: Operator) -> dict[str, Any]:
     return {
         "health": {"healthProbeBindAddress": layout.address(f"{operator.name}-health")},
@@ -145,7 +136,7 @@ def _kueue(layout: Layout) -> list[str]:
         # The visibility server cannot be kept on loopback.
         "featureGates": {"VisibilityOnDemand": False},
     }
-    return [f"--config={_file(layout, 'kueue', configuration)}", "--zap-log-level=1"]
+    return [f"--config={layout.config('kueue', configuration)}", "--zap-log-level=1"]
 
 
 def _kueue_secret(layout: Layout) -> list[Object]:
@@ -171,7 +162,7 @@ def _jobset(layout: Layout) -> list[str]:
         "clientConnection": {"qps": 2000, "burst": 2000},
         "internalCertManagement": {"enable": False},
     }
-    return [f"--config={_file(layout, 'jobset', configuration)}", "--zap-log-level=info"]
+    return [f"--config={layout.config('jobset', configuration)}", "--zap-log-level=info"]
 
 
 def _kuberay(layout: Layout) -> list[str]:

@@ -7,13 +7,14 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Any
 
+from tpuplane.labels import GKE_POOL_LABEL
+
 from tpuplane_twin.cluster.addresses import Addresses, pod_range
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.concurrency import each
 from tpuplane_twin.cluster.nodes import (
     INCARNATION,
     ORDINAL,
-    POOL_LABEL,
     REQUEST_LABEL,
     SETTINGS,
     SHAPE,
@@ -52,7 +53,7 @@ class NodePools:
         pool = Pool(pool_json, cluster_json)
         async with self._lock:
             nodes = await self._api.list("Node")
-            mine = [node for node in nodes if node["metadata"]["labels"].get(POOL_LABEL) == pool.name]
+            mine = [node for node in nodes if node["metadata"]["labels"].get(GKE_POOL_LABEL) == pool.name]
             incarnation = _incarnation(mine)
             used = [network for node in nodes if (network := node["spec"].get("podCIDR"))]
             addresses = Addresses(pod_range(cluster_json, pool_json), used)
@@ -75,7 +76,7 @@ class NodePools:
     async def delete(self, name: str) -> None:
         """Drain and delete the nodes of the pool called `name`; nothing happens where there are none."""
         async with self._lock:
-            await self._remove(await self._api.list("Node", labelSelector=f"{POOL_LABEL}={name}"))
+            await self._remove(await self._api.list("Node", labelSelector=f"{GKE_POOL_LABEL}={name}"))
 
     async def _remove(self, nodes: list[Object]) -> None:
         names = {node["metadata"]["name"] for node in nodes}

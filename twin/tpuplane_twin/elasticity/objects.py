@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.quantities import thousandths
 
-from tpuplane_twin.cluster.nodes import ORDINAL, POOL_LABEL
+from tpuplane_twin.cluster.nodes import ORDINAL
 from tpuplane_twin.elasticity.selectors import (
     PodTerm,
     Selector,
@@ -74,7 +75,7 @@ class Node:
     @property
     def pool(self) -> str:
         """The name of its node pool."""
-        return self.labels.get(POOL_LABEL, "")
+        return self.labels.get(GKE_POOL_LABEL, "")
 
     @classmethod
     def parse(cls, node: Object) -> Node:

@@ -7,9 +7,11 @@ import logging
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
+from tpuplane.labels import GKE_POOL_LABEL
+
 from tpuplane_twin.cluster.api import Api, ApiError, path
 from tpuplane_twin.cluster.concurrency import each
-from tpuplane_twin.cluster.nodes import ORDINAL, POOL_LABEL, REQUEST_LABEL
+from tpuplane_twin.cluster.nodes import ORDINAL, REQUEST_LABEL
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.queued import Answer, Provision, Queue
 from tpuplane_twin.elasticity.requests import PROVISIONED, Condition, Request, State, out_of_capacity, pods_of
@@ -106,7 +108,7 @@ class Provisioner:
 
     async def _nodes(self, provision: Provision) -> list[str]:
         """The nodes that are the request's, or nobody's yet: made for one whose label could not be written any more."""
-        nodes = await self._api.list("Node", labelSelector=f"{POOL_LABEL}={provision.group.name}")
+        nodes = await self._api.list("Node", labelSelector=f"{GKE_POOL_LABEL}={provision.group.name}")
         return sorted(
             node["metadata"]["name"]
             for node in nodes

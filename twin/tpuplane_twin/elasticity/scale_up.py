@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tpuplane.labels import TPU
+from tpuplane.labels import GKE_POOL_LABEL, TPU
 
-from tpuplane_twin.cluster.nodes import POOL_LABEL
 from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Pod
@@ -100,7 +99,7 @@ def gangs(pods: Sequence[Pod]) -> list[Gang]:
     """Pods that are bound to share one node pool, together; every other pod alone. Oldest first, then the largest."""
     found: dict[object, list[Pod]] = {}
     for pod in sorted(pods, key=_order):
-        terms = tuple(term for term in pod.affinity if term.topology_key == POOL_LABEL)
+        terms = tuple(term for term in pod.affinity if term.topology_key == GKE_POOL_LABEL)
         found.setdefault((pod.namespace, terms) if terms else pod.key, []).append(pod)
     return [tuple(members) for members in found.values()]
 

@@ -14,7 +14,6 @@ Container = dict[str, Any]
 ACCELERATOR = "cloud.google.com/gke-tpu-accelerator"
 TOPOLOGY = "cloud.google.com/gke-tpu-topology"
 SLICE_TOPOLOGY = "cloud.google.com/gke-tpu-slice-topology"
-NODE_POOL = "cloud.google.com/gke-nodepool"
 
 
 class Refused(ValueError):

@@ -9,10 +9,9 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from tpuplane.labels import TPU
+from tpuplane.labels import GKE_POOL_LABEL, TPU
 
 from tpuplane_twin.cluster.tpu_webhook.pods import (
-    NODE_POOL,
     Container,
     Pod,
     Refused,
@@ -117,7 +116,7 @@ def _affinity(cluster: str, replica: str) -> dict[str, Any]:
     def term(*requirements: dict[str, Any], **more: Any) -> dict[str, Any]:
         return {
             "labelSelector": {"matchExpressions": list(requirements)},
-            "topologyKey": NODE_POOL,
+            "topologyKey": GKE_POOL_LABEL,
             **more,
         }
 
