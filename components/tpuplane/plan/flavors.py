@@ -55,6 +55,10 @@ another name: the new flavor is made, queues go over to it, and the former one i
 # still there, passes with the ten minutes after which GKE removes them; then Kueue would deactivate the work.
 _RETRIES = 10
 _LONGEST_LABEL = 63
+# Kueue's CRD takes no more (MaxProperties of nodeLabels, apis/kueue/v1beta2/resourceflavor_types.go, v0.16.1). These go
+# first where there are more: FLAVOR_LABEL implies each of them, and jobs that want such nodes seldom select by them.
+_MOST_LABELS = 8
+_DISPENSABLE = (CAPACITY_LABEL, "cloud.google.com/gke-accelerator-count", QUEUED_LABEL)
 _LOCAL_SSD_GB = 375
 
 
@@ -201,14 +205,16 @@ def _flavor(kind: str, pools: Sequence[NodePoolPlan], *, placed: bool) -> Flavor
     return FlavorPlan(
         name=named(kind, placed=placed),
         kind=kind,
-        node_labels={
-            **labels,
-            **_ways_labels(first),
-            CAPACITY_LABEL: first.capacity,
-            FLAVOR_LABEL: kind,
-            **({QUEUED_LABEL: "true"} if _queued(first) else {}),
-            **(_CUBE_HEALTH if first.dynamic_slicing else {}),
-        },
+        node_labels=_fewer(
+            {
+                **labels,
+                **_ways_labels(first),
+                CAPACITY_LABEL: first.capacity,
+                FLAVOR_LABEL: kind,
+                **({QUEUED_LABEL: "true"} if _queued(first) else {}),
+                **(_CUBE_HEALTH if first.dynamic_slicing else {}),
+            }
+        ),
         tolerated_taints=tuple(_taints(first)),
         topology=(CUBE_TOPOLOGY if first.dynamic_slicing else SLICE_TOPOLOGY).name if placed else None,
         capacity=first.capacity,
@@ -217,6 +223,14 @@ def _flavor(kind: str, pools: Sequence[NodePoolPlan], *, placed: bool) -> Flavor
         per_slice=per_slice,
         provisioning=_provisioning(pools),
     )
+
+
+def _fewer(labels: dict[str, str]) -> dict[str, str]:
+    """As many of the labels as Kueue takes."""
+    for key in _DISPENSABLE:
+        if len(labels) > _MOST_LABELS:
+            labels = {name: value for name, value in labels.items() if name != key}
+    return labels
 
 
 def _provisioning(pools: Sequence[NodePoolPlan]) -> ProvisioningPlan | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
 from tpuplane.plan import plan
 from tpuplane.spec import PlatformSpec
+from tpuplane.spec.locations import region_of
 from tpuplane.workloads.pods import pod_spec
 from tpuplane.workloads.slices import SliceGroupSpec
 
@@ -86,3 +88,57 @@ def test_each_way_of_having_hosts_is_a_flavor_whose_name_is_a_label_too() -> Non
     assert flavors()["ours"][0] == "v6e-2x4-reservation-ours"
     for _, labels in flavors().values():
         assert all(len(value) <= 63 for value in labels.values())
+
+
+HOW: list[dict[str, Any]] = [
+    {},
+    {"capacity": "spot"},
+    {"capacity": "flex-start"},
+    {"capacity": "flex-start", "flexStart": {"queued": True}},
+    {"capacity": "reservation", "reservation": {"name": "ours"}},
+]
+SHARED: list[dict[str, Any]] = [{}, {"sharing": {"strategy": "MPS", "maxClients": 4}}]
+DIVIDED: list[dict[str, Any]] = [{}, {"partitionSize": "1g.5gb"}]
+SLICES = {"generation": "v6e", "topology": "4x4", "zone": "us-east5-b"}
+CUBES = {"generation": "tpu7x", "topology": "4x4x4", "zone": "us-central1-c", "slices": 2}
+CUBES |= {"capacity": "reservation", "acceleratorTopologyMode": "PROVISION_ONLY", "reservation": {"name": "ours"}}
+A100 = {"machineType": "a2-highgpu-1g", "zones": ["us-central1-a"]}
+
+
+def labels_of(kind: str, pool: dict[str, Any], reserved: dict[str, Any], *, classed: bool) -> dict[str, str]:
+    """Labels of the flavor of one such pool of `pools` or `gpuPools`."""
+    most = "maxSlices" if kind == "pools" else "maxNodes"
+    zone = pool.get("zone") or pool["zones"][0]
+    pool = {**pool, "autoscaling": {most: 1}} if pool.get("capacity") == "flex-start" else pool
+    spec = PlatformSpec.parse(
+        {
+            "name": "lab",
+            "project": "tpuplane-lab",
+            "reservations": {"ours": reserved} if "reservation" in pool else {},
+            "classes": {"dear": {"priorities": [{"nodepools": ["it"]}]}} if classed else {},
+            "teams": {"a": {"clusters": {"main": {kind: {"it": {"nodes" if most == "maxNodes" else "slices": 1}}}}}},
+            "clusters": {"main": {"location": region_of(zone), "addons": {"kueue": {}}, kind: {"it": pool}}},
+        }
+    )
+    queues = plan(spec).clusters[0].queues
+    assert queues is not None
+    return queues.flavors[1].node_labels
+
+
+@pytest.mark.parametrize("classed", [False, True])
+def test_no_flavor_has_more_labels_than_kueues_crd_takes_and_all_keep_what_jobs_select_by(classed: bool) -> None:
+    of_v6e = {"generation": "v6e", "zone": "us-east5-b", "chips": 16}
+    of_tpu7x = {"generation": "tpu7x", "zone": "us-central1-c", "chips": 256}
+    of_gpus = {"accelerator": "nvidia-tesla-a100", "zone": "us-central1-a", "gpus": 1}
+    found = [labels_of("pools", {**SLICES, **how}, of_v6e, classed=classed) for how in HOW]
+    found.append(labels_of("pools", CUBES, of_tpu7x, classed=classed))
+    for how, shared, divided in product(HOW, SHARED, DIVIDED):
+        labels = labels_of("gpuPools", {**A100, **how, **shared, **divided}, of_gpus, classed=classed)
+        assert ("cloud.google.com/gke-gpu-sharing-strategy" in labels) == bool(shared)
+        assert ("cloud.google.com/gke-gpu-partition-size" in labels) == bool(divided)
+        found.append(labels)
+    assert max(len(labels) for labels in found) == 8
+    for labels in found:
+        assert len(labels) <= 8, labels
+        assert {"tpuplane-flavor", "node.kubernetes.io/instance-type"} <= labels.keys()
+        assert ("cloud.google.com/compute-class" in labels) == classed

@@ -73,7 +73,6 @@ def test_flavors_are_machine_types_as_they_are_shared_and_bought() -> None:
         "cloud.google.com/gke-gpu-sharing-strategy": "time-sharing",
         "cloud.google.com/gke-max-shared-clients-per-gpu": "2",
         "cloud.google.com/gke-provisioning": "standard",
-        "tpuplane-capacity": "on-demand",
         "tpuplane-flavor": "a2-highgpu-1g-1g.5gb-time-sharing-2",
     }
     assert {flavor.tolerated_taints for flavor in queues.flavors[1:]} == {("nvidia.com/gpu",)}
