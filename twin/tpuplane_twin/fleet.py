@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterable
-from typing import Any
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from typing import Any, TypeVar
 
 import yaml
 
@@ -23,6 +24,10 @@ from tpuplane_twin.processes import ProcessFailed, ProcessManager
 from tpuplane_twin.queues import read_queues
 from tpuplane_twin.ray_progress import read_ray
 from tpuplane_twin.tools import Tools
+
+log = logging.getLogger(__name__)
+
+_Found = TypeVar("_Found")
 
 _EXPECTED = (ClusterError, DiskFull, NoPortFree, OSError, PortTaken, ProcessFailed)
 
@@ -103,32 +108,36 @@ class Fleet:
 
     async def nodes(self, context: str) -> dict[str, NodeSummary]:
         """The nodes by pool, as the cluster itself counts them; empty while it does not serve."""
-        plane = self._planes.get(context)
-        if plane is None:
-            return {}
-        with contextlib.suppress(ClusterError, OSError, TimeoutError):
-            return await plane.nodes()
-        return {}
+        return await self._glance(context, lambda plane, _: plane.nodes(), {})
 
     async def queues(self, context: str) -> list[dict[str, Any]]:
         """Kueue's queues with who holds and who waits; none while the cluster does not serve."""
-        plane = self._planes.get(context)
-        if plane is None or plane.api is None:
-            return []
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GLANCE):
-                return await read_queues(plane.api)
-        return []
+        return await self._glance(context, lambda _, api: read_queues(api), [])
 
     async def ray(self, context: str) -> dict[str, Any] | None:
         """How far Ray's pods are; None where they are simulated, or the cluster does not serve."""
-        plane = self._planes.get(context)
-        if self._tools.ray is None or plane is None or plane.api is None:
+        if self._tools.ray is None:
             return None
-        with contextlib.suppress(TimeoutError):
+        return await self._glance(context, lambda _, api: read_ray(api), None)
+
+    async def _glance(
+        self, context: str, read: Callable[[ControlPlane, Api], Awaitable[_Found]], nothing: _Found
+    ) -> _Found:
+        """What `read` finds; `nothing` while the cluster does not serve, and where its objects are not as foreseen.
+
+        Anybody may put an odd object into a cluster; the status of the twin, and all that waits for it, goes on.
+        """
+        plane = self._planes.get(context)
+        if plane is None or plane.api is None:
+            return nothing
+        try:
             async with asyncio.timeout(GLANCE):
-                return await read_ray(plane.api)
-        return None
+                return await read(plane, plane.api)
+        except (ClusterError, OSError):
+            return nothing
+        except Exception:
+            log.exception("%s could not be read for the status", context)
+            return nothing
 
     async def close(self) -> None:
         """Stop every control plane; their data stays."""

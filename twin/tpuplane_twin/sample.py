@@ -118,7 +118,7 @@ def _fitting(
     for sample in candidates:
         for context in contexts:
             if all(
-                sum(selector.items() <= node["metadata"]["labels"].items() for node in nodes[context]) >= pods
+                sum(selector.items() <= node["metadata"].get("labels", {}).items() for node in nodes[context]) >= pods
                 for selector, pods in sample.groups
             ):
                 return sample, context
@@ -132,7 +132,7 @@ def _ready(pod: dict[str, Any]) -> bool:
 
 def _placement(sample: Sample, context: str, pods: list[dict[str, Any]], environment: Mapping[str, str]) -> Placement:
     pools = {
-        node["metadata"]["name"]: node["metadata"]["labels"].get(GKE_POOL_LABEL, "?")
+        node["metadata"]["name"]: node["metadata"].get("labels", {}).get(GKE_POOL_LABEL, "?")
         for node in _items(environment, context, "nodes")
     }
     workers: Counter[str] = Counter()

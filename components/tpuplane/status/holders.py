@@ -41,7 +41,7 @@ def jobs_by_pool(pods: Iterable[Object], nodes: Iterable[Object]) -> dict[str, l
 
 def _placed(pods: Iterable[Object], nodes: Iterable[Object]) -> Iterator[tuple[Object, str]]:
     """Every pod that has its node, with the node's pool."""
-    pool_of = {it["metadata"]["name"]: it["metadata"]["labels"].get(GKE_POOL_LABEL) for it in nodes}
+    pool_of = {it["metadata"]["name"]: it["metadata"].get("labels", {}).get(GKE_POOL_LABEL) for it in nodes}
     for pod in pods:
         pool = pool_of.get(pod["spec"].get("nodeName", ""))
         if pool is not None:

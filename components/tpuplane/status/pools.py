@@ -24,14 +24,14 @@ def describe_pools(nodes: Iterable[Object], pods: Iterable[Object]) -> list[dict
     nodes = list(nodes)
     members: dict[str, list[Object]] = defaultdict(list)
     for node in nodes:
-        members[node["metadata"]["labels"].get(GKE_POOL_LABEL, "")].append(node)
+        members[node["metadata"].get("labels", {}).get(GKE_POOL_LABEL, "")].append(node)
     held = jobs_by_pool(pods, nodes)
     pools = [_pool(name, those, held.get(name, [])) for name, those in members.items()]
     return sorted(pools, key=lambda pool: (pool["chips"] + pool["gpus"] > 0, pool["name"]))
 
 
 def _pool(name: str, nodes: Sequence[Object], held: list[str]) -> dict[str, Any]:
-    labels = nodes[0]["metadata"]["labels"]
+    labels = nodes[0]["metadata"].get("labels", {})
     shape = _slice(nodes[0])
     multi_host = shape is not None and shape.multi_host
     # Of a multi-host pool it is known how many hosts it must have: it is one slice.
@@ -42,7 +42,7 @@ def _pool(name: str, nodes: Sequence[Object], held: list[str]) -> dict[str, Any]
         "multiHost": multi_host,
         "gpu": labels.get(_GPU, ""),
         "machineType": labels.get(MACHINE_LABEL, ""),
-        "zones": sorted({it["metadata"]["labels"].get(_ZONE, "") for it in nodes}),
+        "zones": sorted({it["metadata"].get("labels", {}).get(_ZONE, "") for it in nodes}),
         "capacity": _capacity(labels),
         "chips": _offered(nodes, TPU),
         "gpus": _offered(nodes, GPU),
@@ -55,7 +55,7 @@ def _pool(name: str, nodes: Sequence[Object], held: list[str]) -> dict[str, Any]
 
 def _slice(node: Object) -> Slice | None:
     """The slice that the node is of; None for a node without chips, and for chips newer than the catalogue."""
-    labels = node["metadata"]["labels"]
+    labels = node["metadata"].get("labels", {})
     if _ACCELERATOR not in labels or _TOPOLOGY not in labels:
         return None
     try:

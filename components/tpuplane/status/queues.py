@@ -29,17 +29,19 @@ def describe_queues(
     is not there come last, under the name `NO_QUEUE`.
     """
     held = pools_by_workload(pods, nodes)
-    queue_of = {(_namespace(it), it["metadata"]["name"]): it["spec"]["clusterQueue"] for it in local_queues}
+    queue_of = {
+        (_namespace(it), it["metadata"]["name"]): _spec(it).get("clusterQueue", NO_QUEUE) for it in local_queues
+    }
     described: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for workload in sorted(workloads, key=_turn):
         if not is_true(workload, "Finished"):
-            place = (_namespace(workload), workload["spec"].get("queueName", ""))
+            place = (_namespace(workload), _spec(workload).get("queueName", ""))
             pools = held.get((_namespace(workload), workload["metadata"]["name"]), set())
             described[queue_of.get(place, NO_QUEUE)].append(_workload(workload, pools))
     rows = [
         {
             "name": queue["metadata"]["name"],
-            "cohort": queue["spec"].get("cohortName") or queue["spec"].get("cohort", ""),
+            "cohort": _spec(queue).get("cohortName") or _spec(queue).get("cohort", ""),
             "active": is_true(queue, "Active"),
             "message": "" if is_true(queue, "Active") else message(queue, "Active"),
             "quotas": list(_quotas(queue)),
@@ -63,13 +65,13 @@ def _turn(workload: Object) -> tuple[bool, int, str]:
 def _workload(workload: Object, pools: set[str]) -> dict[str, Any]:
     owner: Mapping[str, Any] = next(iter(workload["metadata"].get("ownerReferences", ())), {})
     running = is_true(workload, "Admitted")
-    of_class = (workload["spec"].get("priorityClassRef") or {}).get("name")
+    of_class = (_spec(workload).get("priorityClassRef") or {}).get("name")
     return {
         "namespace": _namespace(workload),
         "job": owner.get("name", workload["metadata"]["name"]),
         "kind": owner.get("kind", "Workload"),
         "priority": _priority(workload),
-        "priorityClass": of_class or workload["spec"].get("priorityClassName", ""),
+        "priorityClass": of_class or _spec(workload).get("priorityClassName", ""),
         "chips": _asked(workload, TPU),
         "gpus": _asked(workload, GPU),
         "cores": _asked(workload, "cpu"),
@@ -104,7 +106,7 @@ def _checks(workload: Object) -> Iterator[str]:
 
 def _asked(workload: Object, resource: str) -> int | float:
     """What all pods of a job ask for of a resource."""
-    sets = workload["spec"].get("podSets", ())
+    sets = _spec(workload).get("podSets", ())
     return whole_or_part(sum(it.get("count", 1) * asked(it["template"], resource) for it in sets))
 
 
@@ -118,7 +120,7 @@ def _quotas(queue: Object) -> Iterator[dict[str, Any]]:
         for flavor in queue.get("status", {}).get("flavorsUsage", ())
         for resource in flavor.get("resources", ())
     }
-    for group in queue["spec"].get("resourceGroups", ()):
+    for group in _spec(queue).get("resourceGroups", ()):
         for flavor in group["flavors"]:
             own = {it["name"]: it["nominalQuota"] for it in flavor["resources"]}
             rows = {it: _quota(flavor["name"], it, own, used) for it in (TPU, GPU, "cpu")}
@@ -140,11 +142,17 @@ def _quota(
 
 
 def _priority(workload: Object) -> int:
-    return int(workload["spec"].get("priority") or 0)
+    return int(_spec(workload).get("priority") or 0)
 
 
 def _since(item: Object, kind: str) -> str:
     return str(condition(item, kind).get("lastTransitionTime") or item["metadata"]["creationTimestamp"])
+
+
+def _spec(item: Object) -> Mapping[str, Any]:
+    """What the object asks for: Kueue's definitions require nothing of it."""
+    found: Mapping[str, Any] = item.get("spec", {})
+    return found
 
 
 def _namespace(item: Object) -> str:

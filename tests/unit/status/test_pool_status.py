@@ -97,3 +97,10 @@ def test_gpu_nodes_and_cpu_nodes() -> None:
     cpus, first = describe_pools([gpus, spot], [])
     assert (cpus["name"], cpus["capacity"], cpus["chips"], cpus["gpus"]) == ("batch", "spot", 0, 0)
     assert (first["gpu"], first["gpus"], first["hosts"]) == ("nvidia-l4", 2, 1)
+
+
+def test_a_node_without_labels_is_of_no_pool() -> None:
+    bare = {"metadata": {"name": "bare"}, "spec": {}, "status": {}}
+    pod_of_it = pod("research", "p", "bare", 4)
+    (pool,) = describe_pools([bare], [pod_of_it])
+    assert (pool["name"], pool["slice"], pool["chips"], pool["heldBy"]) == ("", "", 0, [])

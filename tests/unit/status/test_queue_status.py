@@ -144,6 +144,15 @@ def test_a_job_whose_queue_is_not_there_is_shown_too() -> None:
     assert [(job["job"], job["why"]) for job in rest["workloads"]] == [("lost", WORDS[3]["plain"])]
 
 
+def test_queues_may_say_nothing_of_themselves() -> None:
+    """Kueue's definitions require no spec of a queue."""
+    bare = {"metadata": {"name": "default", "namespace": "research"}}
+    job = workload("lost", "research", QuotaReserved=("False", WORDS[3]["kueue"]))
+    research, rest = describe_queues([{"metadata": {"name": "research"}}], [bare], [job], [], [])
+    assert (research["quotas"], research["workloads"]) == ([], [])
+    assert [it["job"] for it in rest["workloads"]] == ["lost"]
+
+
 def test_more_important_jobs_wait_in_front() -> None:
     jobs = [workload(name, "research", QuotaReserved=("False", "")) for name in ("first", "second", "urgent")]
     jobs[1]["metadata"]["creationTimestamp"] = "2026-11-21T10:05:00Z"

@@ -178,6 +178,8 @@ class Api:
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
+                if self._session.closed:
+                    raise ClusterError(f"the API server at {self._server} is being stopped")
                 return await self._once(method, url, body, params, content_type)
             except (aiohttp.ClientConnectionError, ConnectionError) as error:
                 if time.monotonic() > deadline:

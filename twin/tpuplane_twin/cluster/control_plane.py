@@ -48,11 +48,12 @@ class NodeSummary:
 
     def plus(self, node: Object) -> NodeSummary:
         """With one more node."""
-        conditions = {item["type"]: item["status"] for item in node["status"]["conditions"]}
+        status = node.get("status", {})
+        conditions = {item["type"]: item["status"] for item in status.get("conditions", ())}
         return NodeSummary(
             self.nodes + 1,
             self.ready + (conditions.get("Ready") == "True"),
-            self.chips + int(node["status"]["capacity"].get(TPU, 0)),
+            self.chips + int(status.get("capacity", {}).get(TPU, 0)),
         )
 
 
@@ -221,7 +222,7 @@ class ControlPlane:
                 nodes = await self._api.list("Node") if self._api is not None else []
         pools: dict[str, NodeSummary] = {}
         for node in nodes:
-            name = node["metadata"]["labels"].get(GKE_POOL_LABEL, "")
+            name = node["metadata"].get("labels", {}).get(GKE_POOL_LABEL, "")
             pools[name] = pools.get(name, NodeSummary()).plus(node)
         return pools
 
