@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from elastic_objects import CLUSTER, group, nodes, slice_group
 from provisioning_views import CLASS, TPU, G, Json, hosts, look, made, where, why
-from tpuplane_twin.elasticity.classes import ComputeClass
+from tpuplane_twin.elasticity.classes import ComputeClass, readable_classes
 from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.failures import Failures
 from tpuplane_twin.elasticity.groups import Group, costs
@@ -103,6 +103,23 @@ def test_a_pool_that_no_priority_names_grows_only_if_the_class_says_so() -> None
 def test_a_class_that_is_not_there_is_named() -> None:
     decision = look(cheap_hosts(), at=where(nap=False))
     assert why(decision) == f"ComputeClass cheap of type {CLASS} not found"
+
+
+@pytest.mark.parametrize("tpu", [{}, {"type": "tpu-v6e-slice"}, {"type": "tpu-v6e-slice", "topology": "4x4"}])
+def test_a_priority_that_does_not_say_all_of_its_tpu_is_left_out(tpu: Json) -> None:
+    """GKE's definition requires no field of `tpu` and `gpu`."""
+    priorities = [{"tpu": tpu, "machineType": "ct6e-standard-4t"}, {"gpu": {"count": 1}}, {"tpu": TPU, "spot": True}]
+    at = of_class(priorities=priorities, whenUnsatisfiable="ScaleUpAnyway")
+    (growth,) = look(cheap_hosts(), at=at).up.growths
+    assert growth.after.capacity == "spot"
+    (growth,) = look(cheap_hosts(), there("other", "on-demand", 0), at=at, backoff=signatures("spot")).up.growths
+    assert growth.after.name == "other"
+    assert at.rank(growth.after) == 3
+
+
+def test_a_class_that_cannot_be_read_is_left_out() -> None:
+    items = [{"metadata": {"name": name}, "spec": {"priorities": given}} for name, given in (("odd", 7), ("good", []))]
+    assert list(readable_classes(items)) == ["good"]
 
 
 def running(pool: Group, **fields: Any) -> list[Pod]:

@@ -62,6 +62,6 @@ async def test_a_client_that_was_closed_says_why_it_does_not_answer(tmp_path: Pa
     api = Api("http://127.0.0.1:1", tls=ssl.create_default_context(), token="token")
     fleet = FleetOfOne(TwinPaths("local", tmp_path / "local").make(), api)
     await api.close()
-    with pytest.raises(ClusterError, match="the API server at http://127.0.0.1:1 is being stopped"):
+    with pytest.raises(ClusterError, match=r"the API server at http://127\.0\.0\.1:1 is being stopped"):
         await api.list("Node")
     assert (await fleet.nodes(NAME), await fleet.queues(NAME)) == ({}, [])

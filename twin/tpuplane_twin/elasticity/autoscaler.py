@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tpuplane_twin.cluster.api import Api, ApiError
 from tpuplane_twin.cluster.mirror import Mirror
-from tpuplane_twin.elasticity.classes import ComputeClass
+from tpuplane_twin.elasticity.classes import ComputeClass, readable_classes
 from tpuplane_twin.elasticity.decision import View, decide
 from tpuplane_twin.elasticity.demand import Provisioning, asked
 from tpuplane_twin.elasticity.events import Recorder
@@ -170,7 +170,7 @@ class ClusterAutoscaler:
             if error.status != 404:  # a cluster without the definition has no classes
                 raise
             return {}
-        return {item["metadata"]["name"]: ComputeClass.parse(item) for item in found}
+        return readable_classes(found)
 
     def _say(self, plan: ScaleUp) -> None:
         for growth in plan.growths:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.offers import Offer, generation_called, machine_for
+
+log = logging.getLogger(__name__)
 
 Json = Mapping[str, Any]
 
@@ -49,8 +52,9 @@ class Priority:
             return False
         zones = spec.get("location", {}).get("zones")
         return (
-            (tpu is None or (tpu["type"], int(tpu["count"]), tpu["topology"]) == group.tpu)
-            and (gpu is None or (gpu["type"], int(gpu.get("count", 1))) == group.gpu)
+            # GKE's definition requires nothing of `tpu` and `gpu`; what does not say all of it matches nothing.
+            (tpu is None or (tpu.get("type"), tpu.get("count"), tpu.get("topology")) == group.tpu)
+            and (gpu is None or (gpu.get("type"), gpu.get("count", 1)) == group.gpu)
             and machine in (None, group.machine)
             and family in (None, group.machine.partition("-")[0])
             and (not self._reservations or group.reservation in {_path(it) for it in self._reservations})
@@ -58,11 +62,15 @@ class Priority:
         )
 
     def offers(self, name: str, zones: tuple[str, ...]) -> list[Offer]:
-        """The TPU pools that this priority would have made for the class `name`, the first zone first."""
-        tpu = self.spec.get("tpu")
-        generation = generation_called(tpu["type"]) if tpu else None
-        machine = machine_for(generation, tpu["topology"], int(tpu["count"])) if tpu and generation else None
-        if tpu is None or generation is None or machine is None:
+        """The TPU pools that this priority would have made for the class `name`, the first zone first.
+
+        There are none where it leaves out type, count or topology.
+        """
+        tpu: Json = self.spec.get("tpu") or {}
+        label, topology, count = tpu.get("type", ""), tpu.get("topology", ""), tpu.get("count", 0)
+        generation = generation_called(label) if label else None
+        machine = machine_for(generation, topology, count) if generation and topology else None
+        if generation is None or machine is None:
             return []
         flex = self.spec.get("flexStart", {})
         run, lead = self.spec.get("maxRunDurationSeconds"), flex.get("nodeRecycling", {}).get("leadTimeSeconds")
@@ -75,7 +83,7 @@ class Priority:
             Offer(
                 machine=machine,
                 generation=generation,
-                topology=tpu["topology"],
+                topology=topology,
                 zone=zone,
                 capacity=self.capacity,
                 reservation=_path(reservation) if reservation else "",
@@ -145,6 +153,18 @@ class ComputeClass:
     def rank(self, group: Group) -> int:
         """The rank of an existing node pool: that of the first priority that it matches, else `last`."""
         return next((it.rank for it in self.priorities if it.matches(group)), self.last)
+
+
+def readable_classes(items: Iterable[Json]) -> dict[str, ComputeClass]:
+    """The classes by name. One that cannot be read is logged and left out: the others, and the pools, go on."""
+    classes = {}
+    for item in items:
+        name = str(item["metadata"]["name"])
+        try:
+            classes[name] = ComputeClass.parse(item)
+        except Exception:
+            log.exception("the compute class %s cannot be read", name)
+    return classes
 
 
 def _path(reservation: Json) -> str:
