@@ -79,7 +79,9 @@ def gpu_flavor_name(gpu: GpuPlan, capacity: Capacity, *, queued: bool = False) -
 def flavors(pools: Iterable[NodePoolPlan], order: Sequence[Capacity], *, system_pool: bool) -> tuple[FlavorPlan, ...]:
     """The flavors of the pools that teams use: first the CPUs, then others in the order of capacities.
 
-    CPUs go first because a pod that asks for no chips fits everywhere, and must not sit on a TPU host.
+    CPUs go first because a pod that asks for no chips fits everywhere. Where they are used up Kueue goes on to TPU
+    hosts, unless the pod's selectors keep it away: taints of the flavors would, and would also refuse every pod with
+    chips that has its toleration from GKE, which adds it after Kueue has looked.
     """
     by_kind = sorted(
         ((_kind(pool), pool) for pool in pools),

@@ -102,6 +102,12 @@ def test_a_flavor_has_the_labels_of_its_pools_and_tolerates_their_taint() -> Non
     assert flavor.tolerated_taints == ("google.com/tpu",)
 
 
+def test_a_pod_that_names_the_system_pool_fits_no_flavor_but_its_own() -> None:
+    """Kueue holds a selector against the labels of a flavor, once any flavor of the queue has the key."""
+    flavors = queues_of({"a": {"trainer": {"slices": 1}, "cheap": {"slices": 1}}}).flavors
+    assert [it.name for it in flavors if it.node_labels.get("tpuplane-pool") == "system"] == ["cpu"]
+
+
 def test_slices_are_placed_by_topology_only_where_their_hosts_are_always_there() -> None:
     assert {flavor.topology for flavor in queues_of({"a": {"trainer": {"slices": 1}}}).flavors} == {"slices"}
     elastic = {"trainer": {**V6E, "autoscaling": {"maxSlices": 3}}}
