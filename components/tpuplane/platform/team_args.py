@@ -111,7 +111,8 @@ class PriorityArgs(TypedDict):
     """A WorkloadPriorityClass: jobs name it in the label kueue.x-k8s.io/priority-class."""
 
     value: int
-    """Higher goes first, and may preempt lower. Changed in place; admitted jobs keep theirs."""
+    """Higher goes first, and may preempt lower. Changed in place, for work that waits and work that runs: what runs and
+    is now lower may be preempted at once."""
 
     description: NotRequired[str]
     """What it is for. Default: nothing. Changed in place."""

@@ -29,7 +29,8 @@ class PrioritySpec(Spec):
     """A WorkloadPriorityClass: jobs name it in the label kueue.x-k8s.io/priority-class."""
 
     value: Annotated[int, Field(ge=-2147483648, le=1000000000)]
-    """Higher goes first, and may preempt lower. Changed in place; admitted jobs keep theirs."""
+    """Higher goes first, and may preempt lower. Changed in place, for work that waits and work that runs: what runs and
+    is now lower may be preempted at once."""
 
     description: str = ""
     """What it is for. Default: nothing. Changed in place."""
