@@ -81,6 +81,18 @@ def test_a_namespace_keeps_its_urn_when_a_team_takes_it_over(lab: Inputs, shared
     assert before.urn == shared.one(":Namespace", research).urn
 
 
+def test_a_namespace_that_goes_to_another_team_gets_a_new_local_queue(lab: Inputs, shared: Deployment) -> None:
+    """Kueue refuses an update: spec.clusterQueue is immutable (apis/kueue/v1beta2/localqueue_types.go)."""
+    renamed = {("science" if name == "research" else name): team for name, team in lab["teams"].items()}
+    renamed["science"] = {**renamed["science"], "namespaces": ["research"]}
+    called = "platform-central1-queues-research-default"
+    before, after = (it.one(":LocalQueue", called) for it in (shared, deploy_platform(lab | {"teams": renamed})))
+    assert (before.urn, before.inputs["metadata"]) == (after.urn, after.inputs["metadata"])
+    assert {"clusterQueue": "science"} == after.inputs["spec"] != before.inputs["spec"]
+    assert list(after.request.replaceOnChanges) == ["spec.clusterQueue"]
+    assert after.request.deleteBeforeReplace
+
+
 def test_preemption_is_always_said_and_every_resource_covered(shared: Deployment) -> None:
     for queue in objects(shared, "ClusterQueue").values():
         assert queue.inputs["spec"]["preemption"] == {

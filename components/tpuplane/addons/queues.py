@@ -86,7 +86,11 @@ class Queues(KueueComponent):
                 kind="LocalQueue",
                 metadata={"name": local.name, "namespace": local.namespace},
                 spec={"clusterQueue": team.name},
-                opts=self._after([namespace, queue]),
+                opts=pulumi.ResourceOptions.merge(
+                    self._after([namespace, queue]),
+                    # Kueue lets no local queue go over to another team's, and the new one has the same name.
+                    pulumi.ResourceOptions(replace_on_changes=["spec.clusterQueue"], delete_before_replace=True),
+                ),
             )
             prefix, inside = f"{self._name}-{local.namespace}", self._after([namespace])
             if team.members:
