@@ -33,6 +33,8 @@ from tpuplane.workloads import (
     ray_job_manifest,
     ray_service_manifest,
 )
+from tpuplane_twin.providers.kubernetes import paths
+from tpuplane_twin.providers.kubernetes.diff import detailed
 
 pytestmark = pytest.mark.components
 
@@ -103,18 +105,50 @@ RUN_ONCE: dict[type[pulumi.ComponentResource], Any] = {
 @pytest.mark.parametrize("kind", RUN_ONCE, ids=lambda kind: kind.__name__)
 def test_work_that_runs_once_is_replaced_by_every_change_but_of_how_long_it_stays(kind: Any) -> None:
     made = deploy(lambda: kind("train", RUN_ONCE[kind])).one(made_kind(kind))
-    assert made.inputs["metadata"]["labels"].keys() == {"kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"}
-    # The engine replaces what lies at or below such a path. A first label and the last one come and go as `labels`.
-    wanted = {"metadata.labels", *(f"spec.{name}" for name in made.inputs["spec"])}
-    assert set(made.request.replaceOnChanges) == wanted - {"spec.ttlSecondsAfterFinished"}
+    wanted = {f"spec.{name}" for name in made.inputs["spec"]} - {"spec.ttlSecondsAfterFinished"}
+    assert {path for path in made.request.replaceOnChanges if path.startswith("spec.")} == wanted
+
+
+QUEUE_CHANGES = [
+    ({"queue": "a"}, {"queue": "b"}, True),
+    ({}, {"queue": "a"}, True),
+    ({"queue": "a"}, {}, True),
+    ({"priority_class": "low"}, {"priority_class": "high"}, False),
+    ({"queue": "a", "priority_class": "low"}, {"queue": "a", "priority_class": "high"}, False),
+    ({}, {"priority_class": "high"}, False),
+    ({"queue": "a", "priority_class": "low"}, {"queue": "b", "priority_class": "high"}, True),
+]
+
+
+@pytest.mark.parametrize("kind", RUN_ONCE, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(("before", "after", "replaced"), QUEUE_CHANGES)
+def test_another_queue_replaces_work_and_another_priority_does_not(
+    kind: Any, before: dict[str, str], after: dict[str, str], replaced: bool
+) -> None:
+    """As the engine decides it, of what the Kubernetes provider calls the change."""
+    args = KINDS[kind][3]
+    old, new = (
+        deploy(lambda words=words: kind("train", with_words(args, words))).one(made_kind(kind))
+        for words in (before, after)
+    )
+    changes = detailed(old.inputs, old.inputs, new.inputs, [], built_in=False)
+    assert changes
+    replacing = [paths.parse(path) for path in new.request.replaceOnChanges]
+    assert any(paths.contains(path, paths.parse(change)) for path in replacing for change in changes) is replaced
+
+
+def with_words(args: dict[str, Any], words: dict[str, str]) -> dict[str, Any]:
+    """The work, with words of its queue, which a RayJob's cluster has."""
+    return {**args, "cluster": {**args["cluster"], **words}} if "cluster" in args else {**args, **words}
 
 
 @pytest.mark.parametrize("spec", [RayJobSpec, MultisliceSpec])
 def test_each_field_of_work_that_runs_once_says_what_a_change_does(spec: Any) -> None:
+    in_place = {"keep_seconds", "priority_class"}
     for name in spec.__annotations__:  # its own; what the pods are is said of them all together
         said = " ".join((spec.model_fields[name].description or "").split())
-        assert said.endswith("Changed in place.") == (name == "keep_seconds"), name
-        assert "A change replaces" in said or name == "keep_seconds", name
+        assert ("hanged in place" in said) == (name in in_place), name
+        assert ("A change replaces" in said) == (name not in in_place), name
 
 
 def test_a_ray_cluster_and_a_service_are_changed_in_place() -> None:

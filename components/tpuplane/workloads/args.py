@@ -159,8 +159,8 @@ class RayClusterArgs(TypedDict):
     for a RayCluster that runs Kueue refuses it, and a RayService has it from its next cluster on."""
 
     priority_class: NotRequired[str]
-    """Workload priority class. Default: none. A change replaces a RayJob; a RayCluster that runs takes another one in
-    place, and a RayService has it from its next cluster on."""
+    """Workload priority class. Default: none. A RayJob or RayCluster that runs takes another one in place, and Kueue
+    refuses a first one then, and none where there was one always; a RayService has it from its next cluster on."""
 
     head: NotRequired[HeadArgs]
     """The head."""
@@ -191,7 +191,7 @@ class RayJobArgs(TypedDict):
     """A program on a Ray cluster of its own, which comes with it and goes after it."""
 
     cluster: RayClusterArgs
-    """The cluster. A change replaces the job."""
+    """The cluster. A change replaces the job, but for that of `priorityClass`."""
 
     entrypoint: str
     """Command that runs on the head, such as `python train.py`. A change replaces the job."""
@@ -237,7 +237,8 @@ class MultisliceArgs(SliceGroupArgs):
     """Local queue that admits it. Default: the namespace's own. A change replaces it."""
 
     priority_class: NotRequired[str]
-    """Workload priority class. Default: none. A change replaces it."""
+    """Workload priority class. Default: none. Another one is changed in place; a first one Kueue refuses while it runs,
+    and none where there was one always."""
 
     placement: NotRequired[str]
     """Who keeps each slice's pods on one node pool: Kueue, by topology, or JobSet, by affinity (`exclusive`), where

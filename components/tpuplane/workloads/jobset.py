@@ -8,16 +8,16 @@ from pydantic import Field, model_validator
 
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.spec.fields import Name, Namespace, refuse
+from tpuplane.workloads.kueue_labels import QUEUE_PATH, job_labels
 from tpuplane.workloads.pods import Manifest, pod_spec
-from tpuplane.workloads.ray import PRIORITY, QUEUE
 from tpuplane.workloads.slices import SliceGroupSpec
 
 API_VERSION = "jobset.x-k8s.io/v1alpha2"
 _JOB = "slice"
 # What JobSet takes no change of (its webhook and CRD), with the coordinator, which pods learn when they are made; and
-# the labels, which Kueue takes no change of while it runs. Not ttlSecondsAfterFinished, which JobSet reads at the end.
+# the queue. Not ttlSecondsAfterFinished, which JobSet reads at the end.
 MULTISLICE_REPLACE_ON = (
-    "metadata.labels",
+    QUEUE_PATH,
     "spec.coordinator",
     "spec.failurePolicy",
     "spec.replicatedJobs",
@@ -42,7 +42,8 @@ class MultisliceSpec(SliceGroupSpec):
     """Local queue that admits it. Default: the namespace's own. A change replaces it."""
 
     priority_class: Name | None = None
-    """Workload priority class. Default: none. A change replaces it."""
+    """Workload priority class. Default: none. Another one is changed in place; a first one Kueue refuses while it runs,
+    and none where there was one always."""
 
     placement: Literal["topology", "exclusive"] = "topology"
     """Who keeps each slice's pods on one node pool: Kueue, by topology, or JobSet, by affinity (`exclusive`), where the
@@ -73,10 +74,8 @@ class MultisliceSpec(SliceGroupSpec):
 def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:
     """A JobSet. Losing a host to maintenance starts everything again and counts as no failure."""
     shape = spec.slice
-    metadata: Manifest = {"name": name, "namespace": spec.namespace}
-    labels = {label: value for label, value in ((QUEUE, spec.queue), (PRIORITY, spec.priority_class)) if value}
-    if labels:
-        metadata["labels"] = labels
+    labels = job_labels(spec.queue, spec.priority_class)
+    metadata: Manifest = {"name": name, "namespace": spec.namespace, "labels": labels}
     if spec.placement == "exclusive" and shape.multi_host:
         metadata["annotations"] = {"alpha.jobset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
     pod = {

@@ -9,19 +9,18 @@ from pydantic import Field, model_validator
 from tpuplane.quantities import canonical
 from tpuplane.spec.addon_catalogue import addon_catalogue
 from tpuplane.spec.fields import Name, Namespace, Spec, refuse
+from tpuplane.workloads.kueue_labels import QUEUE_PATH, job_labels
 from tpuplane.workloads.pods import Manifest
 from tpuplane.workloads.ray_dashboard import DashboardSpec, dashboard_environment
 from tpuplane.workloads.ray_groups import GpuWorkerGroupSpec, WorkerGroupSpec, worker_group
 from tpuplane.workloads.volumes import Bucket, Folder, mount
 
 API_VERSION = "ray.io/v1"
-QUEUE = "kueue.x-k8s.io/queue-name"
-PRIORITY = "kueue.x-k8s.io/priority-class"
 
-# What KubeRay takes no change of once a RayJob has begun, and the labels, which Kueue takes no change of while it runs.
-# Not ttlSecondsAfterFinished, which KubeRay reads when the job is over.
+# What KubeRay takes no change of once a RayJob has begun, and the queue. Not ttlSecondsAfterFinished, which KubeRay
+# reads when the job is over.
 RAY_JOB_REPLACE_ON = (
-    "metadata.labels",
+    QUEUE_PATH,
     "spec.activeDeadlineSeconds",
     "spec.backoffLimit",
     "spec.entrypoint",
@@ -67,8 +66,8 @@ class RayClusterSpec(Spec):
     for a RayCluster that runs Kueue refuses it, and a RayService has it from its next cluster on."""
 
     priority_class: Name | None = None
-    """Workload priority class. Default: none. A change replaces a RayJob; a RayCluster that runs takes another one in
-    place, and a RayService has it from its next cluster on."""
+    """Workload priority class. Default: none. A RayJob or RayCluster that runs takes another one in place, and Kueue
+    refuses a first one then, and none where there was one always; a RayService has it from its next cluster on."""
 
     head: HeadSpec = HeadSpec()
     """The head."""
@@ -133,7 +132,7 @@ class RayJobSpec(Spec):
     """A program on a Ray cluster of its own, which comes with it and goes after it."""
 
     cluster: RayClusterSpec
-    """The cluster. A change replaces the job."""
+    """The cluster. A change replaces the job, but for that of `priorityClass`."""
 
     entrypoint: Annotated[str, Field(min_length=1)]
     """Command that runs on the head, such as `python train.py`. A change replaces the job."""
@@ -218,10 +217,8 @@ def ray_service_manifest(name: str, spec: RayServiceSpec) -> Manifest:
 
 
 def _object(kind: str, name: str, cluster: RayClusterSpec, spec: Manifest) -> Manifest:
-    metadata: Manifest = {"name": name, "namespace": cluster.namespace}
-    labels = {label: value for label, value in ((QUEUE, cluster.queue), (PRIORITY, cluster.priority_class)) if value}
-    if labels:
-        metadata["labels"] = labels
+    labels = job_labels(cluster.queue, cluster.priority_class)
+    metadata: Manifest = {"name": name, "namespace": cluster.namespace, "labels": labels}
     return {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
 
 

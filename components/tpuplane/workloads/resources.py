@@ -30,8 +30,8 @@ class RayCluster(pulumi.ComponentResource):
 
     Changed in place, and running pods stay as they are: only later ones have another image, environment or resources.
     In a queue Kueue ends all pods when these or their numbers change, and admits the cluster anew; while it runs, Kueue
-    refuses another queue, and a priority class where there was none or none where there was one. To start it anew,
-    give it another name.
+    refuses another queue and a first priority class, and none where there was one always. To start it anew, give it
+    another name.
 
     Raises `SpecError` if the description is wrong, before anything is registered.
     """
@@ -44,7 +44,8 @@ class RayCluster(pulumi.ComponentResource):
 
 
 class RayJob(pulumi.ComponentResource):
-    """A program on a Ray cluster of its own. A change runs it anew, but for that of `keep_seconds`.
+    """A program on a Ray cluster of its own. A change runs it anew, but for those of `keep_seconds` and
+    `priority_class`.
 
     Raises `SpecError` if the description is wrong, before anything is registered.
     """
@@ -73,7 +74,8 @@ class RayService(pulumi.ComponentResource):
 
 
 class Multislice(pulumi.ComponentResource):
-    """A program on one or more slices, as a JobSet. A change runs it anew, but for that of `keep_seconds`.
+    """A program on one or more slices, as a JobSet. A change runs it anew, but for those of `keep_seconds` and
+    `priority_class`.
 
     Raises `SpecError` if the description is wrong, before anything is registered.
     """

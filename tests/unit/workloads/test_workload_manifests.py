@@ -69,7 +69,11 @@ def test_a_worker_group_is_a_slice() -> None:
     assert manifest["metadata"] == {
         "name": "train",
         "namespace": "research",
-        "labels": {"kueue.x-k8s.io/queue-name": "default", "kueue.x-k8s.io/priority-class": "high"},
+        "labels": {
+            "app.kubernetes.io/managed-by": "tpuplane",
+            "kueue.x-k8s.io/queue-name": "default",
+            "kueue.x-k8s.io/priority-class": "high",
+        },
     }
     (group,) = manifest["spec"]["workerGroupSpecs"]
     assert (group["groupName"], group["replicas"], group["numOfHosts"]) == ("tpu", 1, 4)
