@@ -159,12 +159,19 @@ def _sum(resource: str, quotas: Iterable[FlavorQuotaPlan]) -> ResourceQuotaPlan:
     return ResourceQuotaPlan(
         resource,
         sum(it.nominal for it in found),
-        borrowing_limit=_limit([it.borrowing_limit for it in found]),
-        lending_limit=_limit([it.lending_limit for it in found]),
+        borrowing_limit=_borrowing(found),
+        lending_limit=_lending(found),
     )
 
 
-def _limit(limits: Sequence[int | None]) -> int | None:
+def _borrowing(parts: Sequence[ResourceQuotaPlan]) -> int | None:
     """Together there is no limit where one of them has none."""
-    known = [it for it in limits if it is not None]
-    return sum(known) if limits and len(known) == len(limits) else None
+    known = [it.borrowing_limit for it in parts if it.borrowing_limit is not None]
+    return sum(known) if parts and len(known) == len(parts) else None
+
+
+def _lending(parts: Sequence[ResourceQuotaPlan]) -> int | None:
+    """Where one of them has no limit it lends all of its own; what another keeps stays kept."""
+    if all(it.lending_limit is None for it in parts):
+        return None
+    return sum(it.nominal if it.lending_limit is None else it.lending_limit for it in parts)

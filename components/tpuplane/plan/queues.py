@@ -87,12 +87,15 @@ class _Share:
     def __init__(self) -> None:
         self.own = 0
         self.borrowing: int | None = 0
-        self.lending: int | None = 0
+        self.lending: int | None = None
 
     def add(self, own: int, borrowing: int | None, lending: int | None) -> None:
-        self.own += own
         self.borrowing = None if self.borrowing is None or borrowing is None else self.borrowing + borrowing
-        self.lending = None if self.lending is None or lending is None else self.lending + lending
+        if self.lending is not None or lending is not None:
+            # Without a limit all of its own is lent, and no more: what another part keeps stays kept.
+            so_far = self.own if self.lending is None else self.lending
+            self.lending = so_far + (own if lending is None else lending)
+        self.own += own
 
 
 def _shares(

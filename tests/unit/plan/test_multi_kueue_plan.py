@@ -54,6 +54,13 @@ def team(east: dict[str, Any] | None = None, central: dict[str, Any] | None = No
     return {"clusters": {key: {"pools": {"trainer": it}} for key, it in quotas.items() if it is not None}, **more}
 
 
+def test_what_a_team_keeps_in_one_worker_it_keeps_in_the_manager() -> None:
+    made = planned(spanning({"research": team({"slices": 2, "lendingLimit": 0}, {"slices": 1})}))
+    queues = made["hub"].queues
+    assert queues is not None
+    assert chips(queues.cluster_queues[0].flavors)["v6e-4x4"] == (48, None, 16)
+
+
 def test_a_team_has_in_the_manager_what_it_has_in_all_workers() -> None:
     made = planned(
         spanning(

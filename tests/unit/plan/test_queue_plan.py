@@ -87,6 +87,24 @@ def test_limits_are_in_the_unit_of_the_quota() -> None:
     assert chips(queues.cluster_queues[1].flavors)["v6e-4x4"] == (16, 32, None)
 
 
+@pytest.mark.parametrize(
+    ("limits", "borrowing", "lending"),
+    [
+        (({}, {}), None, None),
+        (({"lendingLimit": 0}, {}), None, 16),
+        (({}, {"lendingLimit": 0}), None, 16),
+        (({"lendingLimit": 1, "borrowingLimit": 1}, {"lendingLimit": 0, "borrowingLimit": 0}), 16, 16),
+        (({"borrowingLimit": 0}, {}), None, None),
+    ],
+)
+def test_limits_of_two_pools_of_a_flavor_add_up_and_what_one_keeps_stays_kept(
+    limits: tuple[dict[str, int], dict[str, int]], borrowing: int | None, lending: int | None
+) -> None:
+    first, second = limits
+    queues = queues_of({"a": {"trainer": {"slices": 1, **first}, "more": {"slices": 1, **second}}})
+    assert chips(queues.cluster_queues[0].flavors)["v6e-4x4"] == (32, borrowing, lending)
+
+
 def test_a_flavor_has_the_labels_of_its_pools_and_tolerates_their_taint() -> None:
     queues = queues_of({"a": {"cheap": {"slices": 1}}})
     (flavor,) = [it for it in queues.flavors if it.name != "cpu"]
