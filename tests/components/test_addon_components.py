@@ -26,6 +26,7 @@ def deployed() -> Iterator[Deployment]:
                     "central1": {
                         "location": "us-central1",
                         "addons": {"kueue": {}, "jobset": {}, "ray": {"mode": "operator"}, "certManager": {}},
+                        "namespaces": ["lab"],
                         "pools": {"trainer": {"generation": "v6e", "topology": "4x4"}},
                     }
                 },
@@ -104,6 +105,13 @@ def test_queues_come_after_every_gate_and_go_before_it(deployed: Deployment) -> 
 
     for it in objects:
         assert gates <= before(it), it.name
+
+
+def test_namespaces_go_before_the_operators_that_take_finalizers_from_the_work_in_them(deployed: Deployment) -> None:
+    namespace = deployed.one(":Namespace", "platform-central1-lab")
+    assert {operator(deployed, key, "-ready").urn for key in ("ray", "jobset", "kueue")} <= set(
+        namespace.request.dependencies
+    )
 
 
 def test_they_go_with_their_cluster(deployed: Deployment) -> None:

@@ -22,11 +22,12 @@ def fill_clusters(
     for it in sorted(platform.clusters, key=lambda it: it.manager is not None):
         own, cluster = f"{name}-{it.key}", clusters[it.key]
         below = pulumi.ResourceOptions(parent=cluster)
-        for namespace in it.namespaces:
-            owner = it.namespace_classes.get(namespace)
-            make_namespace(f"{own}-{namespace}", namespace, cluster, compute_class=owner)
         make_classes(own, it, cluster, pools[it.key].ref)
         ready = _addons(f"{own}-addons", it, cluster, pools[it.key])
+        for namespace in it.namespaces:
+            owner = it.namespace_classes.get(namespace)
+            # It is deleted before the operators, which take their finalizers from the work in it.
+            make_namespace(f"{own}-{namespace}", namespace, cluster, list(ready.values()), owner)
         queues = _queues(own, it, cluster, list(ready.values()), workers)
         if it.worker is not None and isinstance(cluster, Cluster):
             after = [*ready.values(), *([] if queues is None else [queues])]
