@@ -122,6 +122,29 @@ async def test_a_cluster_that_does_not_come_back_is_degraded_until_it_does(tmp_p
         assert (await api.call("GET", f"{CLUSTERS}/c1"))["status"] == "RUNNING"
 
 
+async def test_a_pool_that_does_not_come_back_keeps_none_of_the_others_away(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    async with serving(Store(path), MemoryBackend()) as api:
+        await api.add_network()
+        await api.add_cluster()
+        for name in ("a", "b"):
+            await api.done("POST", POOLS, {"nodePool": {"name": name, "initialNodeCount": 1}})
+
+    broken = MemoryBackend()
+    broken.refuse["a"] = "IP_SPACE_EXHAUSTED"
+    async with serving(Store(path), broken) as api:
+        await resume(api.app)
+        assert set(broken.clusters["c1"].pools) == {"b"}
+        pool = await api.call("GET", f"{POOLS}/a")
+        assert (pool["status"], pool["statusMessage"]) == ("RUNNING_WITH_ERROR", "IP_SPACE_EXHAUSTED")
+        assert (await api.call("GET", f"{CLUSTERS}/c1"))["status"] == "RUNNING"
+
+    async with serving(Store(path), MemoryBackend()) as api:
+        await resume(api.app)
+        pool = await api.call("GET", f"{POOLS}/a")
+        assert (pool["status"], pool.get("statusMessage")) == ("RUNNING", None)
+
+
 async def test_snapshot_names_clusters_pools_and_work(cluster: Api) -> None:
     await cluster.done("POST", POOLS, {"nodePool": slice_pool("s", autoscaling={}, initialNodeCount=4)})
     cluster.backend.hold()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import logging
 
 from tpuplane_twin.gcp.backend import NODES, BackendError, ClusterBackend, Endpoint, Numbers, node_numbers
 from tpuplane_twin.gcp.container import pool_rules
@@ -17,6 +18,8 @@ from tpuplane_twin.gcp.container.views import cluster_view, pool_view
 from tpuplane_twin.gcp.operations import Commit
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
+
+log = logging.getLogger(__name__)
 
 CREATE_CLUSTER = "create-cluster"
 UPDATE_CLUSTER = "update-cluster"
@@ -87,7 +90,11 @@ class Reconciler:
             self._mark(kind, work["target"], fields)
 
     async def restore(self, cluster: str) -> None:
-        """Start a settled cluster's control plane again and re-apply its pools; a failure leaves it DEGRADED."""
+        """Start a settled cluster's control plane again, then bring its pools about.
+
+        A control plane that does not come leaves the cluster DEGRADED, a pool that cannot be had is left in
+        RUNNING_WITH_ERROR and the others go on; both are RUNNING again once they come.
+        """
         stored = self._store.get(CLUSTER, cluster)
         if stored is None or stored["status"] not in _SETTLED_CLUSTER:
             return
@@ -95,17 +102,24 @@ class Reconciler:
             endpoint = await self._backend.create_cluster(self._view(cluster, stored))
             running = _reachable(self._store.get(CLUSTER, cluster) or stored, endpoint)
             self._store.put(CLUSTER, cluster, running)
-            for key, pool in self._store.items(POOL, f"{cluster}/nodePools"):
-                if pool["status"] in _SETTLED_POOL:
-                    await self._backend.apply_node_pool(self._view(cluster, running), pool_view(key, pool))
         except Exception as error:
             self._mark(CLUSTER, cluster, {"status": "DEGRADED", "statusMessage": str(error)})
             if isinstance(error, BackendError):
                 raise
             raise BackendError(f"Internal error: {type(error).__name__}: {error}") from error
-        latest = self._store.get(CLUSTER, cluster)
-        if latest is not None and latest["status"] == "DEGRADED":
-            self._settle(CLUSTER, cluster)
+        for key, pool in self._store.items(POOL, f"{cluster}/nodePools"):
+            if pool["status"] in _SETTLED_POOL:
+                await self._restore_pool(cluster, running, key, pool)
+        self._mend(CLUSTER, cluster, "DEGRADED")
+
+    async def _restore_pool(self, cluster: str, running: Json, key: str, pool: Json) -> None:
+        try:
+            await self._backend.apply_node_pool(self._view(cluster, running), pool_view(key, pool))
+        except Exception as error:
+            log.exception("cannot bring %s back", key)
+            self._mark(POOL, key, {"status": "RUNNING_WITH_ERROR", "statusMessage": str(error)})
+        else:
+            self._mend(POOL, key, "RUNNING_WITH_ERROR")
 
     async def resize(self, key: str, seen: Numbers, wanted: Numbers) -> bool:
         """Give an autoscaled pool the nodes `wanted`, without an operation, as GKE's cluster autoscaler does.
@@ -206,6 +220,12 @@ class Reconciler:
 
     def _settle(self, kind: str, key: str) -> None:
         self._mark(kind, key, {"status": "RUNNING"})
+
+    def _mend(self, kind: str, key: str, broken: str) -> None:
+        """It came: what it was left in, if it was, is over. Work that was asked for meanwhile keeps its own status."""
+        found = self._store.get(kind, key)
+        if found is not None and found["status"] == broken:
+            self._settle(kind, key)
 
     def _mark(self, kind: str, key: str, fields: Json) -> None:
         """How it stands now. A deletion that was asked for meanwhile keeps its STOPPING."""
