@@ -171,7 +171,8 @@ class Fleet:
                 "provideClusterInfo": True,
             }
         }
-        names = sorted(self._planes)
+        # One that another call starts just now is written down by that call.
+        names = sorted(name for name, plane in self._planes.items() if plane.has_authority)
         document = {
             "apiVersion": "v1",
             "kind": "Config",

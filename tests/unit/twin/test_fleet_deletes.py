@@ -22,6 +22,21 @@ CLUSTER = {
 NAME = context_name(CLUSTER)
 
 
+class FleetAtWork(Fleet):
+    """A fleet that starts a control plane just now: nothing of it is there yet."""
+
+    def start(self, name: str) -> None:
+        self._planes[name] = self._new_plane(name)
+
+
+async def test_a_cluster_that_is_only_being_started_is_in_nobodys_way(tmp_path: Path) -> None:
+    paths = TwinPaths("local", tmp_path / "local").make()
+    fleet = FleetAtWork(paths, ProcessManager(), PortBook(paths.ports), Tools({}, {}), "token", lambda _: None)
+    fleet.start("gke_acme_us-east5_servers")
+    await fleet.delete_cluster(CLUSTER)
+    assert yaml.safe_load(paths.kubeconfig.read_text())["contexts"] == []
+
+
 async def test_the_data_and_ports_of_a_cluster_that_never_ran_here_go_too(tmp_path: Path) -> None:
     paths = TwinPaths("local", tmp_path / "local").make()
     ports = PortBook(paths.ports)

@@ -115,6 +115,11 @@ class ControlPlane:
         return self._api
 
     @property
+    def has_authority(self) -> bool:
+        """Whether the cluster's certificate authority is there: a start makes it, in its own time."""
+        return (self._folder / "pki" / "ca.crt").exists()
+
+    @property
     def ca_certificate(self) -> str:
         """The cluster's certificate authority, PEM. Known once the cluster was started."""
         return (self._folder / "pki" / "ca.crt").read_text()
