@@ -74,10 +74,14 @@ async def test_only_a_pool_that_stands_as_it_was_seen_is_resized(cluster: Api) -
     assert len(cluster.backend.calls) == before
 
 
-async def test_a_resize_that_fails_leaves_the_pool_as_it_was(cluster: Api) -> None:
+@pytest.mark.parametrize("why", ["ZONE_RESOURCE_POOL_EXHAUSTED", "Internal error: KeyError: 'labels'"])
+async def test_a_resize_that_fails_leaves_the_pool_as_it_was(cluster: Api, why: str) -> None:
     await add_pool(cluster)
-    cluster.backend.refuse["cpu"] = "ZONE_RESOURCE_POOL_EXHAUSTED"
-    with pytest.raises(BackendError, match="ZONE_RESOURCE_POOL_EXHAUSTED"):
+    if why.startswith("Internal"):
+        cluster.backend.crash.add("cpu")
+    else:
+        cluster.backend.refuse["cpu"] = why
+    with pytest.raises(BackendError, match=why):
         await resize(cluster.app, f"{KEY}/cpu", {ZONE: [0, 1]}, {ZONE: [0, 1, 2]})
     assert await target_sizes(cluster) == [2]
     assert (await cluster.call("GET", f"{POOLS}/cpu"))["status"] == "RUNNING"

@@ -35,12 +35,13 @@ class MemoryCluster:
 
 
 class MemoryBackend:
-    """A backend without processes. `hold` keeps work waiting, `refuse` makes it fail by pool or cluster name."""
+    """A backend without processes. `hold` keeps work waiting, `refuse` (by pool or cluster) and `crash` fail it."""
 
     def __init__(self) -> None:
         self.clusters: dict[str, MemoryCluster] = {}
         self.calls: list[tuple[str, str]] = []
         self.refuse: dict[str, str] = {}
+        self.crash: set[str] = set()
         self.applied: dict[str, Json] = {}
         self.go = asyncio.Event()
         self.go.set()
@@ -84,6 +85,8 @@ class MemoryBackend:
         await self.go.wait()
         if name in self.refuse:
             raise BackendError(self.refuse[name])
+        if name in self.crash:
+            raise KeyError("labels")
 
 
 @dataclass

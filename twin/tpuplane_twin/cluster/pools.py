@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane_twin.cluster.addresses import Addresses, pod_range
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.concurrency import each
+from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.nodes import (
     INCARNATION,
     ORDINAL,
@@ -22,6 +24,9 @@ from tpuplane_twin.cluster.nodes import (
     Pool,
 )
 
+# How an eviction is refused: 429 for the sake of a PodDisruptionBudget, 500 where several guard the pod, 403 in a
+# namespace that is being deleted, 404 of a pod that is gone. GKE waits an hour, then goes on; here it is over at once.
+_REFUSED = (403, 404, 429, 500)
 _MIRROR = "kubernetes.io/config.mirror"
 
 
@@ -53,7 +58,7 @@ class NodePools:
         pool = Pool(pool_json, cluster_json)
         async with self._lock:
             nodes = await self._api.list("Node")
-            mine = [node for node in nodes if node["metadata"]["labels"].get(GKE_POOL_LABEL) == pool.name]
+            mine = [node for node in nodes if node["metadata"].get("labels", {}).get(GKE_POOL_LABEL) == pool.name]
             incarnation = _incarnation(mine)
             used = [network for node in nodes if (network := node["spec"].get("podCIDR"))]
             addresses = Addresses(pod_range(cluster_json, pool_json), used)
@@ -82,10 +87,23 @@ class NodePools:
         names = {node["metadata"]["name"] for node in nodes}
         if not names:
             return
-        await each(names, lambda name: self._api.merge("Node", name, {"spec": {"unschedulable": True}}))
-        pods = [pod for pod in await self._api.list("Pod") if pod["spec"].get("nodeName") in names]
-        await each([pod for pod in pods if not _stays(pod)], self._evict)
-        await each(names, lambda name: self._api.delete("Node", name))
+        open_ones = [node["metadata"]["name"] for node in nodes if not node["spec"].get("unschedulable")]
+        try:
+            await each(open_ones, lambda name: self._cordon(name, True))
+            pods = [pod for pod in await self._api.list("Pod") if pod["spec"].get("nodeName") in names]
+            await each([pod for pod in pods if not _stays(pod)], self._evict)
+            await each(names, lambda name: self._api.delete("Node", name))
+        except Exception:
+            # The nodes stay, and pods may come to them again; a person's own cordon stays too.
+            await each(open_ones, self._uncordon)
+            raise
+
+    async def _cordon(self, name: str, closed: bool | None) -> None:
+        await self._api.merge("Node", name, {"spec": {"unschedulable": closed}})
+
+    async def _uncordon(self, name: str) -> None:
+        with contextlib.suppress(ClusterError):  # one that is gone by now
+            await self._cordon(name, None)
 
     async def _evict(self, pod: Object) -> None:
         metadata = pod["metadata"]
@@ -99,8 +117,7 @@ class NodePools:
         try:
             await self._api.request("POST", url, body=eviction)
         except ApiError as error:
-            # GKE waits an hour for a PodDisruptionBudget, then goes on; here the hour is over at once.
-            if error.status not in (404, 429):
+            if error.status not in _REFUSED:
                 raise
             await self._api.delete("Pod", metadata["name"], metadata["namespace"])
 
@@ -108,7 +125,7 @@ class NodePools:
         metadata = node["metadata"]
         labels = pool.labels(place, metadata["name"])
         kept = {REQUEST_LABEL, *labels}
-        gone: dict[str, str | None] = {key: None for key in metadata["labels"] if key not in kept}
+        gone: dict[str, str | None] = {key: None for key in metadata.get("labels", {}) if key not in kept}
         # Taints that Kubernetes' own controllers put on a node are not the pool's to take off.
         condition = [
             taint for taint in node["spec"].get("taints", []) if taint["key"].startswith("node.kubernetes.io/")
@@ -128,9 +145,9 @@ def _changes(pool: Pool, nodes: list[Object]) -> _Changes:
         place = wanted.pop(annotations.get(ORDINAL, ""), None)
         if place is None:
             changes.delete.append(node)
-        elif annotations[SHAPE] != pool.shape:
+        elif annotations.get(SHAPE) != pool.shape:
             changes.replace.append((node, place))
-        elif annotations[SETTINGS] != pool.settings:
+        elif annotations.get(SETTINGS) != pool.settings:
             changes.relabel.append((node, place))
     changes.create = list(wanted.values())
     return changes

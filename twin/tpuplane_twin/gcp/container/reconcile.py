@@ -106,7 +106,7 @@ class Reconciler:
             self._mark(CLUSTER, cluster, {"status": "DEGRADED", "statusMessage": str(error)})
             if isinstance(error, BackendError):
                 raise
-            raise BackendError(f"Internal error: {type(error).__name__}: {error}") from error
+            raise _unforeseen(error) from error
         for key, pool in self._store.items(POOL, f"{cluster}/nodePools"):
             if pool["status"] in _SETTLED_POOL:
                 await self._restore_pool(cluster, running, key, pool)
@@ -139,13 +139,15 @@ class Reconciler:
         try:
             comes = {zone: [it for it in numbers if it not in seen.get(zone, [])] for zone, numbers in wanted.items()}
             await self._apply_pool(name, cluster, key, {**pool, NODES: wanted}, comes)
-        except BackendError:
+        except Exception as error:
             latest = self._store.get(POOL, key)
             if latest is not None and latest.get(NODES) == wanted:
                 self._store.put(POOL, key, {**latest, NODES: seen})
-                with contextlib.suppress(BackendError):
+                with contextlib.suppress(Exception):
                     await self._apply_pool(name, cluster, key, {**latest, NODES: seen}, {})
-            raise
+            if isinstance(error, BackendError):
+                raise
+            raise _unforeseen(error) from error
         return True
 
     async def reclaim(self, key: str) -> None:
@@ -238,6 +240,12 @@ class Reconciler:
         if found is not None:
             rest = {name: value for name, value in found.items() if name not in ("statusMessage", "conditions")}
             self._store.put(kind, key, {**rest, **fields})
+
+
+def _unforeseen(error: Exception) -> BackendError:
+    """As callers expect a failure; called inside the `except` that caught it."""
+    log.exception("a failure that nobody foresaw")
+    return BackendError(f"Internal error: {type(error).__name__}: {error}")
 
 
 def _reachable(cluster: Json, endpoint: Endpoint) -> Json:
