@@ -41,8 +41,8 @@ class WaitForPodsReadyArgs(TypedDict):
     """All or nothing: an admitted workload whose pods do not all become ready in time gives its quota back."""
 
     timeout: NotRequired[str]
-    """How long its pods may take to become ready. Default 15m: a slice's nodes have to come first. Changed in
-    place."""
+    """How long its pods may take to become ready, more than 0. Default 15m: a slice's nodes have to come first. Changed
+    in place."""
 
     recovery_timeout: NotRequired[str]
     """How long a pod that was ready once may be missing. Default: as `timeout`. Changed in place."""

@@ -58,6 +58,7 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     yield from _check_ray((*at, "ray"), cluster)
     yield from _check_versions(at, cluster)
     yield from _check_integrations((*at, "kueue", "integrations"), cluster)
+    yield from _check_certificates((*at, "kueue", "certificates"), cluster)
     if cluster.addons.monitoring is not None and not cluster.monitoring.managed_prometheus:
         path = (*at[:-1], "monitoring", "managedPrometheus")
         yield broken("monitoring-prometheus", path, beside=(*at, "monitoring"), value="false")
@@ -99,6 +100,13 @@ def _check_ray(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
             yield broken("ray-operator-only", (*at, alias), beside=(*at, "mode"), mode=ray.mode)
 
 
+def _check_certificates(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    kueue, brought = cluster.addons.kueue, cluster.addons.cert_manager is not None
+    # Somebody else's cluster may have cert-manager already.
+    if kueue is not None and kueue.certificates == "cert-manager" and not brought and cluster.existing is None:
+        yield broken("kueue-certificates", at, beside=(*at[:-2], "certManager"), value=shown(kueue.certificates))
+
+
 def _check_versions(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     if cluster.version is None:
         return
@@ -129,5 +137,6 @@ def _check_integrations(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         owner = addon_catalogue().bringing(name)
         if name in kueue.integrations[:index]:
             yield Mistake((*at, index), f"{shown(name)} stands in the list twice; remove one")
-        elif owner is not None and name not in offered:
+        elif owner is not None and name not in offered and cluster.existing is None:
+            # Somebody else's cluster may have the add-on already.
             yield broken("kueue-integration", (*at, index), value=shown(name), addon=owner.title, key=owner.key)

@@ -20,6 +20,9 @@ _UNITS = {None: Decimal(1), "m": Decimal("0.001"), "k": Decimal(1000)}
 _UNITS |= {unit: Decimal(1000) ** power for power, unit in enumerate("MGT", start=2)}
 _UNITS |= {f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGT", start=1)}
 _DURATION = re.compile(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
+_DURATION_PART = re.compile(r"([0-9.]+)(ms|s|m|h)")
+_NANOSECONDS = {"ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+_LONGEST = 2**63 - 1  # nanoseconds, as Go counts
 
 
 def _quantity(value: str) -> str:
@@ -39,7 +42,21 @@ def amount(quantity: str) -> Decimal:
 def _duration(value: str) -> str:
     if not _DURATION.fullmatch(value):
         raise refuse(f"{shown(value)} is not a duration; allowed: such as 90s, 10m or 1h30m")
+    if _nanoseconds(value) > _LONGEST:
+        raise refuse(
+            f"{shown(value)} is longer than Kueue can count; allowed: at most {_LONGEST // _NANOSECONDS['h']}h"
+        )
     return value
+
+
+def _some_time(value: str) -> str:
+    if _nanoseconds(value) < 1:
+        raise refuse(f"{shown(value)} is no time, with which Kueue does not start; allowed: such as 90s, 10m or 1h30m")
+    return value
+
+
+def _nanoseconds(duration: str) -> Decimal:
+    return sum((Decimal(count) * _NANOSECONDS[unit] for count, unit in _DURATION_PART.findall(duration)), Decimal(0))
 
 
 def _framework(value: str) -> str:
@@ -62,6 +79,7 @@ def _gate_of(addon: str) -> AfterValidator:
 
 Quantity = Annotated[str, AfterValidator(_quantity)]
 Duration = Annotated[str, AfterValidator(_duration)]
+PositiveDuration = Annotated[Duration, AfterValidator(_some_time)]
 Framework = Annotated[str, AfterValidator(_framework)]
 KueueGates = dict[Annotated[str, _gate_of("kueue")], bool]
 RayGates = dict[Annotated[str, _gate_of("ray")], bool]
@@ -103,9 +121,9 @@ class RequeuingSpec(Spec):
 class WaitForPodsReadySpec(Spec):
     """All or nothing: an admitted workload whose pods do not all become ready in time gives its quota back."""
 
-    timeout: Duration = "15m"
-    """How long its pods may take to become ready. Default 15m: a slice's nodes have to come first. Changed in
-    place."""
+    timeout: PositiveDuration = "15m"
+    """How long its pods may take to become ready, more than 0. Default 15m: a slice's nodes have to come first. Changed
+    in place."""
 
     recovery_timeout: Duration | None = None
     """How long a pod that was ready once may be missing. Default: as `timeout`. Changed in place."""

@@ -135,8 +135,8 @@ class TestKueueConfiguration:
     def test_cert_manager_takes_over_from_kueue(self) -> None:
         """Complaint 22: Kueue makes its own unless both chart and configuration say otherwise."""
         kueue = {"certificates": "cert-manager"}
-        assert addon("kueue", kueue=kueue).values["enableCertManager"] is True
-        assert kueue_configuration(kueue)["internalCertManagement"] == {"enable": False}
+        assert addon("kueue", kueue=kueue, certManager={}).values["enableCertManager"] is True
+        assert kueue_configuration(kueue, certManager={})["internalCertManagement"] == {"enable": False}
 
 
 class TestValues:
@@ -245,6 +245,11 @@ class TestRefusals:
             (
                 {"waitForPodsReady": {"timeout": "ten minutes"}},
                 r"timeout: 'ten minutes' is not a duration; allowed: such as 90s",
+            ),
+            ({"waitForPodsReady": {"timeout": "0h0m"}}, r"timeout: '0h0m' is no time, with which Kueue does not start"),
+            (
+                {"waitForPodsReady": {"recoveryTimeout": "2562047h60m"}},
+                r"recoveryTimeout: '2562047h60m' is longer than Kueue can count; allowed: at most 2562047h",
             ),
             ({"integrations": []}, r"integrations: is empty; allowed: batch/job, .*; or remove it for the default"),
             ({"integrations": ["pod", "pod"]}, r"integrations\[1\]: 'pod' stands in the list twice"),
