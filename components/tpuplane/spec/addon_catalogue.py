@@ -69,6 +69,8 @@ class AddonCatalogue:
     addons: Mapping[str, Addon]
     feature_gates: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
     """The gates of a release and their defaults, by add-on."""
+    needed_gates: Mapping[str, str] = field(default_factory=dict)
+    """Kueue's gates that teams' queues need, and why."""
     base_frameworks: tuple[str, ...] = ()
     """Kubernetes' own kinds that Kueue manages by default."""
     other_frameworks: tuple[str, ...] = ()
@@ -106,6 +108,7 @@ def addon_catalogue() -> AddonCatalogue:
     return AddonCatalogue(
         addons={key: _addon(key, entry) for key, entry in data["addons"].items()},
         feature_gates={"kueue": kueue["featureGates"], "ray": data["ray"]["featureGates"]},
+        needed_gates=kueue["neededGates"],
         base_frameworks=tuple(kueue["frameworks"]),
         other_frameworks=tuple(kueue["otherFrameworks"]),
         system_namespaces=tuple(kueue["systemNamespaces"]),

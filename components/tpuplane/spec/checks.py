@@ -13,6 +13,7 @@ from tpuplane.spec.class_checks import check_classes
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.existing import check_existing, check_existing_network
+from tpuplane.spec.gate_checks import check_gates
 from tpuplane.spec.gpu_checks import check_gpu_pool
 from tpuplane.spec.host_checks import check_hosts
 from tpuplane.spec.joined_names import check_joined_names
@@ -43,6 +44,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_classes(spec)
     yield from check_teams(spec)
     yield from check_multi_kueue(spec)
+    yield from check_gates(spec)
     yield from check_joined_names(spec)
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)

@@ -48,3 +48,15 @@ def test_a_team_has_its_namespaces_in_its_workers_and_in_the_manager() -> None:
     spec = PlatformSpec.parse(described(RIGHT, alone, {"beside": {"more": {**more, "network": network}}}))
     assert (workers_of(spec, "research"), clusters_of(spec, "research")) == (("main",), ("main", "hub"))
     assert (workers_of(spec, "local"), clusters_of(spec, "local")) == ((), ("more",))
+
+
+@pytest.mark.parametrize("gate", ["MultiKueue", "LendingLimit", "TopologyAwareScheduling"])
+def test_a_manager_keeps_the_gates_that_it_and_what_its_workers_give_teams_need(gate: str) -> None:
+    quota = {"slices": 1, "lendingLimit": 0}
+    teams = {"platform": {"teams": {"research": {"clusters": {"main": {"pools": {"trainer": quota}}}}}}}
+    off = {"beside": {"hub": {"addons": {"kueue": {"featureGates": {gate: False}}}}}}
+    PlatformSpec.parse(described(RIGHT, teams))
+    with pytest.raises(SpecError) as refused:
+        PlatformSpec.parse(described(RIGHT, teams, off))
+    (mistake,) = refused.value.mistakes
+    assert str(mistake).startswith(f"clusters.hub.addons.kueue.featureGates.{gate}: false, but ")

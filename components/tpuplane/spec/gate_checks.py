@@ -1,0 +1,60 @@
+"""Kueue's feature gates that are off although what teams are given needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tpuplane.spec.addon_catalogue import addon_catalogue
+from tpuplane.spec.errors import Mistake, Path
+from tpuplane.spec.hosts import HostsSpec
+from tpuplane.spec.multi_kueue import clusters_of
+from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.rules import broken
+
+
+def check_gates(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Refuse to switch off what the queues of a cluster need: Kueue would take their objects, and do something else."""
+    for key, cluster in spec.clusters.items():
+        off = (
+            []
+            if cluster.addons.kueue is None
+            else [it for it, on in cluster.addons.kueue.feature_gates.items() if not on]
+        )
+        needed = _needed(spec, key) if off else set()
+        for gate in off:
+            if gate in needed:
+                at: Path = ("clusters", key, "addons", "kueue", "featureGates", gate)
+                yield broken("kueue-gate", at, why=addon_catalogue().needed_gates[gate])
+
+
+def _needed(spec: PlatformSpec, key: str) -> set[str]:
+    """The gates that a cluster's queues need. A manager's are made of those of its workers."""
+    shared = spec.queues.multi_kueue
+    manager = shared is not None and shared.manager == key
+    places = shared.workers if shared is not None and manager else (key,)
+    teams = [team for name, team in spec.teams.items() if key in clusters_of(spec, name)]
+    shares = [
+        (spec.clusters[place], team.clusters[place])
+        for team in teams
+        for place in places
+        if place in team.clusters and place in spec.clusters
+    ]
+    quotas = [quota for _, share in shares for quota in (*share.pools.values(), *share.gpu_pools.values())]
+    pools = [cluster.pools[name] for cluster, share in shares for name in share.pools if name in cluster.pools]
+    gpus = [
+        cluster.gpu_pools[name] for cluster, share in shares for name in share.gpu_pools if name in cluster.gpu_pools
+    ]
+    fixed = [pool.autoscaling is None or _queued(pool) for pool in (*pools, *gpus)]
+    wanted = {
+        "HierarchicalCohorts": bool(teams),
+        "LendingLimit": any(quota.lending_limit is not None for quota in quotas),
+        "LocalQueueDefaulting": any(team.queue == "default" for team in teams),
+        "MultiKueue": manager,
+        # As in the plan: one elastic pool, and no flavor has a topology.
+        "TopologyAwareScheduling": bool(fixed) and all(fixed),
+    }
+    return {gate for gate, needs in wanted.items() if needs}
+
+
+def _queued(pool: HostsSpec) -> bool:
+    return pool.flex_start is not None and pool.flex_start.queued
