@@ -94,6 +94,9 @@ class TestKueueConfiguration:
         assert (rule["key"], rule["operator"]) == ("kubernetes.io/metadata.name", "NotIn")
         own = {entry.namespace for entry in addon_catalogue().addons.values()}
         assert own | {"kube-system", "gmp-system"} <= set(rule["values"])
+        # Of what a cluster has by default, or with storage, networking and checkpointing that it can be given.
+        gke = {"volumepopulator", "networking-dra-driver", "lustrecsi", "parallelstorecsi", "filestorecsi"}
+        assert {f"gke-managed-{it}" for it in gke | {"checkpointing", "cim", "system"}} <= set(rule["values"])
 
     def test_options_are_off_until_they_are_asked_for(self) -> None:
         assert {"fairSharing", "waitForPodsReady", "internalCertManagement"}.isdisjoint(kueue_configuration({}))
