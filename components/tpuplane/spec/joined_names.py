@@ -67,3 +67,13 @@ def _joined(spec: PlatformSpec) -> Iterator[_Joined]:
                 yield _Joined("namespace", f"{key}-{namespace}", (key, namespace), path)
                 queue = f"{key}-{namespace}-{team.queue}"
                 yield _Joined("queue", queue, (key, namespace, team.queue), path)
+                if team.members:
+                    yield _Joined("role", f"{key}-{namespace}-role", (key, namespace, "members"), path)
+                if name in _launched(spec, key):
+                    yield _Joined("role", f"{key}-{namespace}-launch-role", (key, namespace, "agent"), path)
+
+
+def _launched(spec: PlatformSpec, key: str) -> tuple[str, ...]:
+    """The teams that the cluster's Launch agent works for."""
+    agent = spec.clusters[key].addons.launch_agent if key in spec.clusters else None
+    return agent.teams if agent is not None else ()

@@ -57,6 +57,14 @@ CLASHES: dict[str, tuple[dict[str, Any], str]] = {
         described({}, {}, teams={"a": team("us", queue="b-jobs"), "a-b": team("us", queue="jobs")}),
         "teams.a-b: runs together with its cluster to 'us-a-b-jobs', as teams.a does; rename one",
     ),
+    "roles": (
+        described(
+            {"addons": {"kueue": {}, "launchAgent": {"queues": ["q"], "teams": ["a"]}}},
+            {},
+            teams={"a": team("us"), "a-launch": team("us", members=["user:ann@example.com"])},
+        ),
+        "teams.a-launch: runs together with its cluster to 'us-a-launch-role', as teams.a does; rename one",
+    ),
 }
 
 
@@ -85,6 +93,12 @@ def test_what_has_one_owner_or_another_kind_is_no_clash() -> None:
         teams={"ml": team("us")},
     )
     assert PlatformSpec.parse(right)
+
+
+def test_members_and_an_agent_may_share_a_namespace() -> None:
+    agent = {"addons": {"kueue": {}, "launchAgent": {"queues": ["q"], "teams": ["a", "a-launch"]}}}
+    member = {"members": ["user:ann@example.com"]}
+    assert PlatformSpec.parse(described(agent, {}, teams={"a": team("us", **member), "a-launch": team("us")}))
 
 
 def test_a_cluster_of_somebody_elses_is_another_kind_of_parent() -> None:
