@@ -60,4 +60,8 @@ def configure(address: str) -> None:
 
 def new_socket(kind: str) -> socket.socket:
     """A socket of this namespace, for whoever gets it; "tcp" or "udp"."""
-    return socket.socket(socket.AF_INET, socket.SOCK_STREAM if kind == "tcp" else socket.SOCK_DGRAM)
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM if kind == "tcp" else socket.SOCK_DGRAM)
+    if kind == "tcp":
+        # A Service that is served again may still have connections of its last listener, closed or open.
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    return made

@@ -14,6 +14,7 @@ from tpuplane_twin.sandbox.client import SandboxError, Sandboxes
 logger = logging.getLogger(__name__)
 
 _HTTPS = 443
+_AGAIN_SECONDS = 1.0  # until an address that could not be listened at is tried once more
 
 
 class PrivateEndpoints:
@@ -33,14 +34,16 @@ class PrivateEndpoints:
             while True:
                 changed.clear()
                 with contextlib.suppress(SandboxError):  # they are served again with the next daemon
-                    await self._listen()
+                    if not await self._listen():
+                        asyncio.get_running_loop().call_later(_AGAIN_SECONDS, changed.set)
                 await changed.wait()
         finally:
             self._vpc.unwatch(changed)
             for listener in self._listeners.values():
                 listener.close()
 
-    async def _listen(self) -> None:
+    async def _listen(self) -> bool:
+        """Listen at every address that is there; whether that was possible."""
         wanted = self._vpc.seen_from(self._place.network)
         for address in self._listeners.keys() - wanted.keys():
             self._listeners.pop(address).close()
@@ -49,11 +52,11 @@ class PrivateEndpoints:
             listener = await self._sandboxes.socket()
             try:
                 listener.bind((address, _HTTPS))
+                self._listeners[address] = await asyncio.start_server(self._serve, sock=listener)
             except OSError as error:
                 listener.close()
                 logger.warning("the private endpoint %s is not served in pods: %s", address, error)
-                continue
-            self._listeners[address] = await asyncio.start_server(self._serve, sock=listener)
+        return wanted.keys() == self._listeners.keys()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         address, source = writer.get_extra_info("sockname")[0], writer.get_extra_info("peername")[0]

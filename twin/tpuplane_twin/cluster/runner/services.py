@@ -19,6 +19,7 @@ logger = logging.getLogger(__name__)
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 _NAME = "kubernetes.io/service-name"
+_AGAIN_SECONDS = 1.0  # until an address that could not be listened at is tried once more
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Services:
         self._sandboxes = sandboxes
         self._dialler = dialler
         self._listeners: dict[tuple[str, int], asyncio.Server] = {}
+        self._served: dict[tuple[str, int], tuple[Service, str]] = {}
 
     async def run(self) -> None:
         """Serve until cancelled. The Service `kubernetes` is somebody else's."""
@@ -81,7 +83,7 @@ class Services:
         return [address for address, called, _ in self._pods(namespace, name) if called == host]
 
     async def _listen(self) -> None:
-        wanted = {
+        self._served = wanted = {
             (found.address, port): (found, name)
             for found in self._services.items.values()
             for port, name in found.ports
@@ -96,18 +98,22 @@ class Services:
                 listener = await self._sandboxes.socket()
                 try:
                     listener.bind(key)
+                    self._listeners[key] = await asyncio.start_server(self._serving(key), sock=listener)
                 except OSError as error:
                     listener.close()
                     logger.warning("the Service at %s:%s is not served in pods: %s", *key, error)
-                    continue
-                self._listeners[key] = await asyncio.start_server(self._serving(*wanted[key]), sock=listener)
+                    asyncio.get_running_loop().call_later(_AGAIN_SECONDS, self._changed.set)
 
-    def _serving(self, found: Service, port: str) -> Serve:
+    def _serving(self, key: tuple[str, int]) -> Serve:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            # Its port may have another name by now, or the address another Service.
+            found = self._served.get(key)
             try:
-                far = await self._reach(found, port)
+                if found is None:
+                    raise Unreachable("it is not served any more")
+                far = await self._reach(*found)
             except Unreachable as error:
-                logger.debug("%s/%s: %s", found.namespace, found.name, error)
+                logger.debug("the Service at %s:%s: %s", *key, error)
                 writer.transport.abort()
                 return
             with contextlib.suppress(OSError):

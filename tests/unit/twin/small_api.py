@@ -1,0 +1,75 @@
+"""An API server of a few answers, in the test's own process: lists, watches, and what is asked of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+
+from aiohttp import web
+from tpuplane_twin.cluster.api import Api, Object
+
+
+@dataclass
+class SmallApi:
+    """What it answers, and what it was asked."""
+
+    lists: dict[str, list[Object]] = field(default_factory=dict)
+    """The items by path; every other path answers as `answer` does."""
+    asked: list[tuple[str, str, Object]] = field(default_factory=list)
+    """Method, path and body of what was not a list."""
+    answer: Callable[[str, str], tuple[int, Object]] = lambda method, path: (200, {})
+    client: Api = field(init=False)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def change(self, path: str, *items: Object) -> None:
+        """Have the list at `path` be these; watches end, and whoever follows asks again."""
+        self.lists[path] = list(items)
+        former, self._changed = self._changed, asyncio.Event()
+        former.set()
+
+    def said(self, method: str, ending: str) -> list[Object]:
+        """The bodies of requests to paths that end so."""
+        return [body for asked, path, body in self.asked if asked == method and path.endswith(ending)]
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        if request.query.get("watch"):
+            response = web.StreamResponse()
+            await response.prepare(request)
+            await self._changed.wait()
+            return response
+        if request.method == "GET" and request.path in self.lists:
+            return web.json_response({"items": self.lists[request.path], "metadata": {"resourceVersion": "1"}})
+        body = await request.json() if request.can_read_body else {}
+        status, answer = self.answer(request.method, request.path)
+        self.asked.append((request.method, request.path, body))
+        return web.json_response(answer, status=status)
+
+
+@contextlib.asynccontextmanager
+async def small_api() -> AsyncIterator[SmallApi]:
+    """One that answers until the end of the block."""
+    found = SmallApi()
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", found.serve)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    host, port = runner.addresses[0][:2]
+    async with Api(f"http://{host}:{port}", tls=ssl.create_default_context(), token="a-token") as client:
+        found.client = client
+        yield found
+    await runner.cleanup()
+
+
+async def until(look: Callable[[], bool | Awaitable[bool]], within: float = 20) -> None:
+    """Wait until `look` says True; fails after `within` seconds."""
+    async with asyncio.timeout(within):
+        while True:
+            found = look()
+            if found if isinstance(found, bool) else await found:
+                return
+            await asyncio.sleep(0.02)
