@@ -21,6 +21,7 @@ class SmallApi:
     asked: list[tuple[str, str, Object]] = field(default_factory=list)
     """Method, path and body of what was not a list."""
     answer: Callable[[str, str], tuple[int, Object]] = lambda method, path: (200, {})
+    """Status and body by method and path; status 0 is an answer that breaks off."""
     client: Api = field(init=False)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -45,6 +46,12 @@ class SmallApi:
         body = await request.json() if request.can_read_body else {}
         status, answer = self.answer(request.method, request.path)
         self.asked.append((request.method, request.path, body))
+        if status == 0:
+            half = web.StreamResponse(headers={"Content-Length": "100"})
+            await half.prepare(request)
+            if request.transport is not None:
+                request.transport.close()
+            return half
         return web.json_response(answer, status=status)
 
 

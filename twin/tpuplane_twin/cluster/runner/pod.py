@@ -9,19 +9,21 @@ import os
 import signal
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tpuplane.tpu import SliceError
 
-from tpuplane_twin.cluster.api import ApiError, Object
-from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.runner import container, probes, status
 from tpuplane_twin.cluster.runner.beside import FIRST_DELAY, LONGEST_DELAY, Beside, Run
 from tpuplane_twin.cluster.runner.images import Image, image_named
 from tpuplane_twin.cluster.runner.orders import Orders, Surroundings
+from tpuplane_twin.cluster.runner.report import AWAY, Report
 from tpuplane_twin.cluster.runner.turns import Turn, Turns
 from tpuplane_twin.cluster.runner.volumes import NotThere, Volumes
 from tpuplane_twin.cluster.tunnel import Dialler
+from tpuplane_twin.files import DiskFull
 from tpuplane_twin.sandbox.client import SandboxError
 
 logger = logging.getLogger(__name__)
@@ -29,6 +31,10 @@ logger = logging.getLogger(__name__)
 _LOOK = 0.5  # seconds between looks at a container that is not ready, and at volumes it may wait for
 _REFRESH = 10.0  # seconds between looks at the volumes of a container that is ready
 _GRACE = 30  # seconds, Kubernetes' own default
+_KILLED = 128 + signal.SIGKILL
+_ENDED = ("Succeeded", "Failed")
+
+_UNPREPARED = (NotThere, KeyError, SliceError, DiskFull, *AWAY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +59,16 @@ class ProcessPod:
         self._image = image
         self._host = host
         self._container: Object = pod["spec"]["containers"][0]
-        self._layout, self._api = host.around.layout, host.around.api
+        self._layout = host.around.layout
+        self._report = Report(host.around.api, pod)
         folder = self._layout.folder / "pods" / pod["metadata"]["uid"]
-        self._volumes = Volumes(self._api, pod, folder / "volumes", self._layout.buckets)
+        self._volumes = Volumes(host.around.api, pod, folder / "volumes", self._layout.buckets)
         self._orders = Orders(host.around, pod, image, self._volumes, folder / "root")
         former: Object = next(iter(pod["status"].get("containerStatuses", ())), {})
-        # After the supervisor's end the process is another: as after a reboot of the node.
-        self._restarts = int(former.get("restartCount", 0)) + ("running" in former.get("state", {}))
+        self._lost: Object | None = former.get("state", {}).get("running")
+        self._restarts = int(former.get("restartCount", 0))
+        self._started = ""
+        self._over = pod["status"].get("phase") in _ENDED
         self._process: tuple[int, asyncio.Future[int]] | None = None
         self._said = ""
         self._initialised = False
@@ -80,22 +89,31 @@ class ProcessPod:
         return self._orders.log(name or self._container["name"])
 
     async def live(self) -> None:
-        """Run the container until it may not be started again."""
-        if self.pod["status"].get("phase") in ("Succeeded", "Failed"):
+        """Run the container until it may not be started again. An error that nobody foresaw is logged."""
+        await self._in_spite(self._live)
+
+    async def _live(self) -> None:
+        if self._over:
             return
+        if self._lost is not None:
+            # It ended with the supervisor: as at a reboot of the node.
+            if not container.restarts(self.pod, _KILLED):
+                await self._say_ended(_KILLED, self._lost["startedAt"])
+                return
+            self._restarts, self._lost = self._restarts + 1, None
         if refusal := self._image.refusal(self._container["image"]):
             await self._wait("ImageNotAvailable", refusal)
             return
         if remark := self._image.remark(self._container["image"]):
-            await self._event("Warning", "OtherVersion", remark)
+            await self._report.event("Warning", "OtherVersion", remark)
         last: Object | None = None
         delay = FIRST_DELAY
         while True:
             end = await self._start(last)
-            started = status.now()
+            started = self._started = status.now()
             begun = asyncio.get_running_loop().time()
-            works = [self._watch(started, last), *map(self._accompany, self._others())]
-            beside = [asyncio.create_task(work) for work in works]
+            works = [partial(self._watch, started, last), *(partial(self._accompany, each) for each in self._others())]
+            beside = [asyncio.create_task(self._in_spite(work)) for work in works]
             try:
                 # What ends the pod waits for the same.
                 code = await asyncio.shield(end)
@@ -106,21 +124,21 @@ class ProcessPod:
                 self._turn.give()
             last = status.terminated(code, started)
             if not container.restarts(self.pod, code):
-                await self._say(status.ended(self.pod, last, self._restarts))
+                await self._say_ended(code, started)
                 return
             self._restarts += 1
             if asyncio.get_running_loop().time() - begun > LONGEST_DELAY:
                 delay = FIRST_DELAY
             message = f"back-off {delay:g}s restarting container {self._container['name']}; its log is {self.log()}"
-            await self._event("Warning", "BackOff", f"exit code {code}: {message}")
-            await self._say(status.waiting(self.pod, "CrashLoopBackOff", message, self._restarts, last))
+            await self._report.event("Warning", "BackOff", f"exit code {code}: {message}")
+            await self._report.status(status.waiting(self.pod, "CrashLoopBackOff", message, self._restarts, last))
             await asyncio.sleep(delay)
             delay = min(delay * 2, LONGEST_DELAY)
 
     async def end(self, grace: float | None) -> None:
         """End the process, by SIGTERM and after `grace` seconds (the pod's own where None) by SIGKILL; delete the pod.
 
-        `live` must have been cancelled.
+        `live` must have been cancelled. Where finalizers hold the pod, it does no harm to end it once more.
         """
         process = self._process
         if process is not None and not process[1].done():
@@ -131,17 +149,12 @@ class ProcessPod:
                 if not process[1].done():
                     await self._host.signal(process[0], signal.SIGKILL)
                     await asyncio.wait([process[1]], timeout=_GRACE)
+        if not self._over:
+            # As a kubelet: some controllers let go of a pod in a terminal phase only.
+            ran = process is not None and self._started and process[1].done()
+            await self._say_ended(process[1].result() if ran else _KILLED, self._started or status.now())
         self._volumes.remove()
-        metadata = self.pod["metadata"]
-        body = {
-            "kind": "DeleteOptions",
-            "apiVersion": "v1",
-            "gracePeriodSeconds": 0,
-            # Another pod may have the name by now.
-            "preconditions": {"uid": metadata["uid"]},
-        }
-        url = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
-        await self._request("DELETE", url, body, "application/json")
+        await self._report.delete()
 
     async def _start(self, last: Object | None) -> asyncio.Future[int]:
         while True:
@@ -155,8 +168,8 @@ class ProcessPod:
                 self._process = await self._host.run(self._ordered)
                 self._beside = Beside(self._host.run, self._host.signal, self._process[0])
                 return self._process[1]
-            except (NotThere, KeyError, SliceError) as error:
-                await self._wait("FailedMount", str(error.args[0]), last)
+            except _UNPREPARED as error:
+                await self._wait("FailedMount", _words(error), last)
             except (SandboxError, OSError) as error:
                 await self._wait("FailedCreatePodSandBox", str(error), last)
             except asyncio.CancelledError:
@@ -173,7 +186,7 @@ class ProcessPod:
                 continue
             delay = FIRST_DELAY
             while True:
-                await self._say(status.waiting(self.pod, "PodInitializing", each["name"], self._restarts))
+                await self._report.status(status.waiting(self.pod, "PodInitializing", each["name"], self._restarts))
                 await self._asking.take()
                 try:
                     self._process = await self._host.run(await self._orders.of(each))
@@ -182,7 +195,7 @@ class ProcessPod:
                     self._asking.give()
                 if code == 0:
                     break
-                await self._event("Warning", "BackOff", f"init container {each['name']}: exit code {code}")
+                await self._report.event("Warning", "BackOff", f"init container {each['name']}: exit code {code}")
                 await asyncio.sleep(delay)
                 delay = min(delay * 2, LONGEST_DELAY)
 
@@ -200,16 +213,20 @@ class ProcessPod:
 
     async def _accompany(self, each: Object) -> None:
         """Run another container beside the first, until that ends."""
+        said = ""
 
         async def again(code: int) -> bool:
-            await self._event("Warning", "BackOff", f"container {each['name']}: exit code {code}")
+            await self._report.event("Warning", "BackOff", f"container {each['name']}: exit code {code}")
             return container.restarts(self.pod, code)
 
-        if self._beside is not None:
+        while self._beside is not None:
             try:
                 await self._beside.keep(lambda: self._orders.of(each), again)
-            except (KeyError, SliceError, ClusterError) as error:
-                await self._event("Warning", "Failed", f"container {each['name']}: {error}")
+                return
+            except (*_UNPREPARED, OSError) as error:
+                if said != (said := _words(error)):
+                    await self._report.event("Warning", "Failed", f"container {each['name']}: {said}")
+            await asyncio.sleep(_REFRESH)
 
     async def _watch(self, started: str, last: Object | None) -> None:
         """Say when it is ready and when not, and keep its volumes up to date."""
@@ -219,7 +236,7 @@ class ProcessPod:
         # A command costs more than a connection.
         look = _LOOK * (4 if "exec" in probe else 1)
         failures, ready, refreshed = 0, False, loop.time()
-        await self._say(status.running(self.pod, started, self._restarts, ready=False, last=last))
+        await self._report.status(status.running(self.pod, started, self._restarts, ready=False, last=last))
         while True:
             address, dialler = self.pod["status"]["podIP"], self._host.dialler
             # What is alive has started, though it may wait for others to be ready.
@@ -230,11 +247,11 @@ class ProcessPod:
             now_ready = succeeds or (ready and failures < probe.get("failureThreshold", 3))
             if now_ready != ready:
                 ready = now_ready
-                await self._say(status.running(self.pod, started, self._restarts, ready=ready, last=last))
+                await self._report.status(status.running(self.pod, started, self._restarts, ready=ready, last=last))
             if not ready or loop.time() - refreshed > _REFRESH:
                 refreshed = loop.time()
                 # What is missing now was there at the start: the process goes on with what it has.
-                with contextlib.suppress(NotThere, ClusterError):
+                with contextlib.suppress(NotThere, DiskFull, OSError, *AWAY):
                     await self._volumes.refresh()
             await asyncio.sleep(min(_REFRESH, probe.get("periodSeconds", 10)) if ready else look)
 
@@ -242,22 +259,23 @@ class ProcessPod:
         if f"{reason} {message}" != self._said:
             self._said = f"{reason} {message}"
             logger.warning("%s: %s: %s", self._layout.key, self.name, message)
-            await self._event("Warning", reason, message)
-            await self._say(status.waiting(self.pod, reason, message, self._restarts, last))
+            await self._report.event("Warning", reason, message)
+            await self._report.status(status.waiting(self.pod, reason, message, self._restarts, last))
 
-    async def _say(self, said: Object) -> None:
-        metadata = self.pod["metadata"]
-        url = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/status"
-        body = {"metadata": {"uid": metadata["uid"]}, "status": said}
-        await self._request("PATCH", url, body, "application/strategic-merge-patch+json")
+    async def _say_ended(self, code: int, started: str) -> None:
+        await self._report.status(status.ended(self.pod, status.terminated(code, started), self._restarts))
+        self._over = True
 
-    async def _event(self, kind: str, reason: str, message: str) -> None:
-        url = f"/api/v1/namespaces/{self.pod['metadata']['namespace']}/events"
-        await self._request("POST", url, status.event(self.pod, kind, reason, message), "application/json")
+    async def _in_spite(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do `work`, once more where it fails by something that nobody foresaw."""
+        while True:
+            try:
+                await work()
+                return
+            except Exception:
+                logger.exception("%s: %s", self._layout.key, self.name)
+            await asyncio.sleep(LONGEST_DELAY)
 
-    async def _request(self, method: str, url: str, body: Object, content_type: str) -> None:
-        try:
-            await self._api.request(method, url, body=body, content_type=content_type)
-        except ApiError as error:
-            # The pod, or its namespace, is being deleted: there is nobody to tell.
-            logger.debug("%s: %s", self.name, error)
+
+def _words(error: BaseException) -> str:
+    return str(error.args[0]) if len(error.args) == 1 else str(error) or type(error).__name__

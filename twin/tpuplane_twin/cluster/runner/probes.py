@@ -28,7 +28,8 @@ async def answers(probe: Object, container: Object, address: str, dialler: Diall
                 writer.close()
             if command := probe.get("exec"):
                 return await execute(command["command"]) == 0
-    except (SandboxError, Unreachable, OSError, TimeoutError, EOFError):
+    # A port that the container has no name for, or an answer that is no HTTP, is a ValueError.
+    except (SandboxError, Unreachable, OSError, TimeoutError, EOFError, ValueError):
         return False
     return True
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from tpuplane_twin.cluster.addresses import kubernetes_address
 from tpuplane_twin.cluster.api import Api, Object
-from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout
 from tpuplane_twin.cluster.mirror import Mirror
 from tpuplane_twin.cluster.runner import dns
@@ -36,6 +35,7 @@ PROCESS = "pods"
 _SOCKET = "pods.sock"
 _DNS = 53
 _DIAL_SECONDS = 10.0
+_AGAIN_SECONDS = 1.0  # between the end of a pod and the next look at whether it is gone
 
 
 @dataclass(slots=True)
@@ -121,6 +121,11 @@ class Runner:
         places = max(1, (os.cpu_count() or 1) // 2)
         around = Surroundings(self._layout, api, self._services, given)
         host = Host(around, self, self._run, self._signal, Turns(places), Turns(places))
+
+        def again(_: asyncio.Task[None]) -> None:
+            # Not at once: finalizers may hold the pod for long.
+            asyncio.get_running_loop().call_later(_AGAIN_SECONDS, changed.set)
+
         while True:
             changed.clear()
             present = {pod["metadata"]["uid"]: pod for pod in pods.items.values()}
@@ -129,17 +134,17 @@ class Runner:
                 image = self._image_of(pod)
                 if life is None and image is not None:
                     made = ProcessPod(pod, image, host)
-                    life = self._lives[uid] = _Life(made, asyncio.create_task(self._live(made)))
+                    life = self._lives[uid] = _Life(made, asyncio.create_task(made.live()))
                 if life is not None and "deletionTimestamp" in pod["metadata"] and life.stays:
                     life.ending = asyncio.create_task(
                         self._end(life, pod["metadata"].get("deletionGracePeriodSeconds"))
                     )
-                    life.ending.add_done_callback(lambda _: changed.set())
+                    life.ending.add_done_callback(again)
             for uid in self._lives.keys() - present.keys():
                 life = self._lives[uid]
                 if life.ending is None:
                     life.ending = asyncio.create_task(self._end(life, 0))
-                    life.ending.add_done_callback(lambda _: changed.set())
+                    life.ending.add_done_callback(again)
                 elif life.ending.done():
                     del self._lives[uid]
             await changed.wait()
@@ -156,19 +161,13 @@ class Runner:
         lives = self._lives.values()
         return next((life.pod.log(container) for life in lives if life.pod.name == f"{namespace}/{name}"), None)
 
-    async def _live(self, pod: ProcessPod) -> None:
-        try:
-            await pod.live()
-        except Exception:
-            logger.exception("%s: %s", self._layout.key, pod.name)
-
     async def _end(self, life: _Life, grace: float | None) -> None:
         life.task.cancel()
         await asyncio.gather(life.task, return_exceptions=True)
         try:
             await life.pod.end(grace)
-        except ClusterError as error:
-            logger.warning("%s: %s: %s", self._layout.key, life.pod.name, error)
+        except Exception:
+            logger.exception("%s: %s", self._layout.key, life.pod.name)
 
     async def _run(self, order: Object) -> tuple[int, asyncio.Future[int]]:
         await self._ready()
