@@ -108,7 +108,7 @@ def test_preemption_is_always_said_and_every_resource_covered(shared: Deployment
 
 @pytest.mark.parametrize(
     ("weight", "written"),
-    [(1, "1"), (3.0, "3"), (10, "10"), (0.5, "500m"), (2.25, "2250m"), (1000, "1k"), (0.0001, "1m")],
+    [(1, "1"), (3.0, "3"), (10, "10"), (0.5, "500m"), (2.25, "2250m"), (1000, "1k"), (0.0001, "1m"), (1e-9, "1m")],
 )
 def test_a_weight_is_written_as_kueue_writes_it_back(lab: Inputs, weight: float, written: str) -> None:
     lab["clusters"]["central1"]["addons"] = {"kueue": {}}

@@ -58,7 +58,8 @@ def cluster_queue_spec(queues: QueuesPlan, queue: ClusterQueuePlan) -> Spec:
         "resourceGroups": _groups(queues, queue.flavors),
     }
     if queue.weight is not None:
-        spec["fairSharing"] = {"weight": canonical(f"{queue.weight:f}")}
+        # A weight of nothing would be another promise: the team would be the first that gives back what it borrowed.
+        spec["fairSharing"] = {"weight": canonical(f"{max(queue.weight, 0.001):f}")}
     if queue.checks:
         spec["admissionChecksStrategy"] = {"admissionChecks": [_check_use(it) for it in queue.checks]}
     return spec
