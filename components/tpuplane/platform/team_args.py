@@ -115,7 +115,7 @@ class PriorityArgs(TypedDict):
     is now lower may be preempted at once."""
 
     description: NotRequired[str]
-    """What it is for. Default: nothing. Changed in place."""
+    """What it is for, in at most 2048 characters, as Kueue has it. Default: nothing. Changed in place."""
 
 
 class MultiKueueArgs(TypedDict):

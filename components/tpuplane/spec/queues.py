@@ -32,8 +32,8 @@ class PrioritySpec(Spec):
     """Higher goes first, and may preempt lower. Changed in place, for work that waits and work that runs: what runs and
     is now lower may be preempted at once."""
 
-    description: str = ""
-    """What it is for. Default: nothing. Changed in place."""
+    description: Annotated[str, Field(max_length=2048)] = ""
+    """What it is for, in at most 2048 characters, as Kueue has it. Default: nothing. Changed in place."""
 
 
 _PRIORITIES = {

@@ -11,6 +11,8 @@ from tpuplane.spec.fields import Name, Namespace, Spec, refuse
 PodSecurity = Literal["privileged", "baseline", "restricted"]
 """Levels of Kubernetes' Pod Security Standards, by the name that namespaces' labels have for them."""
 
+# More than any cluster has. Kueue counts thousandths of a core and bytes in 64 bits, and 2^30 bytes are a GB here.
+_MOST = 10**9
 _SUBJECT_KINDS = ("group", "user", "serviceAccount")
 
 
@@ -36,7 +38,7 @@ class PoolQuotaSpec(Spec):
     chips: Annotated[int, Field(ge=0)] | None = None
     """The same in chips; whole slices only. Changed in place."""
 
-    borrowing_limit: Annotated[int, Field(ge=0)] | None = None
+    borrowing_limit: Annotated[int, Field(ge=0, le=_MOST)] | None = None
     """Most that the team may borrow beyond its own, in the unit of the quota. Default: no limit. Changed in place."""
 
     lending_limit: Annotated[int, Field(ge=0)] | None = None
@@ -53,7 +55,7 @@ class GpuQuotaSpec(Spec):
     """The same in GPUs as pods ask for them: a GPU that is divided or shared counts for each container. Changed in
     place."""
 
-    borrowing_limit: Annotated[int, Field(ge=0)] | None = None
+    borrowing_limit: Annotated[int, Field(ge=0, le=_MOST)] | None = None
     """Most that the team may borrow beyond its own, in the unit of the quota. Default: no limit. Changed in place."""
 
     lending_limit: Annotated[int, Field(ge=0)] | None = None
@@ -63,13 +65,13 @@ class GpuQuotaSpec(Spec):
 class CpuQuotaSpec(Spec):
     """A team's part of the system pool: room for Ray heads, coordinators and other work without chips."""
 
-    cores: Annotated[int, Field(ge=0)] = 16
+    cores: Annotated[int, Field(ge=0, le=_MOST)] = 16
     """CPU cores. Default 16. Changed in place."""
 
-    memory_gb: Annotated[int, Field(ge=0)] = 64
+    memory_gb: Annotated[int, Field(ge=0, le=_MOST)] = 64
     """Memory in GB of 2^30 bytes, as Compute Engine counts. Default 64. Changed in place."""
 
-    storage_gb: Annotated[int, Field(ge=0)] = 100
+    storage_gb: Annotated[int, Field(ge=0, le=_MOST)] = 100
     """Ephemeral storage in GB. Default 100. Changed in place."""
 
 

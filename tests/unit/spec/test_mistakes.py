@@ -57,6 +57,13 @@ def test_a_mistake_is_one_clear_line(case: dict[str, Any]) -> None:
     assert lines(changed(changes)) == [case["line"]]
 
 
+def test_a_description_is_no_longer_than_kueue_takes() -> None:
+    wrong = changed({"queues": {"priorities": {"urgent": {"value": 1, "description": "x" * 2049}}}})
+    (line,) = lines(wrong)
+    assert line.startswith("queues.priorities.urgent.description: ")
+    assert line.endswith(" is too long; allowed: at most 2048 characters")
+
+
 def test_the_description_that_the_table_changes_is_right() -> None:
     assert PlatformSpec.parse(RIGHT).clusters["east"].pools["trainer"].max_slices == 2
 
