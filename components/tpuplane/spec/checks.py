@@ -12,7 +12,7 @@ from tpuplane.spec.auto_provisioning_checks import check_auto_provisioning
 from tpuplane.spec.class_checks import check_classes
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
-from tpuplane.spec.existing import check_existing, check_existing_network
+from tpuplane.spec.existing import check_distinct, check_existing, check_existing_network
 from tpuplane.spec.gate_checks import check_gates
 from tpuplane.spec.gpu_checks import check_gpu_pool
 from tpuplane.spec.host_checks import check_hosts
@@ -38,6 +38,7 @@ def check(spec: PlatformSpec) -> list[Mistake]:
 
 def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_overlaps(spec.clusters)
+    yield from check_distinct(spec.name, spec.clusters)
     yield from check_reservations(spec)
     yield from check_quotas(spec)
     yield from check_limits(spec)

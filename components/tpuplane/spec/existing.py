@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pydantic.alias_generators import to_camel
 
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, shown
 from tpuplane.spec.locations import region_of
+from tpuplane.spec.names import cluster_name
 
 SHAPES_THE_CLUSTER = frozenset(
     {
@@ -36,6 +37,21 @@ def check_existing(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
             yield Mistake(
                 (*at, to_camel(field)),
                 "shapes the cluster, but `existing` says that somebody else made it; remove it, or remove existing",
+            )
+
+
+def check_distinct(platform: str, clusters: Mapping[str, ClusterSpec]) -> Iterator[Mistake]:
+    """Refuse one cluster under two keys: each would make the same queues and add-ons in it."""
+    known: dict[tuple[str, str], str] = {}
+    for key, cluster in clusters.items():
+        name = cluster.existing.name if cluster.existing is not None else cluster_name(platform, key)
+        first = known.setdefault((cluster.location, name), key)
+        if first != key:
+            # Of a cluster of somebody else's and one that is made here, the former is said wrong.
+            wrong, other = (key, first) if cluster.existing is not None else (first, key)
+            yield Mistake(
+                ("clusters", wrong, "existing", "name"),
+                f"{shown(name)} in {cluster.location} is clusters.{other} too; describe it once",
             )
 
 

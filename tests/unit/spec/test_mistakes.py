@@ -64,6 +64,12 @@ def test_a_description_is_no_longer_than_kueue_takes() -> None:
     assert line.endswith(" is too long; allowed: at most 2048 characters")
 
 
+def test_clusters_of_one_name_in_two_places_are_two() -> None:
+    theirs = {place: {"location": place, "existing": {"name": "theirs"}} for place in ("us-central1", "us-east5")}
+    spec = PlatformSpec.parse({"name": "lab", "project": "tpuplane-lab", "clusters": theirs})
+    assert list(spec.clusters) == list(theirs)
+
+
 def test_the_description_that_the_table_changes_is_right() -> None:
     assert PlatformSpec.parse(RIGHT).clusters["east"].pools["trainer"].max_slices == 2
 
