@@ -27,6 +27,7 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from _check_preemption(spec)
     yield from _check_order(spec.queues.capacity_order)
     yield from _check_launch_agents(spec)
+    yield from _check_ray(spec)
     promised: _Promised = defaultdict(dict)
     promised_gpus: _Promised = defaultdict(dict)
     for name, team in spec.teams.items():
@@ -70,6 +71,19 @@ def _check_launch_agents(spec: PlatformSpec) -> Iterator[Mistake]:
             if name not in here:
                 path = ("clusters", key, "addons", "launchAgent", "teams", index)
                 yield Mistake(path, choice(name, "a team of the cluster", here))
+
+
+def _check_ray(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Refuse an operator that leaves a team's Ray clusters alone. Somebody else's cluster may have another one."""
+    for key, cluster in spec.clusters.items():
+        watched = cluster.addons.ray.watch_namespaces
+        if not watched or cluster.existing is not None:
+            continue
+        here = (namespaces_of(name, team) for name, team in spec.teams.items() if key in team.clusters)
+        missing = [namespace for namespaces in here for namespace in namespaces if namespace not in watched]
+        if missing:
+            path = ("clusters", key, "addons", "ray", "watchNamespaces")
+            yield broken("ray-watches-teams", path, ("teams",), missing=", ".join(missing))
 
 
 def _check_groups(spec: PlatformSpec, name: str) -> Iterator[Mistake]:
