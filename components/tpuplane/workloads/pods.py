@@ -137,10 +137,15 @@ def pod_spec(group: PodsSpec, container: str, extra: Manifest | None = None) -> 
         ],
     }
     if group.absent_labels:
-        absent = [{"key": label, "operator": "DoesNotExist"} for label in group.absent_labels]
-        required = {"nodeSelectorTerms": [{"matchExpressions": absent}]}
-        pod["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+        pod["affinity"] = affinity_without(*group.absent_labels)
     return pod
+
+
+def affinity_without(*labels: str) -> Manifest:
+    """`affinity` to nodes that have none of these labels."""
+    absent = [{"key": label, "operator": "DoesNotExist"} for label in labels]
+    required = {"nodeSelectorTerms": [{"matchExpressions": absent}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
 
 
 def node_selector(group: PodsSpec) -> dict[str, str]:
