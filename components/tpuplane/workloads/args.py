@@ -65,7 +65,9 @@ class PodsArgs(TypedDict):
     """Container image."""
 
     capacity: NotRequired[str]
-    """Run on hosts bought in this way only. Default: on any. `reservation` needs the reservation's name."""
+    """Run on hosts bought in this way only. Default: on any. `reservation` needs the reservation's name. `on-demand`
+    does not keep a Ray slice of several hosts off reserved ones, unless a queue does: GKE's TPU webhook writes its own
+    affinity over that of such pods."""
 
     reservation: NotRequired[str]
     """Run on hosts of this reservation only. Only with capacity: reservation."""

@@ -48,7 +48,9 @@ class PodsSpec(Spec):
     """Container image."""
 
     capacity: Capacity | None = None
-    """Run on hosts bought in this way only. Default: on any. `reservation` needs the reservation's name."""
+    """Run on hosts bought in this way only. Default: on any. `reservation` needs the reservation's name. `on-demand`
+    does not keep a Ray slice of several hosts off reserved ones, unless a queue does: GKE's TPU webhook writes its own
+    affinity over that of such pods."""
 
     reservation: str | None = None
     """Run on hosts of this reservation only. Only with capacity: reservation."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from cluster_objects import environment
+from tpuplane.workloads.pods import affinity_without
 from tpuplane_twin.cluster.tpu_webhook import jobs, ray
 from tpuplane_twin.cluster.tpu_webhook.pods import Pod, Refused, patch
 
@@ -47,6 +48,14 @@ def job_pod(index: int, *containers: dict[str, Any], **labels: str) -> Pod:
     found["metadata"]["labels"] = {jobs.JOB: "train", jobs.INDEX: str(index), **labels}
     found["spec"]["subdomain"] = "train-svc"
     return found
+
+
+@pytest.mark.parametrize(("topology", "chips", "kept"), [("4x4", 4, False), ("2x2", 4, True), ("4x4", 0, True)])
+def test_node_affinity_is_lost_on_slices_of_several_hosts_alone(topology: str, chips: int, kept: bool) -> None:
+    """As docs/workloads.md says of `capacity: on-demand`; a Ray head, without chips, keeps its own."""
+    pod = ray_pod("tpu-v6e-slice", topology, 0, container(chips))
+    pod["spec"]["affinity"] = affinity_without("cloud.google.com/reservation-name")
+    assert ("nodeAffinity" in ray.mutate(pod)["spec"]["affinity"]) is kept
 
 
 def test_every_container_of_a_7x_host_is_a_worker() -> None:
