@@ -174,6 +174,24 @@ def test_a_wrong_slice_is_refused_before_anything_is_registered(kind: Any) -> No
     assert not list(deploy(program).registrations)
 
 
+LONGEST: dict[type[pulumi.ComponentResource], int] = {RayCluster: 53, RayJob: 47, RayService: 47, Multislice: 26}
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_name_that_its_operator_refuses_is_refused_before_anything_is_registered(kind: Any) -> None:
+    args, most = KINDS[kind][3], LONGEST[kind]
+    assert deploy(lambda: kind("a" * most, args)).one(made_kind(kind))
+
+    def program() -> None:
+        for name in ("a" * (most + 1), "1a", "A", "a-", "a.b", ""):
+            with pytest.raises(
+                SpecError, match=f"^name: .* is no name of a {kind.__name__}; allowed: 1 to {most} lower-case"
+            ):
+                kind(name, args)
+
+    assert not list(deploy(program).registrations)
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_the_args_are_the_fields_of_the_spec(kind: Any) -> None:
     spec, args, _, _ = KINDS[kind]

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.spec.fields import Name, Namespace, refuse
 from tpuplane.workloads.kueue_labels import QUEUE_PATH, job_labels
+from tpuplane.workloads.names import check_name
 from tpuplane.workloads.pods import Manifest, pod_spec
 from tpuplane.workloads.slices import SliceGroupSpec
 
@@ -72,7 +73,11 @@ class MultisliceSpec(SliceGroupSpec):
 
 
 def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:
-    """A JobSet. Losing a host to maintenance starts everything again and counts as no failure."""
+    """A JobSet. Losing a host to maintenance starts everything again and counts as no failure.
+
+    Raises `SpecError` if none can have this name.
+    """
+    check_name("Multislice", name)
     shape = spec.slice
     labels = job_labels(spec.queue, spec.priority_class)
     metadata: Manifest = {"name": name, "namespace": spec.namespace, "labels": labels}

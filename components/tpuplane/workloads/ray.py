@@ -10,6 +10,7 @@ from tpuplane.quantities import canonical
 from tpuplane.spec.addon_catalogue import addon_catalogue
 from tpuplane.spec.fields import Name, Namespace, Spec, refuse
 from tpuplane.workloads.kueue_labels import QUEUE_PATH, job_labels
+from tpuplane.workloads.names import check_name
 from tpuplane.workloads.pods import Manifest, affinity_without
 from tpuplane.workloads.ray_dashboard import DashboardSpec, dashboard_environment
 from tpuplane.workloads.ray_groups import GpuWorkerGroupSpec, WorkerGroupSpec, worker_group
@@ -192,12 +193,12 @@ def _check_pod_sets(cluster: RayClusterSpec, kind: str, at: str) -> None:
 
 
 def ray_cluster_manifest(name: str, spec: RayClusterSpec) -> Manifest:
-    """A RayCluster."""
+    """A RayCluster. Raises `SpecError` if none can have this name."""
     return _object("RayCluster", name, spec, _cluster(spec))
 
 
 def ray_job_manifest(name: str, spec: RayJobSpec) -> Manifest:
-    """A RayJob."""
+    """A RayJob. Raises `SpecError` if none can have this name."""
     cluster = _cluster(spec.cluster)
     (head,) = cluster["headGroupSpec"]["template"]["spec"]["containers"]
     job: Manifest = {
@@ -217,7 +218,7 @@ def ray_job_manifest(name: str, spec: RayJobSpec) -> Manifest:
 
 
 def ray_service_manifest(name: str, spec: RayServiceSpec) -> Manifest:
-    """A RayService."""
+    """A RayService. Raises `SpecError` if none can have this name."""
     # KubeRay (1.6) gives the cluster the service's `suspend` again after Kueue's webhook has set it; left out, it would
     # be no value, with which a suspended cluster never goes on.
     service = {"serveConfigV2": spec.serve_config, "rayClusterConfig": {**_cluster(spec.cluster), "suspend": False}}
@@ -225,6 +226,7 @@ def ray_service_manifest(name: str, spec: RayServiceSpec) -> Manifest:
 
 
 def _object(kind: str, name: str, cluster: RayClusterSpec, spec: Manifest) -> Manifest:
+    check_name(kind, name)
     labels = job_labels(cluster.queue, cluster.priority_class)
     metadata: Manifest = {"name": name, "namespace": cluster.namespace, "labels": labels}
     return {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}

@@ -33,7 +33,7 @@ class RayCluster(pulumi.ComponentResource):
     refuses another queue and a first priority class, and none where there was one always. To start it anew, give it
     another name.
 
-    Raises `SpecError` if the description is wrong, before anything is registered.
+    Raises `SpecError` if the name or the description is wrong, before anything is registered.
     """
 
     def __init__(self, name: str, args: RayClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -47,7 +47,7 @@ class RayJob(pulumi.ComponentResource):
     """A program on a Ray cluster of its own. A change runs it anew, but for those of `keep_seconds` and
     `priority_class`.
 
-    Raises `SpecError` if the description is wrong, before anything is registered.
+    Raises `SpecError` if the name or the description is wrong, before anything is registered.
     """
 
     def __init__(self, name: str, args: RayJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -63,7 +63,7 @@ class RayService(pulumi.ComponentResource):
     A change of its pods brings up a second Ray cluster, and the first goes once that one serves. Another queue or
     priority class, and other numbers of slices or pods, hold from the next cluster on: alone they bring up none.
 
-    Raises `SpecError` if the description is wrong, before anything is registered.
+    Raises `SpecError` if the name or the description is wrong, before anything is registered.
     """
 
     def __init__(self, name: str, args: RayServiceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -77,7 +77,7 @@ class Multislice(pulumi.ComponentResource):
     """A program on one or more slices, as a JobSet. A change runs it anew, but for those of `keep_seconds` and
     `priority_class`.
 
-    Raises `SpecError` if the description is wrong, before anything is registered.
+    Raises `SpecError` if the name or the description is wrong, before anything is registered.
     """
 
     def __init__(self, name: str, args: MultisliceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
