@@ -199,7 +199,7 @@ class RayJobArgs(TypedDict):
     """Command that runs on the head, such as `python train.py`. A change replaces the job."""
 
     runtime_env: NotRequired[str]
-    """Ray's runtime environment, as YAML. Default: none. A change replaces the job."""
+    """Ray's runtime environment, a mapping in YAML. Default: none. A change replaces the job."""
 
     deadline_seconds: NotRequired[int]
     """End it after this time. Default: never. A change replaces the job."""
@@ -220,7 +220,7 @@ class RayServiceArgs(TypedDict):
     numbers of slices or pods hold from the next cluster on."""
 
     serve_config: str
-    """Ray Serve's configuration (`applications: …`), as YAML. Changed in place."""
+    """Ray Serve's configuration (`applications: …`), a mapping in YAML. Changed in place."""
 
 
 class MultisliceArgs(SliceGroupArgs):

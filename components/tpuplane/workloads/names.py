@@ -12,7 +12,7 @@ _LONGEST = {"RayCluster": 53, "RayJob": 47, "RayService": 47, "Multislice": 26}
 
 
 def check_name(kind: str, name: str) -> None:
-    """Raise `SpecError` if a workload of this kind cannot have the name (a DNS-1035 label that its operator extends)."""
+    """Raise `SpecError` if a workload of this kind cannot have the name, a DNS-1035 label that its operator extends."""
     most = _LONGEST[kind]
     if not re.fullmatch("[a-z](?:[-a-z0-9]*[a-z0-9])?", name) or len(name) > most:
         allowed = (

@@ -15,6 +15,7 @@ from tpuplane.workloads.pods import Manifest, affinity_without
 from tpuplane.workloads.ray_dashboard import DashboardSpec, dashboard_environment
 from tpuplane.workloads.ray_groups import GpuWorkerGroupSpec, WorkerGroupSpec, worker_group
 from tpuplane.workloads.volumes import Bucket, Folder, mount
+from tpuplane.workloads.yaml_text import YamlMapping
 
 API_VERSION = "ray.io/v1"
 
@@ -143,8 +144,8 @@ class RayJobSpec(Spec):
     entrypoint: Annotated[str, Field(min_length=1)]
     """Command that runs on the head, such as `python train.py`. A change replaces the job."""
 
-    runtime_env: str | None = None
-    """Ray's runtime environment, as YAML. Default: none. A change replaces the job."""
+    runtime_env: YamlMapping | None = None
+    """Ray's runtime environment, a mapping in YAML. Default: none. A change replaces the job."""
 
     deadline_seconds: Annotated[int, Field(ge=1)] | None = None
     """End it after this time. Default: never. A change replaces the job."""
@@ -169,8 +170,8 @@ class RayServiceSpec(Spec):
     """The cluster. A change that KubeRay cannot make in place brings up a second one before the first goes. Other
     numbers of slices or pods hold from the next cluster on."""
 
-    serve_config: Annotated[str, Field(min_length=1)]
-    """Ray Serve's configuration (`applications: …`), as YAML. Changed in place."""
+    serve_config: YamlMapping
+    """Ray Serve's configuration (`applications: …`), a mapping in YAML. Changed in place."""
 
 
 def _check_pod_sets(cluster: RayClusterSpec, kind: str, at: str) -> None:

@@ -193,6 +193,24 @@ def test_what_no_slice_can_run_is_refused(changes: dict[str, Any], said: str) ->
         multislice(**changes)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: b\nc: [b", "not YAML: .* in line 2"),
+        ("a: \0", "not YAML: a character that YAML does not allow"),
+        ("- a", "no YAML mapping; allowed: fields and their values"),
+        ("a", "no YAML mapping"),
+        (" ", "no YAML mapping"),
+        ("", "no YAML mapping"),
+    ],
+)
+def test_what_ray_cannot_read_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        RayJobSpec.model_validate({"cluster": cluster(), "entrypoint": "python train.py", "runtimeEnv": text})
+    with pytest.raises(ValidationError, match=said):
+        RayServiceSpec.model_validate({"cluster": cluster(), "serveConfig": text})
+
+
 def groups(number: int, *names: str) -> dict[str, Any]:
     """Worker groups: so many, and these."""
     return dict.fromkeys((*(f"g{index}" for index in range(number)), *names), V6E)

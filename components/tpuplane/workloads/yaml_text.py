@@ -1,0 +1,27 @@
+"""Text that Ray reads as YAML. KubeRay passes it on, and says in a status alone that it cannot be read."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import yaml
+from pydantic import AfterValidator
+
+from tpuplane.spec.fields import refuse
+
+
+def _mapping(text: str) -> str:
+    try:
+        found = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        # The text itself is not shown: it may hold passwords.
+        line = f" in line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise refuse(f"not YAML: {error.problem}{line}") from None
+    except yaml.YAMLError:
+        raise refuse("not YAML: a character that YAML does not allow") from None
+    if not isinstance(found, dict):
+        raise refuse("no YAML mapping; allowed: fields and their values")
+    return text
+
+
+YamlMapping = Annotated[str, AfterValidator(_mapping)]
