@@ -12,9 +12,9 @@ from tpuplane.spec.fields import Name, Namespace, Spec, refuse
 from tpuplane.workloads.kueue_labels import QUEUE_PATH, job_labels
 from tpuplane.workloads.names import check_name
 from tpuplane.workloads.pods import Manifest, affinity_without
-from tpuplane.workloads.ray_dashboard import DashboardSpec, dashboard_environment
+from tpuplane.workloads.ray_dashboard import LIBTPU_LOGS, DashboardSpec, dashboard_environment
 from tpuplane.workloads.ray_groups import GpuWorkerGroupSpec, WorkerGroupSpec, worker_group
-from tpuplane.workloads.volumes import Bucket, Folder, mount
+from tpuplane.workloads.volumes import Bucket, Folder, check_folders, mount
 from tpuplane.workloads.yaml_text import YamlMapping
 
 API_VERSION = "ray.io/v1"
@@ -116,6 +116,11 @@ class RayClusterSpec(Spec):
     @model_validator(mode="after")
     def _check_queue(self) -> RayClusterSpec:
         _check_pod_sets(self, "RayCluster", "")
+        return self
+
+    @model_validator(mode="after")
+    def _check_folders(self) -> RayClusterSpec:
+        check_folders(self.config_maps, self.buckets, LIBTPU_LOGS if self.workers else None)
         return self
 
     @model_validator(mode="after")

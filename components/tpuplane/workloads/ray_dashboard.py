@@ -18,8 +18,8 @@ from tpuplane.workloads.pods import Manifest
 
 _URL = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*[^\s/?#])?")
 
-# Where libtpu writes, unless TPU_LOG_DIR says otherwise.
-_LIBTPU_LOGS = "/tmp/tpu_logs"  # noqa: S108
+LIBTPU_LOGS = "/tmp/tpu_logs"  # noqa: S108
+"""Where libtpu writes, unless TPU_LOG_DIR says otherwise."""
 
 
 def _url(value: str) -> str:
@@ -85,4 +85,4 @@ def keep_libtpu_logs(pod: Manifest) -> None:
     """Make the folder of libtpu's logs before Ray starts: Ray shows it in its dashboard only if it is there by then."""
     pod.setdefault("volumes", []).append({"name": "libtpu-logs", "emptyDir": {}})
     mounts = pod["containers"][0].setdefault("volumeMounts", [])
-    mounts.append({"name": "libtpu-logs", "mountPath": _LIBTPU_LOGS})
+    mounts.append({"name": "libtpu-logs", "mountPath": LIBTPU_LOGS})

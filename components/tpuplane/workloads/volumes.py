@@ -5,14 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from tpuplane.spec.errors import shown
+from tpuplane.spec.fields import refuse
 from tpuplane.workloads.pods import Manifest
 
-Folder = Annotated[str, Field(pattern="^/.")]
+
+def _folder(path: str) -> str:
+    # In one way only, or two keys were one folder.
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if not path.startswith("/") or not parts or ".." in parts or ":" in path:
+        raise refuse(f"{shown(path)} is no folder; allowed: an absolute path without ':' and '..', such as /data")
+    if path != (shortest := "/" + "/".join(parts)):
+        raise refuse(f"{shown(path)} can be written shorter; nearest: {shortest}")
+    return path
+
+
+Folder = Annotated[str, AfterValidator(_folder)]
 
 # https://cloud.google.com/storage/docs/buckets#naming
 Bucket = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$")]
+
+
+def check_folders(config_maps: Mapping[str, str], buckets: Mapping[str, str], taken: str | None) -> None:
+    """Raise what pydantic shows if a folder would have two contents. `taken` is one that pods have already."""
+    if twice := config_maps.keys() & buckets.keys():
+        raise refuse(f"buckets.{min(twice)}: configMaps has this folder, too; choose another")
+    for field, folders in (("configMaps", config_maps), ("buckets", buckets)):
+        if taken in folders:
+            raise refuse(f"{field}.{taken}: the pods have a volume of their own there; choose another")
 
 
 def mount(template: Manifest, config_maps: Mapping[str, str], buckets: Mapping[str, str]) -> None:

@@ -45,6 +45,30 @@ def test_pods_without_buckets_get_no_sidecar() -> None:
         assert not any("csi" in volume for volume in template["spec"].get("volumes", ()))
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"buckets": {"/data:ro": "acme"}}, "'/data:ro' is no folder; allowed: an absolute path"),
+        ({"buckets": {"/": "acme"}}, "'/' is no folder"),
+        ({"config_maps": {"/a/../b": "settings"}}, "'/a/../b' is no folder"),
+        ({"buckets": {"/data": "a-data", "/data/": "b-data"}}, "'/data/' can be written shorter; nearest: /data"),
+        ({"buckets": {"//data/./set": "acme"}}, "nearest: /data/set"),
+        ({"config_maps": {"/a": "settings"}, "buckets": {"/a": "acme"}}, "buckets./a: configMaps has this folder"),
+        ({"config_maps": {"/tmp/tpu_logs": "settings"}}, "configMaps./tmp/tpu_logs: the pods have a volume"),
+        ({"buckets": {"/tmp/tpu_logs": "acme"}}, "buckets./tmp/tpu_logs: the pods have a volume"),
+    ],
+)
+def test_a_folder_has_one_content(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        templates(**changes)
+
+
+def test_without_slices_libtpus_folder_is_free() -> None:
+    gpus = {"workers": {}, "gpu_workers": {"gpu": {"accelerator": "nvidia-l4", "image": "i"}}}
+    for template in templates(**gpus, buckets={"/tmp/tpu_logs": "acme"}):
+        assert [mount["mountPath"] for mount in template["spec"]["containers"][0]["volumeMounts"]] == ["/tmp/tpu_logs"]
+
+
 @pytest.mark.parametrize("buckets", [{"data": "acme"}, {"/data": "gs://acme"}, {"/data": "Acme"}, {"/data": "_"}])
 def test_what_is_no_folder_or_no_bucket_is_refused(buckets: dict[str, str]) -> None:
     with pytest.raises(ValidationError, match="buckets"):
