@@ -69,6 +69,9 @@ class MultisliceSpec(SliceGroupSpec):
                 f"slices: {self.slices} slices of {shape} cannot be joined; allowed: 1, or a multi-host topology of a "
                 "generation with multislice"
             )
+        twice = [it["name"] for it in _environment("", self) if it["name"] in self.env] if self.set_megascale else []
+        if twice:
+            raise refuse(f"env.{twice[0]}: setMegascale sets it, too; remove one")
         return self
 
 

@@ -168,7 +168,9 @@ def test_host_maintenance_counts_as_no_failure() -> None:
 
 
 def test_the_multislice_environment_is_each_pods_own_place() -> None:
-    (jobs,) = multislice_manifest("pretrain", multislice(setMegascale=True))["spec"]["replicatedJobs"]
+    assert multislice(env={"TPU_WORKER_ID": "0"})
+    spec = multislice(setMegascale=True, env={"A": "b"})
+    (jobs,) = multislice_manifest("pretrain", spec)["spec"]["replicatedJobs"]
     (container,) = jobs["template"]["spec"]["template"]["spec"]["containers"]
     names = [entry["name"] for entry in container["env"]]
     environment = {entry["name"]: entry.get("value") for entry in container["env"]}
@@ -185,6 +187,7 @@ def test_the_multislice_environment_is_each_pods_own_place() -> None:
         ({"topology": "2x2"}, "2 slices of v6e 2x2 cannot be joined"),
         ({"cpu": 180}, "180 leaves nothing for GKE's own pods; allowed: less than the 180 of ct6e-standard-4t"),
         ({"capacity": "reservation"}, "goes with capacity: reservation"),
+        ({"setMegascale": True, "env": {"TPU_WORKER_ID": "0"}}, "env.TPU_WORKER_ID: setMegascale sets it, too"),
         ({"capacity": "spot", "computeClass": "cheap"}, "stands beside computeClass"),
     ],
 )
