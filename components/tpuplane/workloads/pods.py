@@ -52,7 +52,7 @@ class PodsSpec(Spec):
     does not keep a Ray slice of several hosts off reserved ones, unless a queue does: GKE's TPU webhook writes its own
     affinity over that of such pods."""
 
-    reservation: str | None = None
+    reservation: Annotated[str, Field(min_length=1)] | None = None
     """Run on hosts of this reservation only. Only with capacity: reservation."""
 
     compute_class: Name | None = None

@@ -134,8 +134,10 @@ class RayClusterSpec(Spec):
             raise refuse("idleTimeoutSeconds: has no effect without autoscaling; set that, or remove it")
         for name, group in self.groups.items():
             scale = group.scale
+            at, (given, least, top) = "workers" if name in self.workers else "gpuWorkers", scale.names
+            if not self.autoscaling and scale.start == 0:
+                raise refuse(f"{at}.{name}.{given}: 0 stays 0 without autoscaling; set autoscaling: true, or 1 or more")
             if not self.autoscaling and scale.fewest != scale.most:
-                at, (_, least, top) = "workers" if name in self.workers else "gpuWorkers", scale.names
                 raise refuse(f"{at}.{name}: {least} and {top} differ; set autoscaling: true, or one number")
         return self
 

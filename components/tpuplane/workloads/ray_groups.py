@@ -40,7 +40,7 @@ class WorkerGroupSpec(SliceGroupSpec):
     """A Ray worker group: slices of one shape, each a replica that comes and goes as a whole."""
 
     slices: Annotated[int, Field(ge=0)] = 1
-    """Slices at the start. Default 1."""
+    """Slices at the start. Default 1; 0 needs `autoscaling`."""
 
     min_slices: Annotated[int, Field(ge=0)] | None = None
     """Fewest slices. Default: as many as `slices`."""
@@ -63,7 +63,7 @@ class GpuWorkerGroupSpec(GpuGroupSpec):
     """A Ray worker group on GPU nodes: equal pods, each with all GPUs of a node or with a part of one."""
 
     replicas: Annotated[int, Field(ge=0)] = 1
-    """Pods at the start. Default 1."""
+    """Pods at the start. Default 1; 0 needs `autoscaling`."""
 
     min_replicas: Annotated[int, Field(ge=0)] | None = None
     """Fewest pods. Default: as many as `replicas`."""

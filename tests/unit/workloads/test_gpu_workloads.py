@@ -143,6 +143,10 @@ def test_one_word_moves_a_group_and_nothing_else_changes(changes: dict[str, Any]
         ({"sharing": {"strategy": "MPS", "maxClients": 1}}, "greater than or equal to 2"),
         ({"capacity": "spot", "computeClass": "cheap"}, "stands beside computeClass"),
         ({"replicas": 2, "maxReplicas": 1}, "replicas: 2 is not between minReplicas 2 and maxReplicas 1"),
+        (
+            {"replicas": 0},
+            "gpuWorkers.gpu.replicas: 0 stays 0 without autoscaling; set autoscaling: true, or 1 or more",
+        ),
         ({"minReplicas": 0}, "gpuWorkers.gpu: minReplicas and maxReplicas differ; set autoscaling: true"),
     ],
 )

@@ -187,6 +187,7 @@ def test_the_multislice_environment_is_each_pods_own_place() -> None:
         ({"topology": "2x2"}, "2 slices of v6e 2x2 cannot be joined"),
         ({"cpu": 180}, "180 leaves nothing for GKE's own pods; allowed: less than the 180 of ct6e-standard-4t"),
         ({"capacity": "reservation"}, "goes with capacity: reservation"),
+        ({"capacity": "reservation", "reservation": ""}, "reservation\n.*at least 1 character"),
         ({"setMegascale": True, "env": {"TPU_WORKER_ID": "0"}}, "env.TPU_WORKER_ID: setMegascale sets it, too"),
         ({"capacity": "spot", "computeClass": "cheap"}, "stands beside computeClass"),
     ],
@@ -256,6 +257,11 @@ def test_gpu_groups_count_with_the_others() -> None:
 def test_slices_that_come_and_go_need_rays_autoscaler() -> None:
     with pytest.raises(ValidationError, match="set autoscaling: true"):
         RayClusterSpec.model_validate(cluster(workers={"tpu": {**V6E, "minSlices": 0}}))
+    for more in ({}, {"maxSlices": 2}):
+        none = cluster(workers={"tpu": {**V6E, "slices": 0, **more}})
+        with pytest.raises(ValidationError, match=r"workers\.tpu\.slices: 0 stays 0 without autoscaling; set autoscal"):
+            RayClusterSpec.model_validate(none)
+        assert RayClusterSpec.model_validate({**none, "autoscaling": True})
 
 
 def test_a_class_or_a_capacity_is_a_selector_and_nothing_else_changes() -> None:
