@@ -224,9 +224,17 @@ def groups(number: int, *names: str) -> dict[str, Any]:
     ("workers", "of_cluster", "of_job"),
     [
         (groups(6), None, None),
-        (groups(7), None, "cluster.workers: 7 groups, .* allowed in a queue: at most 6 in a RayJob"),
+        (
+            groups(7),
+            None,
+            "cluster.workers: 7 groups, .* allowed in a queue: at most 6 in a RayJob; use fewer, or no queue",
+        ),
         (groups(8), "workers: 8 groups, .* allowed in a queue: at most 7 in a RayCluster", "at most 7"),
-        (groups(1, "head"), "workers.head: Kueue calls a part of every RayCluster so", "workers.head: "),
+        (
+            groups(1, "head"),
+            "workers.head: Kueue calls a part of every RayCluster so; choose another name, or no queue and a",
+            "workers.head: ",
+        ),
         (groups(1, "submitter"), None, "cluster.workers.submitter: Kueue calls a part of every RayJob so"),
     ],
 )
