@@ -101,7 +101,7 @@ class WorkerGroupArgs(SliceGroupArgs):
     """A Ray worker group: slices of one shape, each a replica that comes and goes as a whole."""
 
     slices: NotRequired[int]
-    """Slices at the start. Default 1; 0 needs `autoscaling`."""
+    """Slices at the start. Default 1, at most 100,000; 0 needs `autoscaling`."""
 
     min_slices: NotRequired[int]
     """Fewest slices. Default: as many as `slices`."""
@@ -137,7 +137,7 @@ class GpuWorkerGroupArgs(PodsArgs):
     """Run on partitions of this size (multi-instance GPU), such as 1g.10gb. Default: on whole GPUs."""
 
     replicas: NotRequired[int]
-    """Pods at the start. Default 1; 0 needs `autoscaling`."""
+    """Pods at the start. Default 1, at most 100,000; 0 needs `autoscaling`."""
 
     min_replicas: NotRequired[int]
     """Fewest pods. Default: as many as `replicas`."""
@@ -230,7 +230,8 @@ class MultisliceArgs(SliceGroupArgs):
     """Namespace that it runs in. A change replaces it."""
 
     slices: NotRequired[int]
-    """Slices. More than one are joined over the data-centre network. Default 1. A change replaces it."""
+    """Slices, at most 100,000. More than one are joined over the data-centre network. Default 1. A change replaces
+    it."""
 
     command: Sequence[str]
     """What every host runs. A change replaces it."""

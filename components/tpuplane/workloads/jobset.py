@@ -10,7 +10,7 @@ from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.spec.fields import Name, Namespace, refuse
 from tpuplane.workloads.kueue_labels import QUEUE_PATH, job_labels
 from tpuplane.workloads.names import check_name
-from tpuplane.workloads.pods import Manifest, pod_spec
+from tpuplane.workloads.pods import INT32, MOST_REPLICAS, Manifest, pod_spec
 from tpuplane.workloads.slices import SliceGroupSpec
 
 API_VERSION = "jobset.x-k8s.io/v1alpha2"
@@ -33,8 +33,9 @@ class MultisliceSpec(SliceGroupSpec):
     namespace: Namespace
     """Namespace that it runs in. A change replaces it."""
 
-    slices: Annotated[int, Field(ge=1)] = 1
-    """Slices. More than one are joined over the data-centre network. Default 1. A change replaces it."""
+    slices: Annotated[int, Field(ge=1, le=MOST_REPLICAS)] = 1
+    """Slices, at most 100,000. More than one are joined over the data-centre network. Default 1. A change replaces
+    it."""
 
     command: Annotated[tuple[str, ...], Field(min_length=1)]
     """What every host runs. A change replaces it."""
@@ -50,11 +51,11 @@ class MultisliceSpec(SliceGroupSpec):
     """Who keeps each slice's pods on one node pool: Kueue, by topology, or JobSet, by affinity (`exclusive`), where the
     queue's flavors have no topology or there is no queue. Default topology. A change replaces it."""
 
-    max_restarts: Annotated[int, Field(ge=0)] = 3
+    max_restarts: Annotated[int, Field(ge=0, le=INT32)] = 3
     """How often all slices start again after a failure. Default 3; what host maintenance ends does not count. A change
     replaces it."""
 
-    keep_seconds: Annotated[int, Field(ge=0)] | None = None
+    keep_seconds: Annotated[int, Field(ge=0, le=INT32)] | None = None
     """How long it stays after its end. Default: until it is deleted. Changed in place."""
 
     set_megascale: bool = False

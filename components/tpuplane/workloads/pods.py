@@ -21,6 +21,12 @@ Manifest = dict[str, Any]
 # its CPUs and memory that is left for work, on every machine with TPUs or GPUs that GKE offers.
 _SHARE = 0.8
 
+INT32 = 2**31 - 1
+"""The most that a number of KubeRay's, JobSet's and Kubernetes' own objects can be."""
+
+MOST_REPLICAS = 100_000
+"""The most slices, or pods on GPU nodes, of a group: operators count pods in 32 bits, and a slice has up to 1,536."""
+
 
 class Host(Protocol):
     """What a group of pods must know of the machine type of its hosts."""

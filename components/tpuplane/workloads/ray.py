@@ -11,7 +11,7 @@ from tpuplane.spec.addon_catalogue import addon_catalogue
 from tpuplane.spec.fields import Name, Namespace, Spec, refuse
 from tpuplane.workloads.kueue_labels import QUEUE_PATH, job_labels
 from tpuplane.workloads.names import check_name
-from tpuplane.workloads.pods import Manifest, affinity_without
+from tpuplane.workloads.pods import INT32, Manifest, affinity_without
 from tpuplane.workloads.ray_dashboard import LIBTPU_LOGS, DashboardSpec, dashboard_environment
 from tpuplane.workloads.ray_groups import GpuWorkerGroupSpec, WorkerGroupSpec, worker_group
 from tpuplane.workloads.volumes import Bucket, Folder, check_folders, mount
@@ -97,7 +97,7 @@ class RayClusterSpec(Spec):
     """Let Ray add and remove slices or pods between the fewest and the most of each group (autoscaler v2). Not together
     with `queue`. Default false."""
 
-    idle_timeout_seconds: Annotated[int, Field(ge=0)] = 300
+    idle_timeout_seconds: Annotated[int, Field(ge=0, le=INT32)] = 300
     """Time without work after which Ray gives a slice or pod back. Default 300. Only with `autoscaling`."""
 
     @property
@@ -154,13 +154,13 @@ class RayJobSpec(Spec):
     runtime_env: YamlMapping | None = None
     """Ray's runtime environment, a mapping in YAML. Default: none. A change replaces the job."""
 
-    deadline_seconds: Annotated[int, Field(ge=1)] | None = None
+    deadline_seconds: Annotated[int, Field(ge=1, le=INT32)] | None = None
     """End it after this time. Default: never. A change replaces the job."""
 
-    retries: Annotated[int, Field(ge=0)] = 0
+    retries: Annotated[int, Field(ge=0, le=INT32)] = 0
     """Runs after the first, each on a new cluster. Default 0. A change replaces the job."""
 
-    keep_seconds: Annotated[int, Field(ge=0)] = 60
+    keep_seconds: Annotated[int, Field(ge=0, le=INT32)] = 60
     """How long the cluster stays after the end, for its logs. Default 60: chips that nobody uses cost as much. Changed
     in place."""
 

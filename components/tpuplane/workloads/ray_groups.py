@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from tpuplane.spec.fields import refuse
 from tpuplane.workloads.gpus import GpuGroupSpec
-from tpuplane.workloads.pods import Manifest, pod_spec
+from tpuplane.workloads.pods import MOST_REPLICAS, Manifest, pod_spec
 from tpuplane.workloads.ray_dashboard import keep_libtpu_logs
 from tpuplane.workloads.slices import SliceGroupSpec
 
@@ -39,13 +39,13 @@ class Scale(NamedTuple):
 class WorkerGroupSpec(SliceGroupSpec):
     """A Ray worker group: slices of one shape, each a replica that comes and goes as a whole."""
 
-    slices: Annotated[int, Field(ge=0)] = 1
-    """Slices at the start. Default 1; 0 needs `autoscaling`."""
+    slices: Annotated[int, Field(ge=0, le=MOST_REPLICAS)] = 1
+    """Slices at the start. Default 1, at most 100,000; 0 needs `autoscaling`."""
 
-    min_slices: Annotated[int, Field(ge=0)] | None = None
+    min_slices: Annotated[int, Field(ge=0, le=MOST_REPLICAS)] | None = None
     """Fewest slices. Default: as many as `slices`."""
 
-    max_slices: Annotated[int, Field(ge=1)] | None = None
+    max_slices: Annotated[int, Field(ge=1, le=MOST_REPLICAS)] | None = None
     """Most slices; more than the fewest needs `autoscaling`. Default: as many as `slices`."""
 
     @model_validator(mode="after")
@@ -62,13 +62,13 @@ class WorkerGroupSpec(SliceGroupSpec):
 class GpuWorkerGroupSpec(GpuGroupSpec):
     """A Ray worker group on GPU nodes: equal pods, each with all GPUs of a node or with a part of one."""
 
-    replicas: Annotated[int, Field(ge=0)] = 1
-    """Pods at the start. Default 1; 0 needs `autoscaling`."""
+    replicas: Annotated[int, Field(ge=0, le=MOST_REPLICAS)] = 1
+    """Pods at the start. Default 1, at most 100,000; 0 needs `autoscaling`."""
 
-    min_replicas: Annotated[int, Field(ge=0)] | None = None
+    min_replicas: Annotated[int, Field(ge=0, le=MOST_REPLICAS)] | None = None
     """Fewest pods. Default: as many as `replicas`."""
 
-    max_replicas: Annotated[int, Field(ge=1)] | None = None
+    max_replicas: Annotated[int, Field(ge=1, le=MOST_REPLICAS)] | None = None
     """Most pods; more than the fewest needs `autoscaling`. Default: as many as `replicas`."""
 
     @model_validator(mode="after")

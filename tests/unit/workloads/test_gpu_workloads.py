@@ -147,6 +147,7 @@ def test_one_word_moves_a_group_and_nothing_else_changes(changes: dict[str, Any]
             {"replicas": 0},
             "gpuWorkers.gpu.replicas: 0 stays 0 without autoscaling; set autoscaling: true, or 1 or more",
         ),
+        *(({name: 100_001}, "less than or equal to 100000") for name in ("replicas", "minReplicas", "maxReplicas")),
         ({"minReplicas": 0}, "gpuWorkers.gpu: minReplicas and maxReplicas differ; set autoscaling: true"),
     ],
 )

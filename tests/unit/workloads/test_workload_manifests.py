@@ -254,6 +254,29 @@ def test_groups_for_which_a_workload_has_no_room_stay_out_of_queues(
                     spec.model_validate(args)
 
 
+def test_numbers_are_what_the_operators_fields_hold() -> None:
+    widest = max((Slice.of(*shape) for shape in SHAPES), key=lambda shape: shape.hosts)
+    of = {"generation": widest.generation.name, "topology": widest.topology}
+    many = 2**31
+    most = multislice_manifest("p", multislice(**of, slices=100_000, maxRestarts=many - 1, keepSeconds=many - 1))
+    (jobs,) = most["spec"]["replicatedJobs"]
+    assert jobs["replicas"] * jobs["template"]["spec"]["parallelism"] < many
+    for changes in ({"slices": 100_001}, {"maxRestarts": many}, {"keepSeconds": many}):
+        with pytest.raises(ValidationError, match="less than or equal to"):
+            multislice(**changes)
+    job = {"cluster": cluster(), "entrypoint": "python train.py"}
+    for wrong in (
+        *({name: many} for name in ("retries", "deadlineSeconds", "keepSeconds")),
+        {"cluster": cluster(autoscaling=True, idleTimeoutSeconds=many)},
+        *(
+            {"cluster": cluster(workers={"tpu": {**V6E, name: 100_001}})}
+            for name in ("slices", "minSlices", "maxSlices")
+        ),
+    ):
+        with pytest.raises(ValidationError, match="less than or equal to"):
+            RayJobSpec.model_validate({**job, **wrong})
+
+
 def test_gpu_groups_count_with_the_others() -> None:
     l4 = {"accelerator": "nvidia-l4", "image": "i"}
     with pytest.raises(ValidationError, match="workers: 8 groups"):
