@@ -252,7 +252,8 @@ class MultisliceArgs(SliceGroupArgs):
     change replaces it."""
 
     keep_seconds: NotRequired[int]
-    """How long it stays after its end. Default: until it is deleted. Changed in place."""
+    """How long it stays after its end, in seconds. Default: until it is deleted. Changed in place while it is there; a
+    `refresh` after that makes the next `up` run it anew."""
 
     set_megascale: NotRequired[bool]
     """Set the multislice environment (MEGASCALE_*, TPU_WORKER_*) here. Default false: GKE does. A change

@@ -56,7 +56,8 @@ class MultisliceSpec(SliceGroupSpec):
     replaces it."""
 
     keep_seconds: Annotated[int, Field(ge=0, le=INT32)] | None = None
-    """How long it stays after its end. Default: until it is deleted. Changed in place."""
+    """How long it stays after its end, in seconds. Default: until it is deleted. Changed in place while it is there; a
+    `refresh` after that makes the next `up` run it anew."""
 
     set_megascale: bool = False
     """Set the multislice environment (MEGASCALE_*, TPU_WORKER_*) here. Default false: GKE does. A change
