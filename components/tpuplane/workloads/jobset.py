@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from tpuplane.labels import GKE_POOL_LABEL
-from tpuplane.spec.fields import Name, Namespace, refuse
+from tpuplane.spec.fields import Namespace, refuse
 from tpuplane.workloads.kueue_labels import QUEUE_PATH, job_labels
-from tpuplane.workloads.names import check_name
+from tpuplane.workloads.names import LabelName, check_name
 from tpuplane.workloads.pods import INT32, MOST_REPLICAS, Manifest, pod_spec
 from tpuplane.workloads.slices import SliceGroupSpec
 
@@ -40,10 +40,10 @@ class MultisliceSpec(SliceGroupSpec):
     command: Annotated[tuple[str, ...], Field(min_length=1)]
     """What every host runs. A change replaces it."""
 
-    queue: Name | None = None
+    queue: LabelName | None = None
     """Local queue that admits it. Default: the namespace's own. A change replaces it."""
 
-    priority_class: Name | None = None
+    priority_class: LabelName | None = None
     """Workload priority class. Default: none. Another one is changed in place; a first one Kueue refuses while it runs,
     and none where there was one always."""
 

@@ -12,8 +12,9 @@ from tpuplane.gpu import GpuError
 from tpuplane.labels import CLASS_LABEL, MACHINE_LABEL, RESERVATION_LABEL, bought_labels
 from tpuplane.quantities import canonical
 from tpuplane.spec.capacity import Capacity
-from tpuplane.spec.fields import Name, Spec, refuse
+from tpuplane.spec.fields import Spec, refuse
 from tpuplane.tpu import SliceError
+from tpuplane.workloads.names import LabelName
 
 Manifest = dict[str, Any]
 
@@ -61,7 +62,7 @@ class PodsSpec(Spec):
     reservation: Annotated[str, Field(min_length=1)] | None = None
     """Run on hosts of this reservation only. Only with capacity: reservation."""
 
-    compute_class: Name | None = None
+    compute_class: LabelName | None = None
     """Run where this compute class puts it. Default: on pools with the hosts' labels. Not together with `capacity`."""
 
     cpu: Annotated[int, Field(ge=1)] | None = None

@@ -10,7 +10,7 @@ from tpuplane.quantities import canonical
 from tpuplane.spec.addon_catalogue import addon_catalogue
 from tpuplane.spec.fields import Name, Namespace, Spec, refuse
 from tpuplane.workloads.kueue_labels import QUEUE_PATH, job_labels
-from tpuplane.workloads.names import check_name
+from tpuplane.workloads.names import LabelName, ObjectName, check_name
 from tpuplane.workloads.pods import INT32, Manifest, affinity_without
 from tpuplane.workloads.ray_dashboard import LIBTPU_LOGS, DashboardSpec, dashboard_environment
 from tpuplane.workloads.ray_groups import GpuWorkerGroupSpec, WorkerGroupSpec, worker_group
@@ -68,11 +68,11 @@ class RayClusterSpec(Spec):
     ray_version: str | None = None
     """Ray's version, where the image's tag does not say. Default: not said."""
 
-    queue: Name | None = None
+    queue: LabelName | None = None
     """Local queue that admits it, head and slices together. Default: the namespace's own. A change replaces a RayJob;
     for a RayCluster that runs Kueue refuses it, and a RayService has it from its next cluster on."""
 
-    priority_class: Name | None = None
+    priority_class: LabelName | None = None
     """Workload priority class. Default: none. A RayJob or RayCluster that runs takes another one in place, and Kueue
     refuses a first one then, and none where there was one always; a RayService has it from its next cluster on."""
 
@@ -85,7 +85,7 @@ class RayClusterSpec(Spec):
     gpu_workers: dict[Name, GpuWorkerGroupSpec] = Field(default_factory=dict)
     """Worker groups on GPU nodes, by name."""
 
-    config_maps: dict[Folder, Name] = Field(default_factory=dict)
+    config_maps: dict[Folder, ObjectName] = Field(default_factory=dict)
     """ConfigMaps of the namespace, by the folder that head and workers see each in: programs and settings. Default:
     none."""
 

@@ -12,8 +12,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from tpuplane.spec.errors import shown
-from tpuplane.spec.fields import Name, Spec, refuse
+from tpuplane.spec.fields import Spec, refuse
 from tpuplane.spec.observability_data import frontend_url
+from tpuplane.workloads.names import ObjectName
 from tpuplane.workloads.pods import Manifest
 
 _URL = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*[^\s/?#])?")
@@ -34,7 +35,7 @@ Url = Annotated[str, AfterValidator(_url)]
 class PrometheusHeadersSpec(Spec):
     """A key of a Secret in the Ray cluster's namespace."""
 
-    secret: Name
+    secret: ObjectName
     """The Secret's name. It exists already: what it holds never comes into a program's state."""
 
     key: Annotated[str, Field(pattern=r"^[-._a-zA-Z0-9]+$")] = "headers"

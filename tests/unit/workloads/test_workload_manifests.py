@@ -285,6 +285,35 @@ def test_gpu_groups_count_with_the_others() -> None:
         RayClusterSpec.model_validate(cluster(gpuWorkers={"head": l4}, queue="default"))
 
 
+@pytest.mark.parametrize("name", ["kube-root-ca.crt", "1st", "q" * 41, "q" * 63])
+def test_objects_of_others_have_names_by_kubernetes_own_rule(name: str) -> None:
+    headers = {"grafanaHost": "http://grafana", "prometheusHeaders": {"secret": name}}
+    words = {"queue": name, "priorityClass": name, "configMaps": {"/a": name}, "head": {"dashboard": headers}}
+    assert RayClusterSpec.model_validate(cluster(**words, workers={"tpu": {**V6E, "computeClass": name}}))
+    assert multislice(queue=name, priorityClass=name)
+
+
+@pytest.mark.parametrize("name", ["", "Q", "a_b", "-a", "a-", "a..b", ".a", "a\n", "q" * 254])
+def test_a_name_that_no_object_has_is_refused(name: str) -> None:
+    headers = {"grafanaHost": "http://grafana", "prometheusHeaders": {"secret": name}}
+    for words in (
+        {"queue": name},
+        {"priorityClass": name},
+        {"configMaps": {"/a": name}},
+        {"head": {"dashboard": headers}},
+        {"workers": {"tpu": {**V6E, "computeClass": name}}},
+    ):
+        with pytest.raises(ValidationError, match="is no name of a Kubernetes object; allowed: 1 to "):
+            RayClusterSpec.model_validate(cluster(**words))
+
+
+def test_what_a_label_mentions_fits_a_label_and_what_pods_mention_may_be_longer() -> None:
+    assert RayClusterSpec.model_validate(cluster(configMaps={"/a": "q" * 253}))
+    for words in ({"queue": "q" * 64}, {"priorityClass": "q" * 64}, {"computeClass": "q" * 64}):
+        with pytest.raises(ValidationError, match="allowed: 1 to 63 lower-case"):
+            multislice(**words)
+
+
 def test_slices_that_come_and_go_need_rays_autoscaler() -> None:
     with pytest.raises(ValidationError, match="set autoscaling: true"):
         RayClusterSpec.model_validate(cluster(workers={"tpu": {**V6E, "minSlices": 0}}))
