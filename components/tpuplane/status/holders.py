@@ -52,4 +52,5 @@ def _job(pod: Object) -> str:
     metadata: Mapping[str, str] = pod["metadata"].get("labels", {})
     named = next((metadata[label] for label in _JOB_LABELS if metadata.get(label)), None)
     owner: Mapping[str, str] = next(iter(pod["metadata"].get("ownerReferences", ())), {})
-    return str(named or owner.get("name") or pod["metadata"]["name"])
+    of_deployment = f"-{metadata.get('pod-template-hash')}"  # what a Deployment puts behind its own name
+    return named or owner.get("name", "").removesuffix(of_deployment) or str(pod["metadata"]["name"])

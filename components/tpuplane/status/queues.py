@@ -15,6 +15,8 @@ from tpuplane.status.words import in_plain_words
 NO_QUEUE = ""
 """Name under which jobs are shown that name no queue, or one that is not there."""
 
+_GROUP = "kueue.x-k8s.io/is-group-workload"
+
 
 def describe_queues(
     queues: Iterable[Object],
@@ -63,7 +65,7 @@ def _turn(workload: Object) -> tuple[bool, int, str]:
 
 
 def _workload(workload: Object, pools: set[str]) -> dict[str, Any]:
-    owner: Mapping[str, Any] = next(iter(workload["metadata"].get("ownerReferences", ())), {})
+    owner = _owner(workload)
     running = is_true(workload, "Admitted")
     of_class = (_spec(workload).get("priorityClassRef") or {}).get("name")
     return {
@@ -82,6 +84,13 @@ def _workload(workload: Object, pools: set[str]) -> dict[str, Any]:
         "why": "" if running else _why(workload),
         "message": "" if running else message(workload, "QuotaReserved"),
     }
+
+
+def _owner(workload: Object) -> Mapping[str, Any]:
+    """What the workload was made for; a group of pods is that itself, for none of its owners is the job."""
+    if workload["metadata"].get("annotations", {}).get(_GROUP) == "true":
+        return {"kind": "PodGroup"}
+    return next(iter(workload["metadata"].get("ownerReferences", ())), {})
 
 
 def _why(workload: Object) -> str:

@@ -15,22 +15,41 @@ class _Word(NamedTuple):
     text: str
 
 
+class _Words(NamedTuple):
+    pod_sets: re.Pattern[str]
+    separator: re.Pattern[str]
+    nothing: str
+    words: tuple[_Word, ...]
+
+
 def in_plain_words(message: str) -> str:
     """The message with every part that `data/kueue_words.yaml` knows said plainly, and the others as they are."""
-    separator, words = _words()
+    known = _words()
+    said = (it for of_set in known.pod_sets.split(message) for it in _said(of_set, known))
+    return ", ".join(dict.fromkeys(said)) or message
+
+
+def _said(message: str, known: _Words) -> list[str]:
+    """What is said of one pod set; of flavors that are left out, where nothing else is."""
     said: list[str] = []
-    for part in separator.split(message):
-        for word in words:
-            found = word.pattern.search(part)
-            if found is not None:
-                said.append(word.text.format(*found.groups()))
-                break
-        else:
+    left_out: list[str] = []
+    for part in known.separator.split(message):
+        word, found = next(((word, it) for word in known.words if (it := word.pattern.search(part))), (None, None))
+        if word is None or found is None:
             said.append(part)
-    return ", ".join(dict.fromkeys(part for part in said if part)) or message
+        elif word.text:
+            said.append(word.text.format(*found.groups()))
+        else:
+            left_out += found.groups()
+    return said or ([known.nothing.format(", ".join(dict.fromkeys(left_out)))] if left_out else [])
 
 
 @functools.cache
-def _words() -> tuple[re.Pattern[str], tuple[_Word, ...]]:
+def _words() -> _Words:
     data = yaml.safe_load(files("tpuplane.status").joinpath("data/kueue_words.yaml").read_text(encoding="utf-8"))
-    return re.compile(data["separator"]), tuple(_Word(re.compile(it["pattern"]), it["text"]) for it in data["words"])
+    return _Words(
+        re.compile(data["podSets"]),
+        re.compile(data["separator"]),
+        data["nothing"],
+        tuple(_Word(re.compile(it["pattern"]), it["text"]) for it in data["words"]),
+    )

@@ -84,6 +84,13 @@ def test_a_pod_belongs_to_the_outermost_job(labels: dict[str, str], job: str) ->
     assert pool["heldBy"] == [f"research/{job}"]
 
 
+def test_a_pod_of_a_deployment_belongs_to_that_and_not_to_its_replica_set() -> None:
+    served = pod("research", "vllm-6c8d-x2x4z", "h0", 4, **{"pod-template-hash": "6c8d"})
+    served["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": "vllm-6c8d"}]
+    (pool,) = describe_pools(HOSTS, [served])
+    assert pool["heldBy"] == ["research/vllm"]
+
+
 def test_chips_that_the_catalogue_does_not_know_are_shown_by_their_labels() -> None:
     labels = {"cloud.google.com/gke-tpu-accelerator": "tpu9-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
     (pool,) = describe_pools([node("new", "next", **labels)], [])

@@ -153,6 +153,15 @@ def test_queues_may_say_nothing_of_themselves() -> None:
     assert [it["job"] for it in rest["workloads"]] == ["lost"]
 
 
+def test_a_group_of_pods_is_shown_by_its_own_name() -> None:
+    """Its owners are its pods, those of a StatefulSet too."""
+    group = workload("crew", "research", QuotaReserved=("False", ""))
+    group["metadata"]["annotations"] = {"kueue.x-k8s.io/is-group-workload": "true"}
+    group["metadata"]["ownerReferences"] = [{"kind": "Pod", "name": f"crew-{number}"} for number in range(2)]
+    (found,) = describe_queues([QUEUE], [LOCAL_QUEUE], [group], [], [])
+    assert [(job["job"], job["kind"]) for job in found["workloads"]] == [("jobset-crew", "PodGroup")]
+
+
 def test_more_important_jobs_wait_in_front() -> None:
     jobs = [workload(name, "research", QuotaReserved=("False", "")) for name in ("first", "second", "urgent")]
     jobs[1]["metadata"]["creationTimestamp"] = "2026-11-21T10:05:00Z"
