@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tpuplane.labels import GPU, TPU
@@ -30,6 +30,7 @@ def describe_queues(
     The objects are Kueue's, of v1beta1 or v1beta2, and Kubernetes' own, as the API server gives them. Jobs whose queue
     is not there come last, under the name `NO_QUEUE`.
     """
+    nodes = list(nodes)
     held = pools_by_workload(pods, nodes)
     queue_of = {
         (_namespace(it), it["metadata"]["name"]): _spec(it).get("clusterQueue", NO_QUEUE) for it in local_queues
@@ -39,7 +40,7 @@ def describe_queues(
         if not is_true(workload, "Finished"):
             place = (_namespace(workload), _spec(workload).get("queueName", ""))
             pools = held.get((_namespace(workload), workload["metadata"]["name"]), set())
-            described[queue_of.get(place, NO_QUEUE)].append(_workload(workload, pools))
+            described[queue_of.get(place, NO_QUEUE)].append(_workload(workload, pools, nodes))
     rows = [
         {
             "name": queue["metadata"]["name"],
@@ -64,7 +65,7 @@ def _turn(workload: Object) -> tuple[bool, int, str]:
     return not running, 0 if running else -_priority(workload), workload["metadata"]["creationTimestamp"]
 
 
-def _workload(workload: Object, pools: set[str]) -> dict[str, Any]:
+def _workload(workload: Object, pools: set[str], nodes: Sequence[Object]) -> dict[str, Any]:
     owner = _owner(workload)
     running = is_true(workload, "Admitted")
     of_class = (_spec(workload).get("priorityClassRef") or {}).get("name")
@@ -81,7 +82,7 @@ def _workload(workload: Object, pools: set[str]) -> dict[str, Any]:
         "nodePools": sorted(pools),
         "cluster": workload.get("status", {}).get("clusterName", ""),  # of MultiKueue: the worker that runs it
         "since": _since(workload, "Admitted" if running else "QuotaReserved"),
-        "why": "" if running else _why(workload),
+        "why": "" if running else _why(workload, nodes),
         "message": "" if running else message(workload, "QuotaReserved"),
     }
 
@@ -93,14 +94,26 @@ def _owner(workload: Object) -> Mapping[str, Any]:
     return next(iter(workload["metadata"].get("ownerReferences", ())), {})
 
 
-def _why(workload: Object) -> str:
+def _why(workload: Object, nodes: Sequence[Object]) -> str:
     """What a waiting job is told: why it was put back, if it ran before, and what it lacks now."""
     parts = [message(workload, "Evicted")] if is_true(workload, "Evicted") else []
     if is_true(workload, "QuotaReserved"):
         parts += [f"has its quota, and waits for {it}" for it in _checks(workload)] or ["has its quota"]
     else:
-        parts.append(message(workload, "QuotaReserved") or "not looked at yet")
+        too_large = _too_large(workload, nodes)
+        parts.append(too_large or message(workload, "QuotaReserved") or "not looked at yet")
     return "; ".join(in_plain_words(part) for part in parts if part)
+
+
+def _too_large(workload: Object, nodes: Sequence[Object]) -> str:
+    """That no host of the right kind has the chips of a pod; Kueue says the same of it as of hosts in use."""
+    for pod in (it["template"] for it in _spec(workload).get("podSets", ())):
+        wanted = pod["spec"].get("nodeSelector", {}).items()
+        hosts = [it for it in nodes if wanted <= it["metadata"].get("labels", {}).items()]
+        most = max((thousandths(it.get("status", {}).get("capacity", {}).get(TPU, 0)) for it in hosts), default=0)
+        if 0 < most < (chips := asked(pod, TPU)):
+            return f"asks for {whole_or_part(chips)} chips in each pod, and its hosts have {whole_or_part(most)}"
+    return ""
 
 
 def _checks(workload: Object) -> Iterator[str]:
@@ -114,9 +127,12 @@ def _checks(workload: Object) -> Iterator[str]:
 
 
 def _asked(workload: Object, resource: str) -> int | float:
-    """What all pods of a job ask for of a resource."""
+    """What all pods of a job ask for of a resource; where Kueue has let in fewer of them, what those ask for."""
+    admission = workload.get("status", {}).get("admission", {})
+    admitted = {it["name"]: it.get("count") for it in admission.get("podSetAssignments", ())}
     sets = _spec(workload).get("podSets", ())
-    return whole_or_part(sum(it.get("count", 1) * asked(it["template"], resource) for it in sets))
+    counts = (admitted.get(it.get("name")) or it.get("count", 1) for it in sets)
+    return whole_or_part(sum(count * asked(it["template"], resource) for count, it in zip(counts, sets, strict=True)))
 
 
 def _quotas(queue: Object) -> Iterator[dict[str, Any]]:

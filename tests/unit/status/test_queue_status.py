@@ -153,6 +153,31 @@ def test_queues_may_say_nothing_of_themselves() -> None:
     assert [it["job"] for it in rest["workloads"]] == ["lost"]
 
 
+def test_a_job_that_was_let_in_smaller_asks_for_what_it_has() -> None:
+    """By Kueue's partial admission."""
+    job = workload("parts", "research", Admitted=("True", ""))
+    job["spec"]["podSets"][0]["name"] = "main"
+    job["status"]["admission"] = {"podSetAssignments": [{"name": "main", "count": 1}]}
+    (found,) = describe_queues([QUEUE], [LOCAL_QUEUE], [job], [], [])
+    assert [(it["chips"], it["cores"]) for it in found["workloads"]] == [(4, 8)]
+
+
+def test_a_pod_with_more_chips_than_a_host_is_told_so() -> None:
+    """Kueue only says that the hosts have not as many free, as of hosts in use."""
+    message = "couldn't assign flavors to pod set s: topology \"slices\" doesn't allow to fit any of 2 pod(s)"
+    job = workload("large", "research", QuotaReserved=("False", message))
+    pod = job["spec"]["podSets"][0]["template"]["spec"]
+    pod["nodeSelector"] = {"cloud.google.com/gke-nodepool": "trainer-0"}
+    hosts = [{**node, "status": {"capacity": {"google.com/tpu": "4"}}} for node in NODES]
+    for chips, why in (
+        ("4", "quota is free, but no whole slice"),
+        ("8", "asks for 8 chips in each pod, and its hosts have 4"),
+    ):
+        pod["containers"][0]["resources"]["limits"]["google.com/tpu"] = chips
+        (found,) = describe_queues([QUEUE], [LOCAL_QUEUE], [job], [], hosts)
+        assert found["workloads"][0]["why"] == why
+
+
 def test_a_group_of_pods_is_shown_by_its_own_name() -> None:
     """Its owners are its pods, those of a StatefulSet too."""
     group = workload("crew", "research", QuotaReserved=("False", ""))
