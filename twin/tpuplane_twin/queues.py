@@ -22,7 +22,7 @@ async def read_queues(api: Api) -> list[dict[str, Any]]:
             return []
         workloads = await api.list("Workload")
         pods = await api.list("Pod", labelSelector=_POD_SET) if workloads else []
-        nodes = await api.list("Node", labelSelector=GKE_POOL_LABEL) if pods else []
+        nodes = await api.list("Node", labelSelector=GKE_POOL_LABEL) if workloads else []
         return describe_queues(queues, await api.list("LocalQueue"), workloads, pods, nodes)
     # Refused, too: for a moment after its start the API server has no storage for custom resources (429).
     except (ClusterError, aiohttp.ClientError, OSError):

@@ -17,11 +17,13 @@ import yaml
 from tpuplane.status.objects import Object
 from tpuplane.status.pools import describe_pools
 from tpuplane.status.queues import describe_queues
+from tpuplane.status.unqueued import JOB_KINDS, QUEUE_LABEL, without_workload
 
 _NODES, _PODS = "/api/v1/nodes", "/api/v1/pods"
 _KUEUE = "kueue.x-k8s.io"
 _VERSIONS = ("v1beta2", "v1beta1")  # those that `describe_queues` reads, the newest first
 _KUEUE_KINDS = {"queues": "clusterqueues", "local_queues": "localqueues", "workloads": "workloads"}
+_QUEUED = {"labelSelector": QUEUE_LABEL}
 _PAGE = 500  # objects of an answer, as kubectl asks for them
 _TIMEOUT = (5, 60)  # seconds to connect, and for a page
 
@@ -108,8 +110,8 @@ class Cluster:
             return f"{host} refuses the credentials of context {self.context}: {error}; on GKE: gcloud auth login"
         if error.status == HTTPStatus.FORBIDDEN:
             return (
-                f"{host} refuses: {error}. Reading nodes, pods and Kueue's queues of all namespaces is needed; on GKE "
-                "roles/container.viewer has it"
+                f"{host} refuses: {error}. Reading nodes, pods, jobs and Kueue's queues of all namespaces is needed; "
+                "on GKE roles/container.viewer has it"
             )
         return f"{host} answers {error.status}: {error}"
 
@@ -149,12 +151,21 @@ class _Ask:
 
 def _kueue(ask: _Ask) -> dict[str, list[Object]] | None:
     """Kueue's cluster queues, local queues and workloads; None where it is not installed."""
-    groups = ask("/apis")["groups"]
-    served = {it["version"] for group in groups if group["name"] == _KUEUE for it in group["versions"]}
+    groups = {it["name"]: it for it in ask("/apis")["groups"]}
+    served = {it["version"] for it in groups.get(_KUEUE, {}).get("versions", ())}
     version = next((it for it in _VERSIONS if it in served), None)
     if version is None:
         return None
-    return {name: list(_pages(ask, f"/apis/{_KUEUE}/{version}/{plural}")) for name, plural in _KUEUE_KINDS.items()}
+    # Jobs first: what comes in between has its workload then.
+    jobs = {
+        kind: list(_pages(ask, f"/apis/{groups[name]['preferredVersion']['groupVersion']}/{plural}", **_QUEUED))
+        for name, kinds in JOB_KINDS.items()
+        if name in groups
+        for kind, plural in kinds.items()
+    }
+    kueue = {name: list(_pages(ask, f"/apis/{_KUEUE}/{version}/{plural}")) for name, plural in _KUEUE_KINDS.items()}
+    known = kueue["workloads"]
+    return {**kueue, "workloads": [*known, *(it for kind in jobs for it in without_workload(kind, jobs[kind], known))]}
 
 
 def _pages(ask: _Ask, path: str, **query: str) -> Iterator[Object]:

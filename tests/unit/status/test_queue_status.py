@@ -27,7 +27,7 @@ def workload(name: str, team: str, **conditions: tuple[str, str]) -> dict[str, A
             "name": f"jobset-{name}",
             "namespace": team,
             "creationTimestamp": "2026-11-21T10:00:00Z",
-            "ownerReferences": [{"kind": "JobSet", "name": name}],
+            "ownerReferences": [{"kind": "JobSet", "name": name, "uid": name}],
         },
         "spec": {
             "queueName": "default",

@@ -129,6 +129,28 @@ def test_it_shows_slices_queues_holders_and_who_waits_why(server: ApiServer, tmp
     assert f"research/waits 500 8 chips waits: {WORDS[0]['plain']}" in shown
 
 
+def test_a_job_that_kueue_makes_nothing_of_is_shown_too(server: ApiServer, tmp_path: Path) -> None:
+    """One whose priority class is not there, say; those that Kueue knows, that run or are part of another are not."""
+    server.groups += [group("batch", "v1"), group("jobset.x-k8s.io", "v1alpha2")]
+    queued = {"namespace": "research", "labels": {"kueue.x-k8s.io/queue-name": "default"}}
+
+    def job(name: str, *, suspend: bool = True, **metadata: Any) -> dict[str, Any]:
+        made = {**queued, "name": name, "uid": name, "creationTimestamp": "2026-11-21T10:00:00Z", **metadata}
+        return {"metadata": made, "spec": {"suspend": suspend}}
+
+    part = [{"kind": "JobSet", "name": "typo", "uid": "typo"}]
+    server.lists["/apis/batch/v1/jobs"] = [job("typo-0", ownerReferences=part), job("going", suspend=False)]
+    server.lists["/apis/jobset.x-k8s.io/v1alpha2/jobsets"] = [job("typo"), job("waits")]
+    shown = run("--kubeconfig", kubeconfig(tmp_path, server.server_port))
+    assert shown.exit_code == 0, shown.stderr
+    assert [line.split()[0] for line in lines(shown) if line.startswith("research/")] == [
+        "research/runs",
+        "research/waits",
+        "research/typo",
+    ]
+    assert any(line.startswith("research/typo 0 waits: Kueue makes no workload of it") for line in lines(shown))
+
+
 def test_json_says_the_same(server: ApiServer, tmp_path: Path) -> None:
     result = run("--kubeconfig", kubeconfig(tmp_path, server.server_port), "--context", "lab", "--json")
     (cluster,) = json.loads(result.stdout)["clusters"]
@@ -156,7 +178,7 @@ def test_a_cluster_without_kueue_has_no_queues(server: ApiServer, tmp_path: Path
     ("status", "said"),
     [
         (401, "refuses the credentials of context lab: nodes is forbidden; on GKE: gcloud auth login"),
-        (403, "refuses: nodes is forbidden. Reading nodes, pods and Kueue's queues"),
+        (403, "refuses: nodes is forbidden. Reading nodes, pods, jobs and Kueue's queues"),
         (500, "answers 500: nodes is forbidden"),
     ],
 )
