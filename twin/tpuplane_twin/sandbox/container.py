@@ -20,7 +20,8 @@ _CANNOT_RUN = 128  # the exit code that a kubelet shows for a container that cou
 def run(order: dict[str, Any], channel: socket.socket) -> NoReturn:
     """In a child of the daemon: become the sandbox of `order`, run its process, end as it ends.
 
-    `channel` tells the daemon when there is a network namespace to plug in, and this when it is plugged in.
+    `channel` tells the daemon when there is a network namespace to plug in, and this when it is plugged in. It closes
+    once there is all that another process may join.
     """
     code = _CANNOT_RUN
     try:
@@ -37,6 +38,7 @@ def run(order: dict[str, Any], channel: socket.socket) -> NoReturn:
         child = os.fork()
         if child == 0:
             _become(order)
+        channel.close()  # the child has it until it becomes the program
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda number, _: os.kill(child, number))
         _, status = os.waitpid(child, 0)

@@ -97,6 +97,9 @@ class Daemon:
                     os.kill(pid, signal.SIGKILL)
                     raise
                 mine.send(b"!")
+                # Whoever joins at once finds its file system.
+                with contextlib.suppress(ConnectionError):
+                    mine.recv(1)
         return pid
 
     def _reap(self) -> None:
