@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pulumi
 import pulumi_kubernetes as kubernetes
+import yaml
 from tpuplane import ExistingCluster, RayService, SpecError, TpuNodePool
 
 NAME = "softmax"
@@ -18,6 +19,10 @@ SLICES = 2
 
 config = pulumi.Config()
 namespace = config.require("namespace")
+idle = config.get_int("idleTimeoutSeconds") or 300  # without requests, until the replica goes, and then its slice
+serve = yaml.safe_load(Path("serve.yaml").read_text())
+for deployment in serve["applications"][0]["deployments"]:
+    deployment["autoscaling_config"]["downscale_delay_s"] = idle
 try:
     cluster = ExistingCluster(
         "cluster",
@@ -54,12 +59,13 @@ try:
     RayService(
         NAME,
         {
-            "serve_config": Path("serve.yaml").read_text(),
+            "serve_config": yaml.safe_dump(serve),
             "cluster": {
                 "namespace": namespace,
                 "ray_version": "2.60.0",
                 "config_maps": {FOLDER: application},
                 "autoscaling": True,
+                "idle_timeout_seconds": idle,
                 "workers": {
                     "tpu": {
                         "generation": "v5e",

@@ -46,6 +46,16 @@ def test_serve_ray_and_the_pool_all_scale_from_nothing_and_as_far(monkeypatch: p
     assert deployment["ray_actor_options"]["resources"] == {"TPU": chips(group)}
 
 
+@pytest.mark.parametrize(("settings", "seconds"), [({}, 300), ({"idleTimeoutSeconds": "20"}, 20)])
+def test_replicas_and_slices_wait_equally_long_for_requests(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], seconds: int
+) -> None:
+    spec = run("ray-serve-autoscaling", monkeypatch, **settings).one("v1:RayService").inputs["spec"]
+    (deployment,) = yaml.safe_load(spec["serveConfigV2"])["applications"][0]["deployments"]
+    assert deployment["autoscaling_config"]["downscale_delay_s"] == seconds
+    assert spec["rayClusterConfig"]["autoscalerOptions"]["idleTimeoutSeconds"] == seconds
+
+
 def test_a_service_that_scales_is_in_no_teams_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
     made = run("ray-serve-autoscaling", monkeypatch)
     service = made.one("v1:RayService").inputs["metadata"]

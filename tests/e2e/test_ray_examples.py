@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, TypeVar
 import pytest
 from tpuplane_twin.tools import ray
 
+from tests.e2e.other_programs import REPOSITORY
 from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
 from tests.e2e.test_examples_on_the_twin import example
 
@@ -63,20 +65,58 @@ def test_a_program_has_two_slices_each_of_them_whole(lab: PlatformUnderTest, tmp
 
 
 def test_every_host_of_a_slice_serves(lab: PlatformUnderTest, tmp_path: Path) -> None:
-    numbers = tmp_path / "numbers.json"
-    numbers.write_text("[0, 0]")
-    url = f"/api/v1/namespaces/{NAMESPACE}/services/http:softmax-serve-svc:8000/proxy/"
     with example(lab, tmp_path, "ray-serve"):
 
-        def ask() -> dict[str, Any]:
-            asked = lab.run("kubectl", "--context", CENTRAL1, "create", "--raw", url, "-f", str(numbers), check=False)
-            found: dict[str, Any] = json.loads(asked.stdout) if asked.returncode == 0 else {}
-            return found
+        def host() -> str:
+            return str(asked(lab, NAMESPACE).get("host", ""))
 
-        assert eventually(ask)["softmax"] == [0.5, 0.5]
+        assert eventually(lambda: asked(lab, NAMESPACE))["softmax"] == [0.5, 0.5]
         hosts = {f"tpu-0-{number}" for number in range(4)}
         seen: set[str] = set()
-        eventually(lambda: seen.add(ask().get("host", "")) or seen >= hosts)
+        eventually(lambda: seen.add(host()) or seen >= hosts)
+
+
+def test_a_service_comes_from_no_host_for_a_request_and_goes_again(lab: PlatformUnderTest, tmp_path: Path) -> None:
+    shutil.copytree(REPOSITORY / "examples" / "ray-serve", tmp_path / "ray-serve")
+    with example(lab, tmp_path, "ray-serve-autoscaling", idleTimeoutSeconds="20"):
+        eventually(lambda: endpoints(lab, "inference", "softmax"))
+        assert not workers(lab, "inference")
+        assert "softmax" not in lab.pools(CENTRAL1)
+
+        # A request waits until there is who answers it.
+        answer = eventually(lambda: asked(lab, "inference"))
+        assert answer["softmax"] == [0.5, 0.5]
+        assert len(answer["devices"]) == 8
+
+        eventually(lambda: not workers(lab, "inference") and "softmax" not in lab.pools(CENTRAL1))
+        head = ("-n", "inference", "-l", "ray.io/node-type=head", "--tail=-1")
+        written = lab.kubectl(CENTRAL1, "logs", *head, "-c", "autoscaler")
+        assert "Adding 1 node(s) of type tpu" in written
+        assert f"Terminating worker pods: ['{answer['host']}']" in written
+        (cluster,) = lab.items(CENTRAL1, "rayclusters", "-n", "inference")
+        (group,) = cluster["spec"]["workerGroupSpecs"]
+        assert (group["replicas"], group["scaleStrategy"]["workersToDelete"]) == (0, [answer["host"]])
+
+
+def workers(lab: PlatformUnderTest, namespace: str) -> list[dict[str, Any]]:
+    """The Ray workers of a namespace."""
+    return lab.items(CENTRAL1, "pods", "-n", namespace, "-l", "ray.io/node-type=worker")
+
+
+def endpoints(lab: PlatformUnderTest, namespace: str, name: str) -> int:
+    """How many pods of a RayService take requests."""
+    service = json.loads(lab.kubectl(CENTRAL1, "get", "rayservice", name, "-n", namespace, "-o", "json"))
+    return int(service.get("status", {}).get("numServeEndpoints", 0))
+
+
+def asked(lab: PlatformUnderTest, namespace: str) -> dict[str, Any]:
+    """What the service softmax of a namespace answers; nothing where it does not."""
+    url = f"/api/v1/namespaces/{namespace}/services/http:softmax-serve-svc:8000/proxy/"
+    numbers = lab.folder / "numbers.json"
+    numbers.write_text("[0, 0]")
+    told = lab.run("kubectl", "--context", CENTRAL1, "create", "--raw", url, "-f", str(numbers), check=False)
+    found: dict[str, Any] = json.loads(told.stdout) if told.returncode == 0 else {}
+    return found
 
 
 def finished(lab: PlatformUnderTest, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,3 +72,33 @@ async def test_a_ray_service_answers(with_ray: Cluster, research: Api) -> None:
     found = await eventually(answer, within=PATIENCE)
     assert found["softmax"] == [0.5, 0.5]
     assert len(found["devices"]) == 4
+
+
+async def test_rays_autoscaler_brings_a_whole_slice_for_work_on_all_of_its_hosts_and_gives_it_back(
+    with_ray: Cluster, research: Api
+) -> None:
+    await program(research, "gang", Path(__file__).with_name("gang.py"))
+    workers = cluster("gang")["workers"]
+    workers["tpu"] |= {"slices": 0, "max_slices": 1}
+    scaled = cluster("gang", workers=workers, autoscaling=True, idle_timeout_seconds=10)
+    # The cluster stays after the job, and its autoscaler with it.
+    job = {"cluster": scaled, "entrypoint": f"python {PROGRAM}/gang.py", "keep_seconds": 3600}
+    manifest = ray_job_manifest("gang", RayJobSpec.model_validate(job))
+    await research.request("POST", f"{RAY}/{NAMESPACE}/rayjobs", body=manifest)
+
+    async def ended() -> str | None:
+        found = (await research.request("GET", f"{RAY}/{NAMESPACE}/rayjobs/gang")).get("status", {})
+        return found.get("jobStatus") if found.get("jobStatus") in ("SUCCEEDED", "FAILED") else None
+
+    assert await eventually(ended, within=PATIENCE) == "SUCCEEDED"
+    said = "".join(path.read_text() for path in (with_ray.folder / "logs").glob(f"pod-{NAMESPACE}-gang-*.log"))
+    assert "placed [('tpu-0', 0), ('tpu-0', 1), ('tpu-0', 2), ('tpu-0', 3)]" in said
+
+    async def given_back() -> bool:
+        (found,) = (await research.request("GET", f"{RAY}/{NAMESPACE}/rayclusters"))["items"]
+        pods = await research.list("Pod", NAMESPACE, labelSelector="ray.io/node-type=worker")
+        return found["spec"]["workerGroupSpecs"][0]["replicas"] == 0 and not pods
+
+    await eventually(given_back, within=PATIENCE)
+    heads = await research.list("Pod", NAMESPACE, labelSelector="ray.io/node-type=head")
+    assert [pod["status"]["phase"] for pod in heads] == ["Running"]
