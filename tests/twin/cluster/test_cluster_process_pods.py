@@ -187,10 +187,14 @@ async def test_another_version_is_named_and_does_not_run(client: Api) -> None:
         "registry.k8s.io/jobset/jobset:v0.1.0 is another version: the twin has jobset v0.12.0, and runs no other; "
         "use the tag v0.12.0"
     )
-    found = await client.get("Pod", "old", "default")
-    assert found is not None
-    assert not is_running(found)
-    assert "v0.12.0" in found["status"]["containerStatuses"][0]["state"]["waiting"]["message"]
+
+    async def waits() -> str:
+        found = await client.get("Pod", "old", "default")
+        assert found is not None
+        assert not is_running(found)
+        return "".join(each["state"]["waiting"]["message"] for each in found["status"].get("containerStatuses", ()))
+
+    assert "v0.12.0" in await eventually(waits)  # the status comes after the event
     await client.delete("Pod", "old", "default", grace=30)
 
     async def gone() -> bool:
