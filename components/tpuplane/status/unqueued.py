@@ -19,7 +19,8 @@ JOB_KINDS = {
 
 _PRIORITY = "kueue.x-k8s.io/priority-class"
 _WHY = (
-    "Kueue makes no workload of it: is its priority class there, and has it no more than 8 parts? Kueue's log says why"
+    "Kueue has made no workload of it: a priority class is missing, it has more than 8 parts, or Kueue is down; its "
+    "log says which"
 )
 
 

@@ -148,7 +148,7 @@ def test_a_job_that_kueue_makes_nothing_of_is_shown_too(server: ApiServer, tmp_p
         "research/waits",
         "research/typo",
     ]
-    assert any(line.startswith("research/typo 0 waits: Kueue makes no workload of it") for line in lines(shown))
+    assert any(line.startswith("research/typo 0 waits: Kueue has made no workload of it") for line in lines(shown))
 
 
 def test_json_says_the_same(server: ApiServer, tmp_path: Path) -> None:
