@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 from cluster_objects import (
     CLUSTER,
     RAY,
@@ -12,6 +13,7 @@ from cluster_objects import (
     MakePools,
     empty,
     environment,
+    eventually,
     pools_of,
     ray_sample,
     refusal,
@@ -108,6 +110,24 @@ async def test_replicas_that_start_at_once_get_a_slice_each(
         for name in ("blue", "green"):
             await api.request("DELETE", f"{RAY}/{namespace}/rayclusters/{name}")
         await empty(api, namespace)
+
+
+async def test_a_cluster_with_its_state_in_redis_goes(cluster: Cluster, api: Api, namespace: str) -> None:
+    """KubeRay lets go of it only when a Job of its own has emptied the Redis, which is simulated too."""
+    sample = cluster.tools.module("kuberay") / "config" / "samples" / "ray-cluster.external-redis.yaml"
+    (manifest,) = (it for it in yaml.safe_load_all(sample.read_text()) if it["kind"] == "RayCluster")
+    manifest["spec"]["gcsFaultToleranceOptions"] = {"redisAddress": "redis:6379"}
+    for group in (manifest["spec"]["headGroupSpec"], *manifest["spec"]["workerGroupSpecs"]):
+        group["template"]["spec"]["volumes"] = []
+        group["template"]["spec"]["containers"][0]["volumeMounts"] = []
+    await api.request("POST", f"{RAY}/{namespace}/rayclusters", body=manifest)
+    await running_pods(api, namespace, 2)
+    await api.request("DELETE", f"{RAY}/{namespace}/rayclusters/{manifest['metadata']['name']}")
+
+    async def gone() -> bool:
+        return not (await api.request("GET", f"{RAY}/{namespace}/rayclusters"))["items"]
+
+    await eventually(gone)
 
 
 async def test_hosts_that_do_not_make_the_topology_are_refused(cluster: Cluster, api: Api, namespace: str) -> None:

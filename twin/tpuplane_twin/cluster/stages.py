@@ -56,9 +56,15 @@ def stages(module: Path, *, ray: bool = False) -> list[dict[str, Any]]:
     _matches(node).append({"key": f'.metadata.annotations["{FAULT_ANNOTATION}"]', "operator": "DoesNotExist"})
     # kwok ships a pod-complete that ends every Job after a few seconds; training runs until told otherwise.
     complete = _load(folder / "pod" / "general" / "pod-complete.yaml")
-    _matches(complete).append({"key": f'.metadata.annotations["{RUN_FOR_ANNOTATION}"]', "operator": "Exists"})
     for jitter in ("jitterDurationMilliseconds", "jitterDurationFrom"):
         complete["spec"]["delay"].pop(jitter, None)
+    # KubeRay keeps a RayCluster with its state in Redis until a Job of its own has emptied that, or for five minutes.
+    cleaned = copy.deepcopy(complete)
+    cleaned["metadata"]["name"] = "redis-cleaned"
+    _matches(complete).append({"key": f'.metadata.annotations["{RUN_FOR_ANNOTATION}"]', "operator": "Exists"})
+    _matches(cleaned).append(
+        {"key": '.metadata.labels["ray.io/node-type"]', "operator": "In", "values": ["redis-cleanup"]}
+    )
     # kwok deletes a pod as it runs. A kubelet ends it first, and the Job controller waits for that where a Job has a
     # podFailurePolicy. Of the stages that match, kwok draws one: so these two exclude each other.
     delete = _load(folder / "pod" / "fast" / "pod-delete.yaml")
@@ -67,7 +73,7 @@ def stages(module: Path, *, ray: bool = False) -> list[dict[str, Any]]:
     terminate["spec"]["next"] = {"statusTemplate": _ENDED}
     _matches(terminate).append({"key": ".status.phase", "operator": "In", "values": _LIVING})
     _matches(delete).append({"key": ".status.phase", "operator": "NotIn", "values": _LIVING})
-    simulated = [*(_load(folder / name) for name in _UNCHANGED), complete, terminate, delete]
+    simulated = [*(_load(folder / name) for name in _UNCHANGED), complete, cleaned, terminate, delete]
     for stage in simulated:
         _matches(stage).append({**selector(ray=ray), "operator": "NotIn"})
     return [node, *simulated, _process_pod(selector(ray=ray))]
