@@ -21,7 +21,17 @@ from tpuplane_twin.elasticity import Actions, Elasticity, InvalidSetting, scale_
 from tpuplane_twin.faults import Faults
 from tpuplane_twin.files import DiskFull, write_atomic
 from tpuplane_twin.fleet import Fleet
-from tpuplane_twin.gcp import BackendError, Store, StoreError, create_app, create_pool, delete_pool, resize, resume
+from tpuplane_twin.gcp import (
+    BackendError,
+    Store,
+    StoreError,
+    create_app,
+    create_pool,
+    delete_pool,
+    repair,
+    resize,
+    resume,
+)
 from tpuplane_twin.given import Given
 from tpuplane_twin.paths import TwinPaths, all_twins
 from tpuplane_twin.ports import NoPortFree, PortBook, PortTaken
@@ -50,7 +60,10 @@ class Supervisor:
         self.fleet = Fleet(paths, self.processes, self.ports, tools, token, self._report, twin_authority(paths))
         self.store = Store(paths.gcp / "state.db")
         self.app = create_app(self.store, self.fleet, token)
-        actions = Actions(partial(resize, self.app), partial(create_pool, self.app), partial(delete_pool, self.app))
+        app = self.app
+        actions = Actions(
+            partial(resize, app), partial(create_pool, app), partial(delete_pool, app), partial(repair, app)
+        )
         self.elasticity = Elasticity(self.store, self.fleet.client, actions, scale_down_after=scale_down_after())
         self.app.router.add_get("/twin/status", self._status)
         Faults(self.store, self.app).serve()

@@ -15,7 +15,7 @@ from elastic_twin import CLUSTER, TOKEN, Clock, ElasticTwin, ScarceFleet, add_cl
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.elasticity import Actions, Elasticity
 from tpuplane_twin.faults import Faults
-from tpuplane_twin.gcp import Store, create_app, create_pool, delete_pool, resize
+from tpuplane_twin.gcp import Store, create_app, create_pool, delete_pool, repair, resize
 from tpuplane_twin.paths import TwinPaths
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
@@ -37,7 +37,7 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
     store = Store(paths.gcp / "state.db")
     fleet = ScarceFleet(paths, processes, ports, tools, TOKEN, lambda _: None, operators=["jobset", "kueue"])
     app = create_app(store, fleet, TOKEN)
-    actions = Actions(partial(resize, app), partial(create_pool, app), partial(delete_pool, app))
+    actions = Actions(partial(resize, app), partial(create_pool, app), partial(delete_pool, app), partial(repair, app))
     Faults(store, app).serve()
     elasticity = Elasticity(store, fleet.client, actions, scale_down_after=60, now=clock)
     runner = web.AppRunner(app)

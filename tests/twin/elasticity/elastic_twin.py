@@ -163,6 +163,15 @@ class ElasticTwin:
 
         await eventually(look, pause=0.7)
 
+    async def repaired(self, pool: str, names: list[str]) -> None:
+        """Let time pass until the pool's nodes are these."""
+
+        async def look() -> bool:
+            self.pass_time(11)
+            return await self.nodes(pool) == names
+
+        await eventually(look, pause=0.7)
+
 
 def is_ready(pod: Json) -> bool:
     return any(it["type"] == "Ready" and it["status"] == "True" for it in pod["status"].get("conditions", []))

@@ -140,6 +140,16 @@ async def test_where_nothing_is_to_be_had_another_pool_grows(twin: ElasticTwin, 
         await twin.delete_pool(name)
 
 
+async def test_nodes_that_somebody_deletes_come_again(twin: ElasticTwin) -> None:
+    """Of an autoscaled pool, which would count on them, and of a fixed one."""
+    await twin.add_pool("serving", "ct6e-standard-8t", 2, 4)
+    for pool in ("serving", "system"):
+        before = await twin.nodes(pool)
+        await twin.kubernetes.delete("Node", before[0])
+        await twin.repaired(pool, before)
+    await twin.delete_pool("serving")
+
+
 async def test_a_killed_api_server_is_waited_for(twin: ElasticTwin, namespace: str) -> None:
     await twin.add_pool("serving", "ct6e-standard-8t", 0, 2)
     (server,) = (it for it in twin.processes.status() if it.name.endswith("/kube-apiserver"))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tpuplane_twin.gcp import BackendError, Store, node_numbers, resize, resume
+from tpuplane_twin.gcp import BackendError, Store, node_numbers, repair, resize, resume
 from twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT, PROJECT_PATH, Api, MemoryBackend, serving, slice_pool
 
 pytestmark = pytest.mark.twin
@@ -85,6 +86,22 @@ async def test_a_resize_that_fails_leaves_the_pool_as_it_was(cluster: Api, why: 
         await resize(cluster.app, f"{KEY}/cpu", {ZONE: [0, 1]}, {ZONE: [0, 1, 2]})
     assert await target_sizes(cluster) == [2]
     assert (await cluster.call("GET", f"{POOLS}/cpu"))["status"] == "RUNNING"
+
+
+async def test_a_repair_makes_what_the_pool_should_have_unless_it_is_at_work(cluster: Api) -> None:
+    await add_pool(cluster)
+    cluster.backend.clusters["c1"].pools["cpu"] = {ZONE: 1}
+    await repair(cluster.app, f"{KEY}/cpu", {ZONE: [1]})
+    assert cluster.backend.clusters["c1"].pools["cpu"] == {ZONE: 2}
+
+    cluster.backend.hold()
+    deleted = await cluster.call("DELETE", f"{POOLS}/cpu")
+    await cluster.reached("delete_node_pool", "cpu")
+    repaired = asyncio.create_task(repair(cluster.app, f"{KEY}/cpu", {ZONE: [1]}))
+    cluster.backend.go.set()
+    await repaired
+    await cluster.wait(deleted)
+    assert cluster.backend.calls[-1] == ("delete_node_pool", "cpu")
 
 
 async def test_sizes_survive_a_restart(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Node, Pod
 from tpuplane_twin.elasticity.offers import CLASS
 from tpuplane_twin.elasticity.provisioner import Provisioner
+from tpuplane_twin.elasticity.repairs import Repairs, missing
 from tpuplane_twin.elasticity.requests import Request
 from tpuplane_twin.elasticity.scale_down import Budget, Shrinkage
 from tpuplane_twin.elasticity.scale_up import Growth, ScaleUp, reasons_message
@@ -48,6 +49,8 @@ class Actions:
     """Make the NodePool in the cluster of that resource name."""
     delete: Callable[[str], Awaitable[None]]
     """Delete the pool of that resource name."""
+    repair: Callable[[str, Numbers], Awaitable[None]]
+    """Make those nodes of the pool of that resource name again."""
 
 
 Provided = tuple[list[Group], Provisioning]
@@ -58,11 +61,22 @@ class ClusterAutoscaler:
     """Runs until cancelled. Between changes it sleeps: it holds three watches and asks for nothing."""
 
     def __init__(
-        self, api: Api, read: Callable[[], Provided], actions: Actions, *, scale_down_after: float, now: Clock
+        self,
+        api: Api,
+        read: Callable[[], Provided],
+        kept: Callable[[], dict[str, Numbers]],
+        actions: Actions,
+        *,
+        scale_down_after: float,
+        now: Clock,
     ) -> None:
-        """`read` reads the pools as they are now. `scale_down_after` is in seconds of the clock `now`."""
+        """`read` reads the pools as they are now, `kept` the nodes that come again when they are deleted.
+
+        `scale_down_after` is in seconds of the clock `now`.
+        """
         self.api = api
         self._read = read
+        self._kept = kept
         self._actions = actions
         self._delay = scale_down_after
         self._now = now
@@ -74,6 +88,7 @@ class ClusterAutoscaler:
         self._recorder = Recorder(api, now)
         self._since: dict[str, float] = {}
         self._failures = Failures()
+        self._repairs = Repairs()
         self._born: dict[str, float] = {}
 
     def poke(self) -> None:
@@ -109,11 +124,12 @@ class ClusterAutoscaler:
     async def step(self) -> float | None:
         """One look, and what follows from it. Answers the seconds until the next is due if nothing changes."""
         now = self._now()
+        await self._repair(now)
         view = await self._view(now)
         if view.settled or view.unconcerned:
             self._since = {}
             self._recorder.forget(set())
-            return None
+            return min((due - now for due in self._repairs.dues()), default=None)
         decision = await asyncio.to_thread(decide, view, dict(self._since), now, self._delay)
         self._since = decision.since
         self._recorder.forget({pod.uid for pod in view.pods if pod.unschedulable})
@@ -135,11 +151,29 @@ class ClusterAutoscaler:
         await self._recorder.flush()
         if decision.up.growths or decision.moves.growths or decision.answers.provisions or going or decision.deleted:
             return 0.0
-        later = (*view.dues(self._since, self._delay), *self._failures.dues(), *self._provisioner.dues())
+        later = (
+            *view.dues(self._since, self._delay),
+            *self._failures.dues(),
+            *self._provisioner.dues(),
+            *self._repairs.dues(),
+        )
         dues = [due - now for due in later if due > now]
         if view.pending or view.where.classes:
             dues.append(_WAITING_SECONDS)
         return min(dues, default=None)
+
+    async def _repair(self, now: float) -> None:
+        """Have the nodes made again that somebody deleted."""
+        lost = missing(self._kept(), self._nodes.items.values())
+        for key in self._repairs.ripe(lost, now):
+            log.info("%s lacks nodes and is repaired: %s", key, lost[key])
+            try:
+                await self._actions.repair(key, lost[key])
+            except BackendError as error:
+                self._repairs.failed(key, now)
+                log.warning("%s could not be repaired: %s", key, error)
+            else:
+                self._repairs.done(key)
 
     async def _view(self, now: float) -> View:
         groups, where = self._read()

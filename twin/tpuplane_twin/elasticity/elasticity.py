@@ -16,7 +16,7 @@ from tpuplane_twin.elasticity.autoscaler import Actions, Clock, ClusterAutoscale
 from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.groups import Costs, Group, costs
 from tpuplane_twin.elasticity.limits import Limits
-from tpuplane_twin.gcp.backend import node_counts
+from tpuplane_twin.gcp.backend import Numbers, node_counts, node_numbers
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.container.reconcile import SCALABLE
 from tpuplane_twin.gcp.container.views import cluster_view, pool_view
@@ -105,7 +105,12 @@ class Elasticity:
                 self._running[key][0].poke()
             else:
                 autoscaler = ClusterAutoscaler(
-                    client, partial(self._read, key), self._actions, scale_down_after=self._delay, now=self._now
+                    client,
+                    partial(self._read, key),
+                    partial(self._kept, key),
+                    self._actions,
+                    scale_down_after=self._delay,
+                    now=self._now,
                 )
                 self._running[key] = autoscaler, asyncio.create_task(autoscaler.run())
         return complete
@@ -131,6 +136,10 @@ class Elasticity:
         names = frozenset(key.rpartition("/")[2] for key in pools)
         return groups, Provisioning(cluster, view, {}, Limits.of(view, used), names)
 
+    def _kept(self, cluster: str) -> dict[str, Numbers]:
+        """The nodes of the pools that get them again when somebody deletes them."""
+        return {key: node_numbers(pool) for key, pool in self._pools(cluster).items() if _repaired(pool)}
+
     async def _stop(self, keys: list[str]) -> None:
         for key in keys:
             _, task = self._running.pop(key)
@@ -140,3 +149,10 @@ class Elasticity:
 
 def _autoscaled(pool: Json) -> bool:
     return bool(pool.get("autoscaling", {}).get("enabled"))
+
+
+def _repaired(pool: Json) -> bool:
+    """Whether its nodes come again: an autoscaled pool's always, for what it counts on must be there."""
+    if _autoscaled(pool):
+        return pool["status"] in SCALABLE
+    return pool["status"] == "RUNNING" and bool(pool.get("management", {}).get("autoRepair"))

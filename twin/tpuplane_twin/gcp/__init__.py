@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tpuplane_twin.gcp.app import create_app, create_pool, delete_pool, reclaim, resize, resume
+from tpuplane_twin.gcp.app import create_app, create_pool, delete_pool, reclaim, repair, resize, resume
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Endpoint, Numbers, node_counts, node_numbers
 from tpuplane_twin.gcp.monitoring import give_channel
 from tpuplane_twin.gcp.status import Snapshot, snapshot
@@ -23,6 +23,7 @@ __all__ = [
     "node_counts",
     "node_numbers",
     "reclaim",
+    "repair",
     "resize",
     "resume",
     "snapshot",

@@ -181,6 +181,15 @@ async def delete_pool(app: web.Application, pool: str) -> None:
     await _pool_change(app, lambda pools: pools.delete(Call(names, {}, {})))
 
 
+async def repair(app: web.Application, pool: str, missing: Numbers) -> None:
+    """Make nodes again that are `missing` from the pool of this resource name, once no operation of its cluster runs.
+
+    BackendError says why there are none.
+    """
+    async with app[_OPERATIONS].lock(parent_cluster(pool)):
+        await app[_RECONCILER].repair(pool, missing)
+
+
 async def reclaim(app: web.Application, pool: str) -> None:
     """Take away the nodes of the pool of this resource name, as Compute Engine does with spot hosts.
 

@@ -139,16 +139,27 @@ class Reconciler:
         try:
             comes = {zone: [it for it in numbers if it not in seen.get(zone, [])] for zone, numbers in wanted.items()}
             await self._apply_pool(name, cluster, key, {**pool, NODES: wanted}, comes)
-        except Exception as error:
+        except BackendError:
             latest = self._store.get(POOL, key)
             if latest is not None and latest.get(NODES) == wanted:
                 self._store.put(POOL, key, {**latest, NODES: seen})
-                with contextlib.suppress(Exception):
+                with contextlib.suppress(BackendError):
                     await self._apply_pool(name, cluster, key, {**latest, NODES: seen}, {})
-            if isinstance(error, BackendError):
-                raise
-            raise _unforeseen(error) from error
+            raise
         return True
+
+    async def repair(self, key: str, missing: Numbers) -> None:
+        """Make the pool's nodes again that are `missing` from the cluster; BackendError says why it could not be done.
+
+        Nothing happens where something else is being done to the pool by now.
+        """
+        name = parent_cluster(key)
+        cluster, pool = self._store.get(CLUSTER, name), self._store.get(POOL, key)
+        if cluster is None or cluster["status"] not in _SETTLED_CLUSTER or pool is None:
+            return
+        if pool["status"] in SCALABLE:
+            await self._apply_pool(name, cluster, key, pool, missing)
+            self._mend(POOL, key, "RUNNING_WITH_ERROR")
 
     async def reclaim(self, key: str) -> None:
         """Take the pool's nodes away; an autoscaled pool is then at its minimum, any other gets new ones."""
@@ -203,12 +214,20 @@ class Reconciler:
         return commit
 
     async def _apply_pool(self, cluster_key: str, cluster: Json, key: str, pool: Json, comes: Numbers) -> None:
-        """Bring the pool about; `comes` are the nodes for which Compute Engine must have machines."""
+        """Bring the pool about; `comes` are the nodes for which Compute Engine must have machines.
+
+        BackendError says why it could not be done, also where nobody foresaw it.
+        """
         refusal = pool_rules.refused_by_compute_engine(self._store, parent_cluster(key), pool)
         refusal = refusal or shortage(self._store, key, pool, comes)
         if refusal is not None:
             raise BackendError(refusal)
-        await self._backend.apply_node_pool(self._view(cluster_key, cluster), pool_view(key, pool))
+        try:
+            await self._backend.apply_node_pool(self._view(cluster_key, cluster), pool_view(key, pool))
+        except BackendError:
+            raise
+        except Exception as error:
+            raise _unforeseen(error) from error
 
     def _cluster(self, key: str) -> Json:
         """The cluster, if it can be worked on: its creation may have failed while the work was queued."""

@@ -1,0 +1,51 @@
+"""Nodes that somebody deleted: which are missed, and when they are made again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from elastic_objects import group, nodes, serving_group
+from tpuplane_twin.elasticity.repairs import Repairs, missing
+
+pytestmark = pytest.mark.unit
+
+
+def test_nodes_that_a_pool_should_have_are_missed_by_zone_and_number() -> None:
+    pool = group("cpu", "e2-standard-4", zones=("us-east5-a", "us-east5-b"), initialNodeCount=2)
+    gone = {"us-east5-a/1", "us-east5-b/0"}
+    there = [node for node in nodes(pool, serving_group(3)) if node.pool != "cpu" or node.place not in gone]
+    wanted = {"clusters/c/nodePools/cpu": pool.numbers, "clusters/c/nodePools/serving": {"us-east5-b": [0, 1, 2]}}
+    assert missing(wanted, there) == {"clusters/c/nodePools/cpu": {"us-east5-a": [1], "us-east5-b": [0]}}
+
+
+def test_another_pools_node_at_the_same_place_is_no_help() -> None:
+    (one,) = nodes(serving_group(1))
+    other = replace(one, labels={**one.labels, "cloud.google.com/gke-nodepool": "other"})
+    assert missing({"pools/serving": {"us-east5-b": [0]}}, [other]) == {"pools/serving": {"us-east5-b": [0]}}
+
+
+def test_a_pool_is_mended_once_it_has_lacked_nodes_for_a_while() -> None:
+    repairs = Repairs()
+    assert repairs.ripe(["a"], 0) == []
+    (due,) = repairs.dues()
+    assert repairs.ripe(["a", "b"], due) == ["a"]
+    repairs.done("a")
+    assert repairs.ripe(["a"], due) == []
+
+
+def test_a_node_that_comes_meanwhile_is_not_waited_for() -> None:
+    repairs = Repairs()
+    repairs.ripe(["a"], 0)
+    assert repairs.ripe([], 5) == []
+    assert not list(repairs.dues())
+    assert repairs.ripe(["a"], 10) == []
+
+
+def test_a_repair_that_failed_is_tried_again_later() -> None:
+    repairs = Repairs()
+    repairs.ripe(["a"], 0)
+    assert repairs.ripe(["a"], 10) == ["a"]
+    repairs.failed("a", 10)
+    assert repairs.ripe(["a"], 69) == []
+    assert repairs.ripe(["a"], 70) == ["a"]
