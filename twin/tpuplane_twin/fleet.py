@@ -8,6 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
+import aiohttp
 import yaml
 
 from tpuplane_twin.cluster.api import Api
@@ -29,7 +30,7 @@ log = logging.getLogger(__name__)
 
 _Found = TypeVar("_Found")
 
-_EXPECTED = (ClusterError, DiskFull, NoPortFree, OSError, PortTaken, ProcessFailed)
+_EXPECTED = (aiohttp.ClientError, ClusterError, DiskFull, NoPortFree, OSError, PortTaken, ProcessFailed)
 
 # etcd alone lays out 128 MiB before its first entry; the rest is its data and the logs of a first day.
 _CLUSTER_MIB = 400
@@ -133,7 +134,7 @@ class Fleet:
         try:
             async with asyncio.timeout(GLANCE):
                 return await read(plane, plane.api)
-        except (ClusterError, OSError):
+        except (aiohttp.ClientError, ClusterError, OSError):
             return nothing
         except Exception:
             log.exception("%s could not be read for the status", context)

@@ -64,6 +64,17 @@ async def test_a_failed_cluster_fails_what_waits_for_it(project: Api) -> None:
     await project.done("POST", CLUSTERS, {"cluster": cluster_body()})
 
 
+async def test_what_nobody_foresaw_leaves_no_control_plane_behind(project: Api) -> None:
+    project.backend.crash.add("default-pool")
+    created = await project.wait(await project.call("POST", CLUSTERS, {"cluster": cluster_body()}))
+    assert created["statusMessage"] == "Internal error: KeyError: 'labels'"
+    project.backend.crash = {"c2"}
+    created = await project.wait(await project.call("POST", CLUSTERS, {"cluster": cluster_body("c2")}))
+    assert created["statusMessage"] == "Internal error: KeyError: 'labels'"
+    deletions = [call for call in project.backend.calls if call[0] == "delete_cluster"]
+    assert deletions == [("delete_cluster", "c1"), ("delete_cluster", "c2")]
+
+
 async def test_a_cluster_in_error_takes_no_changes_and_says_so_at_once(cluster: Api) -> None:
     cluster.backend.refuse["c1"] = "its folder cannot be removed"
     deleted = await cluster.wait(await cluster.call("DELETE", f"{CLUSTERS}/c1"))

@@ -171,7 +171,7 @@ class Api:
         params: dict[str, str] | None = None,
         content_type: str = "application/json",
     ) -> Object:
-        """One request, again while the server is being restarted; the decoded answer.
+        """One request, again while the server is being restarted, also in the middle of its answer; what it says.
 
         Raises `ApiError` with the server's own words, `ClusterError` when it stays away.
         """
@@ -181,7 +181,7 @@ class Api:
                 if self._session.closed:
                     raise ClusterError(f"the API server at {self._server} is being stopped")
                 return await self._once(method, url, body, params, content_type)
-            except (aiohttp.ClientConnectionError, ConnectionError) as error:
+            except (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, ConnectionError) as error:
                 if time.monotonic() > deadline:
                     raise ClusterError(f"the API server at {self._server} does not answer: {error}") from error
                 await asyncio.sleep(0.2)

@@ -187,8 +187,9 @@ class Reconciler:
             endpoint = await self._backend.create_cluster(self._view(key, cluster))
             for name, pool in pools:
                 await self._apply_pool(key, _reachable(cluster, endpoint), name, pool, node_numbers(pool))
-        except BackendError:
-            with contextlib.suppress(BackendError):
+        except Exception:
+            # Whatever it was: its rows go, and nobody would stop the control plane.
+            with contextlib.suppress(Exception):
                 await self._backend.delete_cluster(self._view(key, cluster))
             raise
 
