@@ -112,6 +112,10 @@ class Supervisor:
             self.state, self.waiting = "failed", str(error)
             logger.error("%s", error)
             return
+        except Exception as error:
+            self.state, self.waiting = "failed", f"Internal error: {type(error).__name__}: {error}"
+            logger.exception("the twin could not be brought back")
+            return
         self.state, self.waiting = "ready", ""
 
     async def _status(self, request: web.Request) -> web.Response:

@@ -77,7 +77,11 @@ class Elasticity:
             while True:
                 changes = self._store.changes
                 if changes != seen:
-                    seen = changes if await self._follow() else None
+                    try:
+                        seen = changes if await self._follow() else None
+                    except Exception:  # it must not be the end of autoscaling in every cluster
+                        log.exception("the autoscalers could not be started and stopped; it is tried again")
+                        seen = None
                 await asyncio.sleep(_LOOK_SECONDS)
         finally:
             await self._stop(list(self._running))

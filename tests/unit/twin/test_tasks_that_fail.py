@@ -1,0 +1,58 @@
+"""What runs beside the twin's API says so when it fails, and goes on where it can."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from tpuplane_twin.elasticity import Actions, Elasticity
+from tpuplane_twin.gcp import Store
+from tpuplane_twin.gcp.container.names import CLUSTER
+from tpuplane_twin.supervisor import Supervisor
+
+pytestmark = pytest.mark.unit
+
+
+async def nothing(*_: Any) -> Any:
+    """An action that nobody asks for."""
+
+
+async def test_autoscaling_goes_on_after_a_failure_that_nobody_foresaw(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tpuplane_twin.elasticity.elasticity._LOOK_SECONDS", 0.0)
+    store = Store(tmp_path / "state.db")
+    name = "projects/acme/locations/us-east5/clusters/trainers"
+    store.put(CLUSTER, name, {"name": "trainers", "status": "RUNNING", "network": "", "subnetwork": ""})
+    looks, again = 0, asyncio.Event()
+
+    def client(_: Any) -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 1:
+            raise KeyError("selfLink")
+        again.set()
+
+    monkeypatch.setattr("tpuplane_twin.elasticity.elasticity.cluster_view", lambda store, key, cluster: cluster)
+    elasticity = Elasticity(store, client, Actions(nothing, nothing, nothing, nothing), scale_down_after=60)
+    running = asyncio.create_task(elasticity.run())
+    try:
+        async with asyncio.timeout(10):
+            await again.wait()
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+        store.close()
+    (record,) = caplog.records
+    assert record.getMessage() == "the autoscalers could not be started and stopped; it is tried again"
+
+
+async def test_a_twin_that_cannot_come_back_says_so() -> None:
+    supervisor = Supervisor.__new__(Supervisor)
+    supervisor.state, supervisor.app = "starting", web.Application()
+    await supervisor._resume()
+    assert supervisor.state == "failed"
+    assert supervisor.waiting.startswith("Internal error: KeyError: ")
