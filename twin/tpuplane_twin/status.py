@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from typing import Any
 
@@ -20,7 +21,10 @@ _MIB = 1024**2
 
 
 async def describe(store: Store, fleet: Fleet, processes: ProcessManager) -> dict[str, Any]:
-    """The machine-readable status: `processes`, `clusters` (with `nodePools`), `operations`."""
+    """The machine-readable status: `processes`, `clusters` (with `nodePools`), `operations`.
+
+    All clusters are asked at once: one that does not answer costs seconds.
+    """
     now = snapshot(store)
     return {
         "processes": [
@@ -33,7 +37,7 @@ async def describe(store: Store, fleet: Fleet, processes: ProcessManager) -> dic
             }
             for process in processes.status()
         ],
-        "clusters": [await _cluster(store, fleet, cluster) for cluster in now.clusters],
+        "clusters": await asyncio.gather(*(_cluster(store, fleet, cluster) for cluster in now.clusters)),
         "operations": [
             {"name": it.name, "operationType": it.kind, "status": it.status, "target": it.target, "since": it.started}
             for it in now.operations
@@ -43,7 +47,7 @@ async def describe(store: Store, fleet: Fleet, processes: ProcessManager) -> dic
 
 async def _cluster(store: Store, fleet: Fleet, cluster: ClusterStatus) -> dict[str, Any]:
     context = context_of(cluster.project, cluster.location, cluster.name)
-    nodes = await fleet.nodes(context)
+    nodes, queues, progress = await asyncio.gather(fleet.nodes(context), fleet.queues(context), fleet.ray(context))
     key = f"projects/{cluster.project}/locations/{cluster.location}/clusters/{cluster.name}"
     stored = store.get(CLUSTER, key) or {}
     return {
@@ -60,8 +64,8 @@ async def _cluster(store: Store, fleet: Fleet, cluster: ClusterStatus) -> dict[s
             _pool(pool, store.get(POOL, f"{key}/nodePools/{pool.name}") or {}, nodes.get(pool.name, NodeSummary()))
             for pool in cluster.pools
         ],
-        "queues": await fleet.queues(context),
-        "ray": await fleet.ray(context),
+        "queues": queues,
+        "ray": progress,
     }
 
 
