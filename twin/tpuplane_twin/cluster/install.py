@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from importlib.metadata import version
@@ -12,9 +13,11 @@ from importlib.metadata import version
 from tpuplane_twin.cluster import compute_class, managed_prometheus, manifests
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.concurrency import each
+from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.layout import Layout
 from tpuplane_twin.cluster.operators import Operator
 
+_ESTABLISHED_SECONDS = 60.0
 _APPLIED = "twin.tpuplane.dev/applied-"
 _REQUESTS = "cluster-autoscaler-apis"
 _KEEPER = "kube-system"  # the namespace that bears the marks of what was applied: gone with the cluster's data
@@ -58,7 +61,7 @@ class Installation:
         namespaces = [item for item in items if item["kind"] == "Namespace"]
         await each(namespaces, api.apply)
         await each([item for item in items if item not in namespaces], api.apply)
-        await each(crds, lambda crd: _established(api, crd["metadata"]["name"]))
+        await each(crds, lambda crd: established(api, crd["metadata"]["name"]))
         annotations = {f"{_APPLIED}{name}": self._marks[name] for name in missing}
         await api.merge("Namespace", _KEEPER, {"metadata": {"annotations": annotations}})
 
@@ -107,13 +110,21 @@ def _storage_classes() -> list[Object]:
     ]
 
 
-async def _established(api: Api, name: str) -> None:
+async def established(api: Api, name: str, *, within: float = _ESTABLISHED_SECONDS) -> None:
+    """Wait until the API server serves the definition; ClusterError says why not after `within` seconds.
+
+    Never, where a user's own definition has its names.
+    """
+    deadline = time.monotonic() + within
     while True:
         crd = await api.get("CustomResourceDefinition", name)
         # A new definition has `conditions: null` for a moment.
         conditions = (crd or {}).get("status", {}).get("conditions") or []
         if any(item["type"] == "Established" and item["status"] == "True" for item in conditions):
             return
+        if time.monotonic() > deadline:
+            why = "; ".join(str(item.get("message", "")) for item in conditions if item["status"] != "True")
+            raise ClusterError(f"the API server does not serve {name} after {within:g} s: {why or 'it says no reason'}")
         await asyncio.sleep(0.05)
 
 
