@@ -163,12 +163,12 @@ class ElasticTwin:
 
         await eventually(look, pause=0.7)
 
-    async def repaired(self, pool: str, names: list[str]) -> None:
-        """Let time pass until the pool's nodes are these."""
+    async def repaired(self, pool: str, count: int) -> None:
+        """Let time pass until the pool has that many nodes."""
 
         async def look() -> bool:
             self.pass_time(11)
-            return await self.nodes(pool) == names
+            return len(await self.nodes(pool)) == count
 
         await eventually(look, pause=0.7)
 
