@@ -97,19 +97,25 @@ class IamMember(Resource):
             queue.append((modify, done))
             leads = len(queue) == 1
         if leads:
-            self.api.pause(_GATHER_SECONDS)
-            with self.session.lock(f"iam/{target}"):
-                with self.session.lock("iam-queue"):
-                    batch = self._waiting.pop(target)
-                try:
+            batch: list[tuple[Modify, Future[None]]] = []
+            try:
+                self.api.pause(_GATHER_SECONDS)
+                with self.session.lock(f"iam/{target}"):
+                    batch = self._gathered(target)
                     self._write(target, [change for change, _ in batch])
-                except Exception as error:
-                    for _, future in batch:
-                        future.set_exception(error)
-                else:
-                    for _, future in batch:
-                        future.set_result(None)
+            except Exception as error:
+                # Also of a pause that was cut short: those who wait have nobody else.
+                for _, future in batch or self._gathered(target):
+                    future.set_exception(error)
+            else:
+                for _, future in batch:
+                    future.set_result(None)
         done.result()
+
+    def _gathered(self, target: str) -> list[tuple[Modify, Future[None]]]:
+        """Those who wait; whoever comes from now on leads the next."""
+        with self.session.lock("iam-queue"):
+            return self._waiting.pop(target)
 
     def _write(self, target: str, changes: list[Modify]) -> None:
         for attempt in range(_MOST_CONFLICTS):

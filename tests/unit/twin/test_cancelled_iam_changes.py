@@ -1,0 +1,53 @@
+"""Changes of one IAM policy that wait for each other, when the user stops the deployment."""
+
+from __future__ import annotations
+
+import threading
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+from tpuplane_twin.providers.gcp.api import Api, Cancelled, Deadline
+from tpuplane_twin.providers.gcp.resources.iam_member import IamMember
+from tpuplane_twin.providers.gcp.session import Session
+
+pytestmark = pytest.mark.unit
+
+
+class CancelledInThePause(Api):
+    """A connection on which the user stops the deployment while the first of the changes waits for others."""
+
+    def __init__(self, followers: list[threading.Thread]) -> None:
+        super().__init__("token", 0.01)
+        self.followers = followers
+        self.member: IamMember | None = None
+
+    def pause(self, seconds: float) -> None:
+        for thread in self.followers:
+            thread.start()
+        assert self.member is not None
+        while len(self.member._waiting["acme"]) <= len(self.followers):
+            threading.Event().wait(0.01)
+        raise Cancelled
+
+
+def test_nobody_waits_for_ever() -> None:
+    ends: SimpleQueue[Any] = SimpleQueue()
+
+    def create() -> None:
+        try:
+            member.create({"project": "acme", "role": "roles/viewer", "member": "user:a@acme.com"}, Deadline.after(60))
+        except Exception as error:
+            ends.put(error)
+
+    followers = [threading.Thread(target=create, daemon=True) for _ in range(2)]
+    api = CancelledInThePause(followers)
+    urls = dict.fromkeys(("container", "compute", "iam", "resource_manager", "kms"), "http://127.0.0.1:1/")
+    rest = dict.fromkeys(("logging", "monitoring", "service_usage"), "http://127.0.0.1:1/")
+    names = {"project": "acme", "region": "us-east5", "zone": "", "attribution": ""}
+    member = api.member = IamMember(Session(api=api, default_labels={}, **urls, **rest, **names))
+    create()
+    for thread in followers:
+        thread.join(10)
+    assert [type(ends.get(timeout=10)) for _ in range(3)] == [Cancelled] * 3
+    assert not member._waiting
