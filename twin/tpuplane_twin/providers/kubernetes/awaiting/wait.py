@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tpuplane_twin.providers.kubernetes.api import ApiServer, Cancellation, StatusError
+from tpuplane_twin.providers.kubernetes.api import ApiServer, Cancellation, ConnectionFailed, StatusError
 from tpuplane_twin.providers.kubernetes.awaiting.kstatus import deletion_message
 from tpuplane_twin.providers.kubernetes.awaiting.table import Awaiter
 from tpuplane_twin.providers.kubernetes.awaiting.verdict import Check, NotReady, Verdict, View
@@ -20,6 +20,7 @@ from tpuplane_twin.providers.kubernetes.values import Object
 LISTEN_SECONDS: Final = 2
 """How long to listen before looking again all the same: some conditions depend on other objects, and a cancellation
 must be noticed."""
+_AGAIN_SECONDS: Final = 1.0
 
 
 class Waiter:
@@ -42,7 +43,10 @@ class Waiter:
             if seen is None or (metadata(seen).get("generation") or 0) < generation:
                 continue
             live = seen
-            verdict = awaiter.check(self._view(live, before, time.monotonic() - started))
+            try:
+                verdict = awaiter.check(self._view(live, before, time.monotonic() - started))
+            except ConnectionFailed:
+                continue  # the server is being restarted, and the object is looked at again
             self._log.status(verdict.message)
             if verdict.ready:
                 return live
@@ -86,10 +90,20 @@ class Waiter:
         return View(live, before, list_kind, seconds)
 
     def _looks(self, resource: Resource, obj: Object, deadline: float) -> Iterator[Object | None]:
-        """The object as it is now, at every change, and now and then; None when it does not exist."""
+        """The object as it is now, at every change, and now and then; None when it does not exist.
+
+        A server that does not answer, for it is being restarted, is asked again until the time is over.
+        """
         path, selector = resource.path(namespace(obj)), f"metadata.name={name(obj)}"
         while True:
-            listing = self._api.request("GET", path, fieldSelector=selector)
+            try:
+                listing = self._api.request("GET", path, fieldSelector=selector)
+            except ConnectionFailed as error:
+                if time.monotonic() >= deadline or self._cancellation.cancelled:
+                    return
+                self._log.status(str(error))
+                self._cancellation.sleep(_AGAIN_SECONDS)
+                continue
             items = listing.get("items") or ()
             live: Object | None = {**_identity(obj), **items[0]} if items else None
             yield live
@@ -101,7 +115,7 @@ class Waiter:
                 seconds = max(1, min(LISTEN_SECONDS, math.ceil(remaining)))
                 for event in self._changes(path, version, selector, seconds):
                     if event.get("type") == "ERROR":
-                        version = ""  # too old to continue from: list again
+                        version = ""  # too old to continue from, or nobody answers: list again
                         break
                     changed = event["object"]
                     version = str(metadata(changed).get("resourceVersion"))
@@ -113,7 +127,7 @@ class Waiter:
     def _changes(self, path: str, version: str, selector: str, seconds: int) -> Iterator[Object]:
         try:
             yield from self._api.watch(path, version, selector, seconds)
-        except StatusError:
+        except (ConnectionFailed, StatusError):
             yield {"type": "ERROR"}
 
 
