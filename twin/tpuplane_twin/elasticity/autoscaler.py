@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from tpuplane_twin.cluster.api import Api, ApiError
 from tpuplane_twin.cluster.mirror import Mirror
+from tpuplane_twin.elasticity.ages import births
 from tpuplane_twin.elasticity.classes import ComputeClass, readable_classes
 from tpuplane_twin.elasticity.decision import View, decide
 from tpuplane_twin.elasticity.demand import Provisioning, asked
@@ -178,7 +179,7 @@ class ClusterAutoscaler:
     async def _view(self, now: float) -> View:
         groups, where = self._read()
         nodes = sorted(self._nodes.items.values(), key=lambda node: node.name)
-        self._born = {node.name: self._born.get(node.name, now) for node in nodes}
+        self._born = births(nodes, self._born, now, time.time())
         pods = list(self._pods.items.values())
         if any(group.compute_class for group in groups) or any(it.unschedulable and asked(it, CLASS) for it in pods):
             where = replace(where, classes=await self._classes())

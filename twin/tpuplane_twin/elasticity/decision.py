@@ -34,7 +34,7 @@ class View:
     """Signatures of pools whose capacity is waited for."""
     where: Provisioning = field(default_factory=Provisioning)
     born: Mapping[str, float] = field(default_factory=dict)
-    """When each node was first seen, in seconds of the caller's clock."""
+    """When each node was made, in seconds of the caller's clock."""
     queue: Queue = field(default_factory=Queue)
     """The ProvisioningRequests."""
 

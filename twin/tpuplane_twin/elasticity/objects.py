@@ -71,6 +71,7 @@ class Node:
     removable: bool = True
     place: str = ""
     uid: str = ""
+    created: str = ""
 
     @property
     def pool(self) -> str:
@@ -96,6 +97,7 @@ class Node:
             removable=annotations.get(_NO_SCALE_DOWN) != "true",
             place=annotations.get(ORDINAL, ""),
             uid=metadata.get("uid", ""),
+            created=metadata.get("creationTimestamp", ""),
         )
 
 

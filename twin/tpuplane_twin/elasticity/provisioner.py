@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
+import time
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
@@ -12,6 +13,7 @@ from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane_twin.cluster.api import Api, ApiError, path
 from tpuplane_twin.cluster.concurrency import each
 from tpuplane_twin.cluster.nodes import ORDINAL, REQUEST_LABEL
+from tpuplane_twin.elasticity.ages import age
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.queued import Answer, Provision, Queue
 from tpuplane_twin.elasticity.requests import PROVISIONED, Condition, Request, State, out_of_capacity, pods_of
@@ -35,6 +37,7 @@ class Provisioner:
         self._booking = booking_seconds
         self._pods: dict[str, tuple[Pod, ...]] = {}
         self._since: dict[tuple[str, State], float] = {}
+        self._asked: dict[str, float] = {}
         self._tried: dict[str, float] = {}
 
     async def look(self, requests: Collection[Request], now: float) -> Queue:
@@ -43,11 +46,18 @@ class Provisioner:
         self._pods = {uid: pods for uid, pods in self._pods.items() if uid in known}
         self._since = {key: since for key, since in self._since.items() if key[0] in known}
         self._tried = {uid: tried for uid, tried in self._tried.items() if uid in known and tried + _REST_SECONDS > now}
+        self._asked = {uid: asked for uid, asked in self._asked.items() if uid in known}
+        wall = time.time()
         for request in requests:
+            self._asked.setdefault(request.uid, now - age(request.created, wall))
+            if request.provisioned:
+                self._since.setdefault((request.uid, "Provisioned"), now - age(request.provisioned, wall))
+            # The others bound how long a pool is waited for, and the pools too are coming back after a start.
             self._since.setdefault((request.uid, request.state), now)
             if request.state in ("Pending", "Accepted") and request.uid not in self._pods:
                 await self._read_templates(request)
-        return Queue(list(requests), self._pods, dict(self._since), frozenset(self._tried), self._booking)
+        resting = frozenset(self._tried)
+        return Queue(list(requests), self._pods, dict(self._since), resting, self._booking, dict(self._asked))
 
     def dues(self) -> list[float]:
         """When nodes are asked for again."""

@@ -63,11 +63,16 @@ class Queue:
     pods: Mapping[str, tuple[Pod, ...] | None] = field(default_factory=dict)
     """By a request's uid: the pods that it is for, None while their templates are not there."""
     since: Mapping[tuple[str, State], float] = field(default_factory=dict)
-    """By a request's uid and a state: when it was first seen in it, in seconds of the caller's clock."""
+    """By a request's uid and a state: when it was first seen in it, in seconds of the caller's clock.
+
+    It was `Provisioned` when it says so itself.
+    """
     resting: frozenset[str] = frozenset()
     """The uids of those for which nodes were asked for a moment ago, and not had."""
     booking_seconds: float = 0.0
     """For how long nodes are kept for the pods of a request that was met."""
+    asked: Mapping[str, float] = field(default_factory=dict)
+    """By a request's uid: when it was made, in seconds of the caller's clock, where that is known."""
 
     @property
     def open(self) -> bool:
@@ -78,13 +83,17 @@ class Queue:
         """When the request came into that state, as far as anybody has seen."""
         return self.since.get((request.uid, state), self.since[request.uid, request.state])
 
+    def asked_at(self, request: Request) -> float:
+        """When the request was made, as far as anybody knows."""
+        return self.asked.get(request.uid, self.at(request, "Pending"))
+
     def dues(self) -> Iterator[float]:
         """When a request is to be looked at again although nothing changes."""
         for it in self.requests:
             if it.state in ("Pending", "Accepted"):
                 yield self.at(it, it.state) + GRACE_SECONDS
                 if it.patience is not None:
-                    yield self.at(it, "Pending") + it.patience
+                    yield self.asked_at(it) + it.patience
             elif it.state == "Provisioned":
                 yield self.at(it, "Provisioned") + self.booking_seconds
             elif it.state == "BookingExpired":
@@ -123,7 +132,7 @@ def plan_answers(queue: Queue, nodes: Sequence[Node], groups: Sequence[Group], l
 
 
 def _late(queue: Queue, request: Request, now: float) -> Condition | None:
-    if request.patience is None or now - queue.at(request, "Pending") < request.patience:
+    if request.patience is None or now - queue.asked_at(request) < request.patience:
         return None
     text = "Provisioning Request could not provision queued instances in the allocated time."
     return failed("WaitTimeExceeded", text)

@@ -78,6 +78,8 @@ class Request:
     parameters: Mapping[str, str]
     details: Mapping[str, str]
     conditions: tuple[Condition, ...] = ()
+    provisioned: str = ""
+    """When it got its nodes; empty before."""
 
     @classmethod
     def parse(cls, item: Object) -> Request | None:
@@ -100,6 +102,14 @@ class Request:
             parameters=spec.get("parameters", {}),
             details=status.get("provisioningClassDetails", {}),
             conditions=conditions,
+            provisioned=next(
+                (
+                    it.get("lastTransitionTime", "")
+                    for it in status.get("conditions", ())
+                    if it["type"] == "Provisioned" and it["status"] == "True"
+                ),
+                "",
+            ),
         )
 
     @property

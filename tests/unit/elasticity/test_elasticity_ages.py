@@ -1,0 +1,85 @@
+"""Times that go on where the twin was started again: from what Kubernetes' objects say, on the caller's clock."""
+
+from __future__ import annotations
+
+import datetime as dt
+import ssl
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from elastic_objects import nodes, serving_group
+from tpuplane_twin.cluster.api import Api
+from tpuplane_twin.elasticity.ages import age, births
+from tpuplane_twin.elasticity.objects import Node
+from tpuplane_twin.elasticity.provisioner import Provisioner
+from tpuplane_twin.elasticity.queued import Queue
+from tpuplane_twin.elasticity.requests import Request
+
+pytestmark = pytest.mark.unit
+
+NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("stamp", "seconds"),
+    [("2026-11-21T11:59:00Z", 60.0), ("2026-11-21T12:00:00Z", 0.0), ("2026-11-21T12:00:05Z", 0.0), ("", 0.0)],
+)
+def test_an_age_is_from_a_time_of_kubernetes_until_now(stamp: str, seconds: float) -> None:
+    assert age(stamp, NOON) == seconds
+
+
+def test_a_node_is_as_old_as_it_says_and_keeps_the_birth_that_is_known() -> None:
+    first, second = nodes(serving_group(2))
+    there = [replace(first, created="2026-11-21T11:00:00Z"), second]
+    found = births(there, {}, 500.0, NOON)
+    assert found == {first.name: -3100.0, second.name: 500.0}
+    assert births(there[:1], found, 900.0, NOON) == {first.name: -3100.0}
+
+
+def test_a_nodes_time_of_creation_is_read() -> None:
+    metadata = {"name": "n", "creationTimestamp": "2026-11-21T11:00:00Z"}
+    assert Node.parse({"metadata": metadata, "spec": {}, "status": {}}).created == "2026-11-21T11:00:00Z"
+
+
+def stamp(seconds_ago: float) -> str:
+    return (dt.datetime.now(dt.UTC) - dt.timedelta(seconds=seconds_ago)).isoformat()
+
+
+def request(*reached: tuple[str, float], asked: float) -> Request:
+    """A request that was made and reached its conditions so many seconds ago."""
+    conditions: list[dict[str, Any]] = [
+        {"type": kind, "status": "True", "reason": kind, "message": kind, "lastTransitionTime": stamp(ago)}
+        for kind, ago in reached
+    ]
+    found = Request.parse(
+        {
+            "metadata": {"name": "r", "namespace": "research", "uid": "r", "creationTimestamp": stamp(asked)},
+            "spec": {"provisioningClassName": "queued-provisioning.gke.io", "podSets": []},
+            "status": {"conditions": conditions},
+        }
+    )
+    assert found is not None
+    return found
+
+
+async def seen(it: Request, now: float) -> Queue:
+    """What a provisioner that was just started makes of it."""
+
+    async def resize(*_: Any) -> bool:
+        return False
+
+    async with Api("http://127.0.0.1:1", tls=ssl.create_default_context(), token="token") as api:
+        return await Provisioner(api, resize, 60).look([it], now)
+
+
+async def test_a_request_is_as_old_as_it_says() -> None:
+    it = request(("Accepted", 90_000), ("Provisioned", 80_000), ("BookingExpired", 79_000), asked=100_000)
+    queue = await seen(it, 500.0)
+    assert queue.asked_at(it) == pytest.approx(-99_500, abs=60)
+    assert queue.at(it, "Provisioned") == pytest.approx(-79_500, abs=60)
+
+
+async def test_a_pool_is_waited_for_anew_for_it_comes_back_too() -> None:
+    it = request(("Accepted", 90_000), asked=100_000)
+    assert (await seen(it, 500.0)).at(it, "Accepted") == 500.0
