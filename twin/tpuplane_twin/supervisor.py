@@ -39,6 +39,7 @@ from tpuplane_twin.processes import ProcessManager
 from tpuplane_twin.status import describe
 from tpuplane_twin.tools import ToolError, ensure, ray
 from tpuplane_twin.trust import twin_authority
+from tpuplane_twin.upkeep import upkeep
 
 logger = logging.getLogger("tpuplane_twin")
 
@@ -84,6 +85,7 @@ class Supervisor:
             asyncio.create_task(self._resume()),
             asyncio.create_task(self.elasticity.run()),
             asyncio.create_task(self._watch_record(stopped)),
+            asyncio.create_task(upkeep(self.paths)),
         ]
         try:
             await stopped.wait()

@@ -240,6 +240,11 @@ async def test_a_stopped_cluster_goes_on_with_its_operators(installed: Cluster) 
 
         await eventually(again)
 
+        async def both() -> bool:
+            return all([is_running(pod) for name in IMAGES for pod in await api.list("Pod", f"{name}-system")])
+
+        await eventually(both)
+
 
 async def test_a_deleted_operators_process_ends(installed: Cluster, client: Api) -> None:
     (pod,) = await ready_pods(client, 1)

@@ -52,7 +52,7 @@ async def test_a_ray_job_trains_on_a_slice_and_succeeds(with_ray: Cluster, resea
 
     status = await eventually(ended, within=PATIENCE)
     assert (status["jobDeploymentStatus"], status["jobStatus"]) == ("Complete", "SUCCEEDED"), status
-    said = "".join(path.read_text() for path in (with_ray.folder / "logs").glob(f"pod-{NAMESPACE}-fit-*.log"))
+    said = "".join(path.read_text() for path in (with_ray.folder / "logs").glob(f"pod-{NAMESPACE}_fit-*.log"))
     assert "'devices': 16" in said
     assert "'processes': 4" in said
 

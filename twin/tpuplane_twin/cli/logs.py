@@ -33,10 +33,12 @@ def show(paths: TwinPaths, process: str | None, *, follow: bool, lines: int, as_
     offsets: dict[Path, int] = {}
     while True:
         for file in _files(paths, process):
-            data = _since(file, offsets.get(file, 0))
+            # One that was cut down meanwhile ends earlier than it did.
+            offset = min(offsets.get(file, 0), file.stat().st_size)
+            data = _since(file, offset)
             for line in data.decode(errors="replace").splitlines()[0 if file in offsets else -lines :]:
                 _print(_title(paths, file), line, as_json=as_json)
-            offsets[file] = offsets.get(file, 0) + len(data)
+            offsets[file] = offset + len(data)
         if not follow:
             return
         time.sleep(_INTERVAL)

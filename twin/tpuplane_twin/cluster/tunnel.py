@@ -106,10 +106,14 @@ class Tunnel:
 
 
 async def relay(near: Streams, far: Streams) -> None:
-    """Pass on what both sides say until one of them ends; then the other is closed, too."""
+    """Pass on what both sides say until both have ended: who says no more may still hear the answer.
+
+    TLS has no half of a connection: who ends there has gone. Where one side fails or has gone, the other is closed.
+    """
+    halves = near[1].can_write_eof() and far[1].can_write_eof()
     ways = [asyncio.create_task(_pass(near[0], far[1])), asyncio.create_task(_pass(far[0], near[1]))]
     try:
-        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(ways, return_when=asyncio.FIRST_EXCEPTION if halves else asyncio.FIRST_COMPLETED)
     finally:
         for way in ways:
             way.cancel()
@@ -119,10 +123,11 @@ async def relay(near: Streams, far: Streams) -> None:
 
 
 async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):
-        while chunk := await reader.read(_CHUNK):
-            writer.write(chunk)
-            await writer.drain()
+    while chunk := await reader.read(_CHUNK):
+        writer.write(chunk)
+        await writer.drain()
+    if writer.can_write_eof():
+        writer.write_eof()
 
 
 def egress(layout: Layout) -> dict[str, Any]:

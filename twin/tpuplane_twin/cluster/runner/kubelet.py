@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import deque
+import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 from aiohttp import web
 
@@ -62,24 +63,33 @@ class Kubelet:
         # Who stops following goes away: that is how it ends.
         with contextlib.suppress(FileNotFoundError, ConnectionError), path.open("rb") as log:
             if lines is not None:
-                log.seek(_start_of_tail(path, int(lines)))
+                log.seek(start_of_tail(log, int(lines)))
             while limit > 0:
                 if chunk := log.read(min(_CHUNK, limit)):
                     limit -= len(chunk)
                     await response.write(chunk)
                 elif follow and self._find(*asked) == path:
+                    # One that was cut down meanwhile ends earlier than it did.
+                    log.seek(min(log.tell(), path.stat().st_size))
                     await asyncio.sleep(_LOOK)
                 else:
                     break
         return response
 
 
-def _start_of_tail(path: Path, lines: int) -> int:
-    """Where the last `lines` lines begin, in bytes."""
-    with path.open("rb") as log:
-        starts: deque[int] = deque(maxlen=lines)
-        position = 0
-        for line in log:
-            starts.append(position)
-            position += len(line)
-    return starts[0] if starts else position
+def start_of_tail(log: BinaryIO, lines: int) -> int:
+    """Where the last `lines` lines begin, in bytes. Logs are long: it reads no more of it than twice these."""
+    end = log.seek(0, os.SEEK_END)
+    if lines == 0:
+        return end
+    begin, tail = end, b""
+    while begin > 0 and tail.count(b"\n", 0, -1) < lines:
+        begin = max(0, end - max(_CHUNK, 2 * len(tail)))
+        log.seek(begin)
+        tail = log.read(end - begin)
+    start = len(tail) - 1
+    for _ in range(lines):
+        start = tail.rfind(b"\n", 0, max(start, 0))
+        if start < 0:
+            break
+    return begin + start + 1

@@ -11,6 +11,9 @@ from tpuplane_twin.cluster.runner import chips, container, dns
 from tpuplane_twin.cluster.runner.images import Image
 from tpuplane_twin.cluster.runner.volumes import Volumes
 
+UID_DIGITS = 8
+"""How many of the first characters of a pod's uid its logs are named after."""
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -33,10 +36,11 @@ class Orders:
         self._root = root
 
     def log(self, name: str) -> Path:
-        """The log of the container `name`; it stays when the pod goes. Those that are simulated write none."""
+        """The log of the container `name`; it outlives the pod. Those that are simulated write none."""
         metadata, first = self._pod["metadata"], self._pod["spec"]["containers"][0]["name"]
-        own = "" if name == first else f"-{name}"
-        return self._around.layout.log(f"pod-{metadata['namespace']}-{metadata['name']}{own}")
+        # No name of Kubernetes has an underscore.
+        parts = [f"pod-{metadata['namespace']}", metadata["name"], metadata["uid"][:UID_DIGITS]]
+        return self._around.layout.log("_".join([*parts, *([] if name == first else [name])]))
 
     async def of(self, each: Object) -> Object:
         """What starts `each`, one of the pod's containers. Raises `KeyError` and `SliceError` as those it asks."""

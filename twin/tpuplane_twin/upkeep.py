@@ -1,0 +1,59 @@
+"""Keeping a twin's logs from filling the disk: every process only ever adds to its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from pathlib import Path
+
+from tpuplane_twin.cluster.runner.orders import UID_DIGITS
+from tpuplane_twin.paths import TwinPaths
+
+logger = logging.getLogger(__name__)
+
+LARGEST = 64 << 20
+"""Bytes of the largest log that is left as it is."""
+
+_KEPT = 16 << 20  # bytes of the end of one that is larger
+_GONE_SECONDS = 24 * 3600  # for which the logs of a pod that is gone stay after their last line
+_EVERY_SECONDS = 600.0
+
+
+async def upkeep(paths: TwinPaths) -> None:
+    """Look after the twin's logs until cancelled."""
+    while True:
+        try:
+            await asyncio.to_thread(tidy, paths)
+        except OSError as error:
+            logger.warning("the logs are not tidied: %s", error)
+        await asyncio.sleep(_EVERY_SECONDS)
+
+
+def tidy(paths: TwinPaths) -> None:
+    """Cut every log that is too large down to its end, and delete those of pods that are gone for long."""
+    for log in [*paths.logs.glob("*.log"), *paths.clusters.glob("*/logs/*.log")]:
+        with contextlib.suppress(FileNotFoundError):  # its cluster is deleted
+            if _is_left(log):
+                log.unlink()
+            elif log.stat().st_size > LARGEST:
+                _shorten(log)
+
+
+def _is_left(log: Path) -> bool:
+    kind, *name = log.stem.split("_")
+    if not kind.startswith("pod-") or len(name) < 2 or time.time() - log.stat().st_mtime < _GONE_SECONDS:
+        return False
+    pods = log.parents[1] / "pods"
+    return not any(pods.glob(f"{name[1]}*")) and len(name[1]) == UID_DIGITS
+
+
+def _shorten(log: Path) -> None:
+    # In place: whoever writes has it open, and adds at its end, wherever that is.
+    with log.open("r+b") as stream:
+        stream.seek(-_KEPT, 2)
+        _, _, end = stream.read().partition(b"\n")
+        stream.truncate(0)
+        stream.seek(0)
+        stream.write(end)
