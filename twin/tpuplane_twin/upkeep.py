@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from tpuplane_twin.cluster.runner.orders import UID_DIGITS
+from tpuplane_twin.cluster.runner.pod import PODS
 from tpuplane_twin.paths import TwinPaths
 
 logger = logging.getLogger(__name__)
@@ -45,7 +46,7 @@ def _is_left(log: Path) -> bool:
     kind, *name = log.stem.split("_")
     if not kind.startswith("pod-") or len(name) < 2 or time.time() - log.stat().st_mtime < _GONE_SECONDS:
         return False
-    pods = log.parents[1] / "pods"
+    pods = log.parents[1] / PODS
     return not any(pods.glob(f"{name[1]}*")) and len(name[1]) == UID_DIGITS
 
 

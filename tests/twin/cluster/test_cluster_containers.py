@@ -71,7 +71,7 @@ def test_the_environment_is_what_the_container_says_in_its_order() -> None:
     }
     assert container.sources(first) == {("configMap", "c"), ("secret", "no"), ("secret", "s")}
     keys = {("configMap", "c"): {"k": "v"}, ("secret", "s"): {"password": "p"}}
-    assert container.environment(pod(), first, {"HOME": "/"}, keys) == {
+    assert container.environment(pod(), first, {"HOME": "/"}, keys, {}) == {
         "HOME": "/",
         "P_k": "v",
         "PLAIN": "x",
@@ -90,7 +90,7 @@ def test_the_environment_is_what_the_container_says_in_its_order() -> None:
 def test_a_key_that_is_missing_is_named(keys: dict[tuple[str, str], dict[str, str]], message: str) -> None:
     entry = {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "password"}}}
     with pytest.raises(KeyError, match=message):
-        container.environment(pod(), {"name": "a", "env": [entry]}, {}, keys)
+        container.environment(pod(), {"name": "a", "env": [entry]}, {}, keys, {})
 
 
 def test_the_command_is_the_images_where_the_container_has_none() -> None:
@@ -105,12 +105,48 @@ def test_mounts_are_volumes_or_parts_of_them() -> None:
         "volumeMounts": [
             {"name": "config", "mountPath": "/config.yaml", "subPath": "config.yaml"},
             {"name": "certs", "mountPath": "/certs", "readOnly": True},
+            {"name": "scratch", "mountPath": "/scratch", "subPathExpr": "of/$(POD)"},
         ],
     }
-    assert container.mounts(first, {"config": Path("/v/config"), "certs": Path("/v/certs")}) == [
+    assert container.mounts(first, {"POD": "a-0"}, lambda name, path: Path("/v") / name / path) == [
         {"source": "/v/config/config.yaml", "target": "/config.yaml", "readOnly": False},
         {"source": "/v/certs", "target": "/certs", "readOnly": True},
+        {"source": "/v/scratch/of/a-0", "target": "/scratch", "readOnly": False},
     ]
+
+
+def test_a_part_of_a_volume_that_names_no_variable_is_refused() -> None:
+    mount = {"name": "scratch", "mountPath": "/scratch", "subPathExpr": "of/$(NOBODY)"}
+    with pytest.raises(KeyError, match=r"volume scratch: subPathExpr of/\$\(NOBODY\): there is no variable NOBODY"):
+        container.mounts({"volumeMounts": [mount]}, {}, lambda name, path: Path(path))
+
+
+RESOURCES = {"limits": {"memory": "2Gi", "cpu": "500m"}, "requests": {"cpu": "1500m"}}
+
+
+@pytest.mark.parametrize(
+    ("reference", "value"),
+    [
+        ({"resource": "limits.memory"}, "2147483648"),
+        ({"resource": "limits.memory", "divisor": "0"}, "2147483648"),
+        ({"resource": "limits.memory", "divisor": "1Mi"}, "2048"),
+        ({"resource": "limits.cpu"}, "1"),
+        ({"resource": "limits.cpu", "divisor": "1m"}, "500"),
+        ({"resource": "requests.cpu"}, "2"),
+        ({"resource": "requests.memory"}, "0"),
+        ({"resource": "limits.ephemeral-storage"}, "1000000000"),
+        ({"resource": "limits.cpu", "containerName": "beside"}, "4"),
+        ({"resource": "requests.memory", "containerName": "before", "divisor": "1Ki"}, "64"),
+    ],
+)
+def test_a_resource_is_a_whole_number_of_its_divisor(reference: Object, value: str) -> None:
+    item = pod(resources=RESOURCES)
+    item["spec"]["containers"].append({"name": "beside"})
+    item["spec"]["initContainers"] = [{"name": "before", "resources": {"requests": {"memory": "64Ki"}}}]
+    first = item["spec"]["containers"][0]
+    first["env"] = [{"name": "IT", "valueFrom": {"resourceFieldRef": reference}}]
+    allocatable = {"cpu": "3920m", "memory": "16Gi", "ephemeral-storage": "1G"}
+    assert container.environment(item, first, {}, {}, allocatable) == {"IT": value}
 
 
 class Names:

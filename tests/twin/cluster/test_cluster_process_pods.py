@@ -225,7 +225,12 @@ async def test_work_goes_on_after_a_process_was_killed(installed: Cluster, clien
 
 async def test_a_stopped_cluster_goes_on_with_its_operators(installed: Cluster) -> None:
     async with installed.api() as api:
-        (before,) = await ready_pods(api, 1)
+
+        async def run() -> bool:
+            return all(map(is_running, await operators(api)))
+
+        await eventually(run)
+        before = await restarts(api)
     await installed.plane.stop()
     assert installed.processes.status() == []
     await installed.plane.start()
@@ -233,17 +238,19 @@ async def test_a_stopped_cluster_goes_on_with_its_operators(installed: Cluster) 
     async with installed.api() as api:
 
         async def again() -> bool:
-            (pod,) = await api.list("Pod", NAMESPACE)
-            restarts = pod["status"]["containerStatuses"][0]["restartCount"]
-            former = before["status"]["containerStatuses"][0]["restartCount"]
-            return is_running(pod) and restarts == former + 1
+            pods = await operators(api)
+            return all(map(is_running, pods)) and await restarts(api) == {uid: n + 1 for uid, n in before.items()}
 
         await eventually(again)
 
-        async def both() -> bool:
-            return all([is_running(pod) for name in IMAGES for pod in await api.list("Pod", f"{name}-system")])
 
-        await eventually(both)
+async def operators(api: Api) -> list[Object]:
+    return [pod for name in IMAGES for pod in await api.list("Pod", f"{name}-system")]
+
+
+async def restarts(api: Api) -> dict[str, int]:
+    pods = await operators(api)
+    return {pod["metadata"]["uid"]: pod["status"]["containerStatuses"][0]["restartCount"] for pod in pods}
 
 
 async def test_a_deleted_operators_process_ends(installed: Cluster, client: Api) -> None:

@@ -149,3 +149,41 @@ async def test_a_command_runs_beside_it(pods: Pods) -> None:
     assert await pods.end(pid) == 137
     with pytest.raises(SandboxError, match="has ended"):
         await pods.run("late", "", "true", **beside)
+
+
+async def test_it_makes_no_folder_or_file_outside_of_its_own(pods: Pods, tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (inside, outside):
+        folder.mkdir()
+    (inside / "note").touch()
+    (inside / "link").symlink_to(outside)
+    up = "/../../../../../../../../../../../.."
+    mounts = [{"source": str(inside), "target": f"{up}{tmp_path}/outside/made", "readOnly": False}]
+    where = {"mounts": mounts, "cwd": f"{up}{tmp_path}/outside/made/cwd"[1:]}
+    pid = await pods.run("tame", "10.64.0.31", "sh", "-c", "pwd; ls ..", **where)
+    assert await pods.end(pid) == 0
+    assert pods.said("tame").split() == [f"{tmp_path}/outside/made/cwd", "cwd", "link", "note"]
+    assert (inside / "cwd").is_dir()
+    mounts = [
+        {"source": str(inside), "target": "/data", "readOnly": False},
+        {"source": str(inside / "note"), "target": "/data/link/made", "readOnly": False},
+    ]
+    assert await pods.end(await pods.run("linked", "10.64.0.31", "true", mounts=mounts)) == 128
+    assert "it leads out of the container's file system: '/data/link/made'" in pods.said("linked")
+    assert not list(outside.iterdir())
+
+
+async def test_the_end_of_what_could_not_be_started_is_not_told(pods: Pods) -> None:
+    with pytest.raises(SandboxError, match="IP address"):
+        await pods.run("never", "not-an-address", "true")
+    told = set(pods.ended)
+    assert await pods.end(await pods.run("next", "10.64.0.32", "true")) == 0
+    assert len(set(pods.ended) - told) == 1
+
+
+async def test_many_large_orders_at_once_are_all_taken(pods: Pods) -> None:
+    files = {"/etc/large": "x" * 300_000}
+    runs = [pods.run(f"many-{number}", f"10.64.1.{number}", "true", files=files) for number in range(1, 13)]
+    async with asyncio.timeout(60):
+        pids = await asyncio.gather(*runs)
+        assert await asyncio.gather(*map(pods.end, pids)) == [0] * 12

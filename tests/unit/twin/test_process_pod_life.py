@@ -26,6 +26,7 @@ from tpuplane_twin.cluster.tunnel import Streams
 from tpuplane_twin.cluster.vpc import Vpc
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
+from tpuplane_twin.sandbox.client import Sandboxes
 from tpuplane_twin.tools import Tools
 
 from tests.unit.twin.small_api import SmallApi, small_api, until
@@ -243,3 +244,58 @@ async def test_a_pod_that_finalizers_hold_is_not_deleted_again_and_again(
     finally:
         await runner.stop()
     assert len(machine.api.said("DELETE", "/pods/a-0")) == 1
+
+
+async def test_the_folders_of_pods_go_with_them_and_of_those_that_went_before(machine: Machine) -> None:
+    folders = machine.layout().folder / "pods"
+    for name in ("1", "gone"):
+        (folders / name / "volumes").mkdir(parents=True)
+    machine.api.change("/api/v1/pods", pod(image="registry.k8s.io/jobset/jobset:v0.1.0"))
+    runner = Runner(machine.layout(), ProcessManager(), "10.32.0.0/20", Vpc(), None)
+    await runner.start(machine.api.client)
+    try:
+        await until(lambda: ("waiting", False) in machine.states())
+        assert [folder.name for folder in folders.iterdir()] == ["1"]
+        machine.api.change("/api/v1/pods")
+        await until(lambda: bool(machine.api.said("DELETE", "/pods/a-0")))
+    finally:
+        await runner.stop()
+    assert not list(folders.iterdir())
+
+
+class Slow(Sandboxes):
+    """Starts process 7 when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__(Path("/none"), lambda pid, code: None, lambda: None)
+        self.asked, self.go = asyncio.Event(), asyncio.Event()
+        self.signals: list[tuple[int, signal.Signals]] = []
+
+    @property
+    def connected(self) -> bool:
+        return True
+
+    async def run(self, order: Object) -> int:
+        self.asked.set()
+        await self.go.wait()
+        return 7
+
+    async def signal(self, pid: int, number: signal.Signals) -> None:
+        self.signals.append((pid, number))
+
+
+async def test_the_end_of_a_start_that_was_given_up_is_not_that_of_a_later_process(machine: Machine) -> None:
+    runner = Runner(machine.layout(), ProcessManager(), "10.32.0.0/20", Vpc(), None)
+    slow = runner._sandboxes = Slow()
+    given_up = asyncio.create_task(runner._run({}))
+    await slow.asked.wait()
+    given_up.cancel()
+    await asyncio.sleep(0)
+    slow.go.set()
+    await asyncio.gather(given_up, return_exceptions=True)
+    assert slow.signals == [(7, signal.SIGKILL)]
+    runner._exited(7, 137)
+    _, end = await runner._run({})
+    assert not end.done()
+    runner._exited(7, 0)
+    assert await end == 0

@@ -11,6 +11,7 @@ import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from socket import socket as Socket
 from typing import Any
 
 from tpuplane_twin.sandbox.daemon import LARGEST
@@ -32,6 +33,7 @@ class Sandboxes:
         self._exited = exited
         self._lost = lost
         self._socket: socket.socket | None = None
+        self._sending = asyncio.Lock()
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[tuple[dict[str, Any], list[int]]]] = {}
 
@@ -56,7 +58,7 @@ class Sandboxes:
             connection.close()
             return False
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LARGEST)
-        self._socket = connection
+        self._socket, self._sending = connection, asyncio.Lock()
         asyncio.get_running_loop().add_reader(connection, self._read)
         return True
 
@@ -97,7 +99,7 @@ class Sandboxes:
         number = next(self._numbers)
         waiting = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
-            await asyncio.get_running_loop().sock_sendall(self._socket, json.dumps({"id": number, **request}).encode())
+            await self._send(self._socket, json.dumps({"id": number, **request}).encode(), waiting)
             answer, descriptors = await waiting
         except OSError as error:
             raise SandboxError(str(error)) from error
@@ -106,6 +108,20 @@ class Sandboxes:
         if "error" in answer:
             raise SandboxError(answer["error"])
         return answer, descriptors
+
+    async def _send(self, connection: Socket, message: bytes, waiting: asyncio.Future[Any]) -> None:
+        """Send it, unless the connection is closed before: then `waiting` is done."""
+        # The event loop lets one at a time wait until a socket takes more.
+        async with self._sending:
+            if waiting.done():
+                return
+            sending = asyncio.ensure_future(asyncio.get_running_loop().sock_sendall(connection, message))
+            try:
+                await asyncio.wait([sending, waiting], return_when=asyncio.FIRST_COMPLETED)
+                if sending.done():
+                    await sending
+            finally:
+                sending.cancel()
 
     def _read(self) -> None:
         connection = self._socket

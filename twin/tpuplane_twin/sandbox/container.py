@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -79,6 +80,9 @@ def _execute(order: dict[str, Any]) -> NoReturn:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
     os.chroot(order["root"])
+    os.chdir("/")
+    # Only now: before, its name could be that of a folder outside.
+    Path(order["cwd"]).mkdir(parents=True, exist_ok=True)
     os.chdir(order["cwd"])
     os.closerange(3, 4096)
     os.execvpe(order["argv"][0], order["argv"], order["env"])  # noqa: S606  (there is no shell)
@@ -91,7 +95,6 @@ def _become(order: dict[str, Any]) -> NoReturn:
         root = Path(order["root"])
         system.private_mounts()
         _build(root, order)
-        (root / order["cwd"].lstrip("/")).mkdir(parents=True, exist_ok=True)
         _execute(order)
     except BaseException as error:  # as above
         print(f"{order['argv'][0]} cannot be started: {error}", file=sys.stderr, flush=True)
@@ -127,8 +130,16 @@ def _show_system(path: Path, root: Path) -> None:
         _show({"source": str(path), "target": str(path), "readOnly": True}, root)
 
 
+def _inside(path: str, root: Path) -> Path:
+    """The pod's path `path` below its root: ".." of / is /. Raises `OSError` where a symbolic link leads out."""
+    found = root / os.path.normpath(f"/{path}").lstrip("/")
+    if not found.resolve().is_relative_to(root.resolve()):
+        raise PermissionError(errno.EPERM, "it leads out of the container's file system", path)
+    return found
+
+
 def _show(entry: dict[str, Any], root: Path) -> None:
-    source, target = Path(entry["source"]), root / str(entry["target"]).lstrip("/")
+    source, target = Path(entry["source"]), _inside(str(entry["target"]), root)
     if source.is_dir():
         target.mkdir(parents=True, exist_ok=True)
     else:

@@ -88,18 +88,20 @@ class Daemon:
                 mine.close()
                 container.run(order, its)
             its.close()
-            self._children.add(pid)
             # Nothing comes where it has no namespace: then it has ended, and said why in its log.
             if mine.recv(1):
                 try:
                     network.plug_in(order["name"], order["address"], pid)
                 except Exception:
+                    # Whoever asked never heard of it, nor shall of its end: another process gets its id.
                     os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
                     raise
                 mine.send(b"!")
                 # Whoever joins at once finds its file system.
                 with contextlib.suppress(ConnectionError):
                     mine.recv(1)
+            self._children.add(pid)
         return pid
 
     def _reap(self) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from tpuplane.quantities import thousandths
 
 from tpuplane_twin.cluster.api import Object
 
@@ -33,11 +36,13 @@ def environment(
     container: Object,
     given: Mapping[str, str],
     keys: Mapping[tuple[str, str], Mapping[str, str]],
+    allocatable: Mapping[str, str],
 ) -> dict[str, str]:
     """The container's environment: `given` by the cluster, then what the container says, in its order.
 
-    `keys` are the texts of the ConfigMaps and Secrets, by kind and name, that `sources` asked for. What is not there
-    and not optional raises `KeyError` with its name.
+    `allocatable` is what its node has for pods: the limit of who has none. `keys` are the texts of the ConfigMaps and
+    Secrets, by kind and name, that `sources` asked for. What is not there and not optional raises `KeyError` with its
+    name.
     """
     found = dict(given)
     for source in container.get("envFrom", ()):
@@ -49,7 +54,9 @@ def environment(
         origin = entry.get("valueFrom")
         if origin is None:
             found[entry["name"]] = expand(entry.get("value", ""), found)
-        elif (value := _from(pod, container, origin, keys)) is not None:
+        elif reference := origin.get("resourceFieldRef"):
+            found[entry["name"]] = resource(pod, container, reference, allocatable)
+        elif (value := _from(pod, origin, keys)) is not None:
             found[entry["name"]] = value
     return found
 
@@ -75,17 +82,30 @@ def field(pod: Object, path: str) -> str:
     return str(value)
 
 
+def resource(pod: Object, container: Object, reference: Object, allocatable: Mapping[str, str]) -> str:
+    """What the downward API says of a container's resource: so many times the divisor, rounded up."""
+    side, _, name = reference["resource"].partition(".")
+    spec, named = pod["spec"], reference.get("containerName")
+    others = (each for each in (*spec["containers"], *spec.get("initContainers", ())) if each["name"] == named)
+    amount = next(others, container).get("resources", {}).get(side, {}).get(name)
+    if amount is None and side == "limits":
+        amount = allocatable.get(name)
+    # The API server writes 0 for a divisor that nobody gave.
+    divisor = thousandths(reference.get("divisor", 0)) or 1000
+    return str(math.ceil(thousandths(amount or 0) / divisor))
+
+
 def restarts(pod: Object, code: int) -> bool:
     """Whether a container that ended with `code` is to be started again."""
     policy = pod["spec"].get("restartPolicy", "Always")
     return bool(policy == "Always" or (policy == "OnFailure" and code != 0))
 
 
-def mounts(container: Object, volumes: Mapping[str, Path]) -> list[Object]:
-    """What the container mounts of its pod's `volumes`."""
+def mounts(container: Object, environment: Mapping[str, str], place: Callable[[str, str], Path]) -> list[Object]:
+    """What the container mounts: `place` gives a path in a volume of its pod. Raises `KeyError` as that does."""
     return [
         {
-            "source": str(volumes[mount["name"]] / mount.get("subPath", "")),
+            "source": str(place(mount["name"], _sub_path(mount, environment))),
             "target": mount["mountPath"],
             "readOnly": mount.get("readOnly", False),
         }
@@ -93,14 +113,17 @@ def mounts(container: Object, volumes: Mapping[str, Path]) -> list[Object]:
     ]
 
 
-def _from(
-    pod: Object, container: Object, origin: Object, keys: Mapping[tuple[str, str], Mapping[str, str]]
-) -> str | None:
+def _sub_path(mount: Object, environment: Mapping[str, str]) -> str:
+    text = str(mount.get("subPathExpr", ""))
+    for found in _REFERENCE.finditer(text):
+        if found["name"] is not None and found["name"] not in environment:
+            raise KeyError(f"volume {mount['name']}: subPathExpr {text}: there is no variable {found['name']}")
+    return expand(text, environment) or str(mount.get("subPath", ""))
+
+
+def _from(pod: Object, origin: Object, keys: Mapping[tuple[str, str], Mapping[str, str]]) -> str | None:
     if "fieldRef" in origin:
         return field(pod, origin["fieldRef"]["fieldPath"])
-    if "resourceFieldRef" in origin:
-        side, _, name = origin["resourceFieldRef"]["resource"].partition(".")
-        return str(container.get("resources", {}).get(side, {}).get(name, "0"))
     for kind in ("configMap", "secret"):
         if reference := origin.get(f"{kind}KeyRef"):
             texts = _texts(keys, kind, reference)

@@ -43,7 +43,7 @@ class Orders:
         return self._around.layout.log("_".join([*parts, *([] if name == first else [name])]))
 
     async def of(self, each: Object) -> Object:
-        """What starts `each`, one of the pod's containers. Raises `KeyError` and `SliceError` as those it asks."""
+        """What starts `each`, one of the pod's containers. Raises as those it asks."""
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
         log = self.log(each["name"])
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -56,8 +56,10 @@ class Orders:
         host_name = self._pod["spec"].get("hostname") or metadata["name"]
         tools, count = self._around.layout.tools, chips.asked(each)
         given = {"HOSTNAME": host_name, **self._around.given, **self._image.environment(tools)}
-        given |= await self._tpu_host(count) if count else {}
-        environment = container.environment(self._pod, each, given, keys)
+        node = await self._around.api.request("GET", f"/api/v1/nodes/{self._pod['spec']['nodeName']}")
+        given |= chips.host_environment(node["metadata"].get("labels", {}), count) if count else {}
+        allocatable = node.get("status", {}).get("allocatable", {})
+        environment = container.environment(self._pod, each, given, keys, allocatable)
         environment |= chips.instead_of(environment, count) if count else {}
         return {
             "name": f"p{metadata['uid'].replace('-', '')[:14]}",
@@ -75,10 +77,6 @@ class Orders:
             },
             "mounts": [
                 *self._image.mounts(tools),
-                *container.mounts(each, self._volumes.folders),
+                *container.mounts(each, environment, self._volumes.part),
             ],
         }
-
-    async def _tpu_host(self, count: int) -> dict[str, str]:
-        node = await self._around.api.request("GET", f"/api/v1/nodes/{self._pod['spec']['nodeName']}")
-        return chips.host_environment(node["metadata"].get("labels", {}), count)

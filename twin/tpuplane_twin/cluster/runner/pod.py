@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import shutil
 import signal
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ from tpuplane_twin.files import DiskFull
 from tpuplane_twin.sandbox.client import SandboxError
 
 logger = logging.getLogger(__name__)
+
+PODS = "pods"
+"""The folder of a cluster that has a folder for each pod, called like its uid."""
 
 _LOOK = 0.5  # seconds between looks at a container that is not ready, and at volumes it may wait for
 _REFRESH = 10.0  # seconds between looks at the volumes of a container that is ready
@@ -61,9 +65,9 @@ class ProcessPod:
         self._container: Object = pod["spec"]["containers"][0]
         self._layout = host.around.layout
         self._report = Report(host.around.api, pod)
-        folder = self._layout.folder / "pods" / pod["metadata"]["uid"]
-        self._volumes = Volumes(host.around.api, pod, folder / "volumes", self._layout.buckets)
-        self._orders = Orders(host.around, pod, image, self._volumes, folder / "root")
+        self._folder = self._layout.folder / PODS / pod["metadata"]["uid"]
+        self._volumes = Volumes(host.around.api, pod, self._folder / "volumes", self._layout.buckets)
+        self._orders = Orders(host.around, pod, image, self._volumes, self._folder / "root")
         former: Object = next(iter(pod["status"].get("containerStatuses", ())), {})
         self._lost: Object | None = former.get("state", {}).get("running")
         self._restarts = int(former.get("restartCount", 0))
@@ -151,9 +155,9 @@ class ProcessPod:
                     await asyncio.wait([process[1]], timeout=_GRACE)
         if not self._over:
             # As a kubelet: some controllers let go of a pod in a terminal phase only.
-            ran = process is not None and self._started and process[1].done()
-            await self._say_ended(process[1].result() if ran else _KILLED, self._started or status.now())
-        self._volumes.remove()
+            code = process[1].result() if process is not None and self._started and process[1].done() else _KILLED
+            await self._say_ended(code, self._started or status.now())
+        await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
         await self._report.delete()
 
     async def _start(self, last: Object | None) -> asyncio.Future[int]:

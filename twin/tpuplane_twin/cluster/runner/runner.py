@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import shutil
 import signal
 import sys
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from tpuplane_twin.cluster.runner.images import Image, image_of
 from tpuplane_twin.cluster.runner.kubelet import NODE_PORT, Kubelet
 from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET
 from tpuplane_twin.cluster.runner.orders import Surroundings
-from tpuplane_twin.cluster.runner.pod import Host, ProcessPod
+from tpuplane_twin.cluster.runner.pod import PODS, Host, ProcessPod
 from tpuplane_twin.cluster.runner.private_endpoints import PrivateEndpoints
 from tpuplane_twin.cluster.runner.services import Services
 from tpuplane_twin.cluster.runner.turns import Turns
@@ -116,6 +117,7 @@ class Runner:
 
     async def _follow(self, api: Api, pods: Mirror[Object], changed: asyncio.Event) -> None:
         await pods.synced.wait()
+        await asyncio.to_thread(self._sweep, {pod["metadata"]["uid"] for pod in pods.items.values()})
         address = kubernetes_address(self._services)
         given = {"KUBERNETES_SERVICE_HOST": address, "KUBERNETES_SERVICE_PORT": "443"}
         places = max(1, (os.cpu_count() or 1) // 2)
@@ -149,6 +151,12 @@ class Runner:
                     del self._lives[uid]
             await changed.wait()
 
+    def _sweep(self, present: set[str]) -> None:
+        """Delete the folders of pods that went while the twin was down: their volumes, tokens and Secrets."""
+        for folder in (self._layout.folder / PODS).glob("*"):
+            if folder.name not in present:
+                shutil.rmtree(folder, ignore_errors=True)
+
     def _placed(self, pod: Object) -> Object | None:
         """The pod, if it is one to run and has its place and its address."""
         placed = pod["spec"].get("nodeName") and pod.get("status", {}).get("podIP")
@@ -177,12 +185,11 @@ class Runner:
         except asyncio.CancelledError:
             # Its pod is gone, and nobody would end it.
             with contextlib.suppress(SandboxError):
-                await self._sandboxes.signal(await starting, signal.SIGKILL)
+                pid = await starting
+                self._awaited(pid)
+                await self._sandboxes.signal(pid, signal.SIGKILL)
             raise
-        # It may have ended before this goes on.
-        end = self._end_of(pid)
-        end.add_done_callback(lambda _: self._ends.pop(pid, None))
-        return pid, end
+        return pid, self._awaited(pid)
 
     async def _signal(self, pid: int, number: signal.Signals) -> None:
         await self._sandboxes.signal(pid, number)
@@ -246,6 +253,12 @@ class Runner:
             await services.run()
         finally:
             transport.close()
+
+    def _awaited(self, pid: int) -> asyncio.Future[int]:
+        """The end of a process that was started; it may have ended by now. Another process gets its id."""
+        end = self._end_of(pid)
+        end.add_done_callback(lambda _: self._ends.pop(pid, None))
+        return end
 
     def _end_of(self, pid: int) -> asyncio.Future[int]:
         return self._ends.setdefault(pid, asyncio.get_running_loop().create_future())

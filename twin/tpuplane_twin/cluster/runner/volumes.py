@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
-import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -31,10 +30,19 @@ class Volumes:
         self._buckets = buckets
         self._renewals: dict[Path, float] = {}
 
-    @property
-    def folders(self) -> dict[str, Path]:
-        """The folder of each volume."""
-        return {volume["name"]: self._place(volume) for volume in self._pod["spec"].get("volumes", ())}
+    def part(self, name: str, path: str) -> Path:
+        """A path in the volume `name`; a folder, where it is not there. Raises `NotThere` where it leads out of it.
+
+        Whoever writes in a volume can lay a symbolic link there.
+        """
+        volume = next(volume for volume in self._pod["spec"]["volumes"] if volume["name"] == name)
+        folder = self._place(volume).resolve()
+        found = (folder / path).resolve()
+        if not found.is_relative_to(folder):
+            raise NotThere(f'volume "{name}": subPath "{path}" leads out of it')
+        if not found.exists():
+            found.mkdir(parents=True)
+        return found
 
     async def refresh(self) -> None:
         """Write what is new. Raises `NotThere`."""
@@ -47,10 +55,6 @@ class Volumes:
             sources = volume["projected"]["sources"] if "projected" in volume else [_as_source(volume)]
             for source in sources:
                 await self._write(folder, source)
-
-    def remove(self) -> None:
-        """Delete all of them."""
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     async def texts(self, kind: str, name: str) -> dict[str, str] | None:
         """The texts of a ConfigMap or Secret of the pod's namespace, where it is there."""

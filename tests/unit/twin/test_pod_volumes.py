@@ -1,0 +1,37 @@
+"""Parts of a pod's volumes: made where they are missing, and never outside of the volume."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from tpuplane_twin.cluster.runner.volumes import NotThere, Volumes
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.fixture
+def volumes(tmp_path: Path) -> Volumes:
+    (tmp_path / "volumes" / "data").mkdir(parents=True)
+    pod = {"metadata": {"namespace": "team"}, "spec": {"volumes": [{"name": "data", "emptyDir": {}}]}}
+    return Volumes(cast(Any, None), pod, tmp_path / "volumes", tmp_path / "buckets")
+
+
+def test_a_part_that_is_not_there_is_a_new_folder(volumes: Volumes, tmp_path: Path) -> None:
+    data = tmp_path / "volumes" / "data"
+    assert volumes.part("data", "") == data
+    assert volumes.part("data", "runs/one") == data / "runs" / "one"
+    assert (data / "runs" / "one").is_dir()
+    (data / "file").write_text("as it was")
+    (data / "link").symlink_to("file")
+    assert volumes.part("data", "link").read_text() == "as it was"
+
+
+@pytest.mark.parametrize("path", ["..", "runs/../../other", "link", "link/new", "/etc"])
+def test_a_part_that_leads_out_is_refused(volumes: Volumes, tmp_path: Path, path: str) -> None:
+    (tmp_path / "host").mkdir()
+    (tmp_path / "volumes" / "data" / "link").symlink_to(tmp_path / "host")
+    with pytest.raises(NotThere, match=f'volume "data": subPath "{path}" leads out of it'):
+        volumes.part("data", path)
+    assert not list((tmp_path / "host").iterdir())
