@@ -194,6 +194,10 @@ async def test_list_by_location_and_everywhere(cluster: Api) -> None:
             {"ipAllocationPolicy": {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "pods"}},
             "Pod secondary range name (pods) should not be the same as service secondary range name.",
         ),
+        (
+            {"ipAllocationPolicy": {"servicesIpv4CidrBlock": "10.32.0.0/28"}},
+            'Services CIDR block "10.32.0.0/28" is too small: it must be a /27 or larger.',
+        ),
         ({"initialClusterVersion": "1.19"}, 'Master version "1.19" is unsupported.'),
         (
             {"initialClusterVersion": "1.35.4-gke.1200000", "releaseChannel": {"channel": "STABLE"}},

@@ -16,6 +16,8 @@ NETWORK = "compute.networks"
 SUBNETWORK = "compute.subnetworks"
 
 _CONTROL_PLANE = 28
+# https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips: "smallest possible Service address range"
+_SMALLEST_SERVICES = 27
 
 
 def place(store: Store, project: str, location: str, asked: Json) -> Json:
@@ -91,6 +93,8 @@ def _ip_allocation(asked: Json, network_key: str, subnet: Json) -> Json:
         )
     pods = ranges.get(named["Pod"] or "") or _cidr(asked.get("clusterIpv4CidrBlock"), PODS)
     services = ranges.get(named["Service"] or "") or _cidr(asked.get("servicesIpv4CidrBlock"), SERVICES)
+    if parse_block(services).prefixlen > _SMALLEST_SERVICES:
+        raise invalid(f'Services CIDR block "{services}" is too small: it must be a /{_SMALLEST_SERVICES} or larger.')
     return {
         **asked,
         "useIpAliases": True,
