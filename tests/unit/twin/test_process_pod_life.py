@@ -299,3 +299,16 @@ async def test_the_end_of_a_start_that_was_given_up_is_not_that_of_a_later_proce
     assert not end.done()
     runner._exited(7, 0)
     assert await end == 0
+
+
+async def test_a_part_of_a_bucket_is_mounted_from_the_buckets_of_the_twin(machine: Machine) -> None:
+    driver = {"driver": "gcsfuse.csi.storage.gke.io", "volumeAttributes": {"bucketName": "team-data"}}
+    mount = {"name": "data", "mountPath": "/data", "subPath": "runs"}
+    item = pod({"volumes": [{"name": "data", "csi": driver}]}, volumeMounts=[mount])
+    item["metadata"]["annotations"] = {"gke-gcsfuse/volumes": "true"}
+    living = asyncio.create_task(machine.pod(item).live())
+    await until(lambda: ("running", True) in machine.states())
+    await stop(living)
+    folder = machine.layout().buckets / "team-data" / "runs"
+    assert folder.is_dir()
+    assert {"source": str(folder), "target": "/data", "readOnly": False} in machine.orders[0]["mounts"]
