@@ -15,19 +15,14 @@ from tpuplane.spec.rules import broken
 def check_gates(spec: PlatformSpec) -> Iterator[Mistake]:
     """Refuse to switch off what the queues of a cluster need: Kueue would take their objects, and do something else."""
     for key, cluster in spec.clusters.items():
-        off = (
-            []
-            if cluster.addons.kueue is None
-            else [it for it, on in cluster.addons.kueue.feature_gates.items() if not on]
-        )
-        needed = _needed(spec, key) if off else set()
-        for gate in off:
-            if gate in needed:
+        gates = cluster.addons.kueue.feature_gates if cluster.addons.kueue is not None else {}
+        for gate in _needed(spec, key):
+            if not gates.get(gate, True):
                 at: Path = ("clusters", key, "addons", "kueue", "featureGates", gate)
                 yield broken("kueue-gate", at, why=addon_catalogue().needed_gates[gate])
 
 
-def _needed(spec: PlatformSpec, key: str) -> set[str]:
+def _needed(spec: PlatformSpec, key: str) -> list[str]:
     """The gates that a cluster's queues need. A manager's are made of those of its workers."""
     shared = spec.queues.multi_kueue
     manager = shared is not None and shared.manager == key
@@ -39,21 +34,23 @@ def _needed(spec: PlatformSpec, key: str) -> set[str]:
         for place in places
         if place in team.clusters and place in spec.clusters
     ]
-    quotas = [quota for _, share in shares for quota in (*share.pools.values(), *share.gpu_pools.values())]
+    limits = [it.lending_limit for _, share in shares for it in share.pools.values()]
+    limits += [it.lending_limit for _, share in shares for it in share.gpu_pools.values()]
     pools = [cluster.pools[name] for cluster, share in shares for name in share.pools if name in cluster.pools]
     gpus = [
         cluster.gpu_pools[name] for cluster, share in shares for name in share.gpu_pools if name in cluster.gpu_pools
     ]
-    fixed = [pool.autoscaling is None or _queued(pool) for pool in (*pools, *gpus)]
+    fixed = [pool.autoscaling is None or _queued(pool) for pool in pools]
+    fixed += [pool.autoscaling is None or _queued(pool) for pool in gpus]
     wanted = {
         "HierarchicalCohorts": bool(teams),
-        "LendingLimit": any(quota.lending_limit is not None for quota in quotas),
+        "LendingLimit": any(limit is not None for limit in limits),
         "LocalQueueDefaulting": any(team.queue == "default" for team in teams),
         "MultiKueue": manager,
         # As in the plan: one elastic pool, and no flavor has a topology.
         "TopologyAwareScheduling": bool(fixed) and all(fixed),
     }
-    return {gate for gate, needs in wanted.items() if needs}
+    return [gate for gate, needs in wanted.items() if needs]
 
 
 def _queued(pool: HostsSpec) -> bool:

@@ -23,7 +23,14 @@ EVERYTHING: dict[str, Any] = {
     "project": "tpuplane-lab",
     "classes": {"steady": {"priorities": [{"nodepools": ["trainer"]}]}},
     "teams": {
-        "research": {"clusters": {"main": {"pools": {"trainer": {"slices": 1}, "later": {"slices": 1}}}}},
+        "research": {
+            "clusters": {
+                "main": {
+                    "pools": {"trainer": {"slices": 1}, "later": {"slices": 1}},
+                    "gpuPools": {"shared": {"nodes": 1}},
+                }
+            }
+        },
         "serving": {"clusters": {"main": {"pools": {"trainer": {"slices": 1, "borrowingLimit": 1}}}}},
     },
     "clusters": {
@@ -46,6 +53,16 @@ EVERYTHING: dict[str, Any] = {
                     "flexStart": {"queued": True},
                     "autoscaling": {"maxSlices": 1},
                 },
+            },
+            # Its flavor would have more labels than Kueue's definition takes.
+            "gpuPools": {
+                "shared": {
+                    "machineType": "a3-highgpu-8g",
+                    "partitionSize": "1g.10gb",
+                    "sharing": {"strategy": "TIME_SHARING", "maxClients": 2},
+                    "capacity": "spot",
+                    "autoscaling": {"maxNodes": 1},
+                }
             },
         }
     },
