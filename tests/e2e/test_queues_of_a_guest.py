@@ -29,8 +29,10 @@ class Guest:
         self.describe()
         self.pulumi("stack", "init")
 
-    def describe(self, *, kueue: dict[str, Any] | None = None, boxes: dict[str, Any] | None = None) -> None:
-        """Write the stack file, with these values of the operator and of the pool."""
+    def describe(
+        self, *, kueue: dict[str, Any] | None = None, boxes: dict[str, Any] | None = None, team: str = TEAM
+    ) -> None:
+        """Write the stack file, with these values of the operator and of the pool, and this name of the team."""
         cluster = {
             "location": "us-central2-b",
             "existing": {"name": "lab-central2"},
@@ -40,7 +42,7 @@ class Guest:
         platform = {
             "name": "guest",
             "project": "tpuplane-lab",
-            "teams": {TEAM: {"clusters": {"there": {"pools": {"boxes": {"slices": 2}}}}}},
+            "teams": {team: {"namespaces": [TEAM], "clusters": {"there": {"pools": {"boxes": {"slices": 2}}}}}},
             "clusters": {"there": cluster},
         }
         self.stack_file.write_text(yaml.safe_dump({"config": {"tpuplane:platform": platform}}))
@@ -165,6 +167,27 @@ def test_a_pool_becomes_autoscaled_under_its_work(guest: Guest) -> None:
     guest.up()
     assert guest.flavors() == {"cpu", "v4-2x2x1"}
     assert guest.pod("through")["metadata"]["uid"] == pod["metadata"]["uid"]
+
+
+def test_a_team_with_a_new_name_keeps_its_namespace(guest: Guest) -> None:
+    """Kueue takes no other cluster queue in a local queue, so that there is a new one of the same name."""
+    guest.up()
+    guest.submit("before")
+    assert guest.pod("before")
+    (namespace,) = guest.platform.items(CENTRAL2, "namespaces", f"--field-selector=metadata.name={TEAM}")
+    # A queue stays as long as there is work in it, and `up` would wait for that.
+    guest.platform.kubectl(CENTRAL2, "delete", "job", "-n", TEAM, "--wait", "before")
+
+    guest.describe(team="hosts")
+    guest.up()
+    (local,) = guest.platform.items(CENTRAL2, "localqueues", "-n", TEAM)
+    (queue,) = guest.platform.items(CENTRAL2, "clusterqueues")
+    assert local["spec"]["clusterQueue"] == queue["metadata"]["name"] == "hosts"
+    (kept,) = guest.platform.items(CENTRAL2, "namespaces", f"--field-selector=metadata.name={TEAM}")
+    assert kept["metadata"]["uid"] == namespace["metadata"]["uid"]
+    assert guest.steps() == []
+    guest.submit("after")
+    assert guest.pod("after")
 
 
 def _job(name: str) -> dict[str, Any]:
