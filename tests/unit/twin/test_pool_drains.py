@@ -77,7 +77,8 @@ class OneServer(Api):
 @pytest.fixture
 async def server() -> AsyncIterator[OneServer]:
     """Two nodes of the pool, and a pod on the second."""
-    async with OneServer() as server:
+    server = OneServer()
+    async with server:
         await NodePools(server).apply(pool(2), CLUSTER)
         _, second = (node["metadata"]["name"] for node in server.nodes.values())
         metadata = {"name": "train", "namespace": "research"}
