@@ -42,6 +42,7 @@ async def test_one_whose_names_are_taken_is_not_waited_for_for_ever() -> None:
 
 
 async def test_one_that_comes_is_waited_for() -> None:
-    async with Definitions(None, REFUSED, [ESTABLISHED]) as api:
+    api = Definitions(None, REFUSED, [ESTABLISHED])
+    async with api:
         await established(api, NAME)
         assert api.conditions == [[ESTABLISHED]]
