@@ -44,7 +44,7 @@ def test_nobody_waits_for_ever() -> None:
     api = CancelledInThePause(followers)
     urls = dict.fromkeys(("container", "compute", "iam", "resource_manager", "kms"), "http://127.0.0.1:1/")
     rest = dict.fromkeys(("logging", "monitoring", "service_usage"), "http://127.0.0.1:1/")
-    names = {"project": "acme", "region": "us-east5", "zone": "", "attribution": ""}
+    names: dict[str, Any] = {"project": "acme", "region": "us-east5", "zone": "", "attribution": ""}
     member = api.member = IamMember(Session(api=api, default_labels={}, **urls, **rest, **names))
     create()
     for thread in followers:
