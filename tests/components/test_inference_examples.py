@@ -59,7 +59,7 @@ def test_replicas_and_slices_wait_equally_long_for_requests(
 def test_a_service_that_scales_is_in_no_teams_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
     made = run("ray-serve-autoscaling", monkeypatch)
     service = made.one("v1:RayService").inputs["metadata"]
-    assert "labels" not in service
+    assert "kueue.x-k8s.io/queue-name" not in service["labels"]
     assert made.one("v1:Namespace").inputs["metadata"]["name"] == service["namespace"]
 
 

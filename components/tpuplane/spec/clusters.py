@@ -60,7 +60,7 @@ class ClusterNetworkSpec(Spec):
     """Secondary range for pods: a block for each node, by its pods per node. Default 10.64.0.0/14."""
 
     services_cidr: Cidr = "10.32.0.0/20"
-    """Secondary range for services, one address each. Default 10.32.0.0/20 (4,096 services)."""
+    """Secondary range for services, one address each; at least a /27. Default 10.32.0.0/20 (4,096 services)."""
 
 
 class AuthorizedNetworkSpec(Spec):

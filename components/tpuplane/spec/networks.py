@@ -18,6 +18,8 @@ from tpuplane.tpu import SliceError
 # Every primary range loses four addresses: network, gateway, last but one, broadcast
 # (https://cloud.google.com/vpc/docs/subnets).
 RESERVED_ADDRESSES = 4
+# "smallest possible Service address range" (https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips).
+_SMALLEST_SERVICES = 27
 # Pods per node where the user sets nothing, and on the system pool
 # (https://cloud.google.com/kubernetes-engine/docs/how-to/flexible-pod-cidr).
 _GKE_MAX_PODS = 110
@@ -115,6 +117,12 @@ def check_sizes(key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
             (*at, "podsCidr"),
             f"'{pods_range}' has {pods_range.num_addresses} addresses, but the pools' {nodes} nodes reserve {pods} "
             f"(twice the pods per node, rounded up); allowed: /{_prefix(pods)} or larger, or a lower maxPodsPerNode",
+        )
+    services_range = IPv4Network(cluster.network.services_cidr)
+    if services_range.prefixlen > _SMALLEST_SERVICES:
+        yield Mistake(
+            (*at, "servicesCidr"),
+            f"'{services_range}' is smaller than GKE takes for services; allowed: /{_SMALLEST_SERVICES} or larger",
         )
 
 
