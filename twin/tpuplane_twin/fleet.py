@@ -12,9 +12,10 @@ import aiohttp
 import yaml
 
 from tpuplane_twin.cluster.api import Api
-from tpuplane_twin.cluster.control_plane import GLANCE, ControlPlane, NodeSummary
+from tpuplane_twin.cluster.control_plane import GLANCE, ControlPlane
 from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.pki import Authority
+from tpuplane_twin.cluster.pools import NodeSummary
 from tpuplane_twin.cluster.vpc import Vpc
 from tpuplane_twin.files import DiskFull, require_space, write_atomic
 from tpuplane_twin.gcp import BackendError, Endpoint

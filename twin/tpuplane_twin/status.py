@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 from tpuplane.tpu import Slice, SliceError, catalogue
 
-from tpuplane_twin.cluster.control_plane import NodeSummary
+from tpuplane_twin.cluster.pools import NodeSummary
 from tpuplane_twin.fleet import Fleet, context_of
 from tpuplane_twin.gcp import Store, snapshot
 from tpuplane_twin.gcp.backend import capacity_of

@@ -8,7 +8,7 @@ import pytest
 from cluster_objects import CLUSTER, Cluster, MakePools, empty, eventually, pool, running_pods, slice_pool
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane_twin.cluster.api import Api, Object
-from tpuplane_twin.cluster.control_plane import NodeSummary
+from tpuplane_twin.cluster.pools import NodeSummary
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

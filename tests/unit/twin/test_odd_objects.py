@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from tpuplane_twin.cluster.api import Api
-from tpuplane_twin.cluster.control_plane import ControlPlane, NodeSummary
+from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.pools import NodeSummary
 from tpuplane_twin.fleet import Fleet
 from tpuplane_twin.paths import TwinPaths
 from tpuplane_twin.ports import PortBook

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tpuplane_twin.cluster.control_plane import NodeSummary
+from tpuplane_twin.cluster.pools import NodeSummary
 from tpuplane_twin.fleet import Fleet
 from tpuplane_twin.gcp import Store
 from tpuplane_twin.gcp.container.names import CLUSTER

@@ -6,15 +6,12 @@ import asyncio
 import contextlib
 import shutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tpuplane.labels import GKE_POOL_LABEL, TPU
-
 from tpuplane_twin.cluster import components, gcs_fuse
 from tpuplane_twin.cluster.addresses import service_range
-from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.cluster.concurrency import together
 from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.identities import Credentials, cluster_entry, kubeconfig
@@ -22,7 +19,7 @@ from tpuplane_twin.cluster.install import Installation
 from tpuplane_twin.cluster.layout import Layout, ToolBox
 from tpuplane_twin.cluster.operators import OPERATORS, Operator
 from tpuplane_twin.cluster.pki import Authority, signing_key
-from tpuplane_twin.cluster.pools import NodePools
+from tpuplane_twin.cluster.pools import NodePools, NodeSummary
 from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET_PORT
 from tpuplane_twin.cluster.runner.runner import Runner
 from tpuplane_twin.cluster.tpu_webhook import TpuWebhook
@@ -36,25 +33,6 @@ Progress = Callable[[str], None]
 
 GLANCE = 5.0
 """Seconds: a status must not wait as long as work does for a server that is being restarted."""
-
-
-@dataclass(frozen=True, slots=True)
-class NodeSummary:
-    """How many nodes a pool has, how many are Ready, and their TPU chips."""
-
-    nodes: int = 0
-    ready: int = 0
-    chips: int = 0
-
-    def plus(self, node: Object) -> NodeSummary:
-        """With one more node."""
-        status = node.get("status", {})
-        conditions = {item["type"]: item["status"] for item in status.get("conditions", ())}
-        return NodeSummary(
-            self.nodes + 1,
-            self.ready + (conditions.get("Ready") == "True"),
-            self.chips + int(status.get("capacity", {}).get(TPU, 0)),
-        )
 
 
 class ControlPlane:
@@ -221,15 +199,10 @@ class ControlPlane:
 
     async def nodes(self) -> dict[str, NodeSummary]:
         """The nodes by pool, as Kubernetes sees them now; empty while the API server is not running or answering."""
-        nodes: list[Object] = []
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GLANCE):
-                nodes = await self._api.list("Node") if self._api is not None else []
-        pools: dict[str, NodeSummary] = {}
-        for node in nodes:
-            name = node["metadata"].get("labels", {}).get(GKE_POOL_LABEL, "")
-            pools[name] = pools.get(name, NodeSummary()).plus(node)
-        return pools
+                return await self._pools.summary() if self._pools is not None else {}
+        return {}
 
     def _wanted(self) -> tuple[object, ...]:
         return self._operators, self._default_class, self._prometheus, self._gcs_fuse
