@@ -21,6 +21,7 @@ def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Platfo
         platform.twin("down")
     assert not (platform.folder / "twins" / platform.name).exists()
     left = [process for process in psutil.process_iter(["cmdline"]) if _of(process, str(platform.folder))]
+    _, left = psutil.wait_procs(left, timeout=60)
     assert not left, left
 
 

@@ -8,7 +8,8 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import psutil
 import pytest
@@ -17,15 +18,17 @@ from tests.e2e.platform_under_test import BIN, CENTRAL1, PlatformUnderTest
 
 pytestmark = pytest.mark.e2e
 
-PATIENCE = 120.0
+T = TypeVar("T")
+PATIENCE = 300.0
 
 
 def test_every_process_may_be_killed(platform: PlatformUnderTest) -> None:
     """One after the other, the supervisor last; then the same platform stands, with the same nodes."""
     former = sorted(node["metadata"]["uid"] for node in platform.items(CENTRAL1, "nodes"))
-    for process in platform.status()["processes"]:
-        psutil.Process(process["pid"]).kill()
-        until(lambda name=process["name"], pid=process["pid"]: revived(platform, name, pid))
+    for name in [process["name"] for process in platform.status()["processes"]]:
+        pid = until(lambda name=name: pid_of(platform, name))
+        psutil.Process(pid).kill()
+        until(lambda name=name, pid=pid: revived(platform, name, pid))
     supervisor = platform.status()["pid"]
     psutil.Process(supervisor).kill()
     said = platform.twin("status", check=False)
@@ -95,16 +98,21 @@ def test_two_twins_side_by_side(platform: PlatformUnderTest) -> None:
 
 
 def revived(platform: PlatformUnderTest, name: str, killed: int) -> bool:
-    processes = {process["name"]: process["pid"] for process in platform.status()["processes"]}
-    return processes.get(name) not in (None, killed)
+    return pid_of(platform, name) not in (None, killed)
 
 
-def until(condition: object) -> None:
-    assert callable(condition)
+def pid_of(platform: PlatformUnderTest, name: str) -> int | None:
+    """The process's number; it has none while it is started again."""
+    return next((it["pid"] for it in platform.status()["processes"] if it["name"] == name), None)
+
+
+def until(condition: Callable[[], T | None]) -> T:
+    """The first truthy answer."""
     deadline = time.monotonic() + PATIENCE
-    while not condition():
+    while not (answer := condition()):
         assert time.monotonic() < deadline, "nothing happened"
         time.sleep(0.1)
+    return answer
 
 
 @contextlib.contextmanager

@@ -24,7 +24,7 @@ SERVER = {
 
 def resized(platform: PlatformUnderTest, count: int) -> None:
     """Wait until the pool `serving` has so many nodes."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while (have := len(platform.pools(CENTRAL1)["serving"])) != count:
         assert time.monotonic() < deadline, f"serving has {have} nodes, not {count}"
         time.sleep(0.5)
@@ -38,7 +38,7 @@ def test_growth_is_no_change_to_pulumi(platform: PlatformUnderTest) -> None:
     resized(platform, 1)
     platform.kubectl(CENTRAL1, "apply", "-f", str(manifest))
     try:
-        platform.kubectl(CENTRAL1, "wait", "--for=condition=Ready", "--timeout=60s", *(f"pod/{it}" for it in names))
+        platform.kubectl(CENTRAL1, "wait", "--for=condition=Ready", "--timeout=180s", *(f"pod/{it}" for it in names))
         assert len(platform.pools(CENTRAL1)["serving"]) == 3
         assert platform.steps() == Counter()
         refreshed = json.loads(platform.pulumi("refresh", "--preview-only", "--json").stdout)

@@ -25,7 +25,7 @@ def example(platform: PlatformUnderTest, folder: Path, name: str, **settings: st
     """The example's program on the platform's twin, with these settings beside its own; destroyed afterwards."""
     # The sample that `rehearse` left running has a slice.
     platform.kubectl(CENTRAL1, "delete", "raycluster", "--all", "-n", "default", "--wait")
-    platform.kubectl(CENTRAL1, "wait", "pod", "--for=delete", "-n", "default", "-l", "ray.io/cluster", "--timeout=120s")
+    platform.kubectl(CENTRAL1, "wait", "pod", "--for=delete", "-n", "default", "-l", "ray.io/cluster", "--timeout=300s")
     twin = Twin(folder, platform.name, {})
     twin.variables = {**platform.variables}
     # A copy: what is configured stands in its stack file.

@@ -16,7 +16,7 @@ from tests.e2e.test_workloads import running
 
 pytestmark = pytest.mark.e2e
 
-PATIENCE = 120.0
+PATIENCE = 300.0
 WORKERS = "ray.io/node-type=worker"
 
 

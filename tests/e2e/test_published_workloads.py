@@ -70,7 +70,10 @@ class Cluster:
         return [
             workload["spec"]["queueName"]
             for workload in self.platform.items(CENTRAL1, "workloads.kueue.x-k8s.io", "-n", TEAM)
-            if any(it["type"] == "Admitted" and it["status"] == "True" for it in workload["status"]["conditions"])
+            if any(
+                it["type"] == "Admitted" and it["status"] == "True"
+                for it in workload.get("status", {}).get("conditions", ())
+            )
         ]
 
 
@@ -81,7 +84,8 @@ def cluster(platform: PlatformUnderTest, tmp_path: Path) -> Iterator[Cluster]:
     found.apply(*xpk_priorities())
     yield found
     platform.kubectl(CENTRAL1, "delete", "jobset,job,raycluster,rayjob,service", "-n", TEAM, "--all", "--wait")
-    platform.kubectl(CENTRAL1, "wait", "pod", "--for=delete", "-n", TEAM, "--all", "--timeout=120s")
+    for kind in ("pod", "workloads.kueue.x-k8s.io"):
+        platform.kubectl(CENTRAL1, "wait", kind, "--for=delete", "-n", TEAM, "--all", "--timeout=300s")
     platform.kubectl(CENTRAL1, "delete", "priorityclass", *(it["metadata"]["name"] for it in xpk_priorities()))
 
 

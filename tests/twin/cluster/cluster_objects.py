@@ -15,6 +15,7 @@ import yaml
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.control_plane import ControlPlane
+from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
 from tpuplane_twin.tools import Tools
@@ -23,6 +24,7 @@ T = TypeVar("T")
 MakePools = Callable[..., Awaitable[None]]
 
 TOKEN = "the-twins-own-token"
+PATIENCE = 180.0  # seconds: a controller that was killed waits for the lease of its former self
 KEY = "gke_acme_us-east5_trainers"
 
 VERSION = "1.35.4-gke.1000000"
@@ -67,10 +69,10 @@ class Cluster:
             f"--cache-dir={self.folder / 'kubectl-cache'}",
             *arguments,
             stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
+            stderr=asyncio.subprocess.PIPE,
         )
-        output, _ = await process.communicate()
-        assert process.returncode == 0, output.decode()
+        output, errors = await process.communicate()
+        assert process.returncode == 0, (output + errors).decode()
         return output.decode()
 
     def tokens(self) -> dict[str, str]:
@@ -150,7 +152,7 @@ async def pools_of(api: Api, pods: list[Object]) -> dict[str, str]:
     return {pod["metadata"]["name"]: nodes[pod["spec"]["nodeName"]] for pod in pods}
 
 
-async def eventually(look: Callable[[], Awaitable[T]], *, within: float = 60) -> T:
+async def eventually(look: Callable[[], Awaitable[T]], *, within: float = PATIENCE) -> T:
     """The first truthy answer of `look`; fails the test with the last answer after `within` seconds."""
     deadline = time.monotonic() + within
     while True:
@@ -171,13 +173,26 @@ async def running_pods(api: Api, namespace: str, count: int, selector: str = "")
     return await eventually(look)
 
 
-async def empty(api: Api, namespace: str, *, within: float = 60) -> None:
+async def empty(api: Api, namespace: str, *, within: float = PATIENCE) -> None:
     """Wait until `namespace` has no pods."""
 
     async def look() -> bool:
         return not await api.list("Pod", namespace)
 
     await eventually(look, within=within)
+
+
+async def taken(api: Api, url: str, body: Object) -> None:
+    """Create `body` once the API server takes it: it, an operator's webhook or an account may not be (back) yet."""
+
+    async def look() -> bool:
+        try:
+            await api.request("POST", url, body=body)
+        except ClusterError as error:
+            return isinstance(error, ApiError) and error.status == 409
+        return True
+
+    await eventually(look)
 
 
 async def refusal(request: Awaitable[object]) -> str:

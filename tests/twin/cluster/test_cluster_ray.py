@@ -19,6 +19,7 @@ from cluster_objects import (
     refusal,
     running_pods,
     slice_pool,
+    taken,
 )
 from tpuplane_twin.cluster.api import Api, Object
 
@@ -149,7 +150,8 @@ async def test_the_addon_can_be_switched_off_and_on(cluster: Cluster, api: Api, 
     # What users have made stays, and nobody checks what they make now: the add-on is gone, its CRDs are not.
     wrong = {**manifest, "metadata": {"name": "unchecked"}}
     wrong["spec"]["workerGroupSpecs"][0]["numOfHosts"] = 2
-    await api.request("POST", f"{RAY}/{namespace}/rayclusters", body=wrong)
+    # The API server goes on asking the webhook for a moment.
+    await taken(api, f"{RAY}/{namespace}/rayclusters", wrong)
     await api.request("DELETE", f"{RAY}/{namespace}/rayclusters/unchecked")
     await cluster.plane.apply_cluster(CLUSTER)
     assert running == {status.name.rpartition("/")[2] for status in cluster.processes.status()}

@@ -6,8 +6,8 @@ import os
 import signal
 
 import pytest
-from cluster_objects import JOBSETS, KEY, Cluster, MakePools, empty, eventually, jobset, running_pods, slice_pool
-from tpuplane_twin.cluster.api import Api, ApiError, Object
+from cluster_objects import JOBSETS, KEY, Cluster, MakePools, empty, eventually, jobset, running_pods, slice_pool, taken
+from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.processes import ProcessStatus
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
@@ -27,16 +27,7 @@ async def test_work_goes_on_after_a_process_was_killed(
 
     await eventually(restarted)
     url = f"{JOBSETS}/{namespace}/jobsets"
-
-    async def accepted() -> bool:
-        # Refused while the API server, or an operator's webhook, is not back.
-        try:
-            await api.request("POST", url, body=jobset("train", "4x4", 4, 1))
-        except ApiError as error:
-            return error.status == 409
-        return True
-
-    await eventually(accepted)
+    await taken(api, url, jobset("train", "4x4", 4, 1))
     await running_pods(api, namespace, 4)
     assert (await cluster.plane.nodes())["slice-a"].ready == 4
     await api.request("DELETE", f"{url}/train")

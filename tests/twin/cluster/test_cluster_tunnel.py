@@ -126,7 +126,14 @@ async def test_a_services_endpoints_are_its_ready_pods(api: Api, namespace: str)
         return await endpoints() == [([address], True)]
 
     await eventually(ready)
-    assert (await api.request("GET", f"{url}/endpoints/web"))["subsets"][0]["addresses"][0]["ip"] == address
+
+    async def listed() -> list[str]:
+        # By another controller, and so later, perhaps.
+        found = (await api.request("GET", f"{url}/endpoints"))["items"]
+        subsets = [subset for item in found for subset in item.get("subsets", ())]
+        return [it["ip"] for subset in subsets for it in subset.get("addresses", ())]
+
+    assert await eventually(listed) == [address]
     cluster_ip = (await api.request("GET", f"{url}/services/web"))["spec"]["clusterIP"]
     assert cluster_ip.startswith("10.32.")
 

@@ -129,12 +129,20 @@ class ElasticTwin:
     async def running(self, namespace: str, count: int) -> list[Json]:
         """The pods of the namespace once there are `count` and all are Ready."""
 
-        async def look() -> bool:
+        async def look() -> list[list[Json]]:
             pods = await self.kubernetes.list("Pod", namespace)
-            return len(pods) == count and all(map(is_ready, pods))
+            return [pods] if len(pods) == count and all(map(is_ready, pods)) else []
+
+        (found,) = await eventually(look)
+        return found
+
+    async def ready(self, namespace: str, name: str) -> None:
+        """Wait until the pod runs."""
+
+        async def look() -> bool:
+            return is_ready(await self.kubernetes.get("Pod", name, namespace) or {"status": {}})
 
         await eventually(look)
-        return await self.kubernetes.list("Pod", namespace)
 
     async def events(self, namespace: str, name: str) -> list[tuple[str, str]]:
         """Reason and message of what the autoscaler has said of an object."""
@@ -177,7 +185,7 @@ def is_ready(pod: Json) -> bool:
     return any(it["type"] == "Ready" and it["status"] == "True" for it in pod["status"].get("conditions", []))
 
 
-async def eventually(look: Callable[[], Awaitable[T]], *, within: float = 60, pause: float = 0.1) -> T:
+async def eventually(look: Callable[[], Awaitable[T]], *, within: float = 180, pause: float = 0.1) -> T:
     """The first truthy answer of `look`; fails the test after `within` seconds."""
     deadline = time.monotonic() + within
     while True:

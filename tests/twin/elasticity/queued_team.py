@@ -208,6 +208,17 @@ class QueuedTeam:
         assert item is not None
         return item
 
+    async def expired(self) -> None:
+        """Let time pass, again and again, until nodes are kept for the newest request no longer."""
+
+        async def look() -> bool:
+            self.twin.pass_time(61)
+            found = await self.twin.kubernetes.list("ProvisioningRequest", self.namespace)
+            conditions = [it for item in found for it in item.get("status", {}).get("conditions", ())]
+            return any((it["type"], it["status"]) == ("BookingExpired", "True") for it in conditions)
+
+        await eventually(look, pause=0.7)
+
     async def labelled(self, request: Json) -> list[str]:
         """The nodes that were made for the request."""
         name = request["status"]["provisioningClassDetails"]["ResizeRequestName"]

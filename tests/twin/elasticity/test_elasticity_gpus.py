@@ -91,6 +91,7 @@ async def test_a_deployment_moves_from_tpus_to_gpus_with_its_class(twin: Elastic
     assert [before["spec"]["nodeName"]] == await twin.nodes("on-tpus")
 
     stored = await twin.kubernetes.request("GET", f"{deployments}/server")
+    del stored["metadata"]["resourceVersion"]  # its controller may write its status meanwhile
     stored["spec"]["template"]["spec"] = server(namespace, 1, "on-gpus", GPU, 1)["spec"]["template"]["spec"]
     await twin.kubernetes.request("PUT", f"{deployments}/server", body=stored)
 

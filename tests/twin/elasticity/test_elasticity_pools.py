@@ -7,7 +7,8 @@ from typing import Any
 import psutil
 import pytest
 import yaml
-from elastic_twin import POOL, ElasticTwin, tpu_pod, tpu_spec
+from elastic_twin import POOL, ElasticTwin, eventually, tpu_pod, tpu_spec
+from tpuplane_twin.cluster.errors import ClusterError
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
@@ -34,9 +35,11 @@ async def test_serving_hosts_come_with_the_load_and_go_with_it(twin: ElasticTwin
     assert after == {**before, "targetSize": 3}
 
     told = [event for name in names for event in await twin.events(namespace, name)]
-    assert [reason for reason, _ in told] == ["TriggeredScaleUp"] * 2
+    # The autoscaler may look between two of the pods.
+    assert {reason for reason, _ in told} == {"TriggeredScaleUp"}
     assert all(text.startswith(f"pod triggered scale-up: [{{{LINK}/gke-elastic-serving-") for _, text in told)
-    assert all(text.endswith("-grp 1->3 (max: 4)}]") for _, text in told)
+    steps = {text.partition("-grp ")[2] for _, text in told}
+    assert steps in ({"1->3 (max: 4)}]"}, {"1->2 (max: 4)}]", "2->3 (max: 4)}]"})
 
     # The node that goes on working is the one that stays, whichever number it has.
     last = max(pods, key=lambda pod: pod["metadata"]["creationTimestamp"] + pod["metadata"]["name"])
@@ -105,7 +108,7 @@ async def test_who_cannot_be_helped_is_told_why(twin: ElasticTwin, namespace: st
     )
     await twin.kubernetes.create(tpu_pod("first", "2x4", 8, namespace=namespace))
     await twin.told(namespace, "first", "TriggeredScaleUp")
-    await twin.resized("serving", 1)
+    await twin.ready(namespace, "first")
     await twin.kubernetes.create(tpu_pod("second", "2x4", 8, namespace=namespace))
     assert await twin.told(namespace, "second", "NotTriggerScaleUp") == (
         "pod didn't trigger scale-up: 1 max node group size reached, "
@@ -131,6 +134,7 @@ async def test_where_nothing_is_to_be_had_another_pool_grows(twin: ElasticTwin, 
 
     # The pool is left alone for a while, and then tried again.
     twin.fleet.stock.clear()
+    await twin.resized("steady", 4)
     for number in range(4):
         await twin.kubernetes.create(tpu_pod(f"more-{number}", "4x4", 4, namespace=namespace))
     assert "scarce: in backoff after failed scale-up" in await twin.told(namespace, "more-3", "NotTriggerScaleUp")
@@ -155,7 +159,15 @@ async def test_a_killed_api_server_is_waited_for(twin: ElasticTwin, namespace: s
     (server,) = (it for it in twin.processes.status() if it.name.endswith("/kube-apiserver"))
     assert server.pid is not None
     psutil.Process(server.pid).kill()
-    await twin.kubernetes.create(tpu_pod("serve", "2x4", 8, namespace=namespace))
+
+    async def taken() -> bool:
+        try:
+            await twin.kubernetes.create(tpu_pod("serve", "2x4", 8, namespace=namespace))
+        except ClusterError:
+            return False
+        return True
+
+    await eventually(taken)
     (pod,) = await twin.running(namespace, 1)
     assert await pools_of(twin, [pod]) == {"serving"}
     await twin.delete_pool("serving")

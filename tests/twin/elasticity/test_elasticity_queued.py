@@ -76,8 +76,7 @@ async def test_a_job_whose_hosts_time_is_over_is_ended_and_not_started_again(tea
     await team.submit("endless")
     await team.condition("Admitted")
     assert len(await twin.running(team.namespace, 4)) == 4
-    twin.pass_time(61)
-    await team.request("BookingExpired")
+    await team.expired()
     assert len(await twin.nodes(POOL)) == 4  # its pods keep them
     twin.pass_time(43_200)
     await team.request("CapacityRevoked")

@@ -128,7 +128,7 @@ async def _until(look: Any) -> None:
     await _eventually(ask)
 
 
-async def _eventually(look: Any, within: float = 20) -> None:
+async def _eventually(look: Any, within: float = 120) -> None:
     async with asyncio.timeout(within):
         while not await look():
             await asyncio.sleep(0.05)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -118,7 +119,13 @@ asyncio.run(main())
     supervisor.kill()
     supervisor.wait()
     supervisor.stdout.close()
-    await until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+    await until(lambda: _has_ended(child))
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.status() == psutil.STATUS_ZOMBIE
+    return True
 
 
 async def until(condition: Callable[[], bool]) -> None:

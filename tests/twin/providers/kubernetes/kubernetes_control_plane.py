@@ -7,7 +7,6 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import time
 import urllib.request
@@ -20,6 +19,7 @@ from typing import Any
 import yaml
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from tpuplane_twin.ports import PortBook
 
 NEEDED = ("etcd", "kube-apiserver", "kube-controller-manager")
 
@@ -64,7 +64,8 @@ def binaries() -> dict[str, Path]:
 @contextmanager
 def running(folder: Path) -> Iterator[ControlPlane]:
     commands, processes = binaries(), []
-    client, peer, secure = _free_ports(3)
+    ports = PortBook(folder / "ports.json")
+    client, peer, secure, manager = map(ports.port, ("client", "peer", "secure", "manager"))
     token = secrets.token_hex(16)
     (folder / "tokens.csv").write_text(f"{token},admin,admin,system:masters\n")
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -114,7 +115,7 @@ def running(folder: Path) -> Iterator[ControlPlane]:
             "kube-controller-manager",
             f"--kubeconfig={kubeconfig}",
             "--bind-address=127.0.0.1",
-            f"--secure-port={_free_ports(1)[0]}",
+            f"--secure-port={manager}",
             "--leader-elect=false",
             "--kube-api-qps=1000",
             "--kube-api-burst=1000",
@@ -126,16 +127,6 @@ def running(folder: Path) -> Iterator[ControlPlane]:
         for process in reversed(processes):
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-
-
-def _free_ports(number: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(number)]
-    for opened in sockets:
-        opened.bind(("127.0.0.1", 0))
-    ports = [opened.getsockname()[1] for opened in sockets]
-    for opened in sockets:
-        opened.close()
-    return ports
 
 
 def _wait_ready(plane: ControlPlane, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -190,10 +190,9 @@ def started() -> Iterator[Driver]:
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
             yield Driver(provider_pb2_grpc.ResourceProviderStub(channel), recorder)
     finally:
-        # As the engine does: it kills a plugin that is still there after five seconds.
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)  # as the engine does
         try:
-            process.wait(timeout=5)
+            process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             process.kill()
             raise

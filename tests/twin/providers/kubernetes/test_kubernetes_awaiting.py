@@ -120,7 +120,7 @@ def test_deployment_that_never_gets_ready_stays_in_the_state(provider: Driver, n
             Refused, match=r"was successfully created, but .* 'web' timed out waiting to be Ready"
         ) as refused,
     ):
-        provider.make(DEPLOYMENT, deployment(namespace), timeout=4)
+        provider.make(DEPLOYMENT, deployment(namespace), timeout=20)
     failure = refused.value.failure
     assert failure is not None
     assert failure.id == f"{namespace}/web"
