@@ -5,7 +5,7 @@ ENV := .venv/.installed
 
 up: $(ENV) ; @$(BIN)/tpuplane check stacks/Pulumi.local.yaml && $(BIN)/tpuplane-twin rehearse local
 down: $(ENV) ; @$(BIN)/tpuplane-twin down
-test: $(ENV) lint types ; @$(BIN)/tpuplane-twin build && $(BIN)/pytest
+test: $(ENV) lint types ; @$(BIN)/tpuplane-twin build && $(BIN)/pytest tests/unit tests/components tests/policies && $(BIN)/pytest -n 2 --no-loadscope-reorder tests/e2e tests/twin
 unit: $(ENV) ; @$(BIN)/pytest -m "unit or components or policies"
 ray: $(ENV) ; @$(BIN)/tpuplane-twin build --ray && $(BIN)/pytest -m ray
 long: $(ENV) ; @$(BIN)/tpuplane-twin build && $(BIN)/pytest -m long

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from pathlib import PurePosixPath
 
 import pytest
 from hypothesis import configuration, settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -16,3 +19,14 @@ def pytest_configure(config: pytest.Config) -> None:
     # No deadline (machines differ), no example database left on disk.
     settings.register_profile("tpuplane", deadline=None, database=None)
     settings.load_profile("tpuplane")
+
+
+class _ByFolder(LoadScopeScheduling):
+    """Gives a worker whole folders: the tests in one share a control plane or a platform, which is made once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return str(PurePosixPath(nodeid.partition("::")[0]).parent)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    return _ByFolder(config, log)
