@@ -26,6 +26,12 @@ RESERVATION_LABEL = "cloud.google.com/reservation-name"
 QUEUED_LABEL = "cloud.google.com/gke-queued"
 """GKE's label, and key of the taint, of nodes that come by ProvisioningRequest only."""
 
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+"""What a job names its local queue by; Kueue puts it on those that name none and have a default one."""
+
+PRIORITY_CLASS_LABEL = "kueue.x-k8s.io/priority-class"
+"""What a job names its WorkloadPriorityClass by."""
+
 # Reserved hosts are standard too; RESERVATION_LABEL tells them apart.
 _BOUGHT = {
     "on-demand": {"cloud.google.com/gke-provisioning": "standard"},

@@ -100,8 +100,10 @@ def _why(workload: Object, nodes: Sequence[Object]) -> str:
     if is_true(workload, "QuotaReserved"):
         parts += [f"has its quota, and waits for {it}" for it in _checks(workload)] or ["has its quota"]
     else:
-        too_large = _too_large(workload, nodes)
-        parts.append(too_large or message(workload, "QuotaReserved") or "not looked at yet")
+        said = message(workload, "QuotaReserved")
+        # Where Kueue places on hosts itself, no others come for the job.
+        too_large = _too_large(workload, nodes) if "topology" in said else ""
+        parts.append(too_large or said or "not looked at yet")
     return "; ".join(in_plain_words(part) for part in parts if part)
 
 

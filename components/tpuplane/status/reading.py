@@ -14,10 +14,11 @@ from typing import Any, Self
 
 import yaml
 
+from tpuplane.labels import QUEUE_LABEL
 from tpuplane.status.objects import Object
 from tpuplane.status.pools import describe_pools
 from tpuplane.status.queues import describe_queues
-from tpuplane.status.unqueued import JOB_KINDS, QUEUE_LABEL, without_workload
+from tpuplane.status.unqueued import JOB_KINDS, without_workload
 
 _NODES, _PODS = "/api/v1/nodes", "/api/v1/pods"
 _KUEUE = "kueue.x-k8s.io"

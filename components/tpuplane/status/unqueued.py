@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from tpuplane.labels import PRIORITY_CLASS_LABEL, QUEUE_LABEL
 from tpuplane.status.objects import Object
-
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-"""What a job names its local queue by; Kueue puts it on those that name none and have a default one."""
 
 JOB_KINDS = {
     "batch": {"Job": "jobs"},
@@ -17,7 +15,6 @@ JOB_KINDS = {
 }
 """By API group: the kinds that such jobs are of, and what their lists are called."""
 
-_PRIORITY = "kueue.x-k8s.io/priority-class"
 _WHY = (
     "Kueue has made no workload of it: a priority class is missing, it has more than 8 parts, or Kueue is down; its "
     "log says which"
@@ -36,6 +33,9 @@ def without_workload(kind: str, jobs: Iterable[Object], workloads: Iterable[Obje
             continue
         yield {
             "metadata": {**metadata, "ownerReferences": [{"kind": kind, "name": metadata["name"]}]},
-            "spec": {"queueName": labels.get(QUEUE_LABEL, ""), "priorityClassName": labels.get(_PRIORITY, "")},
+            "spec": {
+                "queueName": labels.get(QUEUE_LABEL, ""),
+                "priorityClassName": labels.get(PRIORITY_CLASS_LABEL, ""),
+            },
             "status": {"conditions": [{"type": "QuotaReserved", "status": "False", "message": _WHY}]},
         }

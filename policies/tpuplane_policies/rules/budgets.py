@@ -9,6 +9,7 @@ from operator import and_, or_
 
 from tpuplane.cost.charging import charging
 from tpuplane.cost.rates import Rate, gpu_rate, rate
+from tpuplane.labels import reservation_name
 from tpuplane.tpu import Generation, catalogue
 
 from tpuplane_policies.core.judging import Demands, Options, demand
@@ -55,7 +56,7 @@ def reservations_are_large_enough(stack: Stack, options: Options) -> Demands:
     for pool, smallest, _ in (*_pools(stack), *gpu_pools(stack)):
         if "reservation" in capacities(pool):
             for value in pool["nodeConfig.reservationAffinity.values"].get([]):
-                needed[value.partition("/reservations/")[2].partition("/")[0] or value] += smallest
+                needed[reservation_name(value)] += smallest
     for name, chips in needed.items():
         holds = options["reservations"].get(name)
         if holds is not None:

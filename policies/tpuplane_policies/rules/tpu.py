@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tpuplane.labels import TPU
+from tpuplane.labels import GKE_POOL_LABEL, TPU
 from tpuplane.spec.locations import locations
 from tpuplane.tpu import SliceError, catalogue
 
@@ -143,7 +143,7 @@ def gkes_own_labels_and_taint(pool: Resource, options: Options) -> Demands:
     if shape is None:
         return
     labels = pool["nodeConfig.labels"]
-    own = {**shape.node_labels, "cloud.google.com/gke-nodepool": pool["name"].raw}
+    own = {**shape.node_labels, GKE_POOL_LABEL: pool["name"].raw}
     for key in labels.raw if isinstance(labels.raw, dict) else ():
         if key in own or key.startswith(LABEL_PREFIX):
             yield demand(labels.child(key).one_of(own.get(key)), labels.child(key), "GKE sets this label itself")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.spec.locations import system_machine
-from tpuplane.tpu import Slice, catalogue
+from tpuplane.tpu import Slice
 from tpuplane.workloads import (
-    MultisliceSpec,
     RayClusterSpec,
     RayJobSpec,
     RayServiceSpec,
@@ -25,28 +22,9 @@ from tpuplane.workloads import (
 )
 from tpuplane_twin.cluster.machines import machine
 from tpuplane_twin.elasticity.selectors import node_affinity, selects
+from workload_specs import SHAPES, V6E, cluster, multislice
 
 pytestmark = pytest.mark.unit
-
-V6E = {"generation": "v6e", "topology": "4x4", "image": "rayproject/ray:2.52.0"}
-SHAPES = [
-    (generation.name, topology)
-    for generation in catalogue().generations
-    for topology in generation.topologies
-    if generation.machines_for(topology)
-]
-
-
-def cluster(**changes: Any) -> dict[str, Any]:
-    """A Ray cluster on one v6e 4x4 slice."""
-    return {"namespace": "research", "workers": {"tpu": V6E}} | changes
-
-
-def multislice(**changes: Any) -> MultisliceSpec:
-    """A program on two v6e 4x4 slices."""
-    return MultisliceSpec.model_validate(
-        {**V6E, "namespace": "research", "slices": 2, "command": ["python", "train.py"]} | changes
-    )
 
 
 @given(shape=st.sampled_from(SHAPES))
@@ -178,140 +156,6 @@ def test_the_multislice_environment_is_each_pods_own_place() -> None:
     assert names.index("MEGASCALE_SLICE_ID") < names.index("TPU_WORKER_HOSTNAMES")
     assert environment["MEGASCALE_NUM_SLICES"] == "2"
     assert environment["TPU_WORKER_HOSTNAMES"].split(",")[3] == "pretrain-slice-$(MEGASCALE_SLICE_ID)-3.pretrain"
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"topology": "4x5"}, "'4x5' is not a v6e topology"),
-        ({"topology": "2x2"}, "2 slices of v6e 2x2 cannot be joined"),
-        ({"cpu": 180}, "180 leaves nothing for GKE's own pods; allowed: less than the 180 of ct6e-standard-4t"),
-        ({"capacity": "reservation"}, "goes with capacity: reservation"),
-        ({"capacity": "reservation", "reservation": ""}, "reservation\n.*at least 1 character"),
-        ({"setMegascale": True, "env": {"TPU_WORKER_ID": "0"}}, "env.TPU_WORKER_ID: setMegascale sets it, too"),
-        ({"capacity": "spot", "computeClass": "cheap"}, "stands beside computeClass"),
-    ],
-)
-def test_what_no_slice_can_run_is_refused(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValidationError, match=said):
-        multislice(**changes)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("a: b\nc: [b", "not YAML: .* in line 2"),
-        ("a: \0", "not YAML: a character that YAML does not allow"),
-        ("- a", "no YAML mapping; allowed: fields and their values"),
-        ("a", "no YAML mapping"),
-        (" ", "no YAML mapping"),
-        ("", "no YAML mapping"),
-    ],
-)
-def test_what_ray_cannot_read_is_refused(text: str, said: str) -> None:
-    with pytest.raises(ValidationError, match=said):
-        RayJobSpec.model_validate({"cluster": cluster(), "entrypoint": "python train.py", "runtimeEnv": text})
-    with pytest.raises(ValidationError, match=said):
-        RayServiceSpec.model_validate({"cluster": cluster(), "serveConfig": text})
-
-
-def groups(number: int, *names: str) -> dict[str, Any]:
-    """Worker groups: so many, and these."""
-    return dict.fromkeys((*(f"g{index}" for index in range(number)), *names), V6E)
-
-
-@pytest.mark.parametrize(
-    ("workers", "of_cluster", "of_job"),
-    [
-        (groups(6), None, None),
-        (
-            groups(7),
-            None,
-            "cluster.workers: 7 groups, .* allowed in a queue: at most 6 in a RayJob; use fewer, or no queue",
-        ),
-        (groups(8), "workers: 8 groups, .* allowed in a queue: at most 7 in a RayCluster", "at most 7"),
-        (
-            groups(1, "head"),
-            "workers.head: Kueue calls a part of every RayCluster so; choose another name, or no queue and a",
-            "workers.head: ",
-        ),
-        (groups(1, "submitter"), None, "cluster.workers.submitter: Kueue calls a part of every RayJob so"),
-    ],
-)
-def test_groups_for_which_a_workload_has_no_room_stay_out_of_queues(
-    workers: dict[str, Any], of_cluster: str | None, of_job: str | None
-) -> None:
-    for queue in ("default", None):
-        described = cluster(workers=workers, queue=queue)
-        for spec, args, said in (
-            (RayClusterSpec, described, of_cluster),
-            (RayJobSpec, {"cluster": described, "entrypoint": "python train.py"}, of_job),
-        ):
-            if said is None or queue is None:
-                assert spec.model_validate(args)
-            else:
-                with pytest.raises(ValidationError, match=said):
-                    spec.model_validate(args)
-
-
-def test_numbers_are_what_the_operators_fields_hold() -> None:
-    widest = max((Slice.of(*shape) for shape in SHAPES), key=lambda shape: shape.hosts)
-    of = {"generation": widest.generation.name, "topology": widest.topology}
-    many = 2**31
-    most = multislice_manifest("p", multislice(**of, slices=100_000, maxRestarts=many - 1, keepSeconds=many - 1))
-    (jobs,) = most["spec"]["replicatedJobs"]
-    assert jobs["replicas"] * jobs["template"]["spec"]["parallelism"] < many
-    for changes in ({"slices": 100_001}, {"maxRestarts": many}, {"keepSeconds": many}):
-        with pytest.raises(ValidationError, match="less than or equal to"):
-            multislice(**changes)
-    job = {"cluster": cluster(), "entrypoint": "python train.py"}
-    for wrong in (
-        *({name: many} for name in ("retries", "deadlineSeconds", "keepSeconds")),
-        {"cluster": cluster(autoscaling=True, idleTimeoutSeconds=many)},
-        *(
-            {"cluster": cluster(workers={"tpu": {**V6E, name: 100_001}})}
-            for name in ("slices", "minSlices", "maxSlices")
-        ),
-    ):
-        with pytest.raises(ValidationError, match="less than or equal to"):
-            RayJobSpec.model_validate({**job, **wrong})
-
-
-def test_gpu_groups_count_with_the_others() -> None:
-    l4 = {"accelerator": "nvidia-l4", "image": "i"}
-    with pytest.raises(ValidationError, match="workers: 8 groups"):
-        RayClusterSpec.model_validate(cluster(workers=groups(7), gpuWorkers={"l4": l4}, queue="default"))
-    with pytest.raises(ValidationError, match=r"gpuWorkers\.head: "):
-        RayClusterSpec.model_validate(cluster(gpuWorkers={"head": l4}, queue="default"))
-
-
-@pytest.mark.parametrize("name", ["kube-root-ca.crt", "1st", "q" * 41, "q" * 63])
-def test_objects_of_others_have_names_by_kubernetes_own_rule(name: str) -> None:
-    headers = {"grafanaHost": "http://grafana", "prometheusHeaders": {"secret": name}}
-    words = {"queue": name, "priorityClass": name, "configMaps": {"/a": name}, "head": {"dashboard": headers}}
-    assert RayClusterSpec.model_validate(cluster(**words, workers={"tpu": {**V6E, "computeClass": name}}))
-    assert multislice(queue=name, priorityClass=name)
-
-
-@pytest.mark.parametrize("name", ["", "Q", "a_b", "-a", "a-", "a..b", ".a", "a\n", "q" * 254])
-def test_a_name_that_no_object_has_is_refused(name: str) -> None:
-    headers = {"grafanaHost": "http://grafana", "prometheusHeaders": {"secret": name}}
-    for words in (
-        {"queue": name},
-        {"priorityClass": name},
-        {"configMaps": {"/a": name}},
-        {"head": {"dashboard": headers}},
-        {"workers": {"tpu": {**V6E, "computeClass": name}}},
-    ):
-        with pytest.raises(ValidationError, match="is no name of a Kubernetes object; allowed: 1 to "):
-            RayClusterSpec.model_validate(cluster(**words))
-
-
-def test_what_a_label_mentions_fits_a_label_and_what_pods_mention_may_be_longer() -> None:
-    assert RayClusterSpec.model_validate(cluster(configMaps={"/a": "q" * 253}))
-    for words in ({"queue": "q" * 64}, {"priorityClass": "q" * 64}, {"computeClass": "q" * 64}):
-        with pytest.raises(ValidationError, match="allowed: 1 to 63 lower-case"):
-            multislice(**words)
 
 
 def test_slices_that_come_and_go_need_rays_autoscaler() -> None:

@@ -6,6 +6,8 @@ import hashlib
 import re
 from typing import Any
 
+from tpuplane.labels import QUEUED_LABEL
+
 from tpuplane_twin.gcp.backend import CUBE, capacity_of
 
 _PATH = re.compile(
@@ -18,7 +20,6 @@ _LABELS = {
     "block": "cloud.google.com/reservation-blocks",
     "subblock": "cloud.google.com/reservation-subblocks",
 }
-QUEUED = "cloud.google.com/gke-queued"
 
 
 def capacity_labels(pool: dict[str, Any], cluster: dict[str, Any]) -> dict[str, str]:
@@ -32,13 +33,13 @@ def capacity_labels(pool: dict[str, Any], cluster: dict[str, Any]) -> dict[str, 
     if duration := config.get("maxRunDuration"):
         labels["cloud.google.com/gke-max-run-duration-seconds"] = duration.removesuffix("s")
     if _queued(pool):
-        labels[QUEUED] = "true"
+        labels[QUEUED_LABEL] = "true"
     return labels | _reservation_labels(config.get("reservationAffinity", {})) | _cube_labels(pool, cluster)
 
 
 def capacity_taints(pool: dict[str, Any]) -> list[dict[str, str]]:
     """GKE's taint that keeps pods without a ProvisioningRequest away."""
-    return [{"key": QUEUED, "value": "true", "effect": "NoSchedule"}] if _queued(pool) else []
+    return [{"key": QUEUED_LABEL, "value": "true", "effect": "NoSchedule"}] if _queued(pool) else []
 
 
 def _cube_labels(pool: dict[str, Any], cluster: dict[str, Any]) -> dict[str, str]:
