@@ -91,7 +91,7 @@ async def test_rays_autoscaler_brings_a_whole_slice_for_work_on_all_of_its_hosts
         return found.get("jobStatus") if found.get("jobStatus") in ("SUCCEEDED", "FAILED") else None
 
     assert await eventually(ended, within=PATIENCE) == "SUCCEEDED"
-    said = "".join(path.read_text() for path in (with_ray.folder / "logs").glob(f"pod-{NAMESPACE}-gang-*.log"))
+    said = "".join(path.read_text() for path in (with_ray.folder / "logs").glob(f"pod-{NAMESPACE}_gang-*.log"))
     assert "placed [('tpu-0', 0), ('tpu-0', 1), ('tpu-0', 2), ('tpu-0', 3)]" in said
 
     async def given_back() -> bool:

@@ -157,6 +157,5 @@ def _autoscaled(pool: Json) -> bool:
 
 def _repaired(pool: Json) -> bool:
     """Whether its nodes come again: an autoscaled pool's always, for what it counts on must be there."""
-    if _autoscaled(pool):
-        return pool["status"] in SCALABLE
-    return pool["status"] == "RUNNING" and bool(pool.get("management", {}).get("autoRepair"))
+    repaired = _autoscaled(pool) or bool(pool.get("management", {}).get("autoRepair"))
+    return repaired and pool["status"] in SCALABLE

@@ -92,12 +92,12 @@ class Daemon:
             if mine.recv(1):
                 try:
                     network.plug_in(order["name"], order["address"], pid)
+                    mine.send(b"!")
                 except Exception:
                     # Whoever asked never heard of it, nor shall of its end: another process gets its id.
                     os.kill(pid, signal.SIGKILL)
                     os.waitpid(pid, 0)
                     raise
-                mine.send(b"!")
                 # Whoever joins at once finds its file system.
                 with contextlib.suppress(ConnectionError):
                     mine.recv(1)

@@ -102,7 +102,10 @@ def restarts(pod: Object, code: int) -> bool:
 
 
 def mounts(container: Object, environment: Mapping[str, str], place: Callable[[str, str], Path]) -> list[Object]:
-    """What the container mounts: `place` gives a path in a volume of its pod. Raises `KeyError` as that does."""
+    """What the container mounts: `place` gives a path in a volume of its pod.
+
+    Raises what that does, and `KeyError` where a `subPathExpr` names no variable.
+    """
     return [
         {
             "source": str(place(mount["name"], _sub_path(mount, environment))),

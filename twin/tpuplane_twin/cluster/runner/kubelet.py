@@ -87,6 +87,8 @@ def start_of_tail(log: BinaryIO, lines: int) -> int:
         begin = max(0, end - max(_CHUNK, 2 * len(tail)))
         log.seek(begin)
         tail = log.read(end - begin)
+        if len(tail) < end - begin:
+            return log.seek(0, os.SEEK_END)  # it was cut down meanwhile
     start = len(tail) - 1
     for _ in range(lines):
         start = tail.rfind(b"\n", 0, max(start, 0))

@@ -102,7 +102,7 @@ class ProcessPod:
         if self._lost is not None:
             # It ended with the supervisor: as at a reboot of the node.
             if not container.restarts(self.pod, _KILLED):
-                await self._say_ended(_KILLED, self._lost["startedAt"])
+                await self._say_ended(_KILLED, self._lost.get("startedAt") or status.now())
                 return
             self._restarts, self._lost = self._restarts + 1, None
         if refusal := self._image.refusal(self._container["image"]):
@@ -176,7 +176,7 @@ class ProcessPod:
                 await self._wait("FailedMount", _words(error), last)
             except (SandboxError, OSError) as error:
                 await self._wait("FailedCreatePodSandBox", str(error), last)
-            except asyncio.CancelledError:
+            except BaseException:
                 self._turn.give()
                 raise
             self._turn.give()

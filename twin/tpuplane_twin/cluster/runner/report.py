@@ -1,8 +1,9 @@
-"""What is told to the API server of one process pod, until it has heard it."""
+"""What is told to the API server of one process pod: its status and its end until it has heard them."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 
 import aiohttp
@@ -35,8 +36,10 @@ class Report:
         await self._request("PATCH", f"{self._url}/status", body, "application/strategic-merge-patch+json")
 
     async def event(self, kind: str, reason: str, message: str) -> None:
-        """Something happened to it; `kind` is Normal or Warning."""
-        await self._request("POST", f"{self._namespace}/events", status.event(self._pod, kind, reason, message))
+        """Something happened to it; `kind` is Normal or Warning. Told once: nothing waits for an event to be heard."""
+        body = status.event(self._pod, kind, reason, message)
+        with contextlib.suppress(*AWAY):
+            await self._api.request("POST", f"{self._namespace}/events", body=body)
 
     async def delete(self) -> None:
         """Nothing of it is left."""

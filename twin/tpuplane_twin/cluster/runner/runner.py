@@ -166,7 +166,7 @@ class Runner:
         return image_of(pod, ray=self._layout.tools.ray is not None)
 
     def _log(self, namespace: str, name: str, container: str) -> Path | None:
-        lives = self._lives.values()
+        lives = reversed(self._lives.values())  # the newest of that name: its former self may not have ended yet
         return next((life.pod.log(container) for life in lives if life.pod.name == f"{namespace}/{name}"), None)
 
     async def _end(self, life: _Life, grace: float | None) -> None:
