@@ -37,8 +37,9 @@ class DashboardArgs(TypedDict):
 
 
 class HeadArgs(TypedDict):
-    """The Ray head: without chips, so on any node without a taint, TPUs or GPUs that has room; in a queue on the system
-    pool, or in a cluster of somebody else's, which has none of ours, on any such Linux node."""
+    """The Ray head: without chips, so on any node without a taint that has room. In a queue on the system pool, or in a
+    cluster of somebody else's, which has none of ours, on any Linux node; once the CPUs of its team there are used up,
+    Kueue gives it those of TPU or GPU hosts in which the team has a quota."""
 
     image: NotRequired[str]
     """Default: that of the first worker group."""

@@ -11,7 +11,7 @@ from tpuplane.spec.addon_catalogue import addon_catalogue
 from tpuplane.spec.fields import Name, Namespace, Spec, refuse
 from tpuplane.workloads.kueue_labels import QUEUE_PATH, job_labels
 from tpuplane.workloads.names import LabelName, ObjectName, check_name
-from tpuplane.workloads.pods import INT32, Manifest, affinity_without
+from tpuplane.workloads.pods import INT32, Manifest
 from tpuplane.workloads.ray_dashboard import LIBTPU_LOGS, DashboardSpec, dashboard_environment
 from tpuplane.workloads.ray_groups import GpuWorkerGroupSpec, WorkerGroupSpec, worker_group
 from tpuplane.workloads.volumes import Bucket, Folder, check_folders, mount
@@ -30,20 +30,16 @@ RAY_JOB_REPLACE_ON = (
     "spec.runtimeEnvYAML",
     "spec.shutdownAfterJobFinishes",
     "spec.submissionMode",
-    "spec.submitterPodTemplate",
 )
 
 _PORTS = {"gcs": 6379, "dashboard": 8265, "client": 10001, "serve": 8000, "metrics": 8080, "dash-metrics": 44227}
 _AUTOSCALER_METRICS = {"name": "as-metrics", "containerPort": 44217}
 
-# Of what asks for no chips. A taint is not enough: Kueue, where the CPUs of its first flavor are used up, gives such a
-# pod another flavor's, and with them that flavor's toleration.
-_OFF_ACCELERATORS = affinity_without("cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-accelerator")
-
 
 class HeadSpec(Spec):
-    """The Ray head: without chips, so on any node without a taint, TPUs or GPUs that has room; in a queue on the system
-    pool, or in a cluster of somebody else's, which has none of ours, on any such Linux node."""
+    """The Ray head: without chips, so on any node without a taint that has room. In a queue on the system pool, or in a
+    cluster of somebody else's, which has none of ours, on any Linux node; once the CPUs of its team there are used up,
+    Kueue gives it those of TPU or GPU hosts in which the team has a quota."""
 
     image: str | None = None
     """Default: that of the first worker group."""
@@ -208,16 +204,13 @@ def ray_cluster_manifest(name: str, spec: RayClusterSpec) -> Manifest:
 
 def ray_job_manifest(name: str, spec: RayJobSpec) -> Manifest:
     """A RayJob. Raises `SpecError` if none can have this name."""
-    cluster = _cluster(spec.cluster)
-    (head,) = cluster["headGroupSpec"]["template"]["spec"]["containers"]
     job: Manifest = {
         "entrypoint": spec.entrypoint,
         "submissionMode": "K8sJobMode",
-        "submitterPodTemplate": _submitter(head["image"]),
         "shutdownAfterJobFinishes": True,
         "ttlSecondsAfterFinished": spec.keep_seconds,
         "backoffLimit": spec.retries,
-        "rayClusterSpec": cluster,
+        "rayClusterSpec": _cluster(spec.cluster),
     }
     if spec.runtime_env is not None:
         job["runtimeEnvYAML"] = spec.runtime_env
@@ -265,7 +258,6 @@ def _head(head: HeadSpec, image: str) -> Manifest:
         "rayStartParams": {"num-cpus": "0", "dashboard-host": "0.0.0.0"},  # noqa: S104 (of its own pod)
         "template": {
             "spec": {
-                "affinity": _OFF_ACCELERATORS,
                 "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
                 "containers": [
                     {
@@ -279,16 +271,4 @@ def _head(head: HeadSpec, image: str) -> Manifest:
                 ],
             }
         },
-    }
-
-
-def _submitter(image: str) -> Manifest:
-    """KubeRay's own (ray-operator/controllers/ray/common/job.go, v1.6.1), but for the affinity."""
-    resources = {"requests": {"cpu": "500m", "memory": "200Mi"}, "limits": {"cpu": "1", "memory": "1Gi"}}
-    return {
-        "spec": {
-            "affinity": _OFF_ACCELERATORS,
-            "containers": [{"name": "ray-job-submitter", "image": image, "resources": resources}],
-            "restartPolicy": "Never",
-        }
     }

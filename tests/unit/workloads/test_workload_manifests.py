@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from tpuplane.gpu import gpu_catalogue
 from tpuplane.spec.locations import system_machine
 from tpuplane.tpu import Slice
 from tpuplane.workloads import (
@@ -21,7 +20,6 @@ from tpuplane.workloads import (
     ray_service_manifest,
 )
 from tpuplane_twin.cluster.machines import machine
-from tpuplane_twin.elasticity.selectors import node_affinity, selects
 from workload_specs import SHAPES, V6E, cluster, multislice
 
 pytestmark = pytest.mark.unit
@@ -65,26 +63,6 @@ def test_a_worker_group_is_a_slice() -> None:
     head = manifest["spec"]["headGroupSpec"]["template"]["spec"]
     assert "nodeSelector" not in head
     assert "google.com/tpu" not in head["containers"][0]["resources"]["limits"]
-
-
-def test_head_and_submitter_keep_off_tpu_and_gpu_nodes() -> None:
-    job = ray_job_manifest("train", RayJobSpec.model_validate({"cluster": cluster(), "entrypoint": "python train.py"}))
-    submitter = job["spec"]["submitterPodTemplate"]["spec"]
-    head = job["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]
-    offered = [Slice.of(*SHAPES[0]).node_labels, gpu_catalogue().machines[0].node_labels]
-    for pod in (head, submitter):
-        (term,) = node_affinity(pod["affinity"]) or ()
-        assert not any(selects(term, labels) for labels in offered)
-        assert selects(term, {"tpuplane-pool": "system"})
-    # What KubeRay gives a submitter that is not described.
-    assert submitter["containers"] == [
-        {
-            "name": "ray-job-submitter",
-            "image": V6E["image"],
-            "resources": {"requests": {"cpu": "500m", "memory": "200Mi"}, "limits": {"cpu": "1", "memory": "1Gi"}},
-        }
-    ]
-    assert submitter["restartPolicy"] == "Never"
 
 
 @pytest.mark.parametrize("location", ["us-central1", "us-central2-b"])
