@@ -12,7 +12,7 @@ import aiohttp
 import yaml
 
 from tpuplane_twin.cluster.api import Api
-from tpuplane_twin.cluster.control_plane import GLANCE, ControlPlane
+from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.cluster.pools import NodeSummary
@@ -32,6 +32,8 @@ log = logging.getLogger(__name__)
 _Found = TypeVar("_Found")
 
 _EXPECTED = (aiohttp.ClientError, ClusterError, DiskFull, NoPortFree, OSError, PortTaken, ProcessFailed)
+
+_GLANCE = 5.0  # seconds: a status must not wait as long as work does for a server that is being restarted
 
 # etcd alone lays out 128 MiB before its first entry; the rest is its data and the logs of a first day.
 _CLUSTER_MIB = 400
@@ -133,7 +135,7 @@ class Fleet:
         if plane is None or plane.api is None:
             return nothing
         try:
-            async with asyncio.timeout(GLANCE):
+            async with asyncio.timeout(_GLANCE):
                 return await read(plane, plane.api)
         except (aiohttp.ClientError, ClusterError, OSError):
             return nothing

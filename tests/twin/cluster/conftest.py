@@ -15,10 +15,11 @@ from real_ray import DESCRIPTION, NAMESPACE, PATIENCE
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.control_plane import ControlPlane
-from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
 from tpuplane_twin.tools import ray
+
+from tests.twin.namespaces import takes_pods
 
 _NAMES = (
     "etcd",
@@ -102,18 +103,7 @@ async def namespace(api: Api) -> AsyncIterator[str]:
     """A namespace of this test's own, deleted with all that is in it."""
     name = f"test-{next(_NUMBERS)}"
     await api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-    pod = {"metadata": {"name": "first"}, "spec": {"containers": [{"name": "first", "image": "first"}]}}
-
-    async def takes_pods() -> bool:
-        # Not before it has its service account, and Kueue's webhook has heard of it.
-        try:
-            url = f"/api/v1/namespaces/{name}/pods"
-            await api.request("POST", url, body=pod, params={"dryRun": "All"})
-        except ClusterError:
-            return False
-        return True
-
-    await eventually(takes_pods)
+    await eventually(lambda: takes_pods(api, name))
     yield name
     await api.delete("Namespace", name)
 

@@ -13,13 +13,14 @@ import pytest_asyncio
 from aiohttp import web
 from elastic_twin import CLUSTER, TOKEN, Clock, ElasticTwin, ScarceFleet, add_cluster, eventually
 from tpuplane_twin import tools as twin_tools
-from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.elasticity import Actions, Elasticity
 from tpuplane_twin.faults import Faults
 from tpuplane_twin.gcp import Store, create_app, create_pool, delete_pool, repair, resize
 from tpuplane_twin.paths import TwinPaths
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
+
+from tests.twin.namespaces import takes_pods
 
 _NAMES = (
     *("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"),
@@ -68,18 +69,7 @@ async def namespace(twin: ElasticTwin) -> AsyncIterator[str]:
     before = await twin.pools()
     name = f"elastic-{next(_NUMBERS)}"
     await twin.kubernetes.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-    pod = {"metadata": {"name": "first"}, "spec": {"containers": [{"name": "first", "image": "first"}]}}
-
-    async def takes_pods() -> bool:
-        # Not before it has its service account, and Kueue's webhook has heard of it.
-        try:
-            url = f"/api/v1/namespaces/{name}/pods"
-            await twin.kubernetes.request("POST", url, body=pod, params={"dryRun": "All"})
-        except ClusterError:
-            return False
-        return True
-
-    await eventually(takes_pods)
+    await eventually(lambda: takes_pods(twin.kubernetes, name))
     yield name
     await twin.kubernetes.delete("Namespace", name)
     for pool in await twin.pools() - before:

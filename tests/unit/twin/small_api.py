@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 from tpuplane_twin.cluster.api import Api, Object
+from tpuplane_twin.cluster.tunnel import Streams
 
 
 @dataclass
@@ -80,3 +81,17 @@ async def until(look: Callable[[], bool | Awaitable[bool]], within: float = 20) 
             if found if isinstance(found, bool) else await found:
                 return
             await asyncio.sleep(0.02)
+
+
+async def saying(answer: bytes) -> Streams:
+    """A connection whose other side says that, and closes."""
+
+    async def say(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer)
+        writer.close()
+
+    server = await asyncio.start_server(say, "127.0.0.1", 0)
+    try:
+        return await asyncio.open_connection(*server.sockets[0].getsockname())
+    finally:
+        server.close()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from tpuplane_twin.providers.kubernetes.api import ApiServer, ConnectionFailed
-from tpuplane_twin.providers.kubernetes.kubeconfig import load
+
+from tests.unit.twin.plain_api_server import client_of
 
 pytestmark = pytest.mark.unit
 
@@ -32,15 +32,8 @@ class Handler(BaseHTTPRequestHandler):
 def api() -> Iterator[ApiServer]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever).start()
-        name = {"name": "test"}
-        config = {
-            "current-context": "test",
-            "contexts": [{**name, "context": {"cluster": "test", "user": "test"}}],
-            "clusters": [{**name, "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}],
-            "users": [{**name, "user": {"token": "a-token"}}],
-        }
         try:
-            yield ApiServer(load(json.dumps(config), "", "", ""))
+            yield client_of(server.server_port)
         finally:
             server.shutdown()
 

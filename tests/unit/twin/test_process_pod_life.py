@@ -29,7 +29,7 @@ from tpuplane_twin.processes import ProcessManager
 from tpuplane_twin.sandbox.client import Sandboxes
 from tpuplane_twin.tools import Tools
 
-from tests.unit.twin.small_api import SmallApi, small_api, until
+from tests.unit.twin.small_api import SmallApi, saying, small_api, until
 
 pytestmark = pytest.mark.unit
 
@@ -62,16 +62,7 @@ class Machine:
         answer = self.said.pop(0) if len(self.said) > 1 else self.said[0]
         if isinstance(answer, Exception):
             raise answer
-
-        async def say(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writer.write(answer)
-            writer.close()
-
-        server = await asyncio.start_server(say, "127.0.0.1", 0)
-        try:
-            return await asyncio.open_connection(*server.sockets[0].getsockname())
-        finally:
-            server.close()
+        return await saying(answer)
 
     def layout(self) -> Layout:
         authority, ports = Authority(self.folder / "pki", "test"), PortBook(self.folder / "ports.json")

@@ -17,7 +17,7 @@ from tpuplane_twin.cluster.tunnel import Streams
 from tpuplane_twin.sandbox.client import Sandboxes
 from tpuplane_twin.sandbox.network import new_socket
 
-from tests.unit.twin.small_api import SmallApi, small_api, until
+from tests.unit.twin.small_api import SmallApi, saying, small_api, until
 
 pytestmark = [
     pytest.mark.unit,
@@ -43,15 +43,7 @@ class Named:
     """Pods that say at which port they were dialled."""
 
     async def dial(self, host: str, port: int) -> Streams:
-        async def say(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writer.write(f"{host} {port}".encode())
-            writer.close()
-
-        server = await asyncio.start_server(say, "127.0.0.1", 0)
-        try:
-            return await asyncio.open_connection(*server.sockets[0].getsockname())
-        finally:
-            server.close()
+        return await saying(f"{host} {port}".encode())
 
 
 @pytest.fixture

@@ -9,14 +9,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from tpuplane_twin.providers.kubernetes.api import ApiServer, Cancellation
+from tpuplane_twin.providers.kubernetes.api import Cancellation
 from tpuplane_twin.providers.kubernetes.awaiting.table import Awaiter
 from tpuplane_twin.providers.kubernetes.awaiting.verdict import NotReady, Verdict, View
 from tpuplane_twin.providers.kubernetes.awaiting.wait import Waiter
 from tpuplane_twin.providers.kubernetes.discovery import Discovery, Resource
 from tpuplane_twin.providers.kubernetes.kinds import Kind
-from tpuplane_twin.providers.kubernetes.kubeconfig import load
 from tpuplane_twin.providers.kubernetes.log import EngineLog, ResourceLog
+
+from tests.unit.twin.plain_api_server import client_of
 
 pytestmark = pytest.mark.unit
 
@@ -82,14 +83,7 @@ def said() -> Said:
 
 @pytest.fixture
 def waiter(server: Server, said: Said) -> Waiter:
-    name = {"name": "test"}
-    config = {
-        "current-context": "test",
-        "contexts": [{**name, "context": {"cluster": "test", "user": "test"}}],
-        "clusters": [{**name, "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}],
-        "users": [{**name, "user": {"token": "a-token"}}],
-    }
-    api = ApiServer(load(json.dumps(config), "", "", ""))
+    api = client_of(server.server_port)
     return Waiter(api, Discovery(api), Cancellation(), ResourceLog(said, "urn"))
 
 

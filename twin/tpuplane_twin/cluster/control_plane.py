@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -30,9 +29,6 @@ from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
 
 Progress = Callable[[str], None]
-
-GLANCE = 5.0
-"""Seconds: a status must not wait as long as work does for a server that is being restarted."""
 
 
 class ControlPlane:
@@ -198,11 +194,8 @@ class ControlPlane:
         await self._running_pools().delete(name)
 
     async def nodes(self) -> dict[str, NodeSummary]:
-        """The nodes by pool, as Kubernetes sees them now; empty while the API server is not running or answering."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GLANCE):
-                return await self._pools.summary() if self._pools is not None else {}
-        return {}
+        """The nodes by pool, as Kubernetes sees them now; empty while nothing runs."""
+        return await self._pools.summary() if self._pools is not None else {}
 
     def _wanted(self) -> tuple[object, ...]:
         return self._operators, self._default_class, self._prometheus, self._gcs_fuse
