@@ -61,6 +61,17 @@ async def test_account_ids(api: Api) -> None:
         assert f'"{bad}"' in await api.refused("POST", ACCOUNTS, {"accountId": bad}, 400)
 
 
+@pytest.mark.parametrize("alphabet", ["+/", "-_"])
+async def test_an_etag_is_compared_as_bytes(api: Api, alphabet: str) -> None:
+    """Google's command-line client sends the URL-safe alphabet; proto3 allows it, and to leave the padding out."""
+    policy = await api.call("POST", f"{PROJECT}:getIamPolicy", {})
+    etag = policy["etag"].translate(str.maketrans("+/", alphabet)).rstrip("=")
+    assert etag != policy["etag"]
+    body = {"policy": {**policy, "etag": etag, "bindings": [{"role": "roles/viewer", "members": ["user:a@b.c"]}]}}
+    assert (await api.call("POST", f"{PROJECT}:setIamPolicy", body))["etag"] != policy["etag"]
+    await api.refused("POST", f"{PROJECT}:setIamPolicy", body, 409)
+
+
 async def test_iam_member_reads_modifies_and_writes(api: Api) -> None:
     await add_account(api)
     policy = await api.call("POST", f"{PROJECT}:getIamPolicy", {"options": {"requestedPolicyVersion": 3}})

@@ -62,6 +62,19 @@ async def test_output_fields_and_null_are_ignored_and_numbers_may_be_strings(clu
     assert found["selfLink"].startswith("https://container.googleapis.com/")
 
 
+@pytest.mark.parametrize("wrong", ["a", "AAAA\n", "A=AA", "+-*/"])
+async def test_bytes_that_are_no_base64_are_refused(api: Api, wrong: str) -> None:
+    body = {"policy": {"etag": wrong, "bindings": []}}
+    message = await api.refused("POST", "/crm/v1/projects/acme:setIamPolicy", body, 400)
+    assert "Invalid value at 'policy.etag' (TYPE_BYTES)" in message
+
+
+@pytest.mark.parametrize("sent", ["+/+/+/8=", "-_-_-_8=", "-_-_-_8", "+/-_+/8"])
+def test_bytes_are_the_same_in_either_alphabet_and_without_padding(sent: str) -> None:
+    types = Document("cloudresourcemanager", "v1", ["cloudresourcemanager.projects.setIamPolicy"]).schemas
+    assert types.parse("SetIamPolicyRequest", {"policy": {"etag": sent}}) == {"policy": {"etag": "+/+/+/8="}}
+
+
 async def test_documented_but_not_served(cluster: Api) -> None:
     message = await cluster.refused("POST", f"{CLUSTERS}/c1:startIpRotation", {}, 501)
     assert message == "The twin does not serve container.projects.locations.clusters.startIpRotation."

@@ -172,6 +172,9 @@ class _Parser:
         if kind == "number":
             fine = isinstance(value, int | float) and not isinstance(value, bool)
             return value, None if fine else "TYPE_DOUBLE"
+        if form == "byte":
+            text = _base64(value)
+            return (value, "TYPE_BYTES") if text is None else (text, None)
         return value, self._text_problem(schema, value, owner)
 
     def _text_problem(self, schema: Json, value: Any, owner: str) -> str | None:
@@ -182,7 +185,7 @@ class _Parser:
             return f"type.googleapis.com/{self._package}.{owner}"
         if form == "google-duration" and not _DURATION.fullmatch(value):
             return "type.googleapis.com/google.protobuf.Duration"
-        return "TYPE_BYTES" if form == "byte" and not _is_base64(value) else None
+        return None
 
 
 def _refs(schema: Any) -> Iterator[str]:
@@ -206,9 +209,15 @@ def _whole_number(value: Any) -> int | None:
     return None
 
 
-def _is_base64(value: str) -> bool:
+def _base64(value: Any) -> str | None:
+    """Bytes as Google writes them. Requests may use the URL-safe alphabet too, and leave the padding out.
+
+    https://protobuf.dev/programming-guides/json
+    """
+    if not isinstance(value, str):
+        return None
+    plain = value.rstrip("=").replace("-", "+").replace("_", "/")
     try:
-        base64.b64decode(value.replace("-", "+").replace("_", "/"), validate=True)
+        return base64.b64encode(base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)).decode()
     except binascii.Error:
-        return False
-    return True
+        return None
