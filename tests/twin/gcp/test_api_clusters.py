@@ -265,6 +265,7 @@ async def test_v1_leaves_out_what_only_beta_has(cluster: Api) -> None:
     beta = await cluster.call("GET", f"{CLUSTERS}/c1")
     stable = await cluster.call("GET", f"{CLUSTERS}/c1".replace("/v1beta1/", "/v1/"))
     assert "zone" in beta
+    assert stable.pop("selfLink") != beta["selfLink"]
     assert stable.items() <= beta.items()
 
 

@@ -28,7 +28,7 @@ async def test_create_list_groups_and_read(cluster: Api) -> None:
     assert listed["config"]["diskSizeGb"] == 100
     assert listed["config"]["diskType"] == "hyperdisk-balanced"
     (group,) = (await cluster.call("GET", f"{COMPUTE}/zones/us-central1-b/instanceGroupManagers"))["items"]
-    assert listed["instanceGroupUrls"] == [group["selfLink"]]
+    assert listed["instanceGroupUrls"] == [group["selfLink"].replace("/beta/", "/v1/")]
     assert group["targetSize"] == 0
     again = await cluster.call("GET", f"{COMPUTE}/zones/us-central1-b/instanceGroupManagers/{group['name']}")
     assert again == group

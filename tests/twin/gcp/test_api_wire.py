@@ -76,10 +76,40 @@ def test_bytes_are_the_same_in_either_alphabet_and_without_padding(sent: str) ->
 
 
 async def test_documented_but_not_served(cluster: Api) -> None:
-    message = await cluster.refused("POST", f"{CLUSTERS}/c1:startIpRotation", {}, 501)
-    assert message == "The twin does not serve container.projects.locations.clusters.startIpRotation."
-    partial = await cluster.refused("GET", f"{CLUSTERS}/c1?fields=name", None, 501)
+    """Refused for good: Google's clients try 429 and 5xx again, and take 404 for an object that is not there."""
+    legacy = CLUSTERS.replace("/locations/us-central1", "/zones/us-central1-a")
+    message = await cluster.refused("GET", f"{legacy}/c1", None, 400)
+    assert message == "The twin does not serve container.projects.zones.clusters.get."
+    partial = await cluster.refused("GET", f"{CLUSTERS}/c1?fields=name", None, 400)
     assert "query parameter fields" in partial
+    instances = await cluster.call("GET", f"{COMPUTE}/zones/us-central1-a/disks", status=400)
+    assert instances["error"]["errors"][0]["reason"] == "notImplemented"
+
+
+@pytest.mark.parametrize("version", ["v1alpha1", "v1beta1", "v1"])
+async def test_links_are_of_the_version_that_is_asked(cluster: Api, version: str) -> None:
+    await cluster.done("POST", f"{CLUSTERS}/c1/nodePools", {"nodePool": {"name": "p", "initialNodeCount": 1}})
+    path = CLUSTERS.replace("v1beta1", version)
+    listed = (await cluster.call("GET", path))["clusters"][0]
+    own = f"https://container.googleapis.com{path}/c1"
+    assert (listed["selfLink"], listed["nodePools"][0]["selfLink"]) == (own, f"{own}/nodePools/p")
+    # Kubernetes Engine names Compute Engine's groups in v1, whatever was asked of itself
+    assert listed["instanceGroupUrls"][0].startswith("https://www.googleapis.com/compute/v1/projects/acme/zones/")
+    operation = (await cluster.call("GET", path.replace("clusters", "operations")))["operations"][-1]
+    links = [operation["selfLink"], operation["targetLink"]]
+    assert all(link.startswith(f"https://container.googleapis.com/{version}/projects/acme/") for link in links)
+
+
+@pytest.mark.parametrize("version", ["alpha", "beta", "v1"])
+async def test_links_of_compute_are_of_the_version_that_is_asked(project: Api, version: str) -> None:
+    path = COMPUTE.replace("beta", version)
+    base = f"https://www.googleapis.com{path}"
+    found = await project.call("GET", f"{path}/regions/us-central1/subnetworks/sub")
+    assert found["selfLink"] == f"{base}/regions/us-central1/subnetworks/sub"
+    assert (found["network"], found["region"]) == (f"{base}/global/networks/net", f"{base}/regions/us-central1")
+    # and a link of any version names the network
+    body = {"name": "s2", "network": f"{base}/global/networks/net", "ipCidrRange": "10.9.0.0/20"}
+    await project.call("POST", f"{path}/regions/us-central1/subnetworks", body)
 
 
 @pytest.mark.parametrize("path", ["/", "/v1beta1/projects/acme/nope", "/v2/projects", f"{CLUSTERS}/c1:nope"])

@@ -12,6 +12,8 @@ from googleapiclient.discovery_cache import get_static_doc
 _APIS = {
     "/v1beta1/": ("container", "v1beta1"),
     "/v1/": ("container", "v1"),
+    "/v1alpha1/": ("container", "v1beta1"),
+    "/compute/alpha/": ("compute", "alpha"),
     "/compute/beta/": ("compute", "beta"),
     "/compute/v1/": ("compute", "v1"),
     "/iam/v1/": ("iam", "v1"),

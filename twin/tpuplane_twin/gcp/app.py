@@ -20,9 +20,10 @@ from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.reconcile import Reconciler
 from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.discovery import Document, Method, document
-from tpuplane_twin.gcp.errors import ApiError, ErrorStyle, invalid, not_found, unimplemented
+from tpuplane_twin.gcp.errors import ApiError, ErrorStyle, invalid, not_found, not_served
 from tpuplane_twin.gcp.identity import identity_handlers
 from tpuplane_twin.gcp.kms import kms_handlers
+from tpuplane_twin.gcp.links import in_version
 from tpuplane_twin.gcp.logs import logging_handlers
 from tpuplane_twin.gcp.monitoring import monitoring_handlers
 from tpuplane_twin.gcp.operations import Operations
@@ -47,23 +48,25 @@ _STORE = web.AppKey("store", Store)
 
 @dataclass
 class Service:
-    """One API version under one base path."""
+    """One API version under one base path. `described`: the version whose discovery document describes it."""
 
     name: str
     version: str
     handlers: dict[str, Handler]
     style: ErrorStyle = "rpc"
+    described: str = ""
 
     @cached_property
     def document(self) -> Document:
         """The discovery document, read at the first request."""
         served = frozenset(method for method in self.handlers if method.startswith(f"{self.name}."))
-        return document(self.name, self.version, served)
+        return document(self.name, self.described or self.version, served)
 
     async def answer(self, store: Store, request: web.Request, raw_path: str) -> web.Response:
         """Serve one request below the base path; every refusal has Google's shape."""
         try:
-            return web.json_response(await self._answer(store, request, raw_path))
+            text = json.dumps(await self._answer(store, request, raw_path))
+            return web.json_response(text=in_version(text, self.name, self.version))
         except ApiError as error:
             return web.json_response(error.body(self.style), status=error.http_code)
         except StoreError as error:
@@ -84,7 +87,7 @@ class Service:
         method, params = found
         handler = self.handlers.get(method.id)
         if handler is None:
-            raise unimplemented(f"The twin does not serve {method.id}.")
+            raise not_served(method.id)
         self._check_query(method, request)
         body = self._body(method, await request.read())
         call = Call(params, dict(request.query), body)
@@ -95,7 +98,7 @@ class Service:
     def _check_query(self, method: Method, request: web.Request) -> None:
         for name in request.query:
             if name in _UNSERVED_QUERY:
-                raise unimplemented(f"The twin does not serve the query parameter {name} of {method.id}.")
+                raise not_served(f"the query parameter {name} of {method.id}")
             if name not in method.query and name not in self.document.common_query:
                 raise invalid(
                     f'Invalid JSON payload received. Unknown name "{name}": Cannot bind query parameter.'
@@ -137,6 +140,9 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
     for base, service in {
         "/v1beta1/": Service("container", "v1beta1", handlers),
         "/v1/": Service("container", "v1", handlers),
+        # Google publishes no discovery document of v1alpha1.
+        "/v1alpha1/": Service("container", "v1alpha1", handlers, described="v1beta1"),
+        "/compute/alpha/": Service("compute", "alpha", handlers, "compute"),
         "/compute/beta/": Service("compute", "beta", handlers, "compute"),
         "/compute/v1/": Service("compute", "v1", handlers, "compute"),
         "/iam/v1/": Service("iam", "v1", handlers),

@@ -16,7 +16,6 @@ _STATUS: dict[str, tuple[int, str]] = {
     "ALREADY_EXISTS": (409, "alreadyExists"),
     "ABORTED": (409, "aborted"),
     "INTERNAL": (500, "backendError"),
-    "UNIMPLEMENTED": (501, "notImplemented"),
     "RESOURCE_EXHAUSTED": (507, "insufficientStorage"),
 }
 
@@ -84,6 +83,9 @@ def already_exists(message: str) -> ApiError:
     return ApiError("ALREADY_EXISTS", message)
 
 
-def unimplemented(message: str) -> ApiError:
-    """501 UNIMPLEMENTED: documented by Google, not served by the twin."""
-    return ApiError("UNIMPLEMENTED", message)
+def not_served(what: str) -> ApiError:
+    """400: documented by Google, not served by the twin.
+
+    Clients try a 501 again for a long time, and take a 404 for an object that is not there.
+    """
+    return invalid(f"The twin does not serve {what}.", reason="notImplemented")

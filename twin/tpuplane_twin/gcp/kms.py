@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.container.keys import CRYPTO_KEY
-from tpuplane_twin.gcp.errors import already_exists, failed_precondition, invalid, not_found, unimplemented
+from tpuplane_twin.gcp.errors import already_exists, failed_precondition, invalid, not_found, not_served
 from tpuplane_twin.gcp.identity import Policies
 from tpuplane_twin.gcp.locations import regions
 from tpuplane_twin.gcp.operations import now
@@ -97,7 +97,7 @@ class CryptoKeys:
         if self._store.get(CRYPTO_KEY, name) is not None:
             raise already_exists(f"CryptoKey {name} already exists.")
         if call.body.get("purpose") != "ENCRYPT_DECRYPT":
-            raise unimplemented("The twin serves keys of purpose ENCRYPT_DECRYPT.")
+            raise not_served(f"keys of purpose {call.body.get('purpose')}; it serves ENCRYPT_DECRYPT")
         _check_rotation(call.body)
         if seconds(call.body.get("destroyScheduledDuration", "0s")) > _LONGEST_PENDING:
             raise invalid("The destroy_scheduled_duration must be at most 120 days.")

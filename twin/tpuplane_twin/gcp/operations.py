@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from tpuplane_twin.gcp.backend import BackendError
+from tpuplane_twin.gcp.links import CONTAINER
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store, StoreError
 
@@ -78,8 +79,8 @@ class Operations:
             "location": location,
             "operationType": kind,
             "status": "PENDING",
-            "selfLink": f"https://container.googleapis.com/v1beta1/{key}",
-            "targetLink": f"https://container.googleapis.com/v1beta1/{target}",
+            "selfLink": CONTAINER + key,
+            "targetLink": CONTAINER + target,
             "startTime": now(),
         }
         self._store.put(OPERATION, key, operation)
@@ -91,7 +92,7 @@ class Operations:
 
     async def ended(self, operation: Json) -> str:
         """Wait until an operation that this process has begun is DONE; why it failed, or nothing."""
-        key = operation["selfLink"].partition("/v1beta1/")[2]
+        key = operation["selfLink"].removeprefix(CONTAINER)
         future = self._ends.get(key)
         return await asyncio.shield(future) if future is not None else ""
 

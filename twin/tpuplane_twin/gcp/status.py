@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tpuplane_twin.gcp.backend import node_counts
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
+from tpuplane_twin.gcp.links import CONTAINER
 from tpuplane_twin.gcp.locations import machines
 from tpuplane_twin.gcp.operations import OPERATION
 from tpuplane_twin.gcp.schema import Json
@@ -69,7 +70,7 @@ def snapshot(store: Store) -> Snapshot:
                     name=found["name"],
                     kind=found["operationType"],
                     status=found["status"],
-                    target=found["targetLink"].partition("/v1beta1/")[2],
+                    target=found["targetLink"].removeprefix(CONTAINER),
                     started=found["startTime"],
                 )
                 for found in store.values(OPERATION)

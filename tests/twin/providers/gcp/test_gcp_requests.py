@@ -165,6 +165,12 @@ def test_compute_resources(api: GoogleApi, driver: Driver, subnetwork: Deployed)
 
     router = driver.create(ROUTER, "router", name="router", network="net", region="us-central1")
     [(method, _, body)] = sent(api)
+    # as the official plugin does: the beta API was asked, and the state names v1
+    link = "https://www.googleapis.com/compute/v1/projects/acme"
+    assert (router.state["network"], router.state["selfLink"]) == (
+        f"{link}/global/networks/net",
+        f"{link}/regions/us-central1/routers/router",
+    )
     assert body == {
         "name": "router",
         "network": "projects/acme/global/networks/net",

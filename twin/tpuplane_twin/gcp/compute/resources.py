@@ -8,11 +8,12 @@ import uuid
 from typing import Any
 
 from tpuplane_twin.gcp.errors import ApiError, invalid
+from tpuplane_twin.gcp.links import COMPUTE
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
-BASE = "https://www.googleapis.com/compute/v1/"
+BASE = COMPUTE
 OPERATION = "compute.operations"
 
 STAMPED = ("kind", "id", "creationTimestamp", "selfLink", "region")

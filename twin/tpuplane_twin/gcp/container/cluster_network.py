@@ -5,9 +5,9 @@ from __future__ import annotations
 from ipaddress import IPv4Network
 
 from tpuplane_twin.gcp.blocks import PODS, SERVICES, parse_block, parse_range, range_of_size
-from tpuplane_twin.gcp.compute.resources import BASE
 from tpuplane_twin.gcp.container.names import CLUSTER
 from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.links import COMPUTE
 from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -84,7 +84,7 @@ def _ip_allocation(asked: Json, network_key: str, subnet: Json) -> Json:
     for use, name in named.items():
         if name and name not in ranges:
             raise invalid(
-                f'{use} secondary range "{name}" not found in network "{BASE}{network_key}",'
+                f'{use} secondary range "{name}" not found in network "{COMPUTE}{network_key}",'
                 f' subnetwork "{subnet["name"]}".'
             )
     if named["Pod"] and named["Pod"] == named["Service"]:

@@ -18,7 +18,7 @@ from tpuplane_twin.gcp.container.names import CLUSTER, check_changeable, cluster
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.pool_defaults import check_zones
 from tpuplane_twin.gcp.container.views import cluster_view
-from tpuplane_twin.gcp.errors import ApiError, invalid, unimplemented
+from tpuplane_twin.gcp.errors import ApiError, invalid, not_served
 from tpuplane_twin.gcp.locations import is_zone
 from tpuplane_twin.gcp.operations import Operations
 from tpuplane_twin.gcp.schema import Json, snake
@@ -197,6 +197,6 @@ def _change(cluster: Json, field: str, value: object) -> None:
         value = {name: value}
         path = parent
     else:
-        raise unimplemented(f"The twin does not serve cluster updates of {snake(field)}.")
+        raise not_served(f"cluster updates of {snake(field)}")
     if path in _ACCESS:
         mirror_control_plane_access(cluster, {path: value})

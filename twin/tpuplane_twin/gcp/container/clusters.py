@@ -15,7 +15,7 @@ from tpuplane_twin.gcp.container.names import CLUSTER, POOL, check_name, cluster
 from tpuplane_twin.gcp.container.pool_context import PoolContext
 from tpuplane_twin.gcp.container.pool_defaults import check_zones, complete_pool
 from tpuplane_twin.gcp.container.views import cluster_view
-from tpuplane_twin.gcp.errors import already_exists, failed_precondition, invalid, unimplemented
+from tpuplane_twin.gcp.errors import already_exists, failed_precondition, invalid, not_served
 from tpuplane_twin.gcp.locations import check_location
 from tpuplane_twin.gcp.operations import Operations
 from tpuplane_twin.gcp.schema import Json
@@ -103,7 +103,7 @@ def _asked_pools(asked: Json) -> list[Json]:
 
 def _check_served(asked: Json) -> None:
     if asked.get("autopilot", {}).get("enabled"):
-        raise unimplemented("The twin serves Standard clusters; it has no Autopilot.")
+        raise not_served("Autopilot; its clusters are Standard clusters")
     channel = asked.get("releaseChannel", {}).get("channel")
     if channel is not None and channel != "UNSPECIFIED" and channel not in channels():
         raise invalid(f'Release channel "{channel}" is not supported; allowed: {", ".join(channels())}.')

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 
-from tpuplane_twin.gcp.compute.resources import BASE
 from tpuplane_twin.gcp.errors import failed_precondition, invalid, not_found
+from tpuplane_twin.gcp.links import COMPUTE, CONTAINER
 from tpuplane_twin.gcp.locations import is_zone
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -16,7 +16,6 @@ POOL = "nodePool"
 
 _NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _MAX_NAME = 40
-_LINK = "https://container.googleapis.com/v1beta1"
 
 
 def cluster_key(params: dict[str, str]) -> str:
@@ -38,7 +37,7 @@ def self_link(key: str) -> str:
     """The link that GKE shows: zonal clusters live under zones/."""
     parts = key.split("/")
     collection = "zones" if is_zone(parts[3]) else "locations"
-    return "/".join([_LINK, *parts[:2], collection, *parts[3:]])
+    return CONTAINER + "/".join([*parts[:2], collection, *parts[3:]])
 
 
 def find_cluster(store: Store, key: str) -> Json:
@@ -90,7 +89,7 @@ def group_urls(key: str, zones: list[str]) -> list[str]:
     parts = key.split("/")
     project, cluster, pool = parts[1], parts[5], parts[7]
     return [
-        f"{BASE}projects/{project}/zones/{zone}/instanceGroupManagers/{group_name(cluster, pool, zone)}"
+        f"{COMPUTE}projects/{project}/zones/{zone}/instanceGroupManagers/{group_name(cluster, pool, zone)}"
         for zone in zones
     ]
 

@@ -20,7 +20,7 @@ from tpuplane_twin.gcp.container.names import (
 from tpuplane_twin.gcp.container.pool_context import PoolContext
 from tpuplane_twin.gcp.container.pool_defaults import check_machine, check_zones, complete_pool
 from tpuplane_twin.gcp.container.views import pool_view
-from tpuplane_twin.gcp.errors import ApiError, already_exists, failed_precondition, invalid, unimplemented
+from tpuplane_twin.gcp.errors import ApiError, already_exists, failed_precondition, invalid, not_served
 from tpuplane_twin.gcp.operations import Operations
 from tpuplane_twin.gcp.schema import Json, snake
 from tpuplane_twin.gcp.store import Store
@@ -202,7 +202,7 @@ class NodePools:
         elif field in _UPDATES:
             put_at(pool, _UPDATES[field], value)
         else:
-            raise unimplemented(f"The twin does not serve node pool updates of {snake(field)}.")
+            raise not_served(f"node pool updates of {snake(field)}")
 
     def _apply(self, kind: str, key: str, pool: Json) -> Json:
         """Check the pool as it would be, then write it and bring it about."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -22,6 +24,12 @@ class Step:
     watch: tuple[str, ...]
     verb: str = ""
     fingerprint: bool = False
+
+
+def in_v1(found: Mapping[str, Any]) -> dict[str, Any]:
+    """An API object with its links in v1, as the official plugin keeps them (its ConvertSelfLinkToV1)."""
+    text = re.sub(r"/compute/[a-zA-Z0-9]+/projects/", "/compute/v1/projects/", json.dumps(found))
+    return dict(json.loads(text))
 
 
 class ComputeResource(Resource):
@@ -126,7 +134,7 @@ class ComputeResource(Resource):
 
     def state(self, found: Mapping[str, Any], prior: Properties) -> Properties:
         """The state for an API object; what exists on the client's side alone is carried over."""
-        state = flatten(self.table.fields, found)
+        state = flatten(self.table.fields, in_v1(found))
         for name, rule in self.table.fields.items():
             if rule.api is None and name in prior:
                 state[name] = prior[name]

@@ -1,0 +1,20 @@
+"""Links: stored in one version of their API, and shown in the version that a request asks."""
+
+from __future__ import annotations
+
+COMPUTE = "https://www.googleapis.com/compute/v1/"
+CONTAINER = "https://container.googleapis.com/v1beta1/"
+
+# A service's own links follow the version of the request. Links to other services stay: GKE names groups in compute/v1.
+_OWN = {
+    "compute": (COMPUTE, "https://www.googleapis.com/compute/{}/"),
+    "container": (CONTAINER, "https://container.googleapis.com/{}/"),
+}
+
+
+def in_version(text: str, service: str, version: str) -> str:
+    """The JSON text of an answer with the service's links in `version`."""
+    if service not in _OWN:
+        return text
+    stored, shown = _OWN[service]
+    return text.replace(f'"{stored}', f'"{shown.format(version)}')
