@@ -9,6 +9,7 @@ import pulumi
 import pytest
 from deployment import Deployment, Inputs, deploy, deploy_platform
 from tpuplane import ClusterRef, ExistingCluster, SpecError, TpuNodePool, TpuNodePoolArgs
+from tpuplane.gke.kubernetes_access import dns_authority
 
 pytestmark = pytest.mark.components
 
@@ -63,6 +64,11 @@ def test_the_dns_endpoint_has_a_certificate_that_every_system_trusts() -> None:
     ):
         config = json.loads(deployed.one("pulumi:providers:kubernetes").inputs["kubeconfig"])
         assert config["clusters"][0]["cluster"] == cluster
+
+
+@pytest.mark.parametrize("endpoint", ["127.0.0.1:20001", "203.0.113.7"])
+async def test_a_dns_endpoint_that_is_an_address_has_the_clusters_own_certificate(endpoint: str) -> None:
+    assert await dns_authority(endpoint, "Q0E=").future() == "Q0E="
 
 
 def test_a_pool_needs_no_platform() -> None:

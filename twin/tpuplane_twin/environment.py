@@ -1,25 +1,29 @@
-"""What a shell needs so that plain `pulumi`, `kubectl` and the official providers work with a twin."""
+"""What a shell needs so that plain `pulumi`, `kubectl`, `gcloud` and the official providers work with a twin."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 from collections.abc import Mapping
 
 from tpuplane_twin import engine, trust
 from tpuplane_twin.client import TwinClient, TwinError
+from tpuplane_twin.paths import TwinPaths
 
-# The key is what the official Google provider reads; each address ends in the API's version, but for Monitoring's.
-_ENDPOINTS = {
-    "GOOGLE_CONTAINER_CUSTOM_ENDPOINT": "/v1beta1/",
-    "GOOGLE_COMPUTE_CUSTOM_ENDPOINT": "/compute/beta/",
-    "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT": "/iam/v1/",
-    "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT": "/crm/v1/",
-    "GOOGLE_KMS_CUSTOM_ENDPOINT": "/kms/v1/",
-    "GOOGLE_LOGGING_CUSTOM_ENDPOINT": "/logging/v2/",
+# API, as gcloud calls it: what its providers call it in variables, the base path, the version that those variables add.
+# gcloud adds the version itself, and Compute Engine's whole path.
+_APIS = {
+    "cloudbilling": ("CLOUD_BILLING", "/cloudbilling/", "v1/"),
+    "cloudkms": ("KMS", "/kms/", "v1/"),
+    "cloudresourcemanager": ("RESOURCE_MANAGER", "/crm/", "v1/"),
+    "compute": ("COMPUTE", "/", "compute/beta/"),
+    "container": ("CONTAINER", "/", "v1beta1/"),
+    "iam": ("IAM_BETA", "/iam/", "v1/"),
+    "logging": ("LOGGING", "/logging/", "v2/"),
     # Two versions of it are used, and the provider adds which one.
-    "GOOGLE_MONITORING_CUSTOM_ENDPOINT": "/monitoring/",
-    "GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT": "/serviceusage/v1beta1/",
+    "monitoring": ("MONITORING", "/monitoring/", ""),
+    "serviceusage": ("SERVICE_USAGE", "/serviceusage/", "v1beta1/"),
 }
 
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "grpc_proxy")
@@ -35,12 +39,13 @@ def shell_environment(client: TwinClient) -> dict[str, str]:
     return {
         **engine.environment(client.paths),
         **google_environment(record.api, client.token()),
+        **gcloud_environment(record.api, client.paths),
         **proxy_environment(os.environ),
         "KUBECONFIG": str(client.paths.kubeconfig),
         # The publishers' registries are on the internet.
         "TPUPLANE_CHART_MIRROR": str(client.paths.charts),
         # The API servers' DNS endpoints have certificates of the twin's authority, where GKE's have public ones.
-        trust.VARIABLE: str(client.paths.trusted),
+        **dict.fromkeys(trust.VARIABLES, str(client.paths.trusted)),
     }
 
 
@@ -58,10 +63,33 @@ def proxy_environment(environment: Mapping[str, str]) -> dict[str, str]:
 def google_environment(api: str, token: str) -> dict[str, str]:
     """Turns Google's provider and client libraries to the API at `api`, with the twin's own token."""
     return {
-        **{key: api + path for key, path in _ENDPOINTS.items()},
+        **{f"GOOGLE_{name}_CUSTOM_ENDPOINT": api + base + version for name, base, version in _APIS.values()},
         "GOOGLE_OAUTH_ACCESS_TOKEN": token,
         # The list of regions is Google's to serve; the provider would ask for it over the internet.
         "PULUMI_GCP_SKIP_REGION_VALIDATION": "true",
+    }
+
+
+def gcloud_environment(api: str, paths: TwinPaths) -> dict[str, str]:
+    """Turns gcloud to the API at `api`: its own configuration folder, the twin's token, no question to the internet.
+
+    It has a project where the twin has resources of just one.
+    """
+    # Imported late: it takes as long as all else that the command line imports.
+    from tpuplane_twin.gcp import Store  # noqa: PLC0415
+
+    with contextlib.closing(Store(paths.gcp / "state.db", read_only=True)) as store:
+        projects = store.projects()
+    return {
+        "CLOUDSDK_CONFIG": str(paths.gcloud),
+        # The user's choice names one of the user's own configurations.
+        "CLOUDSDK_ACTIVE_CONFIG_NAME": "default",
+        "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE": str(paths.token_file),
+        "CLOUDSDK_CORE_CHECK_GCE_METADATA": "false",
+        "CLOUDSDK_CORE_DISABLE_USAGE_REPORTING": "true",
+        "CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK": "true",
+        **({"CLOUDSDK_CORE_PROJECT": projects[0]} if len(projects) == 1 else {}),
+        **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{name.upper()}": api + base for name, (_, base, _) in _APIS.items()},
     }
 
 

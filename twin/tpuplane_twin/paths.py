@@ -136,6 +136,11 @@ class TwinPaths:
         return self.root / "kubeconfig"
 
     @property
+    def gcloud(self) -> Path:
+        """gcloud's configuration in a shell of this twin; gcloud makes it."""
+        return self.root / "gcloud"
+
+    @property
     def record(self) -> Path:
         """What is running: the supervisor's process, when that was created, and its address."""
         return self.root / "twin.json"

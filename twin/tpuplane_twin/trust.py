@@ -6,12 +6,16 @@ import os
 import ssl
 from pathlib import Path
 
+import certifi
+
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.files import write_atomic
 from tpuplane_twin.paths import TwinPaths
 
-VARIABLE = "SSL_CERT_FILE"
-"""Go, Python and OpenSSL read the certificates that they trust from the file that it names."""
+_VARIABLE = "SSL_CERT_FILE"
+VARIABLES = (_VARIABLE, "REQUESTS_CA_BUNDLE")
+"""They name the file with the certificates to trust: Go, OpenSSL, Python and httpx read the first, requests the second.
+"""
 
 
 def twin_authority(paths: TwinPaths) -> Authority:
@@ -22,9 +26,11 @@ def twin_authority(paths: TwinPaths) -> Authority:
 
 
 def _trusted_here() -> str:
-    """The certificates that programs on this machine trust; empty where they lie in a folder alone."""
-    found = os.environ.get(VARIABLE) or ssl.get_default_verify_paths().cafile
+    """The certificates that programs on this machine trust; those of the package certifi where no file has them."""
+    found = [os.environ.get(name) for name in VARIABLES]
+    default = ssl.get_default_verify_paths()
     # A shell of a twin names that twin's bundle, which may be gone tomorrow.
-    if not found or Path(found).name == TwinPaths.of().trusted.name or not Path(found).is_file():
-        found = ssl.get_default_verify_paths().openssl_cafile
-    return Path(found).read_text() if Path(found).is_file() else ""
+    own = TwinPaths.of().trusted.name
+    files = [Path(name) for name in found if name and Path(name).name != own] or [Path(default.openssl_cafile)]
+    texts = [file.read_text() for file in dict.fromkeys(files) if file.is_file()]
+    return "\n".join(texts or [certifi.contents()])

@@ -1,7 +1,7 @@
 """A GKE Standard cluster: private nodes, Workload Identity, Dataplane V2, and no default node pool."""
 
 from collections.abc import Sequence
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp as gcp
@@ -10,7 +10,13 @@ from tpuplane.gke.cluster_autoscaling import cluster_autoscaling
 from tpuplane.gke.cluster_options import addons, endpoint_options, maintenance, observation_options, security_options
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.gke.keys import ClusterKeys, key_id
-from tpuplane.gke.kubernetes_access import cluster_id, cluster_kubeconfig, kubernetes_provider, token_kubeconfig
+from tpuplane.gke.kubernetes_access import (
+    cluster_id,
+    cluster_kubeconfig,
+    dns_authority,
+    kubernetes_provider,
+    token_kubeconfig,
+)
 from tpuplane.gke.node_config import CLOUD_PLATFORM_SCOPE
 from tpuplane.gke.options import waiting_like
 from tpuplane.gke.service_account import own_account
@@ -115,11 +121,12 @@ class Cluster(pulumi.ComponentResource):
             pulumi.ResourceOptions(parent=self),
         )
 
-    def _reached(self, by_name: bool) -> tuple[pulumi.Output[str], pulumi.Output[str] | None]:
-        """Address and CA certificate of the control plane. A DNS name has a certificate that every system trusts."""
-        if by_name:
-            return self.resource.control_plane_endpoints_config.dns_endpoint_config.endpoint, None
-        return self.resource.endpoint, self._authority
+    def _reached(self, by_name: bool) -> tuple[pulumi.Output[str], pulumi.Output[Any]]:
+        """Address and CA certificate of the control plane."""
+        if not by_name:
+            return self.resource.endpoint, self._authority
+        endpoint = self.resource.control_plane_endpoints_config.dns_endpoint_config.endpoint
+        return endpoint, dns_authority(endpoint, self._authority)
 
     def kubeconfig_inside(self, token: pulumi.Input[str]) -> pulumi.Output[str]:
         """Return a kubeconfig for a pod of the VPC that shows `token`; a secret, for it holds the token.

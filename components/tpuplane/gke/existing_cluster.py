@@ -8,7 +8,7 @@ import pulumi_kubernetes as kubernetes
 
 from tpuplane.gke.cluster import Cluster
 from tpuplane.gke.cluster_ref import ClusterRef
-from tpuplane.gke.kubernetes_access import cluster_id, cluster_kubeconfig, kubernetes_provider
+from tpuplane.gke.kubernetes_access import cluster_id, cluster_kubeconfig, dns_authority, kubernetes_provider
 
 
 class ExistingClusterArgs(TypedDict):
@@ -63,7 +63,8 @@ class ExistingCluster(pulumi.ComponentResource):
         self.endpoint = pulumi.Output.unsecret(
             found.control_plane_endpoints_configs[0].dns_endpoint_configs[0].endpoint if by_name else found.endpoint
         )
-        authority = None if by_name else pulumi.Output.unsecret(found.master_auths[0].cluster_ca_certificate)
+        certificate = pulumi.Output.unsecret(found.master_auths[0].cluster_ca_certificate)
+        authority = dns_authority(self.endpoint, certificate) if by_name else certificate
         self.kubeconfig = cluster_kubeconfig(project, location, args["name"], self.endpoint, authority)
         # Google's id of the cluster, which tells providers that it is still the same one.
         self.identifier = cluster_id(project, location, args["name"])

@@ -1,5 +1,6 @@
 """How to reach a cluster: a kubeconfig without any credential in it, and the provider made from it."""
 
+import ipaddress
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -16,8 +17,8 @@ def kubeconfig(context: str, endpoint: str, ca_certificate: str | None) -> str:
     Args:
         context: Name of the only context, cluster and user.
         endpoint: Address of the control plane, without a scheme.
-        ca_certificate: The cluster's CA, base64-encoded PEM as GKE reports it; None for a DNS endpoint, whose
-            certificate is Google's and which every system trusts.
+        ca_certificate: The cluster's CA, base64-encoded PEM as GKE reports it; None for an endpoint whose certificate
+            every system trusts.
 
     """
     plugin = {
@@ -57,7 +58,7 @@ def cluster_kubeconfig(
     location: pulumi.Input[str],
     name: pulumi.Input[str],
     endpoint: pulumi.Input[str],
-    authority: pulumi.Input[str] | None,
+    authority: pulumi.Input[str | None],
 ) -> pulumi.Output[str]:
     """Return the kubeconfig of a GKE cluster, with the context name that gcloud gives it. See `kubeconfig`."""
     return pulumi.Output.all(
@@ -65,6 +66,22 @@ def cluster_kubeconfig(
     ).apply(
         lambda it: kubeconfig(f"gke_{it['project']}_{it['location']}_{it['name']}", it["endpoint"], it["authority"])
     )
+
+
+def dns_authority(endpoint: pulumi.Input[str], authority: pulumi.Input[str]) -> pulumi.Output[str | None]:
+    """Return the CA certificate for a DNS endpoint: None for a name, because every system trusts Google's certificate.
+
+    The DNS endpoint of a twin is an address and has the cluster's own certificate.
+    """
+    return pulumi.Output.all(endpoint, authority).apply(lambda it: it[1] if _is_address(it[0]) else None)
+
+
+def _is_address(endpoint: str) -> bool:
+    try:
+        ipaddress.ip_address(endpoint.partition(":")[0])
+    except ValueError:
+        return False
+    return True
 
 
 def cluster_id(project: pulumi.Input[str], location: pulumi.Input[str], name: pulumi.Input[str]) -> pulumi.Output[str]:

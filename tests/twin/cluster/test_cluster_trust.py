@@ -6,10 +6,11 @@ import asyncio
 import ssl
 from pathlib import Path
 
+import certifi
 import pytest
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.paths import TwinPaths
-from tpuplane_twin.trust import twin_authority
+from tpuplane_twin.trust import VARIABLES, twin_authority
 
 pytestmark = pytest.mark.twin
 
@@ -46,10 +47,24 @@ def test_the_bundle_has_what_this_machine_trusts_and_grows_no_further(
 ) -> None:
     machine = Authority(tmp_path / "machine", "public").pem
     (tmp_path / "machine.pem").write_text(machine)
+    requests = Authority(tmp_path / "requests", "of a company").pem
+    (tmp_path / "requests.pem").write_text(requests)
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "machine.pem"))
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "requests.pem"))
     authority = twin_authority(twin)
     assert machine in twin.trusted.read_text()
+    assert requests in twin.trusted.read_text()
     assert twin.trusted.read_text().count(authority.pem) == 1
-    monkeypatch.setenv("SSL_CERT_FILE", str(twin.trusted))
+    for name in VARIABLES:
+        monkeypatch.setenv(name, str(twin.trusted))
     assert twin_authority(twin).pem == authority.pem
     assert twin.trusted.read_text().count(authority.pem) == 1
+
+
+def test_the_bundle_has_the_public_authorities_where_the_machine_has_no_file_of_them(
+    twin: TwinPaths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in VARIABLES:
+        monkeypatch.setenv(name, str(tmp_path / "nothing.pem"))
+    twin_authority(twin)
+    assert certifi.contents() in twin.trusted.read_text()

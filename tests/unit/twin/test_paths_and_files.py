@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import stat
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.environment import google_environment, proxy_environment, render
+from tpuplane_twin.environment import gcloud_environment, google_environment, proxy_environment, render
 from tpuplane_twin.files import DiskFull, require_space, write_atomic, write_if_changed
+from tpuplane_twin.gcp import Store
 from tpuplane_twin.paths import TwinNameError, TwinPaths, all_twins
 from tpuplane_twin.ports import PortBook, PortTaken
 
@@ -114,9 +116,27 @@ def test_every_endpoint_ends_in_its_version() -> None:
         "http://127.0.0.1:20000/logging/v2/",
         "http://127.0.0.1:20000/monitoring/",  # the provider itself adds v1 or v3
         "http://127.0.0.1:20000/serviceusage/v1beta1/",
+        "http://127.0.0.1:20000/cloudbilling/v1/",
     }
     assert "export GOOGLE_OAUTH_ACCESS_TOKEN='secret token'" in render(variables, "sh")
     assert "set -gx GOOGLE_OAUTH_ACCESS_TOKEN 'secret token';" in render(variables, "fish")
+
+
+def test_gcloud_has_a_folder_of_its_own_and_the_only_project() -> None:
+    paths = TwinPaths.of("local").make()
+    with contextlib.closing(Store(paths.gcp / "state.db")) as store:
+        assert "CLOUDSDK_CORE_PROJECT" not in gcloud_environment("http://127.0.0.1:20000", paths)
+        store.put("iamPolicy", "projects/acme", {})
+        store.put("cluster", "projects/acme/locations/us-central1/clusters/c1", {})
+        variables = gcloud_environment("http://127.0.0.1:20000", paths)
+        assert variables["CLOUDSDK_CORE_PROJECT"] == "acme"
+        store.put("iamPolicy", "projects/other", {})
+        assert "CLOUDSDK_CORE_PROJECT" not in gcloud_environment("http://127.0.0.1:20000", paths)
+    assert Path(variables["CLOUDSDK_CONFIG"]).parent == paths.root
+    assert variables["CLOUDSDK_AUTH_ACCESS_TOKEN_FILE"] == str(paths.token_file)
+    # gcloud completes the addresses: Compute Engine's with its whole path, the others with a version.
+    assert variables["CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE"] == "http://127.0.0.1:20000/"
+    assert variables["CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS"] == "http://127.0.0.1:20000/kms/"
 
 
 def test_no_proxy_stands_between_the_engine_and_its_programs() -> None:

@@ -110,6 +110,15 @@ class Store:
         """The values of `items`."""
         return [value for _, value in self.items(kind, parent)]
 
+    def projects(self) -> list[str]:
+        """The projects that have resources."""
+        sql = (
+            "SELECT DISTINCT substr(rest, 1, instr(rest, '/') - 1) FROM"
+            " (SELECT substr(key, 10) || '/' AS rest FROM objects WHERE key LIKE 'projects/%') ORDER BY 1"
+        )
+        rows = self._execute(sql)
+        return [project for (project,) in rows]
+
     def trim(self, kind: str, keep: int) -> None:
         """Forget all but the newest `keep` objects of a kind."""
         sql = (
