@@ -21,7 +21,7 @@ import psutil
 
 from tpuplane_twin.files import write_atomic
 from tpuplane_twin.locks import live_holder, stack_locks
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.paths import TwinPaths, name_option
 
 _CONTROL_SECONDS = 30.0  # how long the supervisor may take to answer: it shares two cores with what it starts
 _LAUNCH_SECONDS = 60.0
@@ -68,6 +68,11 @@ class TwinClient:
         if not self.paths.token_file.exists():
             write_atomic(self.paths.token_file, secrets.token_urlsafe(32))
         return self.paths.token_file.read_text().strip()
+
+    def not_up(self) -> TwinError:
+        """The error of a command that needs the twin to be up."""
+        name = self.paths.name
+        return TwinError(f"the twin {name!r} is not up; start it with `tpuplane-twin up{name_option(name)}`")
 
     def status(self) -> dict[str, Any]:
         """The supervisor's own account. Raises `TwinError` when the twin is not up or does not answer."""
@@ -203,10 +208,7 @@ class TwinClient:
     ) -> dict[str, Any]:
         record = self.record()
         if record is None:
-            raise TwinError(
-                f"the twin {self.paths.name!r} is not up; start it with "
-                f"`tpuplane-twin up{'' if self.paths.name == 'local' else f' --name {self.paths.name}'}`"
-            )
+            raise self.not_up()
         headers = {"Authorization": f"Bearer {self.token()}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(record.api + path, data=data, method=method, headers=headers)

@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Mapping
 
 from tpuplane_twin import engine, trust
-from tpuplane_twin.client import TwinClient, TwinError
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.client import TwinClient
+from tpuplane_twin.paths import HOME, TWIN, TwinPaths
 
 # API, as gcloud calls it: what its providers call it in variables, the base path, the version that those variables add.
 # gcloud adds the version itself, and Compute Engine's whole path.
@@ -35,12 +35,15 @@ def shell_environment(client: TwinClient) -> dict[str, str]:
     """The variables for a shell on a running twin, PATH among them. Raises `TwinError` when it is not up."""
     record = client.record()
     if record is None:
-        raise TwinError(f"the twin {client.paths.name!r} is not up; start it with `tpuplane-twin up`")
+        raise client.not_up()
     return {
         **engine.environment(client.paths),
         **google_environment(record.api, client.token()),
         **gcloud_environment(record.api, client.paths),
         **proxy_environment(os.environ),
+        # `tpuplane-twin` acts on the same twin as pulumi and kubectl.
+        TWIN: client.paths.name,
+        HOME: str(client.paths.root.parent),
         "KUBECONFIG": str(client.paths.kubeconfig),
         # The publishers' registries are on the internet.
         "TPUPLANE_CHART_MIRROR": str(client.paths.charts),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import sysconfig
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,6 +19,8 @@ _PROVIDERS = {
     "gcp": ("pulumi-gcp", "tpuplane_twin.providers.gcp"),
     "kubernetes": ("pulumi-kubernetes", "tpuplane_twin.providers.kubernetes"),
 }
+# The project's own commands, which run in the environment that this runs in.
+_COMMANDS = ("tpuplane", "tpuplane-plan-gate", "tpuplane-twin")
 # Charts that lie in the modules of the programs that the twin builds. KubeRay's module has none.
 _CHARTS = ("kueue", "jobset")
 
@@ -27,6 +30,8 @@ def install(paths: TwinPaths, tools: Tools) -> None:
     engine.install_engine(paths, tools)
     link_atomic(paths.bin / "kubectl", tools.binary("kubectl"))
     _script(paths.bin / "gke-gcloud-auth-plugin", _auth_plugin(paths))
+    for name in _COMMANDS:
+        link_atomic(paths.bin / name, Path(sysconfig.get_path("scripts")) / name)
     for name in _CHARTS:
         link_atomic(paths.charts / name, tools.module(name) / "charts" / name)
     for name, (package, module) in _PROVIDERS.items():

@@ -180,12 +180,20 @@ class Fleet:
         document = {
             "apiVersion": "v1",
             "kind": "Config",
-            "current-context": names[0] if names else "",
+            "current-context": self._current_context(names),
             "clusters": [{"name": name, "cluster": self._planes[name].cluster_entry()} for name in names],
             "contexts": [{"name": name, "context": {"cluster": name, "user": name}} for name in names],
             "users": [{"name": name, "user": plugin} for name in names],
         }
         write_atomic(self._paths.kubeconfig, yaml.safe_dump(document, sort_keys=False))
+
+    def _current_context(self, names: list[str]) -> str:
+        """The one that is current already, for as long as its cluster exists: others that come do not move it."""
+        with contextlib.suppress(OSError, yaml.YAMLError, AttributeError):
+            former = yaml.safe_load(self._paths.kubeconfig.read_text(encoding="utf-8")).get("current-context")
+            if former and (self._paths.clusters / former).is_dir():
+                return str(former)
+        return names[0] if names else ""
 
 
 @contextlib.asynccontextmanager

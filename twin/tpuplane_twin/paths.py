@@ -9,6 +9,8 @@ from pathlib import Path
 
 import platformdirs
 
+TWIN, HOME = "TPUPLANE_TWIN", "TPUPLANE_TWIN_HOME"
+"""The variables that name the twin that commands act on, and the folder of all twins."""
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,30}[a-z0-9])?")
 
 
@@ -24,7 +26,7 @@ def cache_root() -> Path:
 
 def twins_root() -> Path:
     """The folder of all this user's twins: `$TPUPLANE_TWIN_HOME`, else the system's state folder."""
-    configured = os.environ.get("TPUPLANE_TWIN_HOME")
+    configured = os.environ.get(HOME)
     return Path(configured).expanduser() if configured else Path(platformdirs.user_state_dir("tpuplane")) / "twins"
 
 
@@ -33,6 +35,11 @@ def all_twins() -> list[str]:
     root = twins_root()
     names = (folder.name for folder in root.iterdir()) if root.exists() else ()
     return sorted(name for name in names if _NAME.fullmatch(name) and TwinPaths.of(name).is_twin())
+
+
+def name_option(name: str) -> str:
+    """What a command needs so that it acts on the twin `name`: " --name NAME", or nothing where it does so anyway."""
+    return "" if name == os.environ.get(TWIN, "local") else f" --name {name}"
 
 
 @dataclass(frozen=True, slots=True)

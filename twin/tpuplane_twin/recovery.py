@@ -60,9 +60,9 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
     Raises `TwinError` when another engine is at work on the stack.
     """
     if _stale_lock(stack, project, environment):
-        _run(["pulumi", "cancel", "--yes", "--stack", stack], project, environment)
+        run(["pulumi", "cancel", "--yes", "--stack", stack], project, environment)
         yield f"stack {stack}: the lock of an interrupted run is removed"
-    exported = json.loads(_run(["pulumi", "stack", "export", "--stack", stack], project, environment))
+    exported = json.loads(run(["pulumi", "stack", "export", "--stack", stack], project, environment))
     deployment = exported["deployment"]
     resources = deployment.setdefault("resources", [])
     pending = deployment.pop("pending_operations", None) or []
@@ -81,11 +81,11 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
                 resources.append({**resource, "id": found})
                 known[resource["urn"]] = found
         guessed.touch()
-        _run(["pulumi", "stack", "import", "--stack", stack], project, environment, json.dumps(exported))
+        run(["pulumi", "stack", "import", "--stack", stack], project, environment, json.dumps(exported))
     if guessed.exists():
         _settle(client)
         refresh = ["pulumi", "refresh", "--yes", "--skip-preview", "--stack", stack, "--non-interactive"]
-        _run(refresh, project, environment)
+        run(refresh, project, environment)
         guessed.unlink()
         names = ", ".join(sorted(_name(operation["resource"]) for operation in pending)) or "its recovery"
         yield f"stack {stack}: an interrupted run was at work on {names}; what exists of it is taken over"
@@ -176,7 +176,8 @@ def _settle(client: TwinClient) -> None:
         time.sleep(0.3)
 
 
-def _run(command: list[str], project: Path, environment: Mapping[str, str], given: str | None = None) -> str:
+def run(command: list[str], project: Path, environment: Mapping[str, str], given: str | None = None) -> str:
+    """What a command prints in the project's folder, with `given` as its input. Raises `TwinError` with its message."""
     result = subprocess.run(
         command, cwd=project, env=dict(environment), input=given, capture_output=True, text=True, check=False
     )

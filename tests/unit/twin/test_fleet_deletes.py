@@ -1,4 +1,4 @@
-"""A cluster that is deleted leaves nothing behind, whether or not it ran since the twin came up."""
+"""A cluster that is deleted leaves nothing behind, whether or not it ran since the twin came up; the kubeconfig."""
 
 from __future__ import annotations
 
@@ -28,6 +28,13 @@ class FleetAtWork(Fleet):
     def start(self, name: str) -> None:
         self._planes[name] = self._new_plane(name)
 
+    def serve(self, name: str) -> None:
+        """It has its certificate authority now."""
+        self.start(name)
+        authority = self._paths.clusters / name / "pki" / "ca.crt"
+        authority.parent.mkdir(parents=True)
+        authority.write_text("a certificate")
+
 
 async def test_a_cluster_that_is_only_being_started_is_in_nobodys_way(tmp_path: Path) -> None:
     paths = TwinPaths("local", tmp_path / "local").make()
@@ -52,3 +59,28 @@ async def test_the_data_and_ports_of_a_cluster_that_never_ran_here_go_too(tmp_pa
         assert PortBook(paths.ports).port("Google API") == kept
         assert NAME not in paths.ports.read_text()
         assert yaml.safe_load(paths.kubeconfig.read_text())["contexts"] == []
+
+
+async def test_the_current_context_stays_while_its_cluster_exists(tmp_path: Path) -> None:
+    paths = TwinPaths("local", tmp_path / "local").make()
+    fleet = FleetAtWork(paths, ProcessManager(), PortBook(paths.ports), Tools({}, {}), "token", lambda _: None)
+
+    async def current() -> str:
+        await fleet.delete_cluster({**CLUSTER, "name": "none"})  # writes the kubeconfig
+        return str(yaml.safe_load(paths.kubeconfig.read_text())["current-context"])
+
+    assert await current() == ""
+    fleet.serve(NAME)
+    assert await current() == NAME
+    fleet.serve("gke_acme_us-east5_another")
+    assert await current() == NAME
+    paths.kubeconfig.write_text(
+        paths.kubeconfig.read_text().replace(f"current-context: {NAME}", "current-context: gke_acme_us-east5_another")
+    )
+    assert await current() == "gke_acme_us-east5_another", "what kubectl config use-context chose"
+    await fleet.delete_cluster({**CLUSTER, "name": "another"})
+    assert await current() == NAME
+    resumed = FleetAtWork(paths, ProcessManager(), PortBook(paths.ports), Tools({}, {}), "token", lambda _: None)
+    fleet = resumed
+    fleet.serve("gke_acme_us-east5_a")
+    assert await current() == NAME, "it is not back yet"

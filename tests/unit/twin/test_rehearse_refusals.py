@@ -16,6 +16,7 @@ PROJECT = "name: lab\nruntime: python\nstackConfigDir: stacks\n"
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "twins"))
+    monkeypatch.delenv("TPUPLANE_TWIN", raising=False)
     folder = tmp_path / "project"
     (folder / "stacks").mkdir(parents=True)
     (folder / "Pulumi.yaml").write_text(PROJECT)
@@ -31,7 +32,7 @@ def refused(project: Path, stack: str) -> str:
     assert result.exit_code == 1, result.output
     assert sorted(project.rglob("*")) == before
     assert not (project.parent / "twins").exists()
-    return result.stderr.strip()
+    return result.stderr.removeprefix("twin local\n").strip()
 
 
 def test_a_stack_without_a_file_is_refused_with_those_that_have_one(project: Path) -> None:

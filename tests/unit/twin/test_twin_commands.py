@@ -1,13 +1,20 @@
-"""The page of what stays as it is names every command of the twin."""
+"""Commands of the twin: which twin they act on, what is theirs of a command line, and that the docs name them all."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from pathlib import Path
 
+import psutil
 import pytest
 import typer
 from tpuplane_twin.cli import app
+from tpuplane_twin.client import TwinClient
+from tpuplane_twin.environment import shell_environment
+from tpuplane_twin.paths import TwinPaths
+from typer.testing import CliRunner
 
 pytestmark = pytest.mark.unit
 
@@ -18,3 +25,63 @@ def test_the_commands_are_those_of_the_page() -> None:
     line = re.search(r"- `tpuplane_twin\.cli`: `([^`]+)`", PAGE.read_text(encoding="utf-8"))
     assert line is not None
     assert line[1].split(" | ") == list(typer.main.get_group(app).commands)
+
+
+@pytest.fixture(autouse=True)
+def no_twins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path))
+    monkeypatch.delenv("TPUPLANE_TWIN", raising=False)
+
+
+def said(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 1, result.output
+    return result.stderr
+
+
+def test_what_stands_behind_the_command_is_the_commands_own() -> None:
+    for arguments in (["kubectl", "get", "pods", "-n", "research"], ["sh", "--name", "other", "-h"]):
+        assert "the twin 'local' is not up" in said("exec", *arguments)
+        assert "the twin 'two' is not up" in said("exec", "-n", "two", *arguments)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--nmae", "two", "kubectl"]])
+def test_exec_is_called_wrongly(arguments: list[str]) -> None:
+    assert CliRunner().invoke(app, ["exec", *arguments]).exit_code == 2
+
+
+@pytest.mark.parametrize("command", [["logs"], ["stockout"], ["reclaim", "p"], ["exec", "true"], ["rehearse", "none"]])
+def test_a_command_acts_on_the_twin_of_the_shell_and_says_so(
+    command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TPUPLANE_TWIN", "examples")
+    name, *rest = command
+    assert said(*command).startswith("twin examples\n")
+    assert said(name, "--name", "local", *rest).startswith("twin local\n")
+
+
+def test_the_remedy_leads_to_the_twin_that_is_meant(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TPUPLANE_TWIN", "examples")
+    assert said("status").endswith("start it with `tpuplane-twin up`\n")
+    assert said("status", "--name", "local").endswith("start it with `tpuplane-twin up --name local`\n")
+
+
+def test_an_environment_leads_to_its_twin(tmp_path: Path) -> None:
+    client = TwinClient(TwinPaths.of("examples").make())
+    record = {"pid": os.getpid(), "created": psutil.Process().create_time(), "api": "http://127.0.0.1:1"}
+    client.paths.record.write_text(json.dumps(record))
+    variables = shell_environment(client)
+    assert (variables["TPUPLANE_TWIN"], variables["TPUPLANE_TWIN_HOME"]) == ("examples", str(tmp_path))
+
+
+@pytest.mark.parametrize("option", ["-h", "--help", "--version"])
+def test_help_and_version(option: str) -> None:
+    assert "tpuplane-twin" in CliRunner().invoke(app, [option], prog_name="tpuplane-twin").stdout
+
+
+def test_names_of_twins_are_completed() -> None:
+    for name in ("examples", "local"):
+        TwinPaths.of(name).make()
+    words = {"COMP_WORDS": "tpuplane-twin status --name ex", "COMP_CWORD": "3"}
+    asked = {**words, "_TPUPLANE_TWIN_COMPLETE": "complete_bash"}
+    assert CliRunner().invoke(app, env=asked, prog_name="tpuplane-twin").stdout.split() == ["examples"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Annotated
 
@@ -12,23 +13,35 @@ import typer
 
 from tpuplane_twin import tools
 from tpuplane_twin.cli import bringup, faults, logs, rehearse, show
-from tpuplane_twin.cli.console import console, errors_as_lines
+from tpuplane_twin.cli.console import Json, Name, acting_on, console, errors_as_lines, stderr
 from tpuplane_twin.client import TwinClient, TwinError
 from tpuplane_twin.environment import render, shell_environment
 from tpuplane_twin.paths import TwinPaths, all_twins
 from tpuplane_twin.tools import ray
 
 app = typer.Typer(
-    help="The twin: a GKE on this machine, with Google's API in front and real control planes behind.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Name = Annotated[
-    str, typer.Option("--name", "-n", envvar="TPUPLANE_TWIN", help="Which twin; several live side by side.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"tpuplane-twin {version_of('tpuplane-twin')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """The twin: a GKE on this machine, with Google's API in front and real control planes behind.
+
+    A command acts on the twin of --name, else on that of TPUPLANE_TWIN, which `env` sets, else on `local`.
+    """
 
 
 @app.command()
@@ -101,11 +114,14 @@ def env(
     """Print what a shell needs: eval "$(tpuplane-twin env)", then plain `pulumi` and `kubectl` work."""
     if shell not in ("sh", "fish"):
         raise TwinError(f"--shell {shell!r} is not known; allowed: sh, fish")
-    paths = TwinPaths.of(name)
-    client = TwinClient(paths)
+    client = TwinClient(TwinPaths.of(name))
     client.status()
     variables = shell_environment(client)
-    typer.echo(json.dumps(variables, indent=2) if as_json else render(variables, shell))
+    if as_json:
+        typer.echo(json.dumps(variables, indent=2))
+    else:
+        stderr.print(f"this shell works on the twin [bold]{name}[/bold]")
+        typer.echo(render(variables, shell))
 
 
 @app.command(name="logs")
@@ -118,7 +134,7 @@ def show_logs(
     as_json: Json = False,
 ) -> None:
     """Print the logs of the twin's processes."""
-    logs.show(TwinPaths.of(name), process, follow=follow, lines=lines, as_json=as_json)
+    logs.show(acting_on(name, quiet=as_json), process, follow=follow, lines=lines, as_json=as_json)
 
 
 app.command()(faults.stockout)
@@ -135,26 +151,25 @@ def rehearse_stack(
     as_json: Json = False,
 ) -> None:
     """Bring up the twin, run the real `pulumi up` of a stack on it, run a TPU sample, show where it sits."""
-    result = rehearse.rehearse(TwinPaths.of(name), stack, project.absolute(), sample=sample, quiet=as_json)
+    result = rehearse.rehearse(acting_on(name, quiet=as_json), stack, project.absolute(), sample=sample, quiet=as_json)
     if as_json:
         typer.echo(json.dumps(result, indent=2))
     else:
         show.print_rehearsal(name, stack, result)
 
 
-@app.command(
-    name="exec",
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
-)
+# What stands behind the command is the command's own, whatever it looks like.
+@app.command(name="exec", context_settings={"allow_interspersed_args": False})
 @errors_as_lines
-def execute(context: typer.Context, name: Name = "local") -> None:
-    """Run one command in the twin's environment: `tpuplane-twin exec pulumi preview --stack local`."""
-    client = TwinClient(TwinPaths.of(name))
+def execute(
+    command: Annotated[list[str], typer.Argument(help="The command with its arguments, such as kubectl get nodes.")],
+    name: Name = "local",
+) -> None:
+    """Run one command in the twin's environment: `tpuplane-twin exec kubectl get pods -n research`."""
+    client = TwinClient(acting_on(name))
     client.status()
     variables = shell_environment(client)
-    if not context.args:
-        raise TwinError("no command given; for example: tpuplane-twin exec kubectl get nodes")
-    program = shutil.which(context.args[0], path=variables["PATH"])
+    program = shutil.which(command[0], path=variables["PATH"])
     if program is None:
-        raise TwinError(f"{context.args[0]!r} is not on the twin's PATH ({variables['PATH']})")
-    os.execve(program, context.args, os.environ | variables)  # noqa: S606  (the command is the user's own)
+        raise TwinError(f"{command[0]!r} is not on the twin's PATH ({variables['PATH']})")
+    os.execve(program, command, os.environ | variables)  # noqa: S606  (the command is the user's own)

@@ -1,12 +1,15 @@
-"""One console, and one way for mistakes to look: a line that says cause and remedy, never a traceback."""
+"""What all commands share: the console, `--name` and `--json`, and mistakes as a line with cause and remedy."""
 
 from __future__ import annotations
 
 import errno
 import functools
 import os
+import shutil
+import sys
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from pathlib import Path
+from typing import Annotated, ParamSpec, TypeVar
 
 import typer
 from rich.console import Console
@@ -14,18 +17,46 @@ from rich.markup import escape
 
 from tpuplane_twin.client import TwinError
 from tpuplane_twin.files import DiskFull
-from tpuplane_twin.paths import TwinNameError
+from tpuplane_twin.paths import TWIN, TwinNameError, TwinPaths, all_twins
 from tpuplane_twin.ports import NoPortFree, PortTaken
 from tpuplane_twin.tools import ToolError
 
 console = Console(highlight=False)
 stderr = Console(stderr=True, highlight=False)
 
+
+def _twins(incomplete: str) -> list[str]:
+    return [name for name in all_twins() if name.startswith(incomplete)]
+
+
+Name = Annotated[
+    str,
+    typer.Option("--name", "-n", envvar=TWIN, help="Which twin; several live side by side.", autocompletion=_twins),
+]
+Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 # What a file system answers where a folder cannot be made or used.
 _REFUSALS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG)
+
+
+def acting_on(name: str, *, quiet: bool = False) -> TwinPaths:
+    """The paths of the twin that a command acts on; unless it is `quiet`, standard error says which one that is.
+
+    Raises `TwinNameError`.
+    """
+    paths = TwinPaths.of(name)
+    if not quiet:
+        stderr.print(f"twin [bold]{name}[/bold]")
+    return paths
+
+
+def own_command() -> str:
+    """How this program was called: by its name in a shell of a twin, else by its path."""
+    name = Path(sys.argv[0]).name
+    return name if shutil.which(name) else sys.argv[0]
 
 
 def errors_as_lines(command: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

@@ -8,14 +8,8 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from tpuplane_twin.cli.console import console, errors_as_lines, stderr
+from tpuplane_twin.cli.console import Json, Name, acting_on, console, errors_as_lines, stderr
 from tpuplane_twin.client import TwinClient, TwinError
-from tpuplane_twin.paths import TwinPaths
-
-Name = Annotated[
-    str, typer.Option("--name", "-n", envvar="TPUPLANE_TWIN", help="Which twin; several live side by side.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 _RECLAIM_SECONDS = 900.0  # the operations of the cluster come first, then pods are drained, then nodes come
 
@@ -33,7 +27,7 @@ def stockout(
     as_json: Json = False,
 ) -> None:
     """Let there be no capacity: new nodes of a generation in a zone fail with GCE_STOCKOUT. Without options: list."""
-    client = TwinClient(TwinPaths.of(name))
+    client = TwinClient(acting_on(name, quiet=as_json))
     named = {"zone": zone, "generation": generation, "capacity": capacity}
     if clear:
         found = client.request("DELETE", "/twin/stockouts", named)
@@ -57,7 +51,7 @@ def reclaim(
     as_json: Json = False,
 ) -> None:
     """Take the hosts of a spot pool back, as Compute Engine does: its pods go, and come again where there is room."""
-    client = TwinClient(TwinPaths.of(name))
+    client = TwinClient(acting_on(name, quiet=as_json))
     asked = {"pool": pool, "cluster": cluster}
     with (stderr if as_json else console).status(f"the hosts of {escape(pool)} go, and others come where they can"):
         found = client.request("POST", "/twin/reclaim", asked, timeout=_RECLAIM_SECONDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import time
@@ -34,7 +35,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     environment = os.environ | shell_environment(client)
 
     with out.status(f"stack {stack}: looks for traces of an interrupted run"):
-        _select(stack, project, environment)
+        recovery.run(["pulumi", "stack", "select", stack, "--create"], project, environment)
         for line in recovery.recover(stack, project, environment, client):
             out.print(escape(line), soft_wrap=True)
     for line in _give(client, file):
@@ -42,12 +43,17 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     out.print(f"[bold]pulumi up --yes --stack {stack}[/bold]")
     _pulumi(["up", "--yes", "--stack", stack, "--suppress-outputs"], project, environment, quiet=quiet)
 
+    status = client.status()
+    exported = recovery.run(["pulumi", "stack", "export", "--stack", stack], project, environment)
+    contexts = _contexts(status["clusters"], json.loads(exported))
     placement = None
     if sample:
-        placement = _run_sample(paths, client, environment, quiet=quiet)
+        ray = {cluster["context"] for cluster in status["clusters"] if cluster["rayOperator"]}
+        placement = _run_sample([it for it in contexts if it in ray], environment, quiet=quiet)
     return {
         "seconds": round(time.monotonic() - began, 1),
-        "status": client.status(),
+        "status": status,
+        "contexts": contexts,
         "sample": placement,
     }
 
@@ -68,7 +74,7 @@ def _require_stack_file(stack: str, project: Path) -> Path:
         )
     folder = project / str(settings.get("stackConfigDir") or "")
     file = folder / f"Pulumi.{stack.rpartition('/')[2]}.yaml"
-    if not file.is_file():
+    if not file.is_file() and not settings.get("config"):  # it may have all that is needed
         stacks = sorted(
             each.name.removeprefix("Pulumi.").removesuffix(".yaml") for each in folder.glob("Pulumi.*.yaml")
         )
@@ -91,19 +97,6 @@ def _give(client: TwinClient, file: Path) -> list[str]:
     return [f"made on the twin, where nobody else does: {name}" for name in names["made"]]
 
 
-def _select(stack: str, project: Path, environment: dict[str, str]) -> None:
-    result = subprocess.run(
-        ["pulumi", "stack", "select", stack, "--create"],
-        cwd=project,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if result.returncode:
-        raise TwinError(f"pulumi cannot open the stack {stack!r}: {result.stderr.strip() or result.stdout.strip()}")
-
-
 def _pulumi(arguments: list[str], project: Path, environment: dict[str, str], *, quiet: bool) -> None:
     process = subprocess.Popen(
         ["pulumi", *arguments], cwd=project, env=environment, stdout=stderr.file if quiet else None
@@ -124,12 +117,22 @@ def _pulumi(arguments: list[str], project: Path, environment: dict[str, str], *,
         )
 
 
-def _run_sample(
-    paths: TwinPaths, client: TwinClient, environment: dict[str, str], *, quiet: bool
-) -> dict[str, Any] | None:
+def _contexts(clusters: list[dict[str, Any]], state: dict[str, Any]) -> list[str]:
+    """The contexts of those clusters in which a stack of this state has resources of Google's: its own, and others."""
+    ids = [str(it.get("id")) for it in (state["deployment"] or {}).get("resources") or ()]
+    return [
+        it["context"]
+        for it in clusters
+        if any(
+            f"{each}/".startswith(f"projects/{it['project']}/locations/{it['location']}/clusters/{it['name']}/")
+            for each in ids
+        )
+    ]
+
+
+def _run_sample(contexts: list[str], environment: dict[str, str], *, quiet: bool) -> dict[str, Any] | None:
     out = stderr if quiet else console
     folder = ensure().module("kuberay") / "config" / "samples"
-    contexts = [cluster["context"] for cluster in client.status()["clusters"] if cluster["rayOperator"]]
     with out.status("a Ray TPU sample") as line:
         placement = run_sample(folder, contexts, environment, lambda text: line.update(escape(text)))
     if placement is None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import types
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.markup import escape
 from rich.table import Column, Table
 
-from tpuplane_twin.cli.console import console
+from tpuplane_twin.cli.console import console, own_command
+from tpuplane_twin.paths import name_option
 
 
 def print_up(name: str, status: Mapping[str, Any]) -> None:
@@ -18,7 +20,7 @@ def print_up(name: str, status: Mapping[str, Any]) -> None:
         f"twin [bold]{name}[/bold] is up: Google's API at {status['api']}, "
         + (f"{len(clusters)} cluster(s)" if clusters else "no cluster yet (a program creates them)")
     )
-    console.print(f'next: [cyan]eval "$(.venv/bin/tpuplane-twin env{_option(name)})"[/cyan]', soft_wrap=True)
+    console.print(f'next: [cyan]eval "$({own_command()} env{name_option(name)})"[/cyan]', soft_wrap=True)
 
 
 def print_status(status: Mapping[str, Any]) -> None:
@@ -44,7 +46,11 @@ def print_status(status: Mapping[str, Any]) -> None:
         console.print(f"running: {operation['operationType']} {operation['target']}")
 
 
-def print_pools(clusters: Iterable[Mapping[str, Any]], workers: Mapping[str, int] | None = None) -> None:
+Workers = Mapping[tuple[str, str], int]
+"""How many of a sample's workers sit where, by context and node pool."""
+
+
+def print_pools(clusters: Sequence[Mapping[str, Any]], workers: Workers = types.MappingProxyType({})) -> None:
     """A row for each node pool: its slice, chips, hosts ready, and how many of a sample's workers sit there."""
     every = [pool for cluster in clusters for pool in cluster["nodePools"]]
     for cluster in sorted(clusters, key=lambda cluster: str(cluster["name"])):
@@ -59,7 +65,7 @@ def print_pools(clusters: Iterable[Mapping[str, Any]], workers: Mapping[str, int
                 f"{pool['nodesReady']}/{pool['nodes']}",
                 pool["capacity"],
                 pool["status"] if not pool["message"] else f"{pool['status']}: {escape(pool['message'])}",
-                *([] if workers is None else [str(workers.get(pool["name"], ""))]),
+                *([str(workers.get((cluster["context"], pool["name"]), ""))] if workers else []),
             )
         console.print(table)
     slices = [pool for pool in every if pool["chips"]]
@@ -92,7 +98,7 @@ def ray_line(ray: Mapping[str, Any]) -> str:
     return f"{ray['ready']} of {ray['pods']} pods ready{beside}"
 
 
-def _columns(pools: Iterable[Mapping[str, Any]], workers: Mapping[str, int] | None) -> list[Column]:
+def _columns(pools: Sequence[Mapping[str, Any]], workers: Workers) -> list[Column]:
     # The same widths for every cluster, so that the tables read as one.
     widths = {key: max((len(str(pool[key])) for pool in pools), default=0) for key in ("name", "slice", "machineType")}
     return [
@@ -102,31 +108,25 @@ def _columns(pools: Iterable[Mapping[str, Any]], workers: Mapping[str, int] | No
         Column("ready", justify="right"),
         Column("capacity", min_width=len("reservation")),
         Column("state", min_width=len("PROVISIONING")),
-        *([] if workers is None else [Column("workers", justify="right")]),
+        *([Column("workers", justify="right")] if workers else []),
     ]
 
 
 def print_rehearsal(name: str, stack: str, result: Mapping[str, Any]) -> None:
-    """The end of `rehearse`."""
+    """The end of `rehearse`: the clusters of the stack, and what to try on them."""
     placement = result["sample"]
+    clusters = [it for it in result["status"]["clusters"] if it["context"] in result["contexts"]]
     console.print()
-    print_pools(result["status"]["clusters"], placement["workersByNodePool"] if placement else None)
+    pools = placement["workersByNodePool"] if placement else {}
+    print_pools(clusters, {(placement["context"], pool): count for pool, count in pools.items()})
     if placement:
-        pools = placement["workersByNodePool"]
         where = ", ".join(f"{count} on {pool}" for pool, count in pools.items())
         console.print(f"{placement['manifest']}: workers {where}; head on {placement['headOn']}", soft_wrap=True)
     console.print(f"\ndone in {result['seconds']:.0f} s; next, in this folder:", style="bold")
-    context = placement["context"] if placement else (result["status"]["clusters"] or [{"context": "…"}])[0]["context"]
-    labels = "cloud.google.com/gke-tpu-accelerator,cloud.google.com/gke-tpu-topology,cloud.google.com/gke-nodepool"
-    for command in (
-        f'eval "$(.venv/bin/tpuplane-twin env{_option(name)})"',
-        f"pulumi preview --stack {stack}",
-        f"kubectl --context {context} get nodes -L {labels}",
-        f"kubectl --context {context} get pods -o wide",
-        f".venv/bin/tpuplane-twin status{_option(name)}",
-    ):
+    commands = [f'eval "$({own_command()} env{name_option(name)})"', f"pulumi preview --stack {stack}"]
+    if context := placement["context"] if placement else next(iter(result["contexts"]), None):
+        labels = "cloud.google.com/gke-tpu-accelerator,cloud.google.com/gke-tpu-topology,cloud.google.com/gke-nodepool"
+        kubectl = f"kubectl --context {context} get"
+        commands += [f"{kubectl} nodes -L {labels}", f"{kubectl} pods -o wide"]
+    for command in (*commands, "tpuplane-twin status"):
         console.print(f"  [cyan]{command}[/cyan]", soft_wrap=True)
-
-
-def _option(name: str) -> str:
-    return "" if name == "local" else f" --name {name}"

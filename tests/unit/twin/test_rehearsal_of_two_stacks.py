@@ -1,0 +1,45 @@
+"""A rehearsal is of one stack, whatever else its twin has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tpuplane_twin.cli import rehearse, show
+
+from tests.unit.twin.test_messages_as_they_are import cluster, pool, status
+
+pytestmark = pytest.mark.unit
+
+
+def named(name: str) -> dict[str, Any]:
+    pools = [pool(name="trainer-0", status="RUNNING", nodesReady=4)]
+    return cluster(name=name, context=f"gke_p_l_{name}", project="p", location="l", nodePools=pools)
+
+
+CLUSTERS = [named(name) for name in ("lab", "lab-two", "mine")]
+
+
+@pytest.mark.parametrize(
+    ("ids", "clusters"),
+    [
+        (["projects/p/locations/l/clusters/mine", "projects/p/global/networks/mine"], ["gke_p_l_mine"]),
+        (["projects/p/locations/l/clusters/lab/nodePools/added"], ["gke_p_l_lab"]),
+        ([None], []),
+    ],
+)
+def test_a_stack_has_the_clusters_that_it_makes_or_adds_to(ids: list[str | None], clusters: list[str]) -> None:
+    state = {"deployment": {"resources": [{"id": it} if it else {} for it in ids]}}
+    assert rehearse._contexts(CLUSTERS, state) == clusters
+
+
+def test_the_samples_workers_are_where_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    sample = {"context": "gke_p_l_mine", "workersByNodePool": {"trainer-0": 4}, "manifest": "ray.yaml", "headOn": "-"}
+    contexts = ["gke_p_l_lab", "gke_p_l_mine"]
+    result = {"status": status(clusters=CLUSTERS), "contexts": contexts, "sample": sample, "seconds": 1.0}
+    show.print_rehearsal("local", "mine", result)
+    shown = capsys.readouterr().out
+    rows = [line.split() for line in shown.splitlines() if line.startswith("trainer-0")]
+    assert [row[-1] for row in rows] == ["RUNNING", "4"], "of two clusters of the stack with such a pool"
+    assert "lab-two" not in shown, "of another stack"
+    assert "kubectl --context gke_p_l_mine get nodes" in shown
