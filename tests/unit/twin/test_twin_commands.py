@@ -13,6 +13,7 @@ import typer
 from tpuplane_twin.cli import app
 from tpuplane_twin.client import TwinClient
 from tpuplane_twin.environment import shell_environment
+from tpuplane_twin.gcp import Store
 from tpuplane_twin.paths import TwinPaths
 from typer.testing import CliRunner
 
@@ -68,6 +69,7 @@ def test_the_remedy_leads_to_the_twin_that_is_meant(monkeypatch: pytest.MonkeyPa
 
 def test_an_environment_leads_to_its_twin(tmp_path: Path) -> None:
     client = TwinClient(TwinPaths.of("examples").make())
+    Store(client.paths.gcp / "state.db").close()
     record = {"pid": os.getpid(), "created": psutil.Process().create_time(), "api": "http://127.0.0.1:1"}
     client.paths.record.write_text(json.dumps(record))
     variables = shell_environment(client)
