@@ -21,7 +21,7 @@ def gpu_node(machine: str, accelerator: str, count: int, ssds: int = 0, **more: 
     found = Pool(item, CLUSTER)
     assert not found.is_slice
     (place,) = found.places
-    return found.node(place, "1234abcd", Addresses("10.64.0.0/10", []).take(found.pods))
+    return found.node(place, "gke-a-0a1b2c3d-x1y2", Addresses("10.64.0.0/10", []).take(found.pods))
 
 
 def test_gpu_nodes_say_what_gke_says_of_them() -> None:

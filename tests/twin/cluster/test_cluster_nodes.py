@@ -19,7 +19,11 @@ pytestmark = pytest.mark.unit
 
 def nodes(item: Object) -> list[Object]:
     found, addresses = Pool(item, CLUSTER), Addresses("10.64.0.0/10", [])
-    return [found.node(place, "1234abcd", addresses.take(found.pods)) for place in found.places]
+    made: dict[str, Object] = {}
+    for place in found.places:
+        name = found.new_name(place.zone, made)
+        made[name] = found.node(place, name, addresses.take(found.pods))
+    return list(made.values())
 
 
 def test_a_slices_nodes_say_what_gke_says_of_them() -> None:

@@ -82,10 +82,11 @@ async def test_another_size_keeps_the_other_nodes(cluster: Cluster, make_pools: 
 
 async def test_another_machine_type_is_other_nodes(cluster: Cluster, make_pools: MakePools, api: Api) -> None:
     await make_pools(pool("web", "e2-standard-4", 2))
-    before = ids(await nodes_of(api, "web"))
+    before = await nodes_of(api, "web")
     await make_pools(pool("web", "e2-standard-8", 2))
     nodes = await nodes_of(api, "web")
-    assert not before & ids(nodes)
+    assert not ids(before) & ids(nodes)
+    assert not {node["metadata"]["name"] for node in before} & {node["metadata"]["name"] for node in nodes}
     assert {node["status"]["capacity"]["cpu"] for node in nodes} == {"8"}
     await cluster.plane.delete_node_pool("web")
 

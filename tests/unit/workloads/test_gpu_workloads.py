@@ -42,7 +42,7 @@ def node(machine: GpuMachine, partition: str | None = None, sharing: tuple[str, 
     item = {"name": "gpus", "locations": ["us-central1-a"], "initialNodeCount": 1, "config": config}
     pool = Pool({**item, "instanceGroupUrls": [url]}, CLUSTER)
     (place,) = pool.places
-    made = pool.node(place, "1234abcd", Addresses("10.64.0.0/10", []).take(pool.pods))
+    made = pool.node(place, "gke-a-0a1b2c3d-x1y2", Addresses("10.64.0.0/10", []).take(pool.pods))
     return Node.parse(made)
 
 

@@ -6,6 +6,9 @@ import datetime as dt
 import hashlib
 import ipaddress
 import json
+import secrets
+import string
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +21,10 @@ from tpuplane_twin.cluster.capacity import capacity_labels, capacity_taints
 from tpuplane_twin.cluster.gpus import TAINT, Gpus
 from tpuplane_twin.cluster.machines import Machine, ephemeral_storage, machine
 from tpuplane_twin.gcp.backend import node_numbers
+from tpuplane_twin.gcp.container.names import instance_name
 
 # On nodes that were made for a ProvisioningRequest: the name of its resize request.
 REQUEST_LABEL = "autoscaling.gke.io/provisioning-request"
-INCARNATION = "twin.tpuplane.dev/incarnation"
 ORDINAL = "twin.tpuplane.dev/ordinal"
 SHAPE = "twin.tpuplane.dev/shape"
 SETTINGS = "twin.tpuplane.dev/settings"
@@ -32,6 +35,7 @@ _EFFECTS = {
     "NO_EXECUTE": "NoExecute",
 }
 _DEFAULT_PODS = 110
+_ALPHABET = string.ascii_lowercase + string.digits
 _HEALTHY = {
     "Ready": ("True", "KubeletReady", "kubelet is posting ready status"),
     "MemoryPressure": ("False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
@@ -181,12 +185,14 @@ class Pool:
     def _local_ssds(self) -> int:
         return int(self.config.get("ephemeralStorageLocalSsdConfig", {}).get("localSsdCount", 0))
 
-    def node(self, place: Place, incarnation: str, network: ipaddress.IPv4Network) -> Object:
-        """The node at `place`, Ready, with its pods in `network`.
+    def new_name(self, zone: str, taken: Collection[str] = ()) -> str:
+        """A name for a new node in `zone` that is not among `taken`: Google gives every instance a new one."""
+        (group,) = (url for url in self.pool["instanceGroupUrls"] if f"/zones/{zone}/" in url)
+        drawn = iter(lambda: instance_name(group, "".join(secrets.choice(_ALPHABET) for _ in range(4))), "")
+        return next(name for name in drawn if name not in taken)
 
-        `incarnation` tells the pool from another of the same name before or after it.
-        """
-        name = self._node_name(place, incarnation)
+    def node(self, place: Place, name: str, network: ipaddress.IPv4Network) -> Object:
+        """The node called `name` at `place`, Ready, with its pods in `network`."""
         now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         return {
             "apiVersion": "v1",
@@ -195,7 +201,6 @@ class Pool:
                 "name": name,
                 "labels": self.labels(place, name),
                 "annotations": {
-                    INCARNATION: incarnation,
                     ORDINAL: str(place),
                     SHAPE: self.shape,
                     SETTINGS: self.settings,
@@ -232,7 +237,7 @@ class Pool:
                     "kernelVersion": "6.12.46+",
                     "kubeProxyVersion": f"v{self.version}",
                     "kubeletVersion": f"v{self.version}",
-                    "machineID": _digest([name, incarnation]),
+                    "machineID": _digest([name]),
                     "operatingSystem": "linux",
                     "osImage": "Container-Optimized OS from Google",
                     "systemUUID": "",
@@ -263,33 +268,10 @@ class Pool:
             },
         }
 
-    def _node_name(self, place: Place, incarnation: str) -> str:
-        group = next((url for url in self.pool.get("instanceGroupUrls", []) if f"/zones/{place.zone}/" in url), None)
-        if group is not None:
-            stem = group.rpartition("/")[2].removesuffix("-grp")
-        else:
-            digest = _digest([self.cluster.get("name"), self.name, place.zone])
-            stem = f"gke-{str(self.cluster.get('name'))[:20]}-{self.name[:20]}-{digest[:8]}"
-        return f"{stem}-{_suffix(incarnation, place)}"
-
     @property
     def _project(self) -> str:
         parts = str(self.cluster.get("selfLink", "")).split("/")
         return parts[parts.index("projects") + 1] if "projects" in parts else "-"
-
-
-def _suffix(incarnation: str, place: Place) -> str:
-    # Four letters as GKE gives them are 1.7 million names: enough for a slice of thousands only by not drawing
-    # lots. The number walks through all of them in an order that the incarnation chooses.
-    alphabet = "0123456789abcdefghijklmnopqrstuvwxyz"
-    space = len(alphabet) ** 4
-    start = int(_digest([incarnation, place.zone])[:12], 16)
-    value = (start + place.number * 700_001) % space
-    letters = ""
-    for _ in range(4):
-        value, rest = divmod(value, len(alphabet))
-        letters += alphabet[rest]
-    return letters
 
 
 def _distribution(config: dict[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +14,6 @@ from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.concurrency import each
 from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.nodes import (
-    INCARNATION,
     ORDINAL,
     REQUEST_LABEL,
     SETTINGS,
@@ -86,13 +84,15 @@ class NodePools:
         async with self._lock:
             nodes = await self._api.list("Node")
             mine = [node for node in nodes if node["metadata"].get("labels", {}).get(GKE_POOL_LABEL) == pool.name]
-            incarnation = _incarnation(mine)
+            names = {node["metadata"]["name"] for node in nodes}
             used = [network for node in nodes if (network := node["spec"].get("podCIDR"))]
             addresses = Addresses(pod_range(cluster_json, pool_json), used)
             changes = _changes(pool, mine)
 
             async def create(place: Place) -> None:
-                await self._api.create(pool.node(place, incarnation, addresses.take(pool.pods)))
+                name = pool.new_name(place.zone, names)
+                names.add(name)
+                await self._api.create(pool.node(place, name, addresses.take(pool.pods)))
 
             await self._remove(changes.delete)
             if pool.is_slice:
@@ -178,14 +178,6 @@ def _changes(pool: Pool, nodes: list[Object]) -> _Changes:
             changes.relabel.append((node, place))
     changes.create = list(wanted.values())
     return changes
-
-
-def _incarnation(nodes: list[Object]) -> str:
-    for node in nodes:
-        kept = node["metadata"].get("annotations", {}).get(INCARNATION)
-        if kept:
-            return str(kept)
-    return secrets.token_hex(4)
 
 
 def _stays(pod: Object) -> bool:

@@ -11,7 +11,7 @@ from tpuplane_twin.cluster.nodes import Place, Pool
 from tpuplane_twin.elasticity.objects import Node
 from tpuplane_twin.elasticity.offers import CAPACITY_WAIT, CLASS, RECYCLE_LEAD, Offer, signature_of
 from tpuplane_twin.gcp.backend import Numbers, capacity_of, node_numbers, sized
-from tpuplane_twin.gcp.container.names import group_urls
+from tpuplane_twin.gcp.container.names import GROUPS, group_names, group_urls
 from tpuplane_twin.gcp.schema import seconds
 
 _HOSTNAME = "kubernetes.io/hostname"
@@ -89,7 +89,9 @@ class Group:
             autoprovisioned=bool(limits.get("autoprovisioned")),
             max_run_seconds=int(seconds(run)) if (run := shape.config.get("maxRunDuration")) else None,
             queued=bool(pool.get("queuedProvisioning", {}).get("enabled")),
-            templates={zone: Node.parse(shape.node(Place(zone, 0), "", _NO_NETWORK)) for zone in zones},
+            templates={
+                zone: Node.parse(shape.node(Place(zone, 0), shape.new_name(zone), _NO_NETWORK)) for zone in zones
+            },
             links={
                 zone: link.replace("instanceGroupManagers", "instanceGroups")
                 for zone, link in zip(zones, pool["instanceGroupUrls"], strict=True)
@@ -103,7 +105,8 @@ class Group:
         key = f"{cluster_key}/nodePools/{name}"
         defaults = cluster.get("autoscaling", {}).get("autoprovisioningNodePoolDefaults", {})
         pool = offer.body(name, defaults)
-        pool["instanceGroupUrls"] = group_urls(key, pool["locations"])
+        pool[GROUPS] = group_names(cluster["name"], pool)
+        pool["instanceGroupUrls"] = list(group_urls(key, pool).values())
         return replace(cls.parse(key, pool, cluster), offer=offer)
 
     @property

@@ -93,5 +93,5 @@ class ResourcePolicies(Collection):
         found: list[str] = []
         for pool_key, pool in self.store.items(POOL, f"projects/{project}"):
             if pool.get("placementPolicy", {}).get("policyName") == name and region_of(pool["locations"][0]) == region:
-                found += [url.removeprefix(resources.BASE) for url in group_urls(pool_key, pool["locations"])]
+                found += [url.removeprefix(resources.BASE) for url in group_urls(pool_key, pool).values()]
         return found

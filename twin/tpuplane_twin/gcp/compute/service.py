@@ -78,7 +78,7 @@ def _groups(store: Store, project: str, zone: str) -> Iterator[Json]:
         counts = node_counts(pool)
         if zone not in counts:
             continue
-        link = group_urls(key, [zone])[0]
+        link = group_urls(key, pool)[zone]
         name = link.rpartition("/")[2]
         base = name.removesuffix("-grp")
         yield {

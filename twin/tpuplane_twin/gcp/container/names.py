@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import secrets
 
 from tpuplane_twin.gcp.errors import failed_precondition, invalid, not_found
 from tpuplane_twin.gcp.links import COMPUTE, CONTAINER
@@ -13,6 +14,8 @@ from tpuplane_twin.gcp.store import Store
 
 CLUSTER = "cluster"
 POOL = "nodePool"
+GROUPS = "twinGroups"
+"""The field of a stored pool with the name of its managed instance group in each zone. No answer shows it."""
 
 _NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _MAX_NAME = 40
@@ -78,20 +81,25 @@ def check_name(field: str, name: str) -> None:
         )
 
 
-def group_name(cluster: str, pool: str, zone: str) -> str:
-    """Name of the managed instance group that holds a pool's nodes in one zone."""
-    digest = hashlib.sha256(f"{cluster}/{pool}/{zone}".encode()).hexdigest()[:8]
-    return f"gke-{cluster[:20]}-{pool[:20]}-{digest}-grp"
+def group_names(cluster: str, pool: Json) -> dict[str, str]:
+    """Names of a pool's managed instance groups by zone: those that it has, and new ones where it has none.
+
+    Google's are new whenever a pool is created, and clients keep what they read of a group by its name.
+    """
+    stem = f"gke-{cluster[:20]}-{pool['name'][:20]}"
+    had = pool.get(GROUPS, {})
+    return {zone: had.get(zone) or f"{stem}-{secrets.token_hex(4)}-grp" for zone in pool["locations"]}
 
 
-def group_urls(key: str, zones: list[str]) -> list[str]:
-    """Links of a pool's managed instance groups, one per zone."""
-    parts = key.split("/")
-    project, cluster, pool = parts[1], parts[5], parts[7]
-    return [
-        f"{COMPUTE}projects/{project}/zones/{zone}/instanceGroupManagers/{group_name(cluster, pool, zone)}"
-        for zone in zones
-    ]
+def group_urls(key: str, pool: Json) -> dict[str, str]:
+    """Links of a pool's managed instance groups by zone, in the order of its zones."""
+    zones = f"{COMPUTE}projects/{key.split('/')[1]}/zones"
+    return {zone: f"{zones}/{zone}/instanceGroupManagers/{pool[GROUPS][zone]}" for zone in pool["locations"]}
+
+
+def instance_name(group: str, suffix: str) -> str:
+    """Name of an instance of a managed instance group, by the group's name or link."""
+    return f"{group.rpartition('/')[2].removesuffix('-grp')}-{suffix}"
 
 
 def fingerprint(value: object) -> str:

@@ -8,12 +8,14 @@ from tpuplane_twin.gcp.container import pool_rules, reconcile
 from tpuplane_twin.gcp.container.accounts import check_boot_disk_key, check_service_account
 from tpuplane_twin.gcp.container.merge import put_at
 from tpuplane_twin.gcp.container.names import (
+    GROUPS,
     POOL,
     check_changeable,
     check_name,
     cluster_key,
     find_cluster,
     find_pool,
+    group_names,
     parent_cluster,
     pool_key,
 )
@@ -211,5 +213,6 @@ class NodePools:
         check_machine(pool)
         pool_rules.check(PoolContext.of(self._store, parent_cluster(key), pool))
         status = pool["status"] if pool["status"] == "PROVISIONING" else "RECONCILING"
-        self._store.put(POOL, key, {**pool, "status": status})
+        groups = group_names(cluster["name"], pool)
+        self._store.put(POOL, key, {**pool, GROUPS: groups, "status": status})
         return self._operations.begin(kind, parent_cluster(key), key, reconcile.UPDATE_POOL)

@@ -6,6 +6,7 @@ from tpuplane.gpu import GpuMachine
 
 from tpuplane_twin.gcp.backend import pod_cidr_size
 from tpuplane_twin.gcp.container.merge import overlay
+from tpuplane_twin.gcp.container.names import GROUPS, group_names
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import default_zones, is_zone, machine_in, machines, region_of
 from tpuplane_twin.gcp.schema import Json
@@ -71,6 +72,7 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
     pool["podIpv4CidrSize"] = pod_cidr_size(int(pool["maxPodsConstraint"].get("maxPodsPerNode", _PODS_PER_NODE)))
     if placement:
         pool["placementPolicy"] = placement
+    pool[GROUPS] = group_names(cluster["name"], pool)
     check_machine(pool)
     return pool
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tpuplane_twin.gcp.backend import Numbers, capacity_of
-from tpuplane_twin.gcp.container.names import group_name
+from tpuplane_twin.gcp.container.names import GROUPS, instance_name
 from tpuplane_twin.gcp.locations import machines
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -35,14 +35,13 @@ def shortage(store: Store, key: str, pool: Json, wanted: Numbers) -> str | None:
             names = ", ".join(pool["config"]["reservationAffinity"]["values"])
             detail = f"Specified reservations [{names}] do not have available resources for the request."
             return f"Google Compute Engine: {detail}"
-        return _stockout(key, zone, len(numbers))
+        return _stockout(key, zone, instance_name(pool[GROUPS][zone], "0000"), len(numbers))
     return None
 
 
-def _stockout(key: str, zone: str, nodes: int) -> str:
+def _stockout(key: str, zone: str, instance: str, nodes: int) -> str:
     """GKE's words: hashicorp/terraform-provider-google#10121, tranquilitybase-io/tb-gcp#589."""
-    _, project, _, _, _, cluster, _, pool = key.split("/")
-    instance = f"{group_name(cluster, pool, zone).removesuffix('-grp')}-0000"
+    project = key.split("/")[1]
     return (
         f"Google Compute Engine: Not all instances running in IGM after 35.191006793s. Expected {nodes}, running 0, "
         f"transitioning {nodes}. Current errors: [GCE_STOCKOUT]: Instance '{instance}' creation failed: The zone "

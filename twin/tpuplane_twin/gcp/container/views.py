@@ -13,7 +13,7 @@ def pool_view(key: str, pool: Json) -> Json:
     view = {
         **pool,
         "selfLink": self_link(key),
-        "instanceGroupUrls": group_urls(key, pool["locations"]),
+        "instanceGroupUrls": list(group_urls(key, pool).values()),
     }
     # The autoscaler's work is no change of the configuration: nobody's update may fail because of it.
     configured = {field: value for field, value in view.items() if field != NODES}
