@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import aiohttp
 import pytest
+from googleapiclient.discovery_cache import get_static_doc
 from tpuplane_twin.gcp.discovery import Document
+from tpuplane_twin.gcp.locations import data
 from twin_api import CLUSTERS, COMPUTE, PROJECT_PATH, Api, cluster_body
 
 pytestmark = pytest.mark.twin
@@ -52,6 +56,36 @@ async def test_an_unknown_field_is_refused_as_google_refuses_it(project: Api) ->
 )
 async def test_wrong_types_are_refused(cluster: Api, pool: dict[str, object], message: str) -> None:
     assert await cluster.refused("POST", f"{CLUSTERS}/c1/nodePools", {"nodePool": pool}, 400) == message
+
+
+async def test_what_the_official_provider_sends_beyond_the_documents_is_accepted_and_not_kept(api: Api) -> None:
+    network, router = f"{COMPUTE}/global/networks", f"{COMPUTE}/regions/us-central1/routers"
+    routing = {"routingMode": "REGIONAL", "bgpBestPathSelectionMode": "LEGACY"}
+    asked = {"name": "n", "autoCreateSubnetworks": False}
+    await api.call("POST", network, {**asked, "routingConfig": {**routing, "deleteBgpAlwaysCompareMed": False}})
+    await api.call("PATCH", f"{network}/n", {"mtu": 8896, "fingerprint": None})
+    found = await api.call("GET", f"{network}/n")
+    assert (found["mtu"], found["routingConfig"], found.get("fingerprint")) == (8896, routing, None)
+    await api.call("POST", router, {"name": "r", "network": "projects/acme/global/networks/n"})
+    nat = {
+        "name": "out",
+        "natIpAllocateOption": "AUTO_ONLY",
+        "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES",
+    }
+    for ips in ([], None):
+        await api.call("PATCH", f"{router}/r", {"nats": [{**nat, "initialNatIps": ips}]})
+        (kept,) = (await api.call("GET", f"{router}/r"))["nats"]
+        assert nat.items() <= kept.items()
+        assert "initialNatIps" not in kept
+
+
+@pytest.mark.parametrize(
+    ("service", "version"), [(name, version) for name in data("undocumented_fields") for version in ("v1", "beta")]
+)
+def test_undocumented_fields_are_in_no_document(service: str, version: str) -> None:
+    schemas = json.loads(str(get_static_doc(service, version)))["schemas"]
+    for message, fields in data("undocumented_fields")[service].items():
+        assert not fields.keys() & schemas[message]["properties"].keys()
 
 
 async def test_output_fields_and_null_are_ignored_and_numbers_may_be_strings(cluster: Api) -> None:

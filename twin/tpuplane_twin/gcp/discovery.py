@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from googleapiclient.discovery_cache import get_static_doc
 
+from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.schema import Json, Schemas
 
 
@@ -53,6 +54,8 @@ class Document:
         if text is None:
             raise LookupError(f"google-api-python-client carries no discovery document for {service} {version}")
         raw: Json = json.loads(text)
+        for message, fields in data("undocumented_fields").get(service, {}).items():
+            raw["schemas"][message]["properties"] |= {name: {"readOnly": True} for name in fields}
         self.methods = {method.id: method for method in _methods(raw, version)}
         self.schemas = Schemas(f"google.{service}.{version}", raw["schemas"])
         self.common_query = frozenset(raw["parameters"])
