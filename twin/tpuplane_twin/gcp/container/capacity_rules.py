@@ -60,34 +60,18 @@ def flex_without_reservation(context: PoolContext) -> str | None:
     """Flex-start capacity never comes from a reservation."""
     if not context.flex_start or _affinity(context) == "NO_RESERVATION":
         return None
-    return "Flex-start node pools need reservation affinity NO_RESERVATION."
-
-
-def flex_without_repair(context: PoolContext) -> str | None:
-    """A flex-start node that fails is gone; GKE does not repair it."""
-    if not context.flex_start or not context.pool["management"].get("autoRepair"):
-        return None
-    return "Auto_repair must be false for flex-start node pools."
+    return "Flex start node pools don't support reservations: set reservation affinity NO_RESERVATION."
 
 
 def flex_from_zero(context: PoolContext) -> str | None:
-    """Flex-start nodes come when pods ask for them: autoscaled from zero."""
+    """Flex-start nodes come when pods ask for them."""
     if not context.flex_start:
         return None
-    if context.pool.get("initialNodeCount") or context.autoscaling is None:
-        return "Flex-start node pools need autoscaling and an initial node count of 0."
-    if context.limit("minNodeCount") or context.limit("totalMinNodeCount"):
-        return "Flex-start node pools need a minimum node count of 0."
+    if context.autoscaling is None:
+        return "Flex start node pools require autoscaling enabled."
+    if context.pool.get("initialNodeCount"):
+        return "Flex start node pools require initial node count to be set to 0."
     return None
-
-
-def location_policy_any(context: PoolContext) -> str | None:
-    """Capacity that is waited for comes from wherever it appears."""
-    if not (context.flex_start or context.queued):
-        return None
-    if (context.autoscaling or {}).get("locationPolicy") == "ANY":
-        return None
-    return "Flex-start and queued provisioning node pools need autoscaling location policy ANY."
 
 
 def flex_duration(context: PoolContext) -> str | None:
@@ -112,18 +96,10 @@ def flex_version(context: PoolContext) -> str | None:
 
 
 def flex_generation(context: PoolContext) -> str | None:
-    """Flex-start does not offer every generation, nor in every zone."""
-    if not context.flex_start or context.tpu is None:
+    """Flex-start does not offer every generation."""
+    if not context.flex_start or context.tpu is None or context.tpu[0].flex_start:
         return None
-    generation = context.tpu[0]
-    if not generation.flex_start:
-        return f"Flex-start is not supported for machine type {context.config['machineType']}."
-    offered = catalogue().zones(generation.name, flex_start=True)
-    missing = [zone for zone in context.zones if zone not in offered]
-    if missing:
-        machine = context.config["machineType"]
-        return f"Flex-start is not supported for machine type {machine} in zone {', '.join(missing)}."
-    return None
+    return f"Flex-start is not supported for machine type {context.config['machineType']}."
 
 
 def queued_generation(context: PoolContext) -> str | None:
@@ -145,7 +121,7 @@ def queued_from_zero(context: PoolContext) -> str | None:
     if not context.queued:
         return None
     if _affinity(context) != "NO_RESERVATION":
-        return "Queued provisioning node pools need reservation affinity NO_RESERVATION."
+        return "Queued_provisioning requires reservation affinity to be set to none."
     least = context.limit("minNodeCount") or context.limit("totalMinNodeCount")
     if context.autoscaling is None or least or context.pool.get("initialNodeCount"):
         return "Queued provisioning node pools need autoscaling and an initial and minimum node count of 0."

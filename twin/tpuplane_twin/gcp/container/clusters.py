@@ -13,7 +13,7 @@ from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
 from tpuplane_twin.gcp.container.merge import overlay
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL, check_name, cluster_key, find_cluster
 from tpuplane_twin.gcp.container.pool_context import PoolContext
-from tpuplane_twin.gcp.container.pool_defaults import check_zones, complete_pool
+from tpuplane_twin.gcp.container.pool_defaults import check_zones, complete_pool, complete_slice
 from tpuplane_twin.gcp.container.views import cluster_view
 from tpuplane_twin.gcp.errors import already_exists, failed_precondition, invalid, not_served
 from tpuplane_twin.gcp.locations import check_location
@@ -53,7 +53,9 @@ class Clusters:
         for pool in pools:
             check_service_account(self._store, project, pool)
             check_boot_disk_key(self._store, project, location, pool)
-            pool_rules.check(PoolContext.within(self._store, key, cluster, pool))
+            context = PoolContext.within(self._store, key, cluster, pool)
+            complete_slice(context)
+            pool_rules.check(context)
         self._store.put(CLUSTER, key, cluster)
         for pool in pools:
             self._store.put(POOL, f"{key}/nodePools/{pool['name']}", pool)

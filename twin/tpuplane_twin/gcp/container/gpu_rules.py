@@ -14,6 +14,8 @@ def accelerator(context: PoolContext) -> str | None:
         name, count = asked.get("acceleratorType", ""), int(asked.get("acceleratorCount", 0))
         if machine == "e2-medium":
             return "Cannot use default machine type (e2-medium) with GPUs; choose a different machine type."
+        if gpu is None and machine.startswith("n1-"):
+            return f'The twin has no GPUs that are attached to N1 machines; GKE attaches "{name}" to "{machine}".'
         if gpu is None:
             return f'Accelerator type "{name}" cannot be attached to machine type "{machine}".'
         if (name, count) != (gpu.accelerator.name, gpu.gpus):

@@ -20,7 +20,7 @@ from tpuplane_twin.gcp.container.names import (
     pool_key,
 )
 from tpuplane_twin.gcp.container.pool_context import PoolContext
-from tpuplane_twin.gcp.container.pool_defaults import check_machine, check_zones, complete_pool
+from tpuplane_twin.gcp.container.pool_defaults import check_machine, check_zones, complete_pool, complete_slice
 from tpuplane_twin.gcp.container.views import pool_view
 from tpuplane_twin.gcp.errors import ApiError, already_exists, failed_precondition, invalid, not_served
 from tpuplane_twin.gcp.operations import Operations
@@ -83,6 +83,7 @@ class NodePools:
         check_service_account(self._store, call.params["projectsId"], pool)
         check_boot_disk_key(self._store, call.params["projectsId"], cluster["location"], pool)
         context = PoolContext.of(self._store, cluster_name, pool)
+        complete_slice(context)
         pool_rules.check(context)
         if (context.workload_policy or {}).get("acceleratorTopologyMode") == "PROVISION_ONLY":
             pool[CUBE] = True

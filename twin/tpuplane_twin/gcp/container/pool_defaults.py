@@ -7,6 +7,7 @@ from tpuplane.gpu import GpuMachine
 from tpuplane_twin.gcp.backend import pod_cidr_size
 from tpuplane_twin.gcp.container.merge import overlay
 from tpuplane_twin.gcp.container.names import GROUPS, group_names
+from tpuplane_twin.gcp.container.pool_context import PoolContext
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import default_zones, is_zone, machine_in, machines, region_of
 from tpuplane_twin.gcp.schema import Json
@@ -50,10 +51,6 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
     if "workloadMetadataConfig" not in config and cluster.get("workloadIdentityConfig", {}).get("workloadPool"):
         config["workloadMetadataConfig"] = {"mode": "GKE_METADATA"}
     on_channel = cluster.get("releaseChannel", {}).get("channel", "UNSPECIFIED") != "UNSPECIFIED"
-    placement = dict(asked.get("placementPolicy", {}))
-    if placement.get("policyName"):
-        # GKE stores a named policy without a type (vllm-project/ci-infra#547).
-        placement.pop("type", None)
     pool: Json = {
         **asked,
         "config": config,
@@ -70,11 +67,28 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
         "status": "PROVISIONING",
     }
     pool["podIpv4CidrSize"] = pod_cidr_size(int(pool["maxPodsConstraint"].get("maxPodsPerNode", _PODS_PER_NODE)))
-    if placement:
-        pool["placementPolicy"] = placement
     pool[GROUPS] = group_names(cluster["name"], pool)
     check_machine(pool)
     return pool
+
+
+def complete_slice(context: PoolContext) -> None:
+    """Fill in what GKE works out for a TPU slice: how it is placed, its topology and its number of hosts."""
+    pool, placement = context.pool, context.placement
+    if context.tpu is None:
+        return
+    if context.workload_policy and context.topology:
+        # Stored with its topology and without a type: vllm-project/ci-infra#547.
+        placement.pop("type", None)
+        placement["tpuTopology"] = context.topology
+    elif context.multi_host:
+        # GKE makes the compact policy that `--tpu-topology` asks for: vllm-project/ci-infra#547.
+        placement.setdefault("type", "COMPACT")
+    if placement:
+        pool["placementPolicy"] = placement
+    if context.multi_host and context.autoscaling is None and not pool["initialNodeCount"]:
+        # https://docs.cloud.google.com/sdk/gcloud/reference/container/node-pools/create#--num-nodes
+        pool["initialNodeCount"] = context.hosts
 
 
 def _accelerators(asked: list[Json], machine: GpuMachine) -> list[Json]:

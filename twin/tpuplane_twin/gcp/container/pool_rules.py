@@ -1,4 +1,4 @@
-"""Every rule that a node pool must meet, in one table: id, source, and the function that words the refusal."""
+"""Every rule that a node pool must meet, in one table: id, source, and the function that words the rejection."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Check = Callable[[PoolContext], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`check` answers the message of the refusal, None where the pool meets the rule.
+    """`check` answers the message of the rejection, None where the pool meets the rule.
 
-    Sources: ca = GoogleCloudPlatform/cluster-autoscaler, xpk = AI-Hypercomputer/xpk, toolkit =
-    GoogleCloudPlatform/cluster-toolkit, doc_* = GKE's documentation, others a public issue with GKE's own message.
+    `source` says who reports that GKE rejects it: a reference, Google's own clients, or an issue with GKE's message.
+    A rule without such a source is no rule here, because a twin that is stricter than GKE is wrong.
     """
 
     id: str
@@ -29,55 +29,76 @@ class Rule:
     check: Check
 
 
-# Refused when the request is made (400 INVALID_ARGUMENT). The order is the order in which users meet them.
+_GITHUB = "https://github.com"
+_DOCS = "https://docs.cloud.google.com/kubernetes-engine/docs"
+_REFERENCE = f"{_DOCS}/reference/rest/v1/projects.locations.clusters.nodePools"
+_GPU_DOCS = "https://docs.cloud.google.com/compute/docs/gpus"
+_AUTOSCALER = f"{_GITHUB}/GoogleCloudPlatform/cluster-autoscaler/tree/main/pkg/cloudprovider/gke"
+_TOOLKIT = f"{_GITHUB}/GoogleCloudPlatform/cluster-toolkit/blob/main/modules/compute/gke-node-pool/main.tf"
+_TERRAFORM = f"{_GITHUB}/hashicorp/terraform-provider-google/issues"
+
+# Rejected when the request is made (400 INVALID_ARGUMENT). The order is the order in which users meet them.
 RULES = (
-    Rule("topology", "ca, doc_gke_tpus", slices.topology),
-    Rule("min-version", "doc_gke_tpus, doc_tpu7x", slices.min_version),
-    Rule("placement-single", "ca, keras-team/kinetic", slices.placement_single),
-    Rule("placement-multi", "ca, xpk, toolkit", slices.placement_multi),
-    Rule("placement-policy", "xpk, toolkit, doc_tpu7x", slices.placement_policy),
-    Rule("single-zone", "ca, doc_gke_tpus", slices.single_zone),
-    Rule("autoscaling-limits", "GKE's NodePoolAutoscaling reference", capacity.autoscaling_limits),
-    Rule("atomic-scale", "vllm-project/ci-infra#545, ca, xpk", slices.atomic_scale),
-    Rule("node-count", "toolkit, xpk", slices.node_count),
-    Rule("provision-only", "toolkit, xpk", slices.provision_only),
-    Rule("no-blue-green", "toolkit", slices.no_blue_green),
-    Rule("boot-disk", "ca", slices.boot_disk),
-    Rule("multi-networking", "doc_multi_network", slices.multi_networking),
-    Rule("auto-upgrade", "terraform-google-modules/terraform-google-kubernetes-engine#682", capacity.auto_upgrade),
-    Rule("spot-no-reservation", "toolkit", capacity.spot_without_reservation),
-    Rule("reservation-specific", "xpk, toolkit", capacity.specific_reservation),
-    Rule("flex-not-spot", "toolkit", capacity.flex_not_spot),
-    Rule("flex-no-reservation", "toolkit, xpk", capacity.flex_without_reservation),
-    Rule("flex-auto-repair", "toolkit", capacity.flex_without_repair),
-    Rule("flex-no-static", "toolkit, xpk", capacity.flex_from_zero),
-    Rule("location-policy-any", "xpk, toolkit, doc_flex", capacity.location_policy_any),
-    Rule("flex-duration", "xpk, doc_flex", capacity.flex_duration),
-    Rule("flex-versions", "doc_flex", capacity.flex_version),
-    Rule("flex-generations", "doc_flex, ca", capacity.flex_generation),
-    Rule("queued-generations", "xpk#900 (GKE's words), toolkit#5218", capacity.queued_generation),
-    Rule("queued-not-spot", "toolkit", capacity.queued_not_spot),
-    Rule("queued", "xpk, ca", capacity.queued_from_zero),
-    Rule("gpu-accelerator", "terraform-provider-google#8387 (GKE's words), ca", gpus.accelerator),
-    Rule("gpu-partition", "ca", gpus.partition),
-    Rule("gpu-sharing", "ca", gpus.sharing),
-    Rule("gpu-local-ssds", "ca", gpus.local_ssds),
-    Rule("gpu-flex", "ca", gpus.flex_machine),
-    Rule("gpu-compact-zone", "toolkit", gpus.compact_zone),
-    Rule("gpu-compact-nodes", "ca", gpus.compact_nodes),
-    Rule("gpu-compact-queued", "toolkit", gpus.compact_queued),
-    Rule("gpu-compact-flex", "toolkit", gpus.compact_flex),
+    Rule("topology", f"{_AUTOSCALER}/gkeclient (NewInvalidTpuTopologyError)", slices.topology),
+    Rule("min-version", f"{_DOCS}/concepts/plan-tpus", slices.min_version),
+    Rule("placement-single", f"{_GITHUB}/AI-Hypercomputer/xpk/pull/825 (GKE's words)", slices.placement_single),
+    Rule("placement-policy", f"{_REFERENCE}#PlacementPolicy", slices.placement_policy),
+    Rule("single-zone", f"{_DOCS}/how-to/compact-placement", slices.single_zone),
+    Rule("autoscaling-limits", f"{_REFERENCE}#NodePoolAutoscaling", capacity.autoscaling_limits),
+    Rule("atomic-scale", f"{_GITHUB}/vllm-project/ci-infra/pull/545 (GKE's words)", slices.atomic_scale),
+    Rule("node-count", f"{_DOCS}/how-to/tpus", slices.node_count),
+    Rule("provision-only", f"{_TOOLKIT}, {_DOCS}/how-to/use-gke-dynamic-slicing", slices.provision_only),
+    Rule("no-blue-green", _TOOLKIT, slices.no_blue_green),
+    Rule("boot-disk", "https://docs.cloud.google.com/compute/docs/disks/hyperdisks", slices.boot_disk),
+    Rule("multi-networking", f"{_DOCS}/how-to/setup-multinetwork-support-for-pods", slices.multi_networking),
+    Rule(
+        "auto-upgrade",
+        f"{_GITHUB}/terraform-google-modules/terraform-google-kubernetes-engine/issues/682 (GKE's words)",
+        capacity.auto_upgrade,
+    ),
+    Rule(
+        "spot-no-reservation",
+        f"{_GITHUB}/GoogleCloudPlatform/cluster-toolkit/pull/4531",
+        capacity.spot_without_reservation,
+    ),
+    Rule("reservation-specific", f"{_REFERENCE}#ReservationAffinity", capacity.specific_reservation),
+    Rule("flex-not-spot", _TOOLKIT, capacity.flex_not_spot),
+    Rule("flex-no-reservation", f"{_DOCS}/concepts/dws (GKE's words)", capacity.flex_without_reservation),
+    Rule("flex-no-static", f"{_DOCS}/concepts/dws (GKE's words)", capacity.flex_from_zero),
+    Rule("flex-duration", f"{_AUTOSCALER}/../../autoprovisioning/injection.go", capacity.flex_duration),
+    Rule("flex-versions", f"{_DOCS}/concepts/dws", capacity.flex_version),
+    Rule("flex-generations", f"{_DOCS}/concepts/dws", capacity.flex_generation),
+    Rule(
+        "queued-generations",
+        f"{_GITHUB}/AI-Hypercomputer/xpk/pull/900 (GKE's words)",
+        capacity.queued_generation,
+    ),
+    Rule("queued-not-spot", _TOOLKIT, capacity.queued_not_spot),
+    Rule("queued", f"{_TERRAFORM}/18341 (GKE's words), {_DOCS}/how-to/provisioningrequest", capacity.queued_from_zero),
+    Rule("gpu-accelerator", f"{_TERRAFORM}/8387 (GKE's words), {_GPU_DOCS}", gpus.accelerator),
+    Rule("gpu-partition", f"{_DOCS}/how-to/gpus-multi", gpus.partition),
+    Rule("gpu-sharing", f"{_DOCS}/how-to/timesharing-gpus", gpus.sharing),
+    Rule("gpu-local-ssds", "https://docs.cloud.google.com/compute/docs/disks/local-ssd", gpus.local_ssds),
+    Rule("gpu-flex", f"{_DOCS}/concepts/dws", gpus.flex_machine),
+    Rule("gpu-compact-zone", _TOOLKIT, gpus.compact_zone),
+    Rule("gpu-compact-nodes", f"{_DOCS}/how-to/compact-placement", gpus.compact_nodes),
+    Rule("gpu-compact-queued", _TOOLKIT, gpus.compact_queued),
+    Rule("gpu-compact-flex", _TOOLKIT, gpus.compact_flex),
 )
 
-# GKE takes these requests; Compute Engine refuses later, so the operation fails and the pool ends in ERROR.
+# GKE takes these requests; Compute Engine rejects later, so the operation fails and the pool ends in ERROR.
 LATE_RULES = (
-    Rule("placement-tpu7x", "vllm-project/ci-infra#547", slices.workload_policy_needed),
-    Rule("gang-size", "AI-Hypercomputer/xpk#751", slices.gang_size),
+    Rule(
+        "placement-tpu7x",
+        f"{_GITHUB}/vllm-project/ci-infra/pull/547 (Compute Engine's words)",
+        slices.workload_policy_needed,
+    ),
+    Rule("gang-size", f"{_GITHUB}/AI-Hypercomputer/xpk/issues/751 (Compute Engine's words)", slices.gang_size),
 )
 
 
 def check(context: PoolContext) -> None:
-    """Refuse a pool that breaks a rule of `RULES`."""
+    """Reject a pool that breaks a rule of `RULES`."""
     for rule in RULES:
         message = rule.check(context)
         if message is not None:
@@ -91,7 +112,7 @@ def refused_by_compute_engine(store: Store, cluster: str, pool: Json) -> str | N
 
 
 def resize_refused(context: PoolContext, nodes: int) -> str | None:
-    """Why a pool cannot be resized (rule immutable-size, doc_gke_tpus), None if it can."""
+    """Why a pool cannot be resized, None if it can: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/tpus."""
     if not context.multi_host or nodes == int(context.pool.get("initialNodeCount", 0)):
         return None
     return (

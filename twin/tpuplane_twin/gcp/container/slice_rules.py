@@ -10,9 +10,6 @@ from tpuplane_twin.gcp.container.pool_context import PoolContext
 def topology(context: PoolContext) -> str | None:
     """The topology exists for the generation, and the machine type divides it."""
     if context.tpu is None:
-        if context.placement.get("tpuTopology"):
-            machine = context.config["machineType"]
-            return f'TPU topology cannot be used with machine type "{machine}": it has no TPU.'
         return None
     generation, machine_type = context.tpu
     if not context.topology:
@@ -41,35 +38,27 @@ def min_version(context: PoolContext) -> str | None:
 
 
 def placement_single(context: PoolContext) -> str | None:
-    """A single-host pool has no topology in its placement policy."""
+    """A pool of a machine type that is a slice by itself names no topology; nor does one host of tpu7x.
+
+    v5e and v6e machines of four chips may name their 2x2, as many public runbooks do.
+    """
     if context.tpu is None or context.hosts != 1 or not context.topology:
         return None
+    generation, machine = context.tpu
+    if not machine.single_host_only and generation.placement != "workload-policy":
+        return None
     return (
-        f"TPU topology {context.topology} of machine type {context.tpu[1].name} is a single-host slice: "
-        "placement_policy must not be set."
+        "TPU topology can't be specified with single-host TPU slice pool; please remove the tpu_topology from the node"
+        " pool creation request."
     )
 
 
-def placement_multi(context: PoolContext) -> str | None:
-    """A multi-host slice is placed COMPACT, or by a named policy."""
-    placement = context.placement
-    if not context.multi_host or placement.get("policyName") or placement.get("type") == "COMPACT":
-        return None
-    return f"TPU topology {context.topology} needs placement_policy.type COMPACT."
-
-
 def placement_policy(context: PoolContext) -> str | None:
-    """A named policy exists in the cluster's region and carries the same topology."""
+    """A named policy exists in the cluster's region."""
     name = context.placement.get("policyName")
-    if not name:
+    if not name or context.workload_policy is not None:
         return None
-    if context.workload_policy is None:
-        return f"Resource policy {name} not found in project {context.project} and the cluster's region."
-    carried = context.workload_policy.get("acceleratorTopology")
-    asked = context.placement.get("tpuTopology")
-    if asked and carried and asked != carried:
-        return f"TPU topology {asked} differs from accelerator topology {carried} of resource policy {name}."
-    return None
+    return f"Resource policy {name} not found in project {context.project} and the cluster's region."
 
 
 def single_zone(context: PoolContext) -> str | None:
@@ -93,7 +82,7 @@ def atomic_scale(context: PoolContext) -> str | None:
 
 
 def node_count(context: PoolContext) -> str | None:
-    """A fixed slice has exactly its hosts; an autoscaled one may start at zero. Workload policies: see `gang_size`."""
+    """A slice has exactly its hosts; an autoscaled one may start at zero. Workload policies: see `gang_size`."""
     if not context.multi_host or context.placement.get("policyName"):
         return None
     count = int(context.pool.get("initialNodeCount", 0))
