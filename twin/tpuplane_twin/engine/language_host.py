@@ -30,7 +30,6 @@ from pulumi.runtime.proto import language_pb2, language_pb2_grpc, plugin_pb2
 from tpuplane_twin.engine import program
 from tpuplane_twin.engine.environments import NoEnvironment, PluginPackage, PythonEnvironment, find_environment
 from tpuplane_twin.engine.processes import Children, outputs
-from tpuplane_twin.paths import cache_root
 
 # The engine's own limit: a program's configuration and a schema can be large.
 _MAX_MESSAGE = 400 * 1024 * 1024
@@ -120,9 +119,7 @@ class PythonLanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         if not any((parent / "pyproject.toml").is_file() for parent in (folder, *folder.parents)):
             yield language_pb2.InstallDependenciesResponse(stdout=b"No pyproject.toml: nothing to install\n")
             return
-        # `make` puts a uv of its own into the tool cache where there is none.
-        own = cache_root() / "uv" / "bin"
-        uv = os.environ.get("UV") or shutil.which("uv") or shutil.which("uv", path=str(own))
+        uv = os.environ.get("UV") or shutil.which("uv")
         if uv is None:
             context.abort(
                 grpc.StatusCode.FAILED_PRECONDITION,

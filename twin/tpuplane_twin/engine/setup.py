@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tpuplane_twin.engine.plugins import install_plugin, remove_plugin
 from tpuplane_twin.files import link_atomic
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.paths import TwinPaths, cache_root
 from tpuplane_twin.tools import Tools, catalogue
 
 # Not a secret. Pulumi keeps the passphrase's salt in the stack file, which is checked in: a passphrase of each twin's
@@ -26,7 +26,7 @@ def pulumi_home(paths: TwinPaths) -> Path:
 
 
 def install_engine(paths: TwinPaths, tools: Tools) -> Path:
-    """Put `pulumi` into the twin's `bin` and set up its home and backend; returns the command.
+    """Put `pulumi`, and the project's uv, into the twin's `bin` and set up its home and backend; returns the command.
 
     `tools` must hold the tool "pulumi". An official Pulumi brings its own language hosts; beside a built one this
     package's for Python is installed, run by the Python that runs this, and the built one for YAML where `tools` holds
@@ -45,6 +45,9 @@ def install_engine(paths: TwinPaths, tools: Tools) -> Path:
         install_plugin(home, "language", "yaml", source.version.removeprefix("v"), [tools.binary(_YAML)])
     else:
         remove_plugin(home, "language", "yaml")
+    # `make` puts a uv into the tool cache where PATH has none that is new enough; language hosts look for it on PATH.
+    if (uv := cache_root() / "uv" / "bin" / "uv").exists():
+        link_atomic(paths.bin / uv.name, uv)
     command = paths.bin / "pulumi"
     link_atomic(command, tools.binary("pulumi"))
     return command
