@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from aiohttp import web
 from tpuplane.tpu import SliceError, catalogue
 
@@ -16,9 +18,11 @@ from tpuplane_twin.gcp.locations import is_zone
 class Faults:
     """The routes below /twin that bring faults about."""
 
-    def __init__(self, store: Store, app: web.Application) -> None:
+    def __init__(self, store: Store, app: web.Application, backoff: Callable[[], list[Json]] = list) -> None:
+        """`backoff` answers the pools that the autoscalers leave alone."""
         self._store = store
         self._app = app
+        self._backoff = backoff
 
     def serve(self) -> None:
         """Add the routes to the application."""
@@ -27,9 +31,13 @@ class Faults:
         self._app.router.add_delete("/twin/stockouts", answering(self._clear))
         self._app.router.add_post("/twin/reclaim", answering(self._reclaim))
 
+    def shortages(self) -> Json:
+        """The stockouts, and the pools that the autoscalers leave alone, for a stockout or another failure."""
+        return {"stockouts": self._store.values(STOCKOUT), "backoff": self._backoff()}
+
     async def _stockouts(self, asked: Json) -> Json:
         del asked
-        return {"stockouts": self._store.values(STOCKOUT)}
+        return self.shortages()
 
     async def _add(self, asked: Json) -> Json:
         """From now on there is no capacity of a generation in a zone, or none bought in one way."""
@@ -38,15 +46,15 @@ class Faults:
             if field not in stockout:
                 raise Refused(f"a stockout is of a generation in a zone, and no {field} is given")
         self._store.put(STOCKOUT, stockout_key(**stockout), stockout)
-        return {"stockouts": self._store.values(STOCKOUT)}
+        return self.shortages()
 
     async def _clear(self, asked: Json) -> Json:
-        """There is capacity again: of what is named, or everywhere."""
+        """There is capacity again: of what is named, or everywhere. As on GKE, that ends no back-off."""
         wanted = _named(asked)
         for stockout in self._store.values(STOCKOUT):
             if wanted.items() <= stockout.items():
                 self._store.delete(STOCKOUT, stockout_key(**stockout))
-        return {"stockouts": self._store.values(STOCKOUT)}
+        return self.shortages()
 
     async def _reclaim(self, asked: Json) -> Json:
         """Compute Engine takes the hosts of a spot pool back."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Callable, Iterable
 
 import aiohttp
 import yaml
@@ -15,7 +13,6 @@ from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.pki import Authority
-from tpuplane_twin.cluster.pools import NodeSummary
 from tpuplane_twin.cluster.vpc import Vpc
 from tpuplane_twin.files import DiskFull, require_space, write_atomic
 from tpuplane_twin.gcp import BackendError, Endpoint
@@ -23,17 +20,9 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.paths import TwinPaths
 from tpuplane_twin.ports import NoPortFree, PortBook, PortTaken
 from tpuplane_twin.processes import ProcessFailed, ProcessManager
-from tpuplane_twin.queues import read_queues
-from tpuplane_twin.ray_progress import read_ray
 from tpuplane_twin.tools import Tools
 
-log = logging.getLogger(__name__)
-
-_Found = TypeVar("_Found")
-
 _EXPECTED = (aiohttp.ClientError, ClusterError, DiskFull, NoPortFree, OSError, PortTaken, ProcessFailed)
-
-_GLANCE = 5.0  # seconds: a status must not wait as long as work does for a server that is being restarted
 
 # etcd alone lays out 128 MiB before its first entry; the rest is its data and the logs of a first day.
 _CLUSTER_MIB = 400
@@ -109,39 +98,6 @@ class Fleet:
         """The twin's own client of the cluster's API server; None while nothing of it runs."""
         plane = self._planes.get(context_name(cluster))
         return plane.api if plane is not None else None
-
-    async def nodes(self, context: str) -> dict[str, NodeSummary]:
-        """The nodes by pool, as the cluster itself counts them; empty while it does not serve."""
-        return await self._glance(context, lambda plane, _: plane.nodes(), {})
-
-    async def queues(self, context: str) -> list[dict[str, Any]]:
-        """Kueue's queues with who holds and who waits; none while the cluster does not serve."""
-        return await self._glance(context, lambda _, api: read_queues(api), [])
-
-    async def ray(self, context: str) -> dict[str, Any] | None:
-        """How far Ray's pods are; None where they are simulated, or the cluster does not serve."""
-        if self._tools.ray is None:
-            return None
-        return await self._glance(context, lambda _, api: read_ray(api), None)
-
-    async def _glance(
-        self, context: str, read: Callable[[ControlPlane, Api], Awaitable[_Found]], nothing: _Found
-    ) -> _Found:
-        """What `read` finds; `nothing` while the cluster does not serve, and where its objects are not as foreseen.
-
-        Anybody may put an odd object into a cluster; the status of the twin, and all that waits for it, goes on.
-        """
-        plane = self._planes.get(context)
-        if plane is None or plane.api is None:
-            return nothing
-        try:
-            async with asyncio.timeout(_GLANCE):
-                return await read(plane, plane.api)
-        except (aiohttp.ClientError, ClusterError, OSError):
-            return nothing
-        except Exception:
-            log.exception("%s could not be read for the status", context)
-            return nothing
 
     async def close(self) -> None:
         """Stop every control plane; their data stays."""

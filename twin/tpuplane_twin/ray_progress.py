@@ -3,44 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
-
-import aiohttp
-
-from tpuplane_twin.cluster.api import Api, Object
-from tpuplane_twin.cluster.errors import ClusterError
 
 _RAY = "ray.io/cluster"
 
-
-async def read_ray(api: Api) -> dict[str, Any]:
-    """What `describe_ray` says of the cluster's Ray pods; of none where the cluster does not answer."""
-    try:
-        return describe_ray(await api.list("Pod", labelSelector=_RAY))
-    except (ClusterError, aiohttp.ClientError, OSError):
-        return describe_ray(())
+Object = Mapping[str, Any]
 
 
 def describe_ray(pods: Iterable[Object]) -> dict[str, Any]:
-    """How many pods there are, are ready and have ended, how often they started again, and what the others wait for."""
-    pods = list(pods)
+    """How many of Ray's pods are there and are ready, how often they started again, and what the others wait for."""
+    pods = [pod for pod in pods if _RAY in pod["metadata"].get("labels", {})]
     states = Counter(map(_state, pods))
-    over = ("ready", "ended")
     return {
         "pods": len(pods),
         "ready": states["ready"],
-        "ended": states["ended"],
         "restarts": sum(status.get("restartCount", 0) for pod in pods for status in _statuses(pod)),
-        "others": {state: count for state, count in sorted(states.items()) if state not in over},
+        "others": {state: count for state, count in sorted(states.items()) if state != "ready"},
     }
 
 
 def _state(pod: Object) -> str:
-    """`ready`, `ended`, or what the pod waits for, in Kubernetes' words."""
+    """`ready`, or what the pod waits for, in Kubernetes' words."""
     status = pod.get("status", {})
-    if status.get("phase") in ("Succeeded", "Failed"):
-        return "ended"
     if any(it["type"] == "Ready" and it["status"] == "True" for it in status.get("conditions", ())):
         return "ready"
     if not pod["spec"].get("nodeName"):

@@ -1,16 +1,18 @@
-"""What a twin says of itself: processes, clusters, pools with their slices and nodes, operations under way."""
+"""What a supervisor knows of its twin: processes, clusters and pools as Google's API has them, what is under way.
+
+What stands in a cluster is the cluster's own to say, and is asked by the command line (`cli/clusters.py`): thousands of
+nodes would keep the supervisor from its work.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from typing import Any
 
 import psutil
 from tpuplane.tpu import Slice, SliceError, catalogue
 
-from tpuplane_twin.cluster.pools import NodeSummary
-from tpuplane_twin.fleet import Fleet, context_of
+from tpuplane_twin.fleet import context_of
 from tpuplane_twin.gcp import Store, snapshot
 from tpuplane_twin.gcp.backend import capacity_of
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
@@ -20,11 +22,8 @@ from tpuplane_twin.processes import ProcessManager
 _MIB = 1024**2
 
 
-async def describe(store: Store, fleet: Fleet, processes: ProcessManager) -> dict[str, Any]:
-    """The machine-readable status: `processes`, `clusters` (with `nodePools`), `operations`.
-
-    All clusters are asked at once: one that does not answer costs seconds.
-    """
+def describe(store: Store, processes: ProcessManager) -> dict[str, Any]:
+    """The machine-readable status: `processes`, `clusters` (with `nodePools`), `operations`."""
     now = snapshot(store)
     return {
         "processes": [
@@ -37,7 +36,7 @@ async def describe(store: Store, fleet: Fleet, processes: ProcessManager) -> dic
             }
             for process in processes.status()
         ],
-        "clusters": await asyncio.gather(*(_cluster(store, fleet, cluster) for cluster in now.clusters)),
+        "clusters": [_cluster(store, cluster) for cluster in now.clusters],
         "operations": [
             {"name": it.name, "operationType": it.kind, "status": it.status, "target": it.target, "since": it.started}
             for it in now.operations
@@ -45,31 +44,24 @@ async def describe(store: Store, fleet: Fleet, processes: ProcessManager) -> dic
     }
 
 
-async def _cluster(store: Store, fleet: Fleet, cluster: ClusterStatus) -> dict[str, Any]:
-    context = context_of(cluster.project, cluster.location, cluster.name)
-    nodes, queues, progress = await asyncio.gather(fleet.nodes(context), fleet.queues(context), fleet.ray(context))
+def _cluster(store: Store, cluster: ClusterStatus) -> dict[str, Any]:
     key = f"projects/{cluster.project}/locations/{cluster.location}/clusters/{cluster.name}"
     stored = store.get(CLUSTER, key) or {}
     return {
         "name": cluster.name,
         "project": cluster.project,
         "location": cluster.location,
-        "context": context,
+        "context": context_of(cluster.project, cluster.location, cluster.name),
         "status": cluster.status,
         "message": cluster.message,
         "version": cluster.version,
         "endpoint": cluster.endpoint,
         "rayOperator": bool(stored.get("addonsConfig", {}).get("rayOperatorConfig", {}).get("enabled")),
-        "nodePools": [
-            _pool(pool, store.get(POOL, f"{key}/nodePools/{pool.name}") or {}, nodes.get(pool.name, NodeSummary()))
-            for pool in cluster.pools
-        ],
-        "queues": queues,
-        "ray": progress,
+        "nodePools": [_pool(pool, store.get(POOL, f"{key}/nodePools/{pool.name}") or {}) for pool in cluster.pools],
     }
 
 
-def _pool(pool: PoolStatus, stored: dict[str, Any], counted: NodeSummary) -> dict[str, Any]:
+def _pool(pool: PoolStatus, stored: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": pool.name,
         "status": pool.status,
@@ -79,7 +71,6 @@ def _pool(pool: PoolStatus, stored: dict[str, Any], counted: NodeSummary) -> dic
         "zones": list(pool.zones),
         "capacity": capacity_of(stored.get("config", {})),
         "nodes": pool.nodes,
-        "nodesReady": counted.ready,
         "chips": pool.chips,
     }
 

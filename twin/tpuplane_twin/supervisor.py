@@ -58,6 +58,7 @@ class Supervisor:
         self.ports = PortBook(paths.ports, others=others)
         self.processes = ProcessManager()
         tools = replace(ensure(), ray=ray.wanted())
+        self.real_ray = tools.ray is not None
         self.fleet = Fleet(paths, self.processes, self.ports, tools, token, self._report, twin_authority(paths))
         self.store = Store(paths.gcp / "state.db")
         self.app = create_app(self.store, self.fleet, token)
@@ -67,7 +68,8 @@ class Supervisor:
         )
         self.elasticity = Elasticity(self.store, self.fleet.client, actions, scale_down_after=scale_down_after())
         self.app.router.add_get("/twin/status", self._status)
-        Faults(self.store, self.app).serve()
+        self.faults = Faults(self.store, self.app, self.elasticity.backoff)
+        self.faults.serve()
         Given(self.store, self.app).serve()
         self.api = f"http://127.0.0.1:{self.ports.check(_API_PORT)}"
 
@@ -128,8 +130,9 @@ class Supervisor:
             "waiting": self.waiting,
             "pid": os.getpid(),
             "api": self.api,
+            "realRay": self.real_ray,
         }
-        return web.json_response(body | await describe(self.store, self.fleet, self.processes))
+        return web.json_response(body | describe(self.store, self.processes) | self.faults.shortages())
 
     def _report(self, waiting: str) -> None:
         if self.state == "starting":

@@ -146,7 +146,7 @@ def status(
 
     names: list[str | None] = [*context] if context else [None]
     try:
-        described = [Cluster(kubeconfig, name).describe() for name in names]
+        described = [Cluster(kubeconfig, name).read().described() for name in names]
     except (NoContext, Unreachable) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(USAGE if isinstance(error, NoContext) else UNREACHABLE) from None

@@ -21,7 +21,7 @@ Row = Mapping[str, Any]
 
 
 def print_clusters(clusters: Sequence[Row]) -> None:
-    """Print what `Cluster.describe` says of each."""
+    """Print what `Objects.described` says of each."""
     out = console()
     for index, cluster in enumerate(clusters):
         if index:
@@ -49,6 +49,10 @@ def _print_cluster(out: Console, cluster: Row) -> None:
         out.print("\n[bold]queues[/bold]")
         out.print(queue_table(queues))
 
+    if cluster["outsideQueues"]:
+        out.print("\n[bold]outside of queues[/bold]")
+        out.print(outside_table(cluster["outsideQueues"]))
+
 
 def queue_table(queues: Sequence[Row]) -> Table:
     """For each queue: its quotas, who holds which slices, who waits and why."""
@@ -58,16 +62,35 @@ def queue_table(queues: Sequence[Row]) -> Table:
         quotas = ", ".join(map(_share, queue["quotas"])) or "none of its own"
         table.add_row(f"[bold]{name}[/bold]", "", "", escape(queue["message"] or quotas))
         for work in queue["workloads"]:
-            where = (
-                f"in {work['cluster']}" if work["cluster"] else f"on {', '.join(work['nodePools']) or 'no node yet'}"
-            )
+            if work["state"] == "waiting":
+                state = _waits(work)
+            else:
+                state = f"in {work['cluster']}" if work["cluster"] else _placed(work)
             table.add_row(
                 f"  {escape(work['namespace'])}/{escape(work['job'])}",
                 work["priorityClass"] or str(work["priority"]),
                 _asked(work),
-                where if work["state"] == "admitted" else f"[yellow]waits[/yellow]: {escape(work['why'])}",
+                state,
             )
     return table
+
+
+def outside_table(jobs: Sequence[Row]) -> Table:
+    """Jobs outside of queues: what they ask for, where they are, and why they are not."""
+    table = Table("job", Column("asks for", justify="right"), "state", box=None, pad_edge=False)
+    for job in jobs:
+        table.add_row(f"{escape(job['namespace'])}/{escape(job['job'])}", _asked(job), _placed(job))
+    return table
+
+
+def _placed(work: Row) -> str:
+    """Where pods are, and why those without a node have none."""
+    pools = ", ".join(work["nodePools"])
+    return "; ".join(filter(None, (pools and f"on {pools}", work["why"] and _waits(work)))) or "on no node yet"
+
+
+def _waits(work: Row) -> str:
+    return f"[yellow]waits[/yellow]: {escape(work['why'])}"
 
 
 def _pool_table(pools: Sequence[Row]) -> Table:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from tpuplane.labels import GKE_POOL_LABEL, GPU, TPU
+from tpuplane.quantities import whole_or_part
 from tpuplane.status.objects import Object, asked
+from tpuplane.status.placing import Placing
 
 _WORKLOAD = "kueue.x-k8s.io/workload"
+_OF_KUEUE = ("kueue.x-k8s.io/podset", "kueue.x-k8s.io/managed")
 
 # What a pod says of the job it is part of, the outermost first.
 _JOB_LABELS = (
@@ -20,37 +24,84 @@ _JOB_LABELS = (
 )
 
 
-def pools_by_workload(pods: Iterable[Object], nodes: Iterable[Object]) -> dict[tuple[str, str], set[str]]:
-    """Node pools by namespace and name of the workload that Kueue admitted the pods for."""
-    held: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for pod, pool in _placed(pods, nodes):
+def pods_by_workload(pods: Iterable[Object]) -> dict[tuple[str, str], list[Object]]:
+    """Pods by namespace and name of the workload that Kueue admitted them for."""
+    held: dict[tuple[str, str], list[Object]] = defaultdict(list)
+    for pod in pods:
         workload = pod["metadata"].get("annotations", {}).get(_WORKLOAD)
         if workload is not None:
-            held[pod["metadata"]["namespace"], workload].add(pool)
+            held[pod["metadata"]["namespace"], workload].append(pod)
     return held
+
+
+def node_pools(nodes: Iterable[Object]) -> dict[str, str]:
+    """The node pool of each node that is of one."""
+    labels = ((it["metadata"]["name"], it["metadata"].get("labels", {})) for it in nodes)
+    return {name: of[GKE_POOL_LABEL] for name, of in labels if GKE_POOL_LABEL in of}
+
+
+def pools_of(pods: Iterable[Object], pool_of: Mapping[str, str]) -> list[str]:
+    """The node pools that pods sit on."""
+    return sorted({pool_of[name] for pod in pods if (name := pod["spec"].get("nodeName")) in pool_of})
 
 
 def jobs_by_pool(pods: Iterable[Object], nodes: Iterable[Object]) -> dict[str, list[str]]:
     """By node pool the jobs that hold chips or GPUs of it, as namespace/name."""
+    pool_of = node_pools(nodes)
     held: dict[str, set[str]] = defaultdict(set)
-    for pod, pool in _placed(pods, nodes):
-        if asked(pod, TPU) or asked(pod, GPU):
-            held[pool].add(f"{pod['metadata']['namespace']}/{_job(pod)}")
+    for pod in pods:
+        if (name := pod["spec"].get("nodeName")) in pool_of and _devices(pod):
+            held[pool_of[name]].add(f"{pod['metadata']['namespace']}/{job_of(pod)}")
     return {pool: sorted(jobs) for pool, jobs in held.items()}
 
 
-def _placed(pods: Iterable[Object], nodes: Iterable[Object]) -> Iterator[tuple[Object, str]]:
-    """Every pod that has its node, with the node's pool."""
-    pool_of = {it["metadata"]["name"]: it["metadata"].get("labels", {}).get(GKE_POOL_LABEL) for it in nodes}
+def outside_queues(pods: Iterable[Object], nodes: Iterable[Object], placing: Placing) -> list[dict[str, Any]]:
+    """Jobs that Kueue does not know, with pods that ask for chips or GPUs or have no node; rows as those of a queue."""
+    pool_of = node_pools(nodes)
+    jobs: dict[tuple[str, str], list[Object]] = defaultdict(list)
     for pod in pods:
-        pool = pool_of.get(pod["spec"].get("nodeName", ""))
-        if pool is not None:
-            yield pod, pool
+        if not _known_to_kueue(pod) and not _of_every_node(pod):
+            jobs[pod["metadata"]["namespace"], job_of(pod)].append(pod)
+    return [
+        {
+            "namespace": namespace,
+            "job": job,
+            "chips": _sum(members, TPU),
+            "gpus": _sum(members, GPU),
+            "cores": _sum(members, "cpu"),
+            "nodePools": pools_of(members, pool_of),
+            "why": placing.why(namespace, job, members),
+        }
+        for (namespace, job), members in sorted(jobs.items())
+        if any(_devices(pod) or not pod["spec"].get("nodeName") for pod in members)
+    ]
 
 
-def _job(pod: Object) -> str:
+def job_of(pod: Object) -> str:
+    """The name of the job that a pod is part of, the outermost one; of a pod that is alone its own."""
     metadata: Mapping[str, str] = pod["metadata"].get("labels", {})
     named = next((metadata[label] for label in _JOB_LABELS if metadata.get(label)), None)
-    owner: Mapping[str, str] = next(iter(pod["metadata"].get("ownerReferences", ())), {})
+    owner: Mapping[str, str] = next(_owners(pod), {})
     of_deployment = f"-{metadata.get('pod-template-hash')}"  # what a Deployment puts behind its own name
     return named or owner.get("name", "").removesuffix(of_deployment) or str(pod["metadata"]["name"])
+
+
+def _sum(pods: Iterable[Object], resource: str) -> int | float:
+    return whole_or_part(sum(asked(pod, resource) for pod in pods))
+
+
+def _devices(pod: Object) -> bool:
+    return bool(asked(pod, TPU) or asked(pod, GPU))
+
+
+def _known_to_kueue(pod: Object) -> bool:
+    metadata = pod["metadata"]
+    return _WORKLOAD in metadata.get("annotations", {}) or any(it in metadata.get("labels", {}) for it in _OF_KUEUE)
+
+
+def _of_every_node(pod: Object) -> bool:
+    return any(owner.get("kind") in ("DaemonSet", "Node") for owner in _owners(pod))
+
+
+def _owners(pod: Object) -> Iterator[Mapping[str, str]]:
+    yield from pod["metadata"].get("ownerReferences", ())

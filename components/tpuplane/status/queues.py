@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tpuplane.labels import GPU, TPU
 from tpuplane.quantities import thousandths, whole_or_part
-from tpuplane.status.holders import pools_by_workload
+from tpuplane.status.fitting import too_large
+from tpuplane.status.holders import node_pools, pods_by_workload, pools_of
 from tpuplane.status.objects import Object, asked, condition, is_true, message
+from tpuplane.status.placing import Placing
 from tpuplane.status.words import in_plain_words
 
 NO_QUEUE = ""
@@ -24,23 +26,40 @@ def describe_queues(
     workloads: Iterable[Object],
     pods: Iterable[Object],
     nodes: Iterable[Object],
+    *,
+    flavors: Iterable[Object] = (),
+    placing: Placing | None = None,
 ) -> list[dict[str, Any]]:
     """Each cluster queue with its quotas and its workloads, those that run first and then in the order of waiting.
 
     The objects are Kueue's, of v1beta1 or v1beta2, and Kubernetes' own, as the API server gives them. Jobs whose queue
-    is not there come last, under the name `NO_QUEUE`.
+    is not there come last, under the name `NO_QUEUE`. `placing` says why pods of admitted work have no node.
     """
-    nodes = list(nodes)
-    held = pools_by_workload(pods, nodes)
+    nodes, queues, placing = list(nodes), list(queues), placing or Placing()
+    held, pool_of = pods_by_workload(pods), node_pools(nodes)
+    flavor_of = {it["metadata"]["name"]: it for it in flavors}
+    offered = {
+        it["metadata"]["name"]: [
+            flavor_of.get(flavor["name"], {})
+            for group in _spec(it).get("resourceGroups", ())
+            for flavor in group["flavors"]
+        ]
+        for it in queues
+    }
     queue_of = {
         (_namespace(it), it["metadata"]["name"]): _spec(it).get("clusterQueue", NO_QUEUE) for it in local_queues
     }
     described: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for workload in sorted(workloads, key=_turn):
         if not is_true(workload, "Finished"):
-            place = (_namespace(workload), _spec(workload).get("queueName", ""))
-            pools = held.get((_namespace(workload), workload["metadata"]["name"]), set())
-            described[queue_of.get(place, NO_QUEUE)].append(_workload(workload, pools, nodes))
+            queue = queue_of.get((_namespace(workload), _spec(workload).get("queueName", "")), NO_QUEUE)
+            members = held.get((_namespace(workload), workload["metadata"]["name"]), [])
+            row = _workload(workload, pools_of(members, pool_of))
+            if row["state"] == "waiting":
+                row["why"] = _why(workload, too_large(workload, offered.get(queue, ()), nodes))
+            elif not row["cluster"]:
+                row["why"] = placing.why(row["namespace"], row["job"], members)
+            described[queue].append(row)
     rows = [
         {
             "name": queue["metadata"]["name"],
@@ -65,7 +84,7 @@ def _turn(workload: Object) -> tuple[bool, int, str]:
     return not running, 0 if running else -_priority(workload), workload["metadata"]["creationTimestamp"]
 
 
-def _workload(workload: Object, pools: set[str], nodes: Sequence[Object]) -> dict[str, Any]:
+def _workload(workload: Object, pools: list[str]) -> dict[str, Any]:
     owner = _owner(workload)
     running = is_true(workload, "Admitted")
     of_class = (_spec(workload).get("priorityClassRef") or {}).get("name")
@@ -79,10 +98,10 @@ def _workload(workload: Object, pools: set[str], nodes: Sequence[Object]) -> dic
         "gpus": _asked(workload, GPU),
         "cores": _asked(workload, "cpu"),
         "state": "admitted" if running else "waiting",
-        "nodePools": sorted(pools),
+        "nodePools": pools,
         "cluster": workload.get("status", {}).get("clusterName", ""),  # of MultiKueue: the worker that runs it
         "since": _since(workload, "Admitted" if running else "QuotaReserved"),
-        "why": "" if running else _why(workload, nodes),
+        "why": "",
         "message": "" if running else message(workload, "QuotaReserved"),
     }
 
@@ -94,28 +113,15 @@ def _owner(workload: Object) -> Mapping[str, Any]:
     return next(iter(workload["metadata"].get("ownerReferences", ())), {})
 
 
-def _why(workload: Object, nodes: Sequence[Object]) -> str:
+def _why(workload: Object, too_large: str) -> str:
     """What a waiting job is told: why it was put back, if it ran before, and what it lacks now."""
     parts = [message(workload, "Evicted")] if is_true(workload, "Evicted") else []
     if is_true(workload, "QuotaReserved"):
         parts += [f"has its quota, and waits for {it}" for it in _checks(workload)] or ["has its quota"]
     else:
-        said = message(workload, "QuotaReserved")
-        # Where Kueue places on hosts itself, no others come for the job.
-        too_large = _too_large(workload, nodes) if "topology" in said else ""
-        parts.append(too_large or said or "not looked at yet")
+        # Of a pod that is too large for every host Kueue says the same as of hosts in use.
+        parts.append(too_large or message(workload, "QuotaReserved") or "not looked at yet")
     return "; ".join(in_plain_words(part) for part in parts if part)
-
-
-def _too_large(workload: Object, nodes: Sequence[Object]) -> str:
-    """That no host of the right kind has the chips of a pod; Kueue says the same of it as of hosts in use."""
-    for pod in (it["template"] for it in _spec(workload).get("podSets", ())):
-        wanted = pod["spec"].get("nodeSelector", {}).items()
-        hosts = [it for it in nodes if wanted <= it["metadata"].get("labels", {}).items()]
-        most = max((thousandths(it.get("status", {}).get("capacity", {}).get(TPU, 0)) for it in hosts), default=0)
-        if 0 < most < (chips := asked(pod, TPU)):
-            return f"asks for {whole_or_part(chips)} chips in each pod, and its hosts have {whole_or_part(most)}"
-    return ""
 
 
 def _checks(workload: Object) -> Iterator[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -15,21 +16,30 @@ from typing import Any, Self
 import yaml
 
 from tpuplane.labels import QUEUE_LABEL
-from tpuplane.status.objects import Object
+from tpuplane.status.holders import outside_queues, pods_by_workload
+from tpuplane.status.objects import Object, is_true
+from tpuplane.status.placing import Placing
 from tpuplane.status.pools import describe_pools
 from tpuplane.status.queues import describe_queues
 from tpuplane.status.unqueued import JOB_KINDS, without_workload
 
-_NODES, _PODS = "/api/v1/nodes", "/api/v1/pods"
+_NODES, _PODS, _EVENTS = "/api/v1/nodes", "/api/v1/pods", "/api/v1/events"
 _KUEUE = "kueue.x-k8s.io"
 _VERSIONS = ("v1beta2", "v1beta1")  # those that `describe_queues` reads, the newest first
-_KUEUE_KINDS = {"queues": "clusterqueues", "local_queues": "localqueues", "workloads": "workloads"}
+_KUEUE_KINDS = {
+    "queues": "clusterqueues",
+    "local_queues": "localqueues",
+    "flavors": "resourceflavors",
+    "workloads": "workloads",
+}
 _QUEUED = {"labelSelector": QUEUE_LABEL}
 _PAGE = 500  # objects of an answer, as kubectl asks for them
 _TIMEOUT = (5, 60)  # seconds to connect, and for a page
 
 # Pods that are over hold nothing.
 _ALIVE = "status.phase!=Succeeded,status.phase!=Failed"
+# What is said of pods without a node, and of jobs without pods.
+_TELLING = ("type=Warning", "type=Normal,source=cluster-autoscaler")
 
 
 class Unreachable(Exception):
@@ -62,8 +72,8 @@ class Cluster:
             raise NoContext(f"{self._files} has {what}; allowed: {', '.join(names) or 'none'}")
         self.context: str = chosen
 
-    def describe(self) -> dict[str, Any]:
-        """What stands in the cluster now, as plain values; `queues` is None where Kueue is not installed.
+    def read(self) -> Objects:
+        """What stands in the cluster now.
 
         Raises:
             Unreachable: if the API server does not answer, or refuses.
@@ -72,12 +82,9 @@ class Cluster:
         with self._asking() as ask:
             nodes, pods = list(_pages(ask, _NODES)), list(_pages(ask, _PODS, fieldSelector=_ALIVE))
             kueue = _kueue(ask)
-            return {
-                "context": self.context,
-                "server": ask.client.configuration.host,
-                "nodePools": describe_pools(nodes, pods),
-                "queues": None if kueue is None else describe_queues(**kueue, pods=pods, nodes=nodes),
-            }
+            telling = _TELLING if _unplaced(pods, kueue) else ()
+            events = [it for selector in telling for it in _pages(ask, _EVENTS, fieldSelector=selector)]
+            return Objects(self.context, ask.client.configuration.host, nodes, pods, kueue, events)
 
     @contextmanager
     def _asking(self) -> Iterator[_Ask]:
@@ -111,8 +118,8 @@ class Cluster:
             return f"{host} refuses the credentials of context {self.context}: {error}; on GKE: gcloud auth login"
         if error.status == HTTPStatus.FORBIDDEN:
             return (
-                f"{host} refuses: {error}. Reading nodes, pods, jobs and Kueue's queues of all namespaces is needed; "
-                "on GKE roles/container.viewer has it"
+                f"{host} refuses: {error}. Reading nodes, pods, events, jobs and Kueue's queues of all namespaces is "
+                "needed; on GKE roles/container.viewer has it"
             )
         return f"{host} answers {error.status}: {error}"
 
@@ -127,6 +134,31 @@ class _Refused(Exception):
             said = "in no words of Kubernetes; is it an API server?"
         super().__init__(said)
         self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Kubernetes' objects of a cluster, as its API server gives them; `kueue` is None where that is not installed."""
+
+    context: str
+    server: str
+    nodes: list[Object]
+    pods: list[Object]
+    kueue: dict[str, list[Object]] | None
+    events: list[Object]
+
+    def described(self) -> dict[str, Any]:
+        """Node pools, queues (None without Kueue), and jobs outside of queues, as plain values."""
+        placing = Placing(self.events)
+        return {
+            "context": self.context,
+            "server": self.server,
+            "nodePools": describe_pools(self.nodes, self.pods),
+            "queues": None
+            if self.kueue is None
+            else describe_queues(**self.kueue, pods=self.pods, nodes=self.nodes, placing=placing),
+            "outsideQueues": outside_queues(self.pods, self.nodes, placing),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +201,16 @@ def _kueue(ask: _Ask) -> dict[str, list[Object]] | None:
     return {**kueue, "workloads": [*known, *(it for kind in jobs for it in without_workload(kind, jobs[kind], known))]}
 
 
+def _unplaced(pods: Iterable[Object], kueue: dict[str, list[Object]] | None) -> bool:
+    """Whether something waits for a node, or for its pods, although nothing holds it back."""
+    held = pods_by_workload(pods)
+    workloads = (kueue or {}).get("workloads", ())
+    going = (it["metadata"] for it in workloads if is_true(it, "Admitted") and not is_true(it, "Finished"))
+    return any(not it["spec"].get("nodeName") for it in pods) or any(
+        (it["namespace"], it["name"]) not in held for it in going
+    )
+
+
 def _pages(ask: _Ask, path: str, **query: str) -> Iterator[Object]:
     """All objects of a list, asked for in parts."""
     following: dict[str, str] = {}
@@ -206,6 +248,7 @@ class _Complaints(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
         self.heard: list[str] = []
+        self._thread = threading.get_ident()  # others may ask other clusters
 
     def __enter__(self) -> Self:
         logging.getLogger().addHandler(self)
@@ -216,4 +259,5 @@ class _Complaints(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep what is said."""
-        self.heard.append(" ".join(record.getMessage().split()))
+        if record.thread == self._thread:
+            self.heard.append(" ".join(record.getMessage().split()))

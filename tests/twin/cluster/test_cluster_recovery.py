@@ -29,7 +29,6 @@ async def test_work_goes_on_after_a_process_was_killed(
     url = f"{JOBSETS}/{namespace}/jobsets"
     await taken(api, url, jobset("train", "4x4", 4, 1))
     await running_pods(api, namespace, 4)
-    assert (await cluster.plane.nodes())["slice-a"].ready == 4
     await api.request("DELETE", f"{url}/train")
     await empty(api, namespace)
 
@@ -44,7 +43,6 @@ async def test_a_stopped_cluster_goes_on_where_it_was(cluster: Cluster, make_poo
     endpoint, authority = cluster.plane.endpoint, cluster.plane.ca_certificate
     await cluster.plane.stop()
     assert cluster.processes.status() == []
-    assert await cluster.plane.nodes() == {}
     await cluster.plane.start()
     assert (cluster.plane.endpoint, cluster.plane.ca_certificate) == (endpoint, authority)
     await make_pools(trainer)

@@ -168,6 +168,9 @@ async def test_a_class_falls_back_in_its_order_and_comes_back(twin: ElasticTwin,
     first, *_ = await twin.kubernetes.list("Pod", namespace)
     failed = [text for why, text in await twin.events(namespace, first["metadata"]["name"]) if why == "FailedScaleUp"]
     assert any("GCE_STOCKOUT" in text and ZONE in text for text in failed)
+    left_alone = (await twin.google("DELETE", "/twin/stockouts?capacity=spot"))["backoff"]
+    assert {it["cluster"] for it in left_alone} == {"elastic"}
+    assert all("GCE_STOCKOUT" in it["cause"] and it["seconds"] == 300 for it in left_alone), "capacity alone ends none"
     (pool,) = await eventually(lambda: only(twin, 1))  # the empty ones of what was not to be had go
     assert pool["config"]["reservationAffinity"]["values"] == ["projects/acme/reservations/ours"]
     assert {"key": "cloud.google.com/compute-class", "value": "cheap", "effect": "NO_SCHEDULE"} in pool["config"][

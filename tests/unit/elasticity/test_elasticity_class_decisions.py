@@ -188,14 +188,14 @@ def test_an_empty_pool_goes_unless_its_capacity_is_awaited() -> None:
 def test_capacity_is_asked_for_again_until_the_wait_is_over() -> None:
     failures = Failures()
     pool = there("waits", "spot", 0, **{f"{G}/gke-capacity-check-wait-time-seconds": "25"})
-    failures.failed(pool, 0)
+    failures.failed(pool, 0, "GCE_STOCKOUT")
     assert failures.awaited(0) == {pool.signature}
     assert pool.signature in failures.backoff(9)
     assert pool.signature not in failures.backoff(10)
-    failures.failed(pool, 20)
+    failures.failed(pool, 20, "GCE_STOCKOUT")
     assert pool.signature not in failures.backoff(25)
     assert not failures.awaited(25)
-    failures.failed(pool, 25)
+    failures.failed(pool, 25, "GCE_STOCKOUT")
     assert pool.signature in failures.backoff(324)
     assert not failures.backoff(325)
 
@@ -203,10 +203,12 @@ def test_capacity_is_asked_for_again_until_the_wait_is_over() -> None:
 def test_pauses_double_up_to_half_an_hour_and_end_with_success() -> None:
     failures, pool, now, pauses = Failures(), there("fails", "spot", 0), 0.0, list[float]()
     for _ in range(5):
-        failures.failed(pool, now)
+        failures.failed(pool, now, "GCE_STOCKOUT")
         pauses.append(next(failures.dues()) - now)
         now = next(failures.dues())
     assert pauses == [300, 600, 1200, 1800, 1800]
+    assert failures.report(now - 90) == [{"pool": "fails", "seconds": 90, "cause": "GCE_STOCKOUT"}]
+    assert failures.report(now) == []
     failures.succeeded(pool)
     assert not failures.backoff(now - 1)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -49,8 +50,10 @@ class ApiServer(ThreadingHTTPServer):
         self.lists: dict[str, list[Any]] = {
             "/api/v1/nodes": HOSTS,
             "/api/v1/pods": [JOB],
+            "/api/v1/events": [],
             KUEUE + "clusterqueues": [QUEUE],
             KUEUE + "localqueues": [LOCAL_QUEUE],
+            KUEUE + "resourceflavors": [],
             KUEUE + "workloads": [
                 workload("runs", "research", Admitted=("True", "")),
                 workload("waits", "research", QuotaReserved=("False", WORDS[0]["kueue"])),
@@ -86,14 +89,20 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
-def server() -> Iterator[ApiServer]:
+@contextmanager
+def serving() -> Iterator[ApiServer]:
     with ApiServer() as made:
         thread = threading.Thread(target=made.serve_forever)
         thread.start()
         yield made
         made.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def server() -> Iterator[ApiServer]:
+    with serving() as made:
+        yield made
 
 
 def kubeconfig(folder: Path, port: int, user: dict[str, Any] | None = None, current: str = "lab") -> Path:
@@ -151,6 +160,33 @@ def test_a_job_that_kueue_makes_nothing_of_is_shown_too(server: ApiServer, tmp_p
     assert any(line.startswith("research/typo 0 waits: Kueue has made no workload of it") for line in lines(shown))
 
 
+def test_pods_without_a_node_say_why_inside_and_outside_of_queues(server: ApiServer, tmp_path: Path) -> None:
+    """Events are read for them alone: a large cluster has many."""
+    file = kubeconfig(tmp_path, server.server_port)
+    run("--kubeconfig", file)
+    assert "/api/v1/events" not in server.asked
+    waiting = {
+        "conditions": [{"type": "PodScheduled", "status": "False", "message": "0/4 nodes are available: 4 full. x"}]
+    }
+    alone = {"metadata": {"name": "alone", "namespace": "default", "uid": "1"}, "spec": {"containers": []}}
+    held = {"metadata": {**JOB["metadata"], "uid": "2"}, "spec": {"containers": JOB["spec"]["containers"]}}
+    server.lists["/api/v1/pods"] = [{**it, "status": waiting} for it in (alone, held)]
+    server.lists["/api/v1/events"] = [
+        {
+            "metadata": {"resourceVersion": "1"},
+            "involvedObject": {"kind": "Pod", "uid": "2"},
+            "reason": "NotTriggerScaleUp",
+            "message": "pod didn't trigger scale-up: 1 max node group size reached",
+        }
+    ]
+    shown = lines(run("--kubeconfig", file))
+    why = "waits: its pod has no node: 0/4 nodes are available: 4 full"
+    assert f"default/alone {why}" in shown
+    assert f"research/runs 500 8 chips {why}; pod didn't trigger scale-up: 1 max node group size reached" in " ".join(
+        shown
+    )
+
+
 def test_json_says_the_same(server: ApiServer, tmp_path: Path) -> None:
     result = run("--kubeconfig", kubeconfig(tmp_path, server.server_port), "--context", "lab", "--json")
     (cluster,) = json.loads(result.stdout)["clusters"]
@@ -178,7 +214,7 @@ def test_a_cluster_without_kueue_has_no_queues(server: ApiServer, tmp_path: Path
     ("status", "said"),
     [
         (401, "refuses the credentials of context lab: nodes is forbidden; on GKE: gcloud auth login"),
-        (403, "refuses: nodes is forbidden. Reading nodes, pods, jobs and Kueue's queues"),
+        (403, "refuses: nodes is forbidden. Reading nodes, pods, events, jobs and Kueue's queues"),
         (500, "answers 500: nodes is forbidden"),
     ],
 )

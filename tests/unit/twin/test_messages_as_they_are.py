@@ -38,13 +38,15 @@ def status(**fields: Any) -> dict[str, Any]:
         "processes": [],
         "clusters": [],
         "operations": [],
+        "stockouts": [],
+        "backoff": [],
         **fields,
     }
 
 
 def cluster(**fields: Any) -> dict[str, Any]:
     found = {"name": "main", "context": "gke_p_l_main", "location": "us-east5", "status": "RUNNING", "message": ""}
-    return {**found, "nodePools": [], "queues": [], "ray": None, **fields}
+    return {**found, "nodePools": [], "queues": [], "outsideQueues": [], "ray": None, "unread": "", **fields}
 
 
 @pytest.mark.parametrize(
@@ -53,6 +55,8 @@ def cluster(**fields: Any) -> dict[str, Any]:
         status(waiting=MESSAGE),
         status(clusters=[cluster(status="ERROR", message=MESSAGE)]),
         status(clusters=[cluster(nodePools=[pool(message=MESSAGE)])]),
+        status(clusters=[cluster(unread=MESSAGE)]),
+        status(backoff=[{"cluster": "main", "pool": "serving", "seconds": 252, "cause": MESSAGE}]),
     ],
 )
 def test_a_status_shows_every_message(account: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:

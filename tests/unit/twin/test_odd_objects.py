@@ -1,68 +1,71 @@
-"""One odd object in a cluster, or a cluster that goes, does not take the twin's status away."""
+"""What of a cluster cannot be read is unknown: no number, and no end of the twin's status."""
 
 from __future__ import annotations
 
+import json
 import ssl
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tpuplane_twin.cli import show
+from tpuplane_twin.cli.clusters import with_clusters
 from tpuplane_twin.cluster.api import Api
-from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.cluster.errors import ClusterError
-from tpuplane_twin.cluster.pools import NodeSummary
-from tpuplane_twin.fleet import Fleet
-from tpuplane_twin.paths import TwinPaths
-from tpuplane_twin.ports import PortBook
-from tpuplane_twin.processes import ProcessManager
-from tpuplane_twin.tools import Tools
+
+from tests.unit.status.test_status_command import ApiServer, kubeconfig, serving
+from tests.unit.twin.test_messages_as_they_are import cluster, pool, status
 
 pytestmark = pytest.mark.unit
 
-NAME = "gke_acme_us-east5_trainers"
+
+@pytest.fixture
+def server() -> Iterator[ApiServer]:
+    with serving() as made:
+        yield made
 
 
-class OddApi(Api):
-    """A server whose answers are not as foreseen."""
-
-    def __init__(self) -> None:
-        super().__init__("http://127.0.0.1:1", tls=ssl.create_default_context(), token="token")
-
-    async def request(self, *_: Any, **__: Any) -> dict[str, Any]:
-        return {"items": [{"metadata": {}}]}
+def lab(context: str = "lab") -> dict[str, Any]:
+    return cluster(context=context, nodePools=[pool(name="trainer-0"), pool(name="empty", chips=0, nodes=0)])
 
 
-class FleetOfOne(Fleet):
-    """A fleet with one control plane, of which nothing runs but its client."""
-
-    def __init__(self, paths: TwinPaths, api: Api) -> None:
-        tools = Tools({}, {}, ray=paths.root)
-        super().__init__(paths, ProcessManager(), PortBook(paths.ports), tools, "token", lambda _: None)
-        plane = self._planes[NAME] = self._new_plane(NAME)
-        plane._api = api
+def read(server: ApiServer, folder: Path, *clusters: dict[str, Any]) -> list[dict[str, Any]]:
+    found = with_clusters(status(clusters=clusters, realRay=True), kubeconfig(folder, server.server_port))["clusters"]
+    assert json.dumps(found)
+    return list(found)
 
 
-async def test_a_node_of_somebody_elses_may_say_nothing_of_itself() -> None:
-    assert NodeSummary().plus({"metadata": {"name": "bare"}}) == NodeSummary(nodes=1)
+def test_a_cluster_says_what_stands_in_it(server: ApiServer, tmp_path: Path) -> None:
+    (found,) = read(server, tmp_path, lab())
+    assert [it["nodesReady"] for it in found["nodePools"]] == [4, 0]
+    assert [it["name"] for it in found["queues"]] == ["research"]
+    assert (found["ray"]["pods"], found["unread"]) == (0, "")
 
 
-async def test_what_nobody_foresaw_is_logged_and_left_out(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def odd(self: ControlPlane) -> dict[str, NodeSummary]:
-        raise KeyError("conditions")
+def test_what_cannot_be_read_is_unknown(server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    server.refusal = 500
+    found = read(server, tmp_path, lab(), lab("starts"))
+    for it in found:
+        assert [one["nodesReady"] for one in it["nodePools"]] == [None, None]
+        assert (it["queues"], it["outsideQueues"], it["ray"]) == (None, None, None)
+    assert "answers 500: nodes is forbidden" in found[0]["unread"]
+    assert found[1]["unread"] == "its control plane has not started"
+    show.print_status(status(clusters=found[:1]))
+    shown = capsys.readouterr().out
+    assert "16 chips; unknown of 4 TPU hosts ready" in shown
+    assert "main could not be read: http" in shown
 
-    monkeypatch.setattr(ControlPlane, "nodes", odd)
-    async with OddApi() as api:
-        fleet = FleetOfOne(TwinPaths("local", tmp_path / "local").make(), api)
-        assert (await fleet.nodes(NAME), await fleet.queues(NAME), await fleet.ray(NAME)) == ({}, [], None)
-    assert [record.getMessage() for record in caplog.records] == [f"{NAME} could not be read for the status"] * 3
+
+def test_an_odd_object_takes_nothing_else_away(server: ApiServer, tmp_path: Path) -> None:
+    server.lists["/api/v1/nodes"] = [{"metadata": {}}]
+    (found,) = read(server, tmp_path, lab())
+    assert found["unread"].startswith("an object is not as foreseen (KeyError: ")
+    assert found["status"] == "RUNNING"
 
 
-async def test_a_client_that_was_closed_says_why_it_does_not_answer(tmp_path: Path) -> None:
+async def test_a_client_that_was_closed_says_why_it_does_not_answer() -> None:
     api = Api("http://127.0.0.1:1", tls=ssl.create_default_context(), token="token")
-    fleet = FleetOfOne(TwinPaths("local", tmp_path / "local").make(), api)
     await api.close()
     with pytest.raises(ClusterError, match=r"the API server at http://127\.0\.0\.1:1 is being stopped"):
         await api.list("Node")
-    assert (await fleet.nodes(NAME), await fleet.queues(NAME)) == ({}, [])

@@ -15,6 +15,7 @@ def pod(phase: str = "Pending", *, node: str = "n0", ready: bool = False, **cont
     statuses = [container] if container else []
     conditions = [{"type": "Ready", "status": str(ready)}]
     return {
+        "metadata": {"labels": {"ray.io/cluster": "train"}},
         "spec": {"nodeName": node} if node else {},
         "status": {"phase": phase, "conditions": conditions, "containerStatuses": statuses},
     }
@@ -34,13 +35,12 @@ def test_pods_are_counted_by_what_they_wait_for() -> None:
             pod(**waiting("CrashLoopBackOff", restarts=2)),
             pod(node=""),
             pod(),
-            pod("Succeeded", state={"terminated": {}}),
+            {**pod(), "metadata": {}},
         ]
     )
     assert found == {
-        "pods": 8,
+        "pods": 7,
         "ready": 1,
-        "ended": 1,
         "restarts": 3,
         "others": {
             "ContainerCreating": 1,

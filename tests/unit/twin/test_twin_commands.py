@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 import typer
-from tpuplane_twin.cli import app
+from tpuplane_twin.cli import app, faults
 from tpuplane_twin.client import TwinClient
 from tpuplane_twin.environment import shell_environment
 from tpuplane_twin.gcp import Store
@@ -74,6 +74,22 @@ def test_an_environment_leads_to_its_twin(tmp_path: Path) -> None:
     client.paths.record.write_text(json.dumps(record))
     variables = shell_environment(client)
     assert (variables["TPUPLANE_TWIN"], variables["TPUPLANE_TWIN_HOME"]) == ("examples", str(tmp_path))
+
+
+def test_the_end_of_a_stockout_says_what_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    left = {"cluster": "lab", "pool": "serving", "seconds": 252, "cause": "GCE_STOCKOUT"}
+    out = {"zone": "us-east5-b", "generation": "v6e", "capacity": "any"}
+    faults.print_stockouts({"stockouts": [out], "backoff": [left]}, cleared=False)
+    assert capsys.readouterr().out.splitlines() == [
+        "stockout: no v6e in us-east5-b except by reservation",
+        "back-off: the cluster autoscaler does not scale up serving of lab for 4 min 12 s: GCE_STOCKOUT",
+    ]
+    faults.print_stockouts({"stockouts": [], "backoff": [left]}, cleared=True)
+    first, rest = capsys.readouterr().out.split("\n", 1)
+    assert first == "no stockouts: there is capacity everywhere"
+    assert "The back-off continues, as on GKE" in rest
+    faults.print_stockouts({"stockouts": [], "backoff": []}, cleared=True)
+    assert capsys.readouterr().out == f"{first}\n"
 
 
 @pytest.mark.parametrize("option", ["-h", "--help", "--version"])

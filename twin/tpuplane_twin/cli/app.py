@@ -13,6 +13,7 @@ import typer
 
 from tpuplane_twin import tools
 from tpuplane_twin.cli import bringup, faults, logs, rehearse, show
+from tpuplane_twin.cli.clusters import with_clusters
 from tpuplane_twin.cli.console import Json, Name, acting_on, console, errors_as_lines, stderr
 from tpuplane_twin.client import TwinClient, TwinError
 from tpuplane_twin.environment import render, shell_environment
@@ -74,7 +75,8 @@ def build(
 @errors_as_lines
 def status(name: Name = "local", as_json: Json = False) -> None:
     """Show processes, clusters, node pools and slices."""
-    account = TwinClient(TwinPaths.of(name)).status()
+    paths = TwinPaths.of(name)
+    account = with_clusters(TwinClient(paths).status(), paths.kubeconfig)
     if as_json:
         typer.echo(json.dumps(account, indent=2))
     else:

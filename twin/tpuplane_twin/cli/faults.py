@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 
 from tpuplane_twin.cli.console import Json, Name, acting_on, console, errors_as_lines, stderr
+from tpuplane_twin.cli.show import print_shortages
 from tpuplane_twin.client import TwinClient, TwinError
 
 _RECLAIM_SECONDS = 900.0  # the operations of the cluster come first, then pods are drained, then nodes come
@@ -40,7 +41,7 @@ def stockout(
     if as_json:
         typer.echo(json.dumps(found, indent=2))
     else:
-        _print(found["stockouts"])
+        print_stockouts(found, cleared=clear)
 
 
 @errors_as_lines
@@ -63,9 +64,11 @@ def reclaim(
             console.print(f"and no others came: {escape(found['error'])}")
 
 
-def _print(stockouts: list[dict[str, Any]]) -> None:
-    if not stockouts:
+def print_stockouts(found: dict[str, Any], *, cleared: bool) -> None:
+    """What there is no capacity for now, and what the cluster autoscaler makes of it."""
+    if not found["stockouts"]:
         console.print("no stockouts: there is capacity everywhere")
-    for it in stockouts:
-        how = "however it is bought, reservations aside" if it["capacity"] == "any" else f"as {it['capacity']}"
-        console.print(f"[bold]{it['generation']}[/bold] in {it['zone']}: none to be had {how}")
+    print_shortages(found)
+    if cleared and found["backoff"]:
+        said = "The back-off continues, as on GKE: the autoscaler does not notice that there is capacity again."
+        console.print(said, soft_wrap=True)

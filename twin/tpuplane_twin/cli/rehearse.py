@@ -14,6 +14,7 @@ from rich.markup import escape
 
 from tpuplane_twin import recovery
 from tpuplane_twin.cli.bringup import bring_up
+from tpuplane_twin.cli.clusters import with_clusters
 from tpuplane_twin.cli.console import console, stderr
 from tpuplane_twin.client import TwinClient, TwinError
 from tpuplane_twin.environment import shell_environment
@@ -52,7 +53,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
         placement = _run_sample([it for it in contexts if it in ray], environment, quiet=quiet)
     return {
         "seconds": round(time.monotonic() - began, 1),
-        "status": status,
+        "status": with_clusters(client.status(), paths.kubeconfig),
         "contexts": contexts,
         "sample": placement,
     }

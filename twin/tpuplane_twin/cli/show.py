@@ -42,6 +42,9 @@ def print_status(status: Mapping[str, Any]) -> None:
     for cluster in status["clusters"]:
         if cluster["ray"] is not None:
             console.print(f"\nRay in {cluster['name']}: {ray_line(cluster['ray'])}")
+        if cluster["unread"]:
+            console.print(f"\n{cluster['name']} could not be read: {escape(cluster['unread'])}", soft_wrap=True)
+    print_shortages(status)
     for operation in status["operations"]:
         console.print(f"running: {operation['operationType']} {operation['target']}")
 
@@ -62,7 +65,7 @@ def print_pools(clusters: Sequence[Mapping[str, Any]], workers: Workers = types.
                 pool["name"],
                 pool["slice"] or f"[dim]{pool['machineType']}[/dim]",
                 str(pool["chips"] or ""),
-                f"{pool['nodesReady']}/{pool['nodes']}",
+                f"{_known(pool['nodesReady'])}/{pool['nodes']}",
                 pool["capacity"],
                 pool["status"] if not pool["message"] else f"{pool['status']}: {escape(pool['message'])}",
                 *([str(workers.get((cluster["context"], pool["name"]), ""))] if workers else []),
@@ -70,19 +73,43 @@ def print_pools(clusters: Sequence[Mapping[str, Any]], workers: Workers = types.
         console.print(table)
     slices = [pool for pool in every if pool["chips"]]
     if every:
-        chips, ready, hosts = (sum(pool[key] for pool in slices) for key in ("chips", "nodesReady", "nodes"))
+        chips, hosts = (sum(pool[key] for pool in slices) for key in ("chips", "nodes"))
+        counts = [pool["nodesReady"] for pool in slices]
+        ready = _known(None if None in counts else sum(counts))
         console.print(f"\n{chips} chips; {ready} of {hosts} TPU hosts ready")
 
 
 def print_queues(clusters: Iterable[Mapping[str, Any]]) -> None:
-    """The queues of every cluster that has some."""
-    from tpuplane.cli.status_table import queue_table  # noqa: PLC0415 (slow to import, and most commands show no queue)
+    """Each cluster's queues, and its jobs outside of queues."""
+    from tpuplane.cli import console as wide  # noqa: PLC0415 (slow to import)
+    from tpuplane.cli.status_table import outside_table, queue_table  # noqa: PLC0415
 
+    out = wide.console()
     for cluster in sorted(clusters, key=lambda cluster: str(cluster["name"])):
-        if not cluster["queues"]:
-            continue
-        console.print(f"\n[bold]queues of {cluster['name']}[/bold]")
-        console.print(queue_table(cluster["queues"]))
+        if cluster["queues"]:
+            out.print(f"\n[bold]queues of {cluster['name']}[/bold]")
+            out.print(queue_table(cluster["queues"]))
+        if cluster["outsideQueues"]:
+            out.print(f"\n[bold]outside of queues in {cluster['name']}[/bold]")
+            out.print(outside_table(cluster["outsideQueues"]))
+
+
+def print_shortages(found: Mapping[str, Any]) -> None:
+    """Stockouts, and the pools that the cluster autoscaler leaves alone."""
+    for it in found["stockouts"]:
+        how = "except by reservation" if it["capacity"] == "any" else f"as {it['capacity']}"
+        console.print(f"stockout: no [bold]{it['generation']}[/bold] in {it['zone']} {how}")
+    for it in found["backoff"]:
+        left = f"{it['seconds'] // 60} min {it['seconds'] % 60} s"
+        console.print(
+            f"back-off: the cluster autoscaler does not scale up [bold]{it['pool']}[/bold] of {it['cluster']} for "
+            f"{left}: {escape(it['cause'])}",
+            soft_wrap=True,
+        )
+
+
+def _known(number: int | None) -> str:
+    return "unknown" if number is None else str(number)
 
 
 def ray_line(ray: Mapping[str, Any]) -> str:
@@ -90,8 +117,6 @@ def ray_line(ray: Mapping[str, Any]) -> str:
     if not ray["pods"]:
         return "no pods yet; they will be real processes"
     others = [f"{count} {state}" for state, count in ray["others"].items()]
-    if ray["ended"]:
-        others.append(f"{ray['ended']} ended")
     if ray["restarts"]:
         others.append(f"{ray['restarts']} restarts")
     beside = f" ({', '.join(others)})" if others else ""

@@ -18,7 +18,7 @@ from tpuplane_twin.cluster.install import Installation
 from tpuplane_twin.cluster.layout import Layout, ToolBox
 from tpuplane_twin.cluster.operators import OPERATORS, Operator
 from tpuplane_twin.cluster.pki import Authority, signing_key
-from tpuplane_twin.cluster.pools import NodePools, NodeSummary
+from tpuplane_twin.cluster.pools import NodePools
 from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET_PORT
 from tpuplane_twin.cluster.runner.runner import Runner
 from tpuplane_twin.cluster.tpu_webhook import TpuWebhook
@@ -192,10 +192,6 @@ class ControlPlane:
     async def delete_node_pool(self, name: str) -> None:
         """Drain and delete the pool's nodes."""
         await self._running_pools().delete(name)
-
-    async def nodes(self) -> dict[str, NodeSummary]:
-        """The nodes by pool, as Kubernetes sees them now; empty while nothing runs."""
-        return await self._pools.summary() if self._pools is not None else {}
 
     def _wanted(self) -> tuple[object, ...]:
         return self._operators, self._default_class, self._prometheus, self._gcs_fuse

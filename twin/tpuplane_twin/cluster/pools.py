@@ -7,7 +7,7 @@ import contextlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from tpuplane.labels import GKE_POOL_LABEL, TPU
+from tpuplane.labels import GKE_POOL_LABEL
 
 from tpuplane_twin.cluster.addresses import Addresses, pod_range
 from tpuplane_twin.cluster.api import Api, ApiError, Object
@@ -28,25 +28,6 @@ _REFUSED = (403, 404, 429, 500)
 _MIRROR = "kubernetes.io/config.mirror"
 
 
-@dataclass(frozen=True, slots=True)
-class NodeSummary:
-    """How many nodes a pool has, how many are Ready, and their TPU chips."""
-
-    nodes: int = 0
-    ready: int = 0
-    chips: int = 0
-
-    def plus(self, node: Object) -> NodeSummary:
-        """With one more node."""
-        status = node.get("status", {})
-        conditions = {item["type"]: item["status"] for item in status.get("conditions", ())}
-        return NodeSummary(
-            self.nodes + 1,
-            self.ready + (conditions.get("Ready") == "True"),
-            self.chips + int(status.get("capacity", {}).get(TPU, 0)),
-        )
-
-
 @dataclass(slots=True)
 class _Changes:
     """What is to be done so that the nodes that are become the nodes that should be."""
@@ -64,14 +45,6 @@ class NodePools:
         self._api = api
         # Addresses are given out from what the nodes use; two pools at once would be given the same.
         self._lock = asyncio.Lock()
-
-    async def summary(self) -> dict[str, NodeSummary]:
-        """What nodes there are, by pool."""
-        pools: dict[str, NodeSummary] = {}
-        for node in await self._api.list("Node"):
-            name = node["metadata"].get("labels", {}).get(GKE_POOL_LABEL, "")
-            pools[name] = pools.get(name, NodeSummary()).plus(node)
-        return pools
 
     async def apply(self, pool_json: dict[str, Any], cluster_json: dict[str, Any]) -> None:
         """Make the pool's nodes exactly what the pool says; returns when all are Ready.

@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tpuplane_twin.cluster.api import Api, ApiError
 from tpuplane_twin.cluster.mirror import Mirror
@@ -95,6 +96,10 @@ class ClusterAutoscaler:
     def poke(self) -> None:
         """Look again: the pools, or the clock, have changed."""
         self._changed.set()
+
+    def backoff(self) -> list[dict[str, Any]]:
+        """The pools that are left alone after a failed scale-up, for how many seconds more, and why."""
+        return self._failures.report(self._now())
 
     async def run(self) -> None:
         """Watch and act."""
@@ -224,7 +229,7 @@ class ClusterAutoscaler:
                 await self._actions.create(where.key, group.offer.body(group.name, defaults))
             await self._actions.resize(group.key, group.numbers, growth.after.numbers)
         except BackendError as error:
-            self._failures.failed(group, self._now())
+            self._failures.failed(group, self._now(), str(error))
             zones = ", ".join(zone for zone in group.zones if group.numbers[zone] != growth.after.numbers[zone])
             for pod in () if moving else growth.pods:
                 text = (

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.cluster.errors import ClusterError
@@ -90,6 +91,14 @@ class Elasticity:
         """Look again at every cluster: the clock has been moved."""
         for autoscaler, _ in self._running.values():
             autoscaler.poke()
+
+    def backoff(self) -> list[dict[str, Any]]:
+        """The pools that are left alone after a failed scale-up: cluster, pool, for how many seconds more, and why."""
+        return [
+            {"cluster": key.rpartition("/")[2], **pool}
+            for key, (autoscaler, _) in self._running.items()
+            for pool in autoscaler.backoff()
+        ]
 
     async def _follow(self) -> bool:
         """Have an autoscaler wherever one is wanted, and nowhere else. False if a cluster does not serve yet."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from tpuplane_twin.elasticity.groups import Group
 
@@ -19,6 +20,8 @@ class _Failure:
 
     until: float
     pause: float
+    pool: str
+    cause: str
 
 
 class Failures:
@@ -28,16 +31,16 @@ class Failures:
         self._failures: dict[str, _Failure] = {}
         self._waits: dict[str, tuple[float, float]] = {}
 
-    def failed(self, group: Group, now: float) -> None:
+    def failed(self, group: Group, now: float, cause: str) -> None:
         """A pool could not grow. Where its class waits for capacity, it is tried again until that time is over."""
         _, end = self._waits.setdefault(group.signature, (now, now + group.wait_seconds))
         for key in _keys(group):
             if now < end:
-                self._failures[key] = _Failure(min(now + _CHECK_SECONDS, end), 0.0)
+                self._failures[key] = _Failure(min(now + _CHECK_SECONDS, end), 0.0, group.name, cause)
                 continue
             last = self._failures.get(key)
             pause = min(2 * last.pause, _BACKOFF_SECONDS[1]) if last and last.pause else _BACKOFF_SECONDS[0]
-            self._failures[key] = _Failure(now + pause, pause)
+            self._failures[key] = _Failure(now + pause, pause, group.name, cause)
         if now >= end:
             del self._waits[group.signature]
 
@@ -50,6 +53,11 @@ class Failures:
     def backoff(self, now: float) -> frozenset[str]:
         """The keys and signatures that are left alone."""
         return frozenset(key for key, failure in self._failures.items() if failure.until > now)
+
+    def report(self, now: float) -> list[dict[str, Any]]:
+        """The pools that are left alone, for how many seconds more, and why."""
+        left = {it.pool: it for it in self._failures.values() if it.until > now}
+        return [{"pool": it.pool, "seconds": round(it.until - now), "cause": it.cause} for it in left.values()]
 
     def awaited(self, now: float) -> frozenset[str]:
         """The signatures for which capacity is waited."""

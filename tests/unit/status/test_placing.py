@@ -1,0 +1,117 @@
+"""Why pods have no node: the scheduler's words, the autoscaler's last ones, and why pods are not created."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tpuplane.status import Placing, describe_queues, outside_queues
+
+from tests.unit.status.test_queue_status import LOCAL_QUEUE, NODES, QUEUE, workload
+
+pytestmark = pytest.mark.unit
+
+SCHEDULER = "0/2 nodes are available: 2 Insufficient google.com/tpu"
+
+
+def pod(name: str, *, node: str = "", gates: tuple[str, ...] = (), **metadata: Any) -> dict[str, Any]:
+    container = {"resources": {"limits": {"google.com/tpu": "4"}}}
+    reason, said = ("SchedulingGated", "") if gates else ("Unschedulable", f"{SCHEDULER}. preemption: 0/2 nodes")
+    return {
+        "metadata": {"name": name, "namespace": "research", "uid": name, **metadata},
+        "spec": {
+            **({"nodeName": node} if node else {}),
+            "containers": [container],
+            "schedulingGates": [{"name": it} for it in gates],
+        },
+        "status": {
+            "conditions": [{"type": "PodScheduled", "status": str(bool(node)), "reason": reason, "message": said}]
+        },
+    }
+
+
+def event(about: str, reason: str, message: str, *, second: int = 0, kind: str = "Pod") -> dict[str, Any]:
+    return {
+        "metadata": {"resourceVersion": str(second)},
+        "involvedObject": {"kind": kind, "namespace": "research", "name": about, "uid": about},
+        "reason": reason,
+        "message": message,
+        "lastTimestamp": f"2026-11-22T15:00:0{second}Z",
+    }
+
+
+ASKED = event(
+    "p0", "TriggeredScaleUp", "pod triggered scale-up: [{https://c.example/v1/zones/z/gke-lab-grp 1->3 (max: 4)}]"
+)
+FAILED = event("p0", "FailedScaleUp", "Node scale up failed: GCE_STOCKOUT", second=1)
+REFUSED = event("p0", "NotTriggerScaleUp", "pod didn't trigger scale-up: 1 in backoff", second=2)
+
+
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        ([], ""),
+        ([ASKED], "; pod triggered scale-up: [{gke-lab-grp 1->3 (max: 4)}]"),
+        ([FAILED, ASKED], "; Node scale up failed: GCE_STOCKOUT"),
+        ([REFUSED, FAILED, ASKED], "; Node scale up failed: GCE_STOCKOUT; pod didn't trigger scale-up: 1 in backoff"),
+        (
+            [REFUSED, {**ASKED, "lastTimestamp": "2026-11-22T15:00:09Z"}],
+            "; pod triggered scale-up: [{gke-lab-grp 1->3 (max: 4)}]",
+        ),
+        ([event("p1", "FailedScaleUp", "another pod's"), event("p0", "FailedScheduling", "the scheduler's")], ""),
+    ],
+)
+def test_the_scheduler_and_what_the_autoscaler_said_last(events: list[dict[str, Any]], said: str) -> None:
+    assert Placing(events).why("research", "job", [pod("p0")]) == f"its pod has no node: {SCHEDULER}{said}"
+
+
+def test_pods_are_counted_and_the_most_frequent_reason_is_said() -> None:
+    pods = [pod("p0", node="n0"), pod("p1"), pod("p2"), pod("p3", gates=("kueue.x-k8s.io/topology",))]
+    assert Placing().why("research", "job", pods) == f"3 of 4 pods have no node: {SCHEDULER}"
+    assert Placing().why("research", "job", pods[3:]) == "its pod has no node: held back by kueue.x-k8s.io/topology"
+    assert Placing().why("research", "job", pods[:1]) == ""
+
+
+def test_a_pod_that_nobody_has_looked_at_has_no_node() -> None:
+    assert Placing().why("research", "job", [{**pod("p0"), "status": {}}]) == "its pod has no node"
+
+
+def test_pods_that_cannot_be_created_say_why() -> None:
+    events = [
+        event("runs-slice-0", "FailedCreate", 'pods "x" is forbidden', kind="Job"),
+        event("runsmore", "FailedCreate", "another job's", kind="Job", second=1),
+        event("runs", "Started", "no failure", kind="JobSet", second=2),
+    ]
+    assert Placing(events).why("research", "runs", []) == 'its pods cannot be created: pods "x" is forbidden'
+    assert Placing(events).why("product", "runs", []) == ""
+
+
+def test_admitted_work_says_why_it_cannot_be_placed() -> None:
+    admitted = workload("runs", "research", Admitted=("True", ""))
+    elsewhere = {**workload("far", "research", Admitted=("True", ""))}
+    elsewhere["status"] = {**elsewhere["status"], "clusterName": "lab-east"}
+    of_runs = {"annotations": {"kueue.x-k8s.io/workload": "jobset-runs"}}
+    pods = [pod("p0", node="n0", **of_runs), pod("p1", **of_runs)]
+    placing = Placing([event("far", "FailedCreate", "not here", kind="JobSet")])
+    (found,) = describe_queues([QUEUE], [LOCAL_QUEUE], [admitted, elsewhere], pods, NODES, placing=placing)
+    assert [(it["job"], it["nodePools"], it["why"]) for it in found["workloads"]] == [
+        ("runs", ["trainer-0"], f"1 of 2 pods have no node: {SCHEDULER}"),
+        ("far", [], ""),
+    ]
+
+
+def test_pods_outside_of_queues_are_listed_by_job() -> None:
+    pods = [
+        pod("w0", node="n0", labels={"ray.io/cluster": "sample"}),
+        pod("w1", labels={"ray.io/cluster": "sample"}),
+        pod("queued", annotations={"kueue.x-k8s.io/workload": "jobset-runs"}),
+        pod("gated", labels={"kueue.x-k8s.io/managed": "true"}),
+        pod("device-plugin", ownerReferences=[{"kind": "DaemonSet", "name": "device-plugin"}]),
+        {**pod("idle", node="n1"), "spec": {"nodeName": "n1", "containers": []}},
+        {**pod("cpu"), "spec": {"containers": [{"resources": {"requests": {"cpu": "500m"}}}]}},
+    ]
+    found = outside_queues(pods, NODES, Placing())
+    assert [tuple(it.values()) for it in found] == [
+        ("research", "cpu", 0, 0, 0.5, [], f"its pod has no node: {SCHEDULER}"),
+        ("research", "sample", 8, 0, 0, ["trainer-0"], f"1 of 2 pods have no node: {SCHEDULER}"),
+    ]
