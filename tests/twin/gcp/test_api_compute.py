@@ -237,7 +237,7 @@ async def test_zones_regions_and_pages(api: Api) -> None:
     assert len({zone["name"] for page in (first, second) for zone in page["items"]}) == 4
     await api.refused("GET", f"{COMPUTE}/zones/us-central1-z", None, 404)
     await api.refused("GET", f"{COMPUTE}/regions/nowhere/subnetworks", None, 404)
-    await api.refused("GET", f"{COMPUTE}/zones?filter=name=x", None, 400)
+    await api.refused("GET", f"{COMPUTE}/zones?maxResults=x", None, 400)
 
 
 async def test_v1_serves_the_same(project: Api) -> None:

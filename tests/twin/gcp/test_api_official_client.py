@@ -5,24 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import httplib2
 import pytest
-from google.oauth2.credentials import Credentials
-from google_auth_httplib2 import AuthorizedHttp
-from googleapiclient.discovery import build_from_document
-from googleapiclient.discovery_cache import get_static_doc
 from googleapiclient.errors import HttpError
-from twin_api import LOCATION, PROJECT, TOKEN, Api, cluster_body, slice_pool
+from twin_api import LOCATION, PROJECT, Api, cluster_body, googles_client, slice_pool
 
 pytestmark = pytest.mark.twin
 
 PARENT = f"projects/{PROJECT}/locations/{LOCATION}"
-
-
-def client(api: Api, service: str, version: str, root: str) -> Any:
-    """The official client of a service with its root turned to the twin."""
-    document = get_static_doc(service, version).replace(f"https://{service}.googleapis.com/", f"{api.url}/{root}")
-    return build_from_document(document, http=AuthorizedHttp(Credentials(TOKEN), http=httplib2.Http()))
 
 
 async def run(request: Any) -> Any:
@@ -39,7 +28,7 @@ async def finish(container: Any, request: Any) -> Any:
 
 
 async def test_container_create_list_update_delete(project: Api) -> None:
-    container = await asyncio.to_thread(client, project, "container", "v1beta1", "")
+    container = await asyncio.to_thread(googles_client, project, "container", "v1beta1", "")
     clusters = container.projects().locations().clusters()
     await finish(container, clusters.create(parent=PARENT, body={"cluster": cluster_body()}))
     name = f"{PARENT}/clusters/c1"
@@ -62,7 +51,7 @@ async def test_container_create_list_update_delete(project: Api) -> None:
 
 
 async def test_the_client_reads_the_details_of_a_refusal(project: Api) -> None:
-    container = await asyncio.to_thread(client, project, "container", "v1", "")
+    container = await asyncio.to_thread(googles_client, project, "container", "v1", "")
     body = {"cluster": cluster_body(foo=1)}
     with pytest.raises(HttpError) as refusal:
         await run(container.projects().locations().clusters().create(parent=PARENT, body=body))
@@ -70,7 +59,7 @@ async def test_the_client_reads_the_details_of_a_refusal(project: Api) -> None:
 
 
 async def test_compute_networks(api: Api) -> None:
-    compute = await asyncio.to_thread(client, api, "compute", "beta", "")
+    compute = await asyncio.to_thread(googles_client, api, "compute", "beta", "")
     body = {"name": "n", "autoCreateSubnetworks": False}
     operation = await run(compute.networks().insert(project=PROJECT, body=body))
     waited = await run(compute.globalOperations().wait(project=PROJECT, operation=operation["name"]))
@@ -79,8 +68,8 @@ async def test_compute_networks(api: Api) -> None:
 
 
 async def test_accounts_and_policies(api: Api) -> None:
-    iam = await asyncio.to_thread(client, api, "iam", "v1", "iam/")
-    crm = await asyncio.to_thread(client, api, "cloudresourcemanager", "v1", "crm/")
+    iam = await asyncio.to_thread(googles_client, api, "iam", "v1", "iam/")
+    crm = await asyncio.to_thread(googles_client, api, "cloudresourcemanager", "v1", "crm/")
     accounts = iam.projects().serviceAccounts()
     account = await run(accounts.create(name=f"projects/{PROJECT}", body={"accountId": "tpu-nodes"}))
     assert await run(accounts.get(name=account["name"])) == account

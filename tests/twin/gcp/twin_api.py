@@ -9,7 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
+import httplib2
 from aiohttp import web
+from google.oauth2.credentials import Credentials
+from google_auth_httplib2 import AuthorizedHttp
+from googleapiclient.discovery import build_from_document
+from googleapiclient.discovery_cache import get_static_doc
 from tpuplane_twin.faults import Faults
 from tpuplane_twin.gcp import BackendError, ClusterBackend, Endpoint, Store, create_app, node_counts
 from tpuplane_twin.given import Given
@@ -179,6 +184,12 @@ def slice_pool(name: str = "slice", **fields: Any) -> Json:
         "management": {"autoRepair": True, "autoUpgrade": True},
         **fields,
     }
+
+
+def googles_client(api: Api, service: str, version: str, root: str) -> Any:
+    """The official client of a service with its root turned to the twin."""
+    document = get_static_doc(service, version).replace(f"https://{service}.googleapis.com/", f"{api.url}/{root}")
+    return build_from_document(document, http=AuthorizedHttp(Credentials(TOKEN), http=httplib2.Http()))
 
 
 @asynccontextmanager

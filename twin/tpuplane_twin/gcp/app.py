@@ -4,116 +4,39 @@ from __future__ import annotations
 
 import hmac
 import json
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from aiohttp import web
 
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Numbers
+from tpuplane_twin.gcp.batch import Respond, batch
 from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.compute.service import compute_handlers
 from tpuplane_twin.gcp.container.names import CLUSTER, parent_cluster
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.reconcile import Reconciler
 from tpuplane_twin.gcp.container.service import container_handlers
-from tpuplane_twin.gcp.discovery import Document, Method, document
-from tpuplane_twin.gcp.errors import ApiError, ErrorStyle, invalid, not_found, not_served
+from tpuplane_twin.gcp.errors import ApiError, not_found
 from tpuplane_twin.gcp.identity import identity_handlers
 from tpuplane_twin.gcp.kms import kms_handlers
-from tpuplane_twin.gcp.links import in_version
 from tpuplane_twin.gcp.logs import logging_handlers
 from tpuplane_twin.gcp.monitoring import monitoring_handlers
 from tpuplane_twin.gcp.operations import Operations
 from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.service import Request, Service
 from tpuplane_twin.gcp.service_usage import service_usage_handlers
 from tpuplane_twin.gcp.store import Store, StoreError
 
 _MAX_BODY = 8 * 2**20
-# A partial response would be a different answer, so it is refused rather than ignored.
-_UNSERVED_QUERY = ("fields", "filter", "orderBy")
 _UNAUTHENTICATED = (
     "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid"
     " authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project."
 )
 
-log = logging.getLogger(__name__)
-
 _OPERATIONS = web.AppKey("operations", Operations)
 _RECONCILER = web.AppKey("reconciler", Reconciler)
 _STORE = web.AppKey("store", Store)
-
-
-@dataclass
-class Service:
-    """One API version under one base path. `described`: the version whose discovery document describes it."""
-
-    name: str
-    version: str
-    handlers: dict[str, Handler]
-    style: ErrorStyle = "rpc"
-    described: str = ""
-
-    @cached_property
-    def document(self) -> Document:
-        """The discovery document, read at the first request."""
-        served = frozenset(method for method in self.handlers if method.startswith(f"{self.name}."))
-        return document(self.name, self.described or self.version, served)
-
-    async def answer(self, store: Store, request: web.Request, raw_path: str) -> web.Response:
-        """Serve one request below the base path; every refusal has Google's shape."""
-        try:
-            text = json.dumps(await self._answer(store, request, raw_path))
-            return web.json_response(text=in_version(text, self.name, self.version))
-        except ApiError as error:
-            return web.json_response(error.body(self.style), status=error.http_code)
-        except StoreError as error:
-            log.error("%s", error)
-            full = ApiError("RESOURCE_EXHAUSTED", f"Nothing was changed: {error}")
-            return web.json_response(full.body(self.style), status=full.http_code)
-        except web.HTTPException:
-            raise
-        except Exception:
-            log.exception("%s %s", request.method, request.path)
-            broken = ApiError("INTERNAL", "Internal error encountered; the twin's log has the traceback.")
-            return web.json_response(broken.body(self.style), status=broken.http_code)
-
-    async def _answer(self, store: Store, request: web.Request, raw_path: str) -> Any:
-        found = self.document.match(request.method, raw_path)
-        if found is None:
-            raise not_found(f"The requested URL {request.path} was not found on this server.")
-        method, params = found
-        handler = self.handlers.get(method.id)
-        if handler is None:
-            raise not_served(method.id)
-        self._check_query(method, request)
-        body = self._body(method, await request.read())
-        call = Call(params, dict(request.query), body)
-        with store.transaction():
-            answer = handler(call)
-        return self.document.schemas.output(method.response, answer) if method.response else {}
-
-    def _check_query(self, method: Method, request: web.Request) -> None:
-        for name in request.query:
-            if name in _UNSERVED_QUERY:
-                raise not_served(f"the query parameter {name} of {method.id}")
-            if name not in method.query and name not in self.document.common_query:
-                raise invalid(
-                    f'Invalid JSON payload received. Unknown name "{name}": Cannot bind query parameter.'
-                    f" Field '{name}' could not be found in request message."
-                )
-
-    def _body(self, method: Method, raw: bytes) -> Json:
-        if method.request is None or not raw.strip():
-            return {}
-        try:
-            value = json.loads(raw)
-        except (ValueError, RecursionError) as error:
-            raise invalid(f"Invalid JSON payload received. {error}") from error
-        clears = self.style == "compute" and method.http_method == "PATCH"
-        return self.document.schemas.parse(method.request, value, keep_null=clears)
 
 
 def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Application:
@@ -137,7 +60,7 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
     app[_OPERATIONS] = operations
     app[_RECONCILER] = reconciler
     app[_STORE] = store
-    for base, service in {
+    services = {
         "/v1beta1/": Service("container", "v1beta1", handlers),
         "/v1/": Service("container", "v1", handlers),
         # Google publishes no discovery document of v1alpha1.
@@ -152,8 +75,18 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
         "/monitoring/v1/": Service("monitoring", "v1", handlers),
         "/monitoring/v3/": Service("monitoring", "v3", handlers),
         "/serviceusage/v1beta1/": Service("serviceusage", "v1beta1", handlers),
-    }.items():
-        app.router.add_route("*", base + "{path:.*}", _route(store, service, base))
+    }
+
+    def respond(request: Request) -> tuple[int, str]:
+        found = [base for base in services if request.url.raw_path.startswith(base)]
+        if not found:
+            error = not_found(f"The requested URL {request.url.path} was not found on this server.")
+            return error.http_code, json.dumps(error.body("rpc"))
+        return services[found[0]].answer(store, request, found[0])
+
+    for base in services:
+        app.router.add_route("*", base + "{path:.*}", _alone(respond))
+    app.router.add_post("/batch/{path:.*}", batch(respond))
     app.cleanup_ctx.append(_work)
     return app
 
@@ -228,9 +161,10 @@ async def _work(app: web.Application) -> AsyncIterator[None]:
     await app[_OPERATIONS].stop()
 
 
-def _route(store: Store, service: Service, base: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+def _alone(respond: Respond) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     async def handle(request: web.Request) -> web.StreamResponse:
-        return await service.answer(store, request, request.rel_url.raw_path.removeprefix(base))
+        status, text = respond(Request(request.method, request.rel_url, await request.read()))
+        return web.json_response(text=text, status=status)
 
     return handle
 

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from tpuplane_twin.gcp.call import Call
 from tpuplane_twin.gcp.errors import not_found
-from tpuplane_twin.gcp.paging import page
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
@@ -32,7 +31,7 @@ class Collection:
 
     def list(self, call: Call) -> Json:
         """The objects of a project."""
-        return page(call.query, self._store.values(self.kind, self._parent(call)), self.segment, "pageSize")
+        return {self.segment: self._store.values(self.kind, self._parent(call))}
 
     def delete(self, call: Call) -> Json:
         """Remove one; 404 if there is none."""

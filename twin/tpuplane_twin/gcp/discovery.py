@@ -58,7 +58,7 @@ class Document:
             raw["schemas"][message]["properties"] |= {name: {"readOnly": True} for name in fields}
         self.methods = {method.id: method for method in _methods(raw, version)}
         self.schemas = Schemas(f"google.{service}.{version}", raw["schemas"])
-        self.common_query = frozenset(raw["parameters"])
+        self.common_query = raw["parameters"].keys() | data("undocumented_queries").get(service, {}).keys()
         self._root = _Node()
         for method in self.methods.values():
             self._add(method)

@@ -11,7 +11,6 @@ from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.container.accounts import SERVICE_ACCOUNT
 from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
 from tpuplane_twin.gcp.operations import now
-from tpuplane_twin.gcp.paging import page
 from tpuplane_twin.gcp.projects import IAM_POLICY, project_number
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -90,8 +89,7 @@ class ServiceAccounts:
 
     def list(self, call: Call) -> Json:
         """The accounts of a project."""
-        found = self._store.values(SERVICE_ACCOUNT, f"projects/{call.params['projectsId']}")
-        return page(call.query, found, "accounts", "pageSize")
+        return {"accounts": self._store.values(SERVICE_ACCOUNT, f"projects/{call.params['projectsId']}")}
 
     def patch(self, call: Call) -> Json:
         """Change display name and description, those that the mask names."""

@@ -14,7 +14,6 @@ from tpuplane_twin.gcp.errors import already_exists, failed_precondition, invali
 from tpuplane_twin.gcp.identity import Policies
 from tpuplane_twin.gcp.locations import regions
 from tpuplane_twin.gcp.operations import now
-from tpuplane_twin.gcp.paging import page
 from tpuplane_twin.gcp.schema import Json, seconds
 from tpuplane_twin.gcp.store import Store
 
@@ -73,8 +72,7 @@ class KeyRings:
 
     def list(self, call: Call) -> Json:
         """The rings of a location."""
-        found = self._store.values(_RING, f"{_parent(call)}/keyRings")
-        return {**page(call.query, found, "keyRings", "pageSize"), "totalSize": len(found)}
+        return {"keyRings": self._store.values(_RING, f"{_parent(call)}/keyRings")}
 
     def existing(self, call: Call) -> str:
         """Name of the ring that the path names; 404 if there is none."""
@@ -120,8 +118,8 @@ class CryptoKeys:
 
     def list(self, call: Call) -> Json:
         """The keys of a ring."""
-        found = [self._view(key) for key in self._store.values(CRYPTO_KEY, f"{self._rings.existing(call)}/cryptoKeys")]
-        return {**page(call.query, found, "cryptoKeys", "pageSize"), "totalSize": len(found)}
+        found = self._store.values(CRYPTO_KEY, f"{self._rings.existing(call)}/cryptoKeys")
+        return {"cryptoKeys": [self._view(key) for key in found]}
 
     def patch(self, call: Call) -> Json:
         """Change what the mask names; a field that it names and the body lacks is cleared."""
@@ -146,8 +144,7 @@ class CryptoKeys:
 
     def versions(self, call: Call) -> Json:
         """The versions of a key."""
-        found = self._store.values(_VERSION, f"{self.existing(call)}/cryptoKeyVersions")
-        return {**page(call.query, found, "cryptoKeyVersions", "pageSize"), "totalSize": len(found)}
+        return {"cryptoKeyVersions": self._store.values(_VERSION, f"{self.existing(call)}/cryptoKeyVersions")}
 
     def version(self, call: Call) -> Json:
         """One version."""

@@ -32,6 +32,16 @@ class Machine:
     disk_types: tuple[str, ...]
     tpu: tuple[Generation, MachineType] | None = None
     gpu: GpuMachine | None = None
+    shared: bool = False
+
+    @property
+    def accelerator(self) -> tuple[str, int] | None:
+        """Compute Engine's accelerator type and how many of it a machine has."""
+        if self.gpu is not None:
+            return self.gpu.accelerator.name, self.gpu.gpus
+        # A TPU's is what its machine types begin with:
+        # https://github.com/AI-Hypercomputer/xpk/blob/v1.16.0/src/xpk/core/reservation.py#L425
+        return None if self.tpu is None else (self.name.partition("-")[0], self.tpu[1].chips)
 
 
 @cache
@@ -71,7 +81,7 @@ def machines() -> dict[str, Machine]:
     for family, spec in data("machine_types")["families"].items():
         disks = ("hyperdisk-balanced",) if spec.get("hyperdisk_only") else ()
         for name, size in spec.get("shared_core", {}).items():
-            found[name] = Machine(name, family, size["vcpus"], size["memory_gb"], disks)
+            found[name] = Machine(name, family, size["vcpus"], size["memory_gb"], disks, shared=True)
         for series, shape in spec["series"].items():
             for vcpus in shape["sizes"]:
                 name = f"{family}-{series}-{vcpus}"
@@ -97,6 +107,12 @@ def machine_in(name: str, zone: str) -> Machine:
     if machine is None or not _offers(zone, machine):
         raise invalid(f'Invalid machine type "{name}" in zone "{zone}": GCE_NOT_FOUND')
     return machine
+
+
+@cache
+def machines_in(zone: str) -> tuple[Machine, ...]:
+    """The machine types that the zone offers."""
+    return tuple(machine for machine in machines().values() if _offers(zone, machine))
 
 
 def _offers(zone: str, machine: Machine) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tpuplane_twin.gcp.errors import ApiError
@@ -24,6 +24,11 @@ _INT_BOUNDS = {
 def snake(name: str) -> str:
     """lowerCamelCase as the proto field name that Google's messages use: nodePool → node_pool."""
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found.group(1).lower(), name)
+
+
+def camel(name: str) -> str:
+    """A proto field name as JSON has it: node_pool → nodePool."""
+    return re.sub(r"_([a-z0-9])", lambda found: found.group(1).upper(), name)
 
 
 def seconds(duration: str) -> float:
@@ -67,6 +72,33 @@ class Schemas:
         """An answer in this version's form: fields that the version lacks are left out, int64 become strings."""
         return self._output({"$ref": ref}, value)
 
+    def listed(self, ref: str) -> tuple[str, str, str] | None:
+        """Where a list's answer has its elements: the field, the field inside of each scope of an aggregated list (else
+        ""), and their type. None where the answer is no list in pages."""
+        fields: dict[str, Json] = self._schemas[ref].get("properties", {})
+        if "nextPageToken" not in fields:
+            return None
+        scoped = fields.get("items", {}).get("additionalProperties", {}).get("$ref")
+        if scoped is not None:
+            fields = self._schemas[scoped]["properties"]
+        field, kind = next((name, it["items"]["$ref"]) for name, it in fields.items() if "$ref" in it.get("items", {}))
+        return ("items", field, kind) if scoped is not None else (field, "", kind)
+
+    def has(self, ref: str, path: Sequence[str]) -> bool:
+        """Whether a message type has the field at a path; the names are those of JSON or of proto, `*` is any name."""
+        schemas = [{"$ref": ref}]
+        for name in path:
+            schemas = [inner for schema in schemas for inner in self._inside(schema, name)]
+        return bool(schemas)
+
+    def _inside(self, schema: Json, name: str) -> list[Json]:
+        while "$ref" in schema or "items" in schema:
+            schema = self._schemas[schema["$ref"]] if "$ref" in schema else schema["items"]
+        fields = schema.get("properties")
+        if fields is None:
+            return [schema["additionalProperties"]] if "additionalProperties" in schema else []
+        return [fields[key] for key in (fields if name == "*" else {name, camel(name)} & fields.keys())]
+
     def references(self, ref: str) -> Iterator[str]:
         """Names of the types that `ref` is made of, itself included."""
         seen: set[str] = set()
@@ -87,9 +119,12 @@ class Schemas:
         if isinstance(value, dict):
             fields = schema.get("properties")
             if fields is not None:
+                # Compute Engine names the type of every message that it answers.
+                kind = fields.get("kind", {}).get("default")
+                named = value if kind is None else {"kind": kind, **value}
                 return {
                     key: self._output(fields[key], item)
-                    for key, item in value.items()
+                    for key, item in named.items()
                     if key in fields and item is not None
                 }
             items = schema.get("additionalProperties", {"type": "any"})

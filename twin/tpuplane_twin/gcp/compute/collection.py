@@ -5,25 +5,26 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Iterator
+from typing import Literal
 
 from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.compute import resources
+from tpuplane_twin.gcp.compute.reads import reads
 from tpuplane_twin.gcp.container.merge import overlay
 from tpuplane_twin.gcp.errors import ApiError
-from tpuplane_twin.gcp.locations import regions
-from tpuplane_twin.gcp.paging import page
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
 
 class Collection:
-    """One kind of resource, global or regional. Subclasses say what is valid and what is filled in."""
+    """One kind of resource. Subclasses say what is valid and what is filled in."""
 
     collection: str
     """Plural, as in the path: "networks"."""
     singular: str
-    """As in `kind` and in the path parameter: "network"."""
-    regional = True
+    """As in the path parameter: "network"."""
+    scope: Literal["global", "region", "zone"] = "region"
     fingerprinted = False
     """Whether a change must carry the fingerprint of what it changes."""
 
@@ -33,14 +34,17 @@ class Collection:
 
     def handlers(self) -> dict[str, Handler]:
         """Handlers by method id."""
-        found: dict[str, Handler] = {
-            "insert": self.insert,
-            "get": self.get,
-            "list": self.list,
-            "patch": self.patch,
-            "delete": self.delete,
+        found: dict[str, Handler] = {"insert": self.insert, "get": self.get, "patch": self.patch, "delete": self.delete}
+        lists = ("list",) if self.scope == "global" else ("list", "aggregatedList")
+        return {
+            **{f"{self.kind}.{name}": handler for name, handler in found.items()},
+            **reads(self.collection, self.items, lists),
         }
-        return {f"{self.kind}.{name}": handler for name, handler in found.items()}
+
+    def items(self, project: str, scope: str) -> Iterator[Json]:
+        """The resources of a project, or of one scope of it."""
+        for key, stored in self.store.items(self.kind, f"projects/{project}/{scope}".rstrip("/")):
+            yield self.view(key, stored)
 
     def complete(self, key: str, asked: Json) -> Json:
         """The resource that `asked` makes or that a change leads to: checked, links whole, defaults filled in."""
@@ -63,7 +67,7 @@ class Collection:
         key = f"{self._parent(call)}/{name}"
         if self.store.get(self.kind, key) is not None:
             raise ApiError("ALREADY_EXISTS", f"The resource '{key}' already exists")
-        made = {**self.complete(key, call.body), **resources.stamp(self.singular, key)}
+        made = {**self.complete(key, call.body), **resources.stamp(key)}
         self.put(key, made)
         return resources.done(self.store, "insert", key, made["id"])
 
@@ -71,12 +75,6 @@ class Collection:
         """One resource."""
         key = self.key(call)
         return self.view(key, self.find(key))
-
-    def list(self, call: Call) -> Json:
-        """The resources of the project or region."""
-        found = [self.view(key, stored) for key, stored in self.store.items(self.kind, self._parent(call))]
-        answer = {"kind": f"compute#{self.singular}List", "selfLink": resources.BASE + self._parent(call)}
-        return {**answer, **page(call.query, found, "items", "maxResults")}
 
     def patch(self, call: Call) -> Json:
         """Change fields: objects merge, null clears, everything else replaces."""
@@ -138,9 +136,6 @@ class Collection:
 
     def _parent(self, call: Call) -> str:
         project = call.params["project"]
-        if not self.regional:
-            return f"projects/{project}/global/{self.collection}"
-        region = call.params["region"]
-        if region not in regions():
-            raise resources.missing(f"projects/{project}/regions/{region}")
-        return f"projects/{project}/regions/{region}/{self.collection}"
+        scope = "global" if self.scope == "global" else f"{self.scope}s/{call.params[self.scope]}"
+        resources.check_place(project, scope)
+        return f"projects/{project}/{scope}/{self.collection}"

@@ -19,7 +19,7 @@ _AUTO_BLOCK = ipaddress.ip_network("10.128.0.0/9")
 class Networks(Collection):
     """VPC networks."""
 
-    collection, singular, regional = "networks", "network", False
+    collection, singular, scope = "networks", "network", "global"
 
     def complete(self, key: str, asked: Json) -> Json:
         """A network with Google's defaults."""
@@ -44,7 +44,7 @@ class Networks(Collection):
                     "network": f"global/networks/{name}",
                     "ipCidrRange": str(block),
                 }
-                subnets.put(key, {**subnets.complete(key, subnet), **resources.stamp("subnetwork", key)})
+                subnets.put(key, {**subnets.complete(key, subnet), **resources.stamp(key)})
         return operation
 
     def view(self, key: str, stored: Json) -> Json:
@@ -158,7 +158,7 @@ class Subnetworks(Collection):
 class Firewalls(Collection):
     """Firewall rules."""
 
-    collection, singular, regional = "firewalls", "firewall", False
+    collection, singular, scope = "firewalls", "firewall", "global"
 
     def handlers(self) -> dict[str, Handler]:
         """The common ones and update."""

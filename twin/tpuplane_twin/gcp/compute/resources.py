@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import time
 import uuid
@@ -9,6 +10,7 @@ from typing import Any
 
 from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.links import COMPUTE
+from tpuplane_twin.gcp.locations import is_zone, regions
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -16,7 +18,7 @@ from tpuplane_twin.gcp.store import Store
 BASE = COMPUTE
 OPERATION = "compute.operations"
 
-STAMPED = ("kind", "id", "creationTimestamp", "selfLink", "region")
+STAMPED = ("id", "creationTimestamp", "selfLink", "region", "zone")
 """The fields of `stamp`: they stay through every change."""
 
 _NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
@@ -55,6 +57,13 @@ def check_name(name: object) -> str:
     return str(name)
 
 
+def check_place(project: str, scope: str) -> None:
+    """Refuse a zone or region that does not exist; `scope` is such as "zones/us-central1-a"."""
+    kind, _, place = scope.partition("/")
+    if (kind == "zones" and place and not is_zone(place)) or (kind == "regions" and place and place not in regions()):
+        raise missing(f"projects/{project}/{scope}")
+
+
 def key_of(link: str, project: str) -> str:
     """Resource name in a link: full URL, "projects/…" or the part after the project ("global/networks/n")."""
     found = re.search(r"projects/[^/]+/(?:global|regions/[^/]+|zones/[^/]+)/\w+/[^/]+$", link)
@@ -71,23 +80,27 @@ def reference(store: Store, kind: str, field: str, link: Any, project: str) -> s
     return BASE + key
 
 
-def stamp(kind: str, key: str) -> Json:
-    """The output fields that every new resource gets. `kind` is the singular of the collection: "network"."""
+def stamp(key: str) -> Json:
+    """The output fields that every new resource gets."""
     fields: Json = {
-        "kind": f"compute#{kind}",
         "id": new_id(),
         "creationTimestamp": now(),
         "selfLink": BASE + key,
     }
     parts = key.split("/")
-    if parts[2] == "regions":
-        fields["region"] = BASE + "/".join(parts[:4])
+    if parts[2] in ("regions", "zones"):
+        fields[parts[2].removesuffix("s")] = BASE + "/".join(parts[:4])
     return fields
 
 
 def new_id() -> str:
     """A resource id: an unsigned 64-bit number, as a string on the wire."""
     return str(uuid.uuid4().int >> 65)
+
+
+def constant_id(text: str) -> str:
+    """The id of a resource that is not stored: the same for the same text."""
+    return str(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) >> 1)
 
 
 def done(store: Store, action: str, key: str, target_id: str | None = None) -> Json:
@@ -97,7 +110,6 @@ def done(store: Store, action: str, key: str, target_id: str | None = None) -> J
     name = f"operation-{time.time_ns() // 1_000_000}-{uuid.uuid4().hex[:21]}"
     moment = now()
     operation: Json = {
-        "kind": "compute#operation",
         "id": new_id(),
         "name": name,
         "operationType": action,

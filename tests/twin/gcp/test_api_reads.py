@@ -1,0 +1,193 @@
+"""Reads that tools make of Compute Engine: lists by scope, filters, orders, pages, parts of answers, batches."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT, Api, googles_client, slice_pool
+
+pytestmark = pytest.mark.twin
+
+LINK = f"https://www.googleapis.com/compute/beta/projects/{PROJECT}"
+SPOT = {"machineType": "e2-standard-4", "spot": True}
+
+
+@pytest.fixture
+async def pools(cluster: Api) -> Api:
+    """A slice that has its hosts, and a spot pool of two zones."""
+    await cluster.done("POST", f"{CLUSTERS}/c1/nodePools", {"nodePool": slice_pool(initialNodeCount=4)})
+    locations = ["us-central1-a", "us-central1-b"]
+    spot = {"name": "spot", "config": SPOT, "initialNodeCount": 1, "locations": locations}
+    await cluster.done("POST", f"{CLUSTERS}/c1/nodePools", {"nodePool": spot})
+    return cluster
+
+
+async def names(api: Api, path: str, field: str = "items", **query: str) -> list[str]:
+    text = "&".join(f"{key}={quote(value)}" for key, value in query.items())
+    return [item["name"] for item in (await api.call("GET", f"{COMPUTE}/{path}?{text}"))[field]]
+
+
+async def test_an_aggregated_list_has_the_resources_by_their_scope(pools: Api) -> None:
+    listed = (await pools.call("GET", f"{COMPUTE}/aggregated/instanceGroupManagers"))["items"]
+    assert {scope: len(found["instanceGroupManagers"]) for scope, found in listed.items()} == {
+        "zones/us-central1-a": 1,
+        "zones/us-central1-b": 2,
+    }
+    subnets = (await pools.call("GET", f"{COMPUTE}/aggregated/subnetworks"))["items"]
+    assert [it["name"] for it in subnets[f"regions/{LOCATION}"]["subnetworks"]] == ["sub"]
+    templates = (await pools.call("GET", f"{COMPUTE}/aggregated/instanceTemplates"))["items"]
+    assert len(templates[f"regions/{LOCATION}"]["instanceTemplates"]) == 3
+    operations = (await pools.call("GET", f"{COMPUTE}/aggregated/operations"))["items"]
+    assert {"global", f"regions/{LOCATION}"} <= operations.keys()
+
+
+async def test_pages_of_an_aggregated_list_have_everything_once(pools: Api) -> None:
+    seen: list[str] = []
+    token = ""
+    while True:
+        path = f"{COMPUTE}/aggregated/instanceGroups?maxResults=2&includeAllScopes=true&pageToken={token}"
+        page = await pools.call("GET", path)
+        seen += [item["name"] for found in page["items"].values() for item in found["instanceGroups"]]
+        if not (token := page.get("nextPageToken", "")):
+            break
+    assert len(seen) == len(set(seen)) == 3
+
+
+async def test_a_group_its_manager_and_its_template_name_each_other(pools: Api) -> None:
+    zone = f"{COMPUTE}/zones/us-central1-b"
+    found = await names(pools, "zones/us-central1-b/instanceGroupManagers", filter="name:*-slice-*")
+    manager = await pools.call("GET", f"{zone}/instanceGroupManagers/{found[0]}")
+    group = await pools.call("GET", f"{zone}/instanceGroups/{found[0]}")
+    assert manager["instanceGroup"] == group["selfLink"]
+    assert manager["targetSize"] == group["size"] == 4
+    template = await pools.call("GET", f"{COMPUTE}/{manager['instanceTemplate'].removeprefix(f'{LINK}/')}")
+    assert template["properties"]["machineType"] == "ct6e-standard-4t"
+    # As Cluster Toolkit looks for it.
+    listed = await names(pools, f"regions/{LOCATION}/instanceTemplates", filter="name: gke-c1-slice*")
+    assert listed == [template["name"]]
+    assert await names(pools, "global/instanceTemplates") == []
+
+
+async def test_the_catalogues_are_what_the_zones_offer(api: Api) -> None:
+    zone = "zones/us-central1-b"
+    large = await names(api, f"{zone}/machineTypes", filter="guestCpus >= 49 AND memoryMb >= 238592")
+    assert {"n1-standard-64", "ct6e-standard-4t"} <= set(large)
+    assert "e2-standard-4" not in large
+    machine = await api.call("GET", f"{COMPUTE}/{zone}/machineTypes/ct6e-standard-4t")
+    assert (machine["guestCpus"], machine["zone"]) == (180, "us-central1-b")
+    assert machine["accelerators"] == [{"guestAcceleratorType": "ct6e", "guestAcceleratorCount": 4}]
+    await api.refused("GET", f"{COMPUTE}/{zone}/machineTypes/banana", None, 404)
+    tpus = await names(api, f"{zone}/acceleratorTypes", filter="name = ct*")
+    assert "ct6e" in tpus
+    assert await names(api, "zones/us-central2-b/machineTypes", filter="name:c3-*") == []
+    assert "hyperdisk-balanced" in await names(api, f"{zone}/diskTypes")
+    everywhere = await api.call("GET", f"{COMPUTE}/aggregated/acceleratorTypes?filter={quote('name=ct4p')}")
+    assert list(everywhere["items"]) == ["zones/us-central2-b"]
+
+
+async def test_a_project_has_its_number_and_default_account(api: Api) -> None:
+    project = await api.call("GET", COMPUTE)
+    number = (await api.call("GET", f"/crm/v1/projects/{PROJECT}"))["projectNumber"]
+    assert project["defaultServiceAccount"] == f"{number}-compute@developer.gserviceaccount.com"
+
+
+async def test_what_cannot_be_made_here_is_not_there(api: Api) -> None:
+    nothing = await api.call("GET", f"{COMPUTE}/aggregated/addresses?returnPartialSuccess=true")
+    assert nothing == {"kind": "compute#addressAggregatedList", "selfLink": f"{LINK}/aggregated/addresses", "items": {}}
+    assert await names(api, "zones/us-central1-a/autoscalers") == []
+    await api.refused("GET", f"{COMPUTE}/regions/{LOCATION}/addresses/mine", None, 404)
+    await api.refused("GET", f"{COMPUTE}/regions/nowhere/addresses", None, 404)
+    # A network always has routes of Google's making.
+    await api.refused("GET", f"{COMPUTE}/global/routes", None, 400)
+
+
+@pytest.mark.parametrize("expression", ["nam = x", "name ~ x", "labels", "(name eq x) (nam eq y)"])
+async def test_a_filter_that_says_nothing_is_refused(api: Api, expression: str) -> None:
+    message = await api.refused("GET", f"{COMPUTE}/zones?filter={quote(expression)}", None, 400)
+    assert message.startswith(f"Invalid value for field 'filter': '{expression}'. Invalid list filter expression")
+
+
+async def test_filters_read_networks_as_cluster_toolkit_and_gcloud_ask(project: Api) -> None:
+    for name in ("web", "ssh"):
+        rule = {"name": name, "network": "global/networks/net", "allowed": [{"IPProtocol": "tcp"}]}
+        await project.call("POST", f"{COMPUTE}/global/firewalls", rule)
+    assert await names(
+        project, "global/firewalls", filter=f'network="{LINK.replace("beta", "v1")}/global/networks/net"'
+    )
+    assert await names(project, "global/networks", filter='name eq ".*ne.*"') == ["net"]
+    assert await names(project, "global/firewalls", filter=r'(name eq ".*(w|s).*")(name ne ssh)') == ["web"]
+    regions = await names(project, "regions", filter="name=us-central1 OR name=us-east5", orderBy="name desc")
+    assert regions == ["us-east5", "us-central1"]
+    await project.refused("GET", f"{COMPUTE}/regions?orderBy=nam", None, 400)
+
+
+async def test_a_filter_reads_proto_names_too(api: Api) -> None:
+    policy = {
+        "displayName": "one",
+        "combiner": "OR",
+        "conditions": [{"displayName": "c", "conditionMatchedLog": {"filter": "x"}}],
+    }
+    path = f"/monitoring/v3/projects/{PROJECT}/alertPolicies"
+    for name in ("one", "two"):
+        await api.call("POST", path, {**policy, "displayName": name})
+    expression = quote('display_name="two"')
+    listed = await api.call("GET", f"{path}?filter={expression}&orderBy=display_name")
+    assert [it["displayName"] for it in listed["alertPolicies"]] == ["two"]
+
+
+@pytest.mark.parametrize(
+    ("mask", "expected"),
+    [
+        ("", {"name", "autoCreateSubnetworks", "selfLink", "routingConfig", "kind", "id", "mtu"}),
+        ("name", {"name"}),
+        ("name,routingConfig/routingMode", {"name", "routingConfig"}),
+        ("routingConfig(routingMode),name", {"name", "routingConfig"}),
+        ("*", {"name", "routingConfig", "kind"}),
+    ],
+)
+async def test_a_mask_names_the_fields_of_an_answer(project: Api, mask: str, expected: set[str]) -> None:
+    found = await project.call("GET", f"{COMPUTE}/global/networks/net?fields={quote(mask)}")
+    assert expected <= found.keys()
+    if mask not in ("", "*"):
+        assert found.keys() == expected
+    assert found.get("routingConfig", {"routingMode": "REGIONAL"}) == {"routingMode": "REGIONAL"}
+
+
+async def test_a_mask_reaches_into_lists(project: Api) -> None:
+    listed = await project.call("GET", f"{COMPUTE}/aggregated/subnetworks?fields={quote('items/*/subnetworks(name)')}")
+    assert listed == {"items": {f"regions/{LOCATION}": {"subnetworks": [{"name": "sub"}]}}}
+
+
+@pytest.mark.parametrize("mask", ["nam", "items(name", "name(x)", "routingConfig/mode"])
+async def test_a_mask_of_what_does_not_exist_is_refused(project: Api, mask: str) -> None:
+    message = await project.refused("GET", f"{COMPUTE}/global/networks/net?fields={quote(mask)}", None, 400)
+    assert message.startswith("Invalid field selection")
+
+
+async def test_a_batch_of_googles_client(project: Api) -> None:
+    compute = await asyncio.to_thread(googles_client, project, "compute", "v1", "")
+    answers: dict[str, Any] = {}
+
+    def keep(name: str, answer: Any, error: Exception | None) -> None:
+        answers[name] = error or answer
+
+    batch = compute.new_batch_http_request(callback=keep)
+    batch.add(compute.networks().get(project=PROJECT, network="net"), request_id="first")
+    batch.add(compute.networks().get(project=PROJECT, network="nope"), request_id="second")
+    batch.add(compute.networks().insert(project=PROJECT, body={"name": "made"}), request_id="third")
+    await asyncio.to_thread(batch.execute)
+    assert answers["first"]["name"] == "net"
+    assert answers["second"].status_code == 404
+    assert answers["third"]["operationType"] == "insert"
+    assert "made" in await names(project, "global/networks")
+
+
+async def test_a_batch_that_is_none(api: Api) -> None:
+    for headers in ({"Content-Type": "application/json"}, {"Content-Type": "multipart/mixed; boundary=b"}):
+        async with api.session.post(
+            f"{api.url}/batch/compute/v1", data=b"--b\r\n\r\nx\r\n--b--", headers=headers
+        ) as it:
+            assert it.status == 400

@@ -1,0 +1,61 @@
+"""Batches: many requests as the parts of one, as gcloud sends them to Compute Engine.
+
+https://docs.cloud.google.com/compute/docs/api/how-tos/batch
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable
+from email import message_from_bytes
+from email.message import Message
+from http import HTTPStatus
+
+from aiohttp import web
+from yarl import URL
+
+from tpuplane_twin.gcp.errors import ApiError, invalid
+from tpuplane_twin.gcp.service import Request
+
+Respond = Callable[[Request], tuple[int, str]]
+"""HTTP status and JSON of the answer to one request."""
+
+
+def batch(respond: Respond) -> Callable[[web.Request], Awaitable[web.Response]]:
+    """The handler that answers each part of a batch by `respond`, in their order."""
+
+    async def handle(request: web.Request) -> web.Response:
+        head = f"Content-Type: {request.headers.get('Content-Type', '')}\r\n\r\n"
+        parts = message_from_bytes(head.encode() + await request.read())
+        try:
+            if not parts.is_multipart():
+                raise invalid("The batch request must be multipart/mixed.")
+            requests = [(part["Content-ID"] or "", _request(part)) for part in parts.walk() if not part.is_multipart()]
+        except ApiError as error:
+            return web.json_response(error.body("rpc"), status=error.http_code)
+        boundary = f"batch_{secrets.token_hex(16)}"
+        text = "".join(f"--{boundary}\r\n{_part(name, *respond(inner))}" for name, inner in requests)
+        return web.Response(
+            text=f"{text}--{boundary}--\r\n",
+            headers={"Content-Type": f"multipart/mixed; boundary={boundary}"},
+        )
+
+    return handle
+
+
+def _request(part: Message) -> Request:
+    payload = part.get_payload(decode=True)
+    line, _, rest = (payload if isinstance(payload, bytes) else b"").lstrip().partition(b"\n")
+    words = line.decode(errors="replace").split()
+    if len(words) < 2 or part.get_content_type() != "application/http":
+        raise invalid("Each part of a batch request must be an HTTP request.")
+    body = message_from_bytes(rest).get_payload(decode=True)
+    return Request(words[0], URL(words[1], encoded=True), body if isinstance(body, bytes) else b"")
+
+
+def _part(name: str, status: int, text: str) -> str:
+    return (
+        f"Content-Type: application/http\r\nContent-ID: <response-{name.strip('<>')}>\r\n\r\n"
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json; charset=UTF-8\r\n"
+        f"Content-Length: {len(text.encode())}\r\n\r\n{text}\r\n"
+    )

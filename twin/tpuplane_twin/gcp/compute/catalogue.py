@@ -1,0 +1,92 @@
+"""What Compute Engine offers everybody: regions, zones, and their machine, accelerator and disk types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from tpuplane_twin.gcp.compute.resources import BASE, constant_id
+from tpuplane_twin.gcp.locations import Machine, data, machines_in, region_of, regions
+from tpuplane_twin.gcp.schema import Json
+
+
+def region_items(project: str, scope: str) -> Iterator[Json]:
+    """Every region."""
+    del scope
+    for name, zones in regions().items():
+        yield {
+            **_offered(project, f"regions/{name}"),
+            "status": "UP",
+            "zones": [f"{BASE}projects/{project}/zones/{zone}" for zone in zones],
+        }
+
+
+def zone_items(project: str, scope: str) -> Iterator[Json]:
+    """Every zone."""
+    del scope
+    for name in _zones():
+        region = f"{BASE}projects/{project}/regions/{region_of(name)}"
+        yield {**_offered(project, f"zones/{name}"), "status": "UP", "region": region}
+
+
+def machine_type_items(project: str, scope: str) -> Iterator[Json]:
+    """The machine types of each zone."""
+    for zone in _zones(scope):
+        for machine in machines_in(zone):
+            key = f"zones/{zone}/machineTypes/{machine.name}"
+            # Of this kind alone `zone` is a name.
+            yield {**_offered(project, key), **_shape(machine), "zone": zone}
+
+
+def accelerator_type_items(project: str, scope: str) -> Iterator[Json]:
+    """The TPUs and GPUs of each zone."""
+    for zone in _zones(scope):
+        most: dict[str, int] = {}
+        for machine in machines_in(zone):
+            if machine.accelerator is not None:
+                name, count = machine.accelerator
+                most[name] = max(count, most.get(name, 0))
+        for name, count in most.items():
+            item = _offered(project, f"zones/{zone}/acceleratorTypes/{name}")
+            yield {**item, **_zone(project, zone), "maximumCardsPerInstance": count}
+
+
+def disk_type_items(project: str, scope: str) -> Iterator[Json]:
+    """The disk types, which every zone has."""
+    for zone in _zones(scope):
+        for name in data("locations")["disk_types"]:
+            yield {**_offered(project, f"zones/{zone}/diskTypes/{name}"), **_zone(project, zone)}
+
+
+def _zones(scope: str = "") -> list[str]:
+    zones = [zone for found in regions().values() for zone in found]
+    return [zone for zone in zones if scope in ("", f"zones/{zone}")]
+
+
+def _zone(project: str, zone: str) -> Json:
+    return {"zone": f"{BASE}projects/{project}/zones/{zone}"}
+
+
+def _offered(project: str, key: str) -> Json:
+    name = key.rpartition("/")[2]
+    return {
+        "id": constant_id(key),
+        "name": name,
+        "description": name,
+        "selfLink": f"{BASE}projects/{project}/{key}",
+    }
+
+
+@cache
+def _shape(machine: Machine) -> Json:
+    accelerators = [
+        {"guestAcceleratorType": name, "guestAcceleratorCount": count}
+        for name, count in ([machine.accelerator] if machine.accelerator else [])
+    ]
+    return {
+        "description": f"{machine.vcpus} vCPUs, {machine.memory_gb:g} GB RAM",
+        "guestCpus": machine.vcpus,
+        "memoryMb": round(machine.memory_gb * 1024),
+        "isSharedCpu": machine.shared,
+        **({"accelerators": accelerators} if accelerators else {}),
+    }

@@ -1,0 +1,105 @@
+"""One version of one of Google's services: from a request to its answer, by the service's discovery document."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import unquote
+
+from yarl import URL
+
+from tpuplane_twin.gcp.call import Call, Handler
+from tpuplane_twin.gcp.compute.reads import nothing
+from tpuplane_twin.gcp.discovery import Document, Method, document
+from tpuplane_twin.gcp.errors import ApiError, ErrorStyle, invalid, not_found, not_served
+from tpuplane_twin.gcp.links import in_version
+from tpuplane_twin.gcp.lists import narrowed, partial
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store, StoreError
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request of any origin: its own, or a part of a batch."""
+
+    http_method: str
+    url: URL
+    body: bytes
+
+
+@dataclass
+class Service:
+    """One API version under one base path. `described`: the version whose discovery document describes it."""
+
+    name: str
+    version: str
+    handlers: dict[str, Handler]
+    style: ErrorStyle = "rpc"
+    described: str = ""
+
+    @cached_property
+    def document(self) -> Document:
+        """The discovery document, read at the first request."""
+        served = frozenset(method for method in self.handlers if method.startswith(f"{self.name}."))
+        return document(self.name, self.described or self.version, served)
+
+    def answer(self, store: Store, request: Request, base: str) -> tuple[int, str]:
+        """HTTP status and JSON of the answer to a request below `base`; every refusal has Google's shape."""
+        try:
+            text = json.dumps(self._answer(store, request, request.url.raw_path.removeprefix(base)))
+            return 200, in_version(text, self.name, self.version)
+        except ApiError as error:
+            refused = error
+        except StoreError as error:
+            log.error("%s", error)
+            refused = ApiError("RESOURCE_EXHAUSTED", f"Nothing was changed: {error}")
+        except Exception:
+            log.exception("%s %s", request.http_method, request.url.path)
+            refused = ApiError("INTERNAL", "Internal error encountered; the twin's log has the traceback.")
+        return refused.http_code, json.dumps(refused.body(self.style))
+
+    def _answer(self, store: Store, request: Request, raw_path: str) -> Any:
+        found = self.document.match(request.http_method, raw_path)
+        if found is None:
+            raise not_found(f"The requested URL {request.url.path} was not found on this server.")
+        method, params = found
+        query = request.url.query
+        self._check_query(method, query)
+        handler = self.handlers.get(method.id)
+        if handler is None:
+            empty = nothing(method, self.document.methods, self.handlers, unquote(raw_path))
+            if empty is None:
+                raise not_served(method.id)
+            return empty
+        call = Call(params, query, self._body(method, request.body), unquote(raw_path))
+        with store.transaction():
+            answer = handler(call)
+        if method.response is None:
+            return {}
+        schemas = self.document.schemas
+        shown = schemas.output(method.response, narrowed(schemas, method.response, query, answer))
+        return partial(schemas, method.response, query.get("fields", ""), shown)
+
+    def _check_query(self, method: Method, query: Iterable[str]) -> None:
+        for name in query:
+            if name not in method.query and name not in self.document.common_query:
+                raise invalid(
+                    f'Invalid JSON payload received. Unknown name "{name}": Cannot bind query parameter.'
+                    f" Field '{name}' could not be found in request message."
+                )
+
+    def _body(self, method: Method, raw: bytes) -> Json:
+        if method.request is None or not raw.strip():
+            return {}
+        try:
+            value = json.loads(raw)
+        except (ValueError, RecursionError) as error:
+            raise invalid(f"Invalid JSON payload received. {error}") from error
+        clears = self.style == "compute" and method.http_method == "PATCH"
+        return self.document.schemas.parse(method.request, value, keep_null=clears)
