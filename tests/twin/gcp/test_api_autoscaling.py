@@ -29,15 +29,33 @@ async def test_what_is_left_out_is_filled_in(project: Api) -> None:
     assert "https://www.googleapis.com/auth/logging.write" in defaults["oauthScopes"]
 
 
+async def change(api: Api, **update: Any) -> dict[str, Any]:
+    """The cluster's autoscaling after an update."""
+    await api.done("PUT", f"{CLUSTERS}/c1", {"update": {"desiredClusterAutoscaling": update}})
+    return dict((await api.call("GET", f"{CLUSTERS}/c1"))["autoscaling"])
+
+
 async def test_it_is_switched_on_and_off(cluster: Api) -> None:
-    for update, expected in (
-        (nap(autoscalingProfile="OPTIMIZE_UTILIZATION"), "OPTIMIZE_UTILIZATION"),
-        ({"enableNodeAutoprovisioning": False}, "BALANCED"),
-    ):
-        await cluster.done("PUT", f"{CLUSTERS}/c1", {"update": {"desiredClusterAutoscaling": update}})
-        found = (await cluster.call("GET", f"{CLUSTERS}/c1"))["autoscaling"]
-        assert found["autoscalingProfile"] == expected
-        assert ("resourceLimits" in found) == update["enableNodeAutoprovisioning"]
+    on = await change(cluster, **nap(autoscalingProfile="OPTIMIZE_UTILIZATION"))
+    assert (on["autoscalingProfile"], len(on["resourceLimits"])) == ("OPTIMIZE_UTILIZATION", 3)
+    off = await change(cluster, enableNodeAutoprovisioning=False)
+    assert off == {"autoscalingProfile": "OPTIMIZE_UTILIZATION", "enableNodeAutoprovisioning": False}
+
+
+async def test_what_an_update_leaves_out_stays(cluster: Api) -> None:
+    """Google's command-line client sends what its flags name, and whether auto-provisioning is on."""
+    account = {"serviceAccount": "nodes@other.iam.gserviceaccount.com"}
+    first = await change(cluster, **nap(autoprovisioningNodePoolDefaults={**account, "diskSizeGb": 200}))
+    profile = await change(cluster, enableNodeAutoprovisioning=True, autoscalingProfile="OPTIMIZE_UTILIZATION")
+    assert profile == {**first, "autoscalingProfile": "OPTIMIZE_UTILIZATION"}
+    smaller = await change(cluster, enableNodeAutoprovisioning=True, resourceLimits=limits())
+    assert smaller == {**profile, "resourceLimits": limits()}
+    named = {"defaultComputeClassConfig": {"enabled": True}, "autoprovisioningNodePoolDefaults": {"diskSizeGb": 300}}
+    last = await change(cluster, **named)
+    assert last["defaultComputeClassConfig"] == {"enabled": True}
+    defaults = {**smaller["autoprovisioningNodePoolDefaults"], "diskSizeGb": 300}
+    assert last["autoprovisioningNodePoolDefaults"] == defaults
+    assert defaults["serviceAccount"] == account["serviceAccount"]
 
 
 REFUSED = [
@@ -47,11 +65,6 @@ REFUSED = [
     ),
     ({"resourceLimits": limits()}, "Resource limits are supported only with node autoprovisioning."),
     (nap(resourceLimits=limits(accelerator=4)), "Invalid resource: accelerator."),
-    (nap(resourceLimits=limits(tpu_v6e_slice=0)), "Invalid limits of resource tpu-v6e-slice: minimum 0, maximum 0."),
-    (
-        nap(resourceLimits=[*limits(), {"resourceType": "tpu7x", "minimum": "8", "maximum": "4"}]),
-        "Invalid limits of resource tpu7x: minimum 8, maximum 4.",
-    ),
     (
         nap(autoprovisioningLocations=["us-east5-a"]),
         'Invalid node location "us-east5-a": not a zone of region us-central1.',

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
+from typing import Any
 
 import pytest
+from googleapiclient.discovery_cache import get_static_doc
+from tpuplane_twin.gcp.container.merge import at
+from tpuplane_twin.gcp.container.updates import Updates, cluster_updates, node_pool_updates
 from twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT_PATH, Api, cluster_body
 
 pytestmark = pytest.mark.twin
@@ -55,11 +60,11 @@ async def test_labels_need_their_fingerprint(cluster: Api) -> None:
     ("update", "field", "value"),
     [
         ({"desiredReleaseChannel": {"channel": "RAPID"}}, "releaseChannel", {"channel": "RAPID"}),
-        (
-            {"desiredMonitoringConfig": {"componentConfig": {"enableComponents": ["SYSTEM_COMPONENTS"]}}},
-            "monitoringConfig",
-            {"componentConfig": {"enableComponents": ["SYSTEM_COMPONENTS"]}},
-        ),
+        ({"desiredGcfsConfig": {"enabled": True}}, "nodePoolDefaults.nodeConfigDefaults.gcfsConfig", {"enabled": True}),
+        ({"desiredIdentityServiceConfig": {"enabled": True}}, "identityServiceConfig", {"enabled": True}),
+        ({"desiredEnableFqdnNetworkPolicy": True}, "networkConfig.enableFqdnNetworkPolicy", True),
+        ({"desiredIntraNodeVisibilityConfig": {}}, "networkConfig.enableIntraNodeVisibility", False),
+        ({"desiredNodePoolAutoConfigNetworkTags": {"tags": ["t"]}}, "nodePoolAutoConfig.networkTags", {"tags": ["t"]}),
         ({"desiredLocations": ["us-central1-f"]}, "locations", ["us-central1-f"]),
         ({"desiredMasterVersion": "latest"}, "currentMasterVersion", "1.35.4-gke.1200000"),
     ],
@@ -70,9 +75,109 @@ async def test_update_changes_the_field_and_the_backend(
     cluster.backend.calls.clear()
     await cluster.done("PUT", f"{CLUSTERS}/c1", {"update": update})
     after = await cluster.call("GET", f"{CLUSTERS}/c1")
-    assert after[field] == value
+    assert at(after, field) == value
     assert after["status"] == "RUNNING"
     assert cluster.backend.calls == [("update_cluster", "c1")]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "path", "left"),
+    [
+        (
+            {"desiredMonitoringConfig": {"managedPrometheusConfig": {"enabled": False}}},
+            {"desiredMonitoringConfig": {"componentConfig": {"enableComponents": ["SYSTEM_COMPONENTS"]}}},
+            "monitoringConfig.managedPrometheusConfig",
+            {"enabled": False},
+        ),
+        # without components there are none: the client leaves an empty list out
+        (
+            {"desiredLoggingConfig": {"componentConfig": {"enableComponents": ["SYSTEM_COMPONENTS"]}}},
+            {"desiredLoggingConfig": {"componentConfig": {}}},
+            "loggingConfig",
+            {"componentConfig": {}},
+        ),
+        (
+            {"desiredSecurityPostureConfig": {"mode": "DISABLED"}},
+            {"desiredSecurityPostureConfig": {"vulnerabilityMode": "VULNERABILITY_BASIC"}},
+            "securityPostureConfig",
+            {"mode": "DISABLED", "vulnerabilityMode": "VULNERABILITY_BASIC"},
+        ),
+        (
+            {"desiredRbacBindingConfig": {"enableInsecureBindingSystemAuthenticated": False}},
+            {"desiredRbacBindingConfig": {"enableInsecureBindingSystemUnauthenticated": False}},
+            "rbacBindingConfig.enableInsecureBindingSystemAuthenticated",
+            False,
+        ),
+        (
+            {"desiredControlPlaneEndpointsConfig": {"dnsEndpointConfig": {"allowExternalTraffic": True}}},
+            {"desiredControlPlaneEndpointsConfig": {"ipEndpointsConfig": {"globalAccess": True}}},
+            "controlPlaneEndpointsConfig.dnsEndpointConfig.allowExternalTraffic",
+            True,
+        ),
+        # networks come and go together
+        (
+            {
+                "desiredControlPlaneEndpointsConfig": {
+                    "ipEndpointsConfig": {
+                        "authorizedNetworksConfig": {"enabled": True, "cidrBlocks": [{"cidrBlock": "10.0.0.0/8"}]}
+                    }
+                }
+            },
+            {"desiredControlPlaneEndpointsConfig": {"ipEndpointsConfig": {"authorizedNetworksConfig": {}}}},
+            "masterAuthorizedNetworksConfig",
+            {},
+        ),
+        # a replaced object: what is left out is gone
+        (
+            {"desiredResourceUsageExportConfig": {"bigqueryDestination": {"datasetId": "usage"}}},
+            {"desiredResourceUsageExportConfig": {}},
+            "resourceUsageExportConfig",
+            {},
+        ),
+        (
+            {"desiredDnsConfig": {"clusterDns": "CLOUD_DNS", "clusterDnsScope": "VPC_SCOPE"}},
+            {"desiredDnsConfig": {"clusterDns": "KUBE_DNS"}},
+            "networkConfig.dnsConfig",
+            {"clusterDns": "KUBE_DNS"},
+        ),
+    ],
+)
+async def test_an_update_keeps_or_drops_what_it_leaves_out_as_gke_does(
+    cluster: Api, first: dict[str, object], then: dict[str, object], path: str, left: object
+) -> None:
+    for update in (first, then):
+        await cluster.done("PUT", f"{CLUSTERS}/c1", {"update": update})
+    assert at(await cluster.call("GET", f"{CLUSTERS}/c1"), path) == left
+
+
+@pytest.mark.parametrize(
+    ("message", "updates"), [("ClusterUpdate", cluster_updates()), ("UpdateNodePoolRequest", node_pool_updates())]
+)
+def test_every_field_of_an_update_lands_where_its_type_is(message: str, updates: Updates) -> None:
+    """Google's own types: what is new in them is served, or refused with a reason."""
+    types = json.loads(get_static_doc("container", "v1beta1"))["schemas"]
+
+    def typed(owner: str, path: str) -> dict[str, Any]:
+        field = types[owner]["properties"]
+        for name in path.split(".")[:-1]:
+            field = types[field[name]["$ref"]]["properties"]
+        return dict(field[path.rpartition(".")[2]])
+
+    target = "Cluster" if message == "ClusterUpdate" else "NodePool"
+    own = {"etag", "desiredMasterVersion", "desiredNodeVersion", "desiredNodePoolId", "desiredNodePoolAutoscaling"}
+    own |= {"additionalPodRangesConfig", "removedAdditionalPodRangesConfig", "desiredImageType"}
+    own |= {"clusterId", "name", "nodePoolId", "projectId", "zone", "nodeVersion", "diskType", "diskSizeGb", "bootDisk"}
+    for field, schema in types[message]["properties"].items():
+        if field in own or field in updates.not_served:
+            continue
+        if field in updates.unwrapped:
+            inner, path, _ = updates.unwrapped[field]
+            sent = types[schema["$ref"]]["properties"][inner]
+        else:
+            path, sent = updates.places[field], schema
+        lands = typed(target, path)
+        same = [(key, lands.get(key)) for key in ("$ref", "type", "enum") if field != "desiredEnterpriseConfig"]
+        assert same == [(key, sent.get(key)) for key, _ in same], field
 
 
 async def test_a_setter_without_its_field_means_its_default(cluster: Api) -> None:
@@ -273,7 +378,6 @@ async def test_v1_leaves_out_what_only_beta_has(cluster: Api) -> None:
     "fields",
     [
         {"privateClusterConfig": {"enablePrivateNodes": True, "masterIpv4CidrBlock": "172.16.0.0/33"}},
-        {"masterAuthorizedNetworksConfig": {"enabled": True, "cidrBlocks": [{"cidrBlock": "10.0.0.1/8"}]}},
         {"masterAuthorizedNetworksConfig": {"enabled": True, "cidrBlocks": [{"cidrBlock": "everybody"}]}},
     ],
 )

@@ -27,7 +27,8 @@ def pause(end: str | None, scope: str, **options: str) -> dict[str, Any]:
     return body if end is None else {**body, "endTime": end}
 
 
-SHORT = "maintenance policy would go longer than 32d without 48h maintenance availability"
+SHORT = "maintenance policy would go longer than 92d without 48h maintenance availability"
+MOST = "A cluster has at most 20 maintenance exclusions, 3 of them with scope NO_UPGRADES"
 WEEKEND = "FREQ=WEEKLY;BYDAY=SA,SU"
 
 
@@ -36,8 +37,9 @@ WEEKEND = "FREQ=WEEKLY;BYDAY=SA,SU"
     [
         policy(WEEKEND, 6),
         policy("FREQ=DAILY", 4),
+        policy("FREQ=WEEKLY;BYDAY=SA", 4),
         policy("FREQ=MONTHLY;BYDAY=1SA", 4),
-        policy(WEEKEND, 6, run=pause("2026-12-31T00:00:00Z", "NO_UPGRADES")),
+        policy(WEEKEND, 6, run=pause("2027-03-01T00:00:00Z", "NO_UPGRADES")),
         policy(WEEKEND, 6, run=pause(None, "NO_MINOR_UPGRADES", endTimeBehavior="UNTIL_END_OF_SUPPORT")),
     ],
 )
@@ -49,12 +51,19 @@ async def test_taken_and_shown_again(cluster: Api, asked: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (policy(WEEKEND, 5), SHORT),
         (policy("FREQ=DAILY", 3), SHORT),
-        (policy("FREQ=WEEKLY;BYDAY=SA", 8), SHORT),
+        (policy("FREQ=WEEKLY;BYDAY=SA", 3), SHORT),
         (
-            policy(WEEKEND, 6, run=pause("2027-01-01T00:00:00Z", "NO_UPGRADES")),
-            'Maintenance exclusion "run" with scope NO_UPGRADES must not be longer than 30 days.',
+            policy(WEEKEND, 6, run=pause("2027-03-02T00:00:00Z", "NO_UPGRADES")),
+            'Maintenance exclusion "run" with scope NO_UPGRADES must not be longer than 90 days.',
+        ),
+        (
+            policy(WEEKEND, 6, **{f"run{at}": pause("2026-12-02T00:00:00Z", "NO_UPGRADES") for at in range(4)}),
+            f"{MOST}; this policy has 4 and 4.",
+        ),
+        (
+            policy(WEEKEND, 6, **{f"run{at}": pause("2026-12-02T00:00:00Z", "NO_MINOR_UPGRADES") for at in range(21)}),
+            f"{MOST}; this policy has 21 and 0.",
         ),
         (
             policy(WEEKEND, 6, run=pause("2026-12-01T00:00:00Z", "NO_MINOR_UPGRADES")),

@@ -68,6 +68,15 @@ async def test_a_wrong_dashboard_is_refused(api: Api, body: dict[str, Any], word
     assert words in await api.refused("POST", DASHBOARDS, body, 400)
 
 
+async def test_a_mask_names_parts_in_either_spelling(api: Api) -> None:
+    documentation = {"content": "See the runbook.", "subject": "chips"}
+    made = await api.call("POST", POLICIES, policy(documentation=documentation, userLabels={"team": "a"}))
+    path = f"/monitoring/v3/{made['name']}?updateMask=documentation.content,display_name,user_labels"
+    changed = await api.call("PATCH", path, {"documentation": {"content": "Read it."}, "displayName": "Chips"})
+    assert changed["documentation"] == {"content": "Read it.", "subject": "chips"}
+    assert (changed["displayName"], "userLabels" in changed) == ("Chips", False)
+
+
 async def test_a_policy_changes_by_its_mask(api: Api) -> None:
     made = await api.call("POST", POLICIES, policy(severity="WARNING"))
     assert made["enabled"]
@@ -86,7 +95,7 @@ async def test_a_policy_changes_by_its_mask(api: Api) -> None:
     ("body", "words"),
     [
         (policy(displayName=""), "display_name must be set"),
-        ({**policy(), "combiner": "COMBINE_UNSPECIFIED"}, "combiner must be set"),
+        (policy(combiner="COMBINE_UNSPECIFIED", conditions=policy()["conditions"] * 2), "combiner must be set"),
         (policy(conditions=[]), "between 1 and 6"),
         (policy(conditions=[{"displayName": "c"}]), "exactly one kind"),
         (timed(duration="90s"), "multiple of 60"),

@@ -1,4 +1,7 @@
-"""Service accounts (IAM) and projects with their policies (Resource Manager)."""
+"""Service accounts (IAM) and projects with their policies (Resource Manager).
+
+https://docs.cloud.google.com/iam/docs/service-accounts-create and https://docs.cloud.google.com/iam/docs/reference/rest/v1/Policy
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import re
 
 from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.container.accounts import SERVICE_ACCOUNT
+from tpuplane_twin.gcp.container.merge import mask_paths, masked
 from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import IAM_POLICY, project_number
@@ -28,6 +32,7 @@ _MEMBER_KINDS = (
     "projectEditor",
     "projectViewer",
 )
+_CHANGEABLE = ("displayName", "description")
 _PUBLIC = ("allUsers", "allAuthenticatedUsers")
 
 
@@ -96,14 +101,11 @@ class ServiceAccounts:
         key = self.existing(call)
         account = self._store.get(SERVICE_ACCOUNT, key) or {}
         asked: Json = call.body.get("serviceAccount", {})
-        mask = [part.strip() for part in str(call.body.get("updateMask", "")).split(",") if part.strip()]
-        for field in mask or list(asked):
-            name = {"display_name": "displayName"}.get(field, field)
-            if name not in ("displayName", "description", "etag", "name"):
-                raise invalid(f"Invalid update mask path: {field}.")
-            if name in ("displayName", "description"):
-                account[name] = asked.get(name, "")
-        return self._put(key, account)
+        mask = mask_paths(call.body.get("updateMask", "")) or list(asked)
+        for path in mask:
+            if path not in _CHANGEABLE and path not in ("etag", "name"):
+                raise invalid(f"Invalid update mask path: {path}.")
+        return self._put(key, masked(account, asked, (path for path in mask if path in _CHANGEABLE)))
 
     def delete(self, call: Call) -> Json:
         """Delete an account and its own policy; other policies then name it as deleted."""

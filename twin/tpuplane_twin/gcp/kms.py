@@ -1,5 +1,7 @@
 """Cloud KMS: key rings, symmetric keys and their versions. The twin encrypts nothing with them.
 
+https://docs.cloud.google.com/kms/docs/reference/rest/v1/projects.locations.keyRings.cryptoKeys
+
 As in Google's service, a ring and a key stay for ever under their names; what is destroyed is a key's versions.
 """
 
@@ -10,6 +12,7 @@ from datetime import datetime, timedelta
 
 from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.container.keys import CRYPTO_KEY
+from tpuplane_twin.gcp.container.merge import mask_paths, masked
 from tpuplane_twin.gcp.errors import already_exists, failed_precondition, invalid, not_found, not_served
 from tpuplane_twin.gcp.identity import Policies
 from tpuplane_twin.gcp.locations import regions
@@ -125,19 +128,14 @@ class CryptoKeys:
         """Change what the mask names; a field that it names and the body lacks is cleared."""
         name = self.existing(call)
         key: Json = dict(self._store.get(CRYPTO_KEY, name) or {})
-        mask = [part for part in call.query.get("updateMask", "").split(",") if part]
+        mask = mask_paths(call.query.get("updateMask", ""))
         if not mask:
             raise invalid("The request has an empty update_mask.")
         for path in mask:
             if path not in _MUTABLE:
                 raise invalid(f"Field {path} of a CryptoKey cannot be updated.")
-            head, _, inner = path.partition(".")
-            if inner:
-                key[head] = {**key[head], inner: call.body.get(head, {}).get(inner, _ALGORITHM)}
-            elif head in call.body:
-                key[head] = call.body[head]
-            else:
-                key.pop(head, None)
+        key = masked(key, call.body, mask)
+        key["versionTemplate"].setdefault("algorithm", _ALGORITHM)
         _check_rotation(key)
         self._store.put(CRYPTO_KEY, name, key)
         return self._view(key)

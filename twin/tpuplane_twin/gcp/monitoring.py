@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.collection import Collection
+from tpuplane_twin.gcp.container.merge import mask_paths, masked
 from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number
@@ -109,13 +110,9 @@ class AlertPolicies(Collection):
     def patch(self, call: Call) -> Json:
         """Change what the mask names; without one, everything."""
         before = self.get(call)
-        mask = [part for part in call.query.get("updateMask", "").split(",") if part]
-        kept = {"name": before["name"], "creationRecord": before["creationRecord"]}
-        if not mask:
-            return self._keep({"enabled": True, **call.body, **kept})
-        changed = {key: call.body[key] for key in mask if key in call.body}
-        rest = {key: value for key, value in before.items() if key not in mask}
-        return self._keep({**rest, **changed, **kept})
+        mask = mask_paths(call.query.get("updateMask", ""))
+        changed = masked(before, call.body, mask) if mask else {"enabled": True, **call.body}
+        return self._keep({**changed, "name": before["name"], "creationRecord": before["creationRecord"]})
 
     def _keep(self, policy: Json) -> Json:
         _check_policy(policy, lambda name: self._store.get(_CHANNEL, name) is not None)
@@ -177,9 +174,9 @@ def _check_policy(policy: Json, exists: Callable[[str], bool]) -> None:
     """What Google asks of a policy: https://cloud.google.com/monitoring/api/ref_v3/rest/v3/projects.alertPolicies."""
     if not policy.get("displayName"):
         raise invalid("Field alert_policy.display_name must be set.")
-    if policy.get("combiner", "COMBINE_UNSPECIFIED") == "COMBINE_UNSPECIFIED":
-        raise invalid("Field alert_policy.combiner must be set.")
     conditions = policy.get("conditions", [])
+    if len(conditions) > 1 and policy.get("combiner", "COMBINE_UNSPECIFIED") == "COMBINE_UNSPECIFIED":
+        raise invalid("Field alert_policy.combiner must be set.")
     if not 1 <= len(conditions) <= _MOST_CONDITIONS:
         raise invalid(f"Field alert_policy.conditions must have between 1 and {_MOST_CONDITIONS} conditions.")
     for at, condition in enumerate(conditions):

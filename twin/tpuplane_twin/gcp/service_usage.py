@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 
 from tpuplane_twin.gcp.call import Call, Handler
-from tpuplane_twin.gcp.errors import not_found
+from tpuplane_twin.gcp.errors import not_served
 from tpuplane_twin.gcp.projects import service_agent
 from tpuplane_twin.gcp.schema import Json
 
@@ -27,7 +27,7 @@ def _generate(call: Call) -> Json:
     kind, project, service = call.params["v1beta1Id"], call.params["v1beta1Id1"], call.params["servicesId"]
     domain = _AGENTS.get(service)
     if kind != "projects" or domain is None:
-        raise not_found(f"Service identity of {service} in {kind}/{project} is not served by the twin.")
+        raise not_served(f"the service identity of {service} in {kind}/{project}")
     email = service_agent(project, domain)
     identity = {
         "@type": "type.googleapis.com/google.api.serviceusage.v1beta1.ServiceIdentity",

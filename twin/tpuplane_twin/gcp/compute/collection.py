@@ -79,8 +79,7 @@ class Collection:
     def patch(self, call: Call) -> Json:
         """Change fields: objects merge, null clears, everything else replaces."""
         key, before, asked = self._change(call)
-        merged = {field: value for field, value in overlay(before, asked).items() if value is not None}
-        return self._changed("patch", key, before, merged)
+        return self._changed("patch", key, before, overlay(before, asked))
 
     def update(self, call: Call) -> Json:
         """Replace: what the request leaves out has its default again."""

@@ -1,4 +1,8 @@
-"""Networks, subnetworks and firewalls."""
+"""Networks, subnetworks and firewalls.
+
+Ranges: https://docs.cloud.google.com/vpc/docs/subnets; changes of secondary ranges, in Compute's words:
+hashicorp/terraform-provider-google#2570.
+"""
 
 from __future__ import annotations
 

@@ -76,15 +76,6 @@ class ResourcePolicies(Collection):
         kinds = [field for field in _POLICIES if field in asked]
         if len(kinds) != 1:
             raise resources.bad_value("policy", ", ".join(kinds), f"Set exactly one of {', '.join(_POLICIES)}.")
-        workload = asked.get("workloadPolicy", {})
-        if workload.get("acceleratorTopologyMode") and not (
-            workload.get("acceleratorTopology") and workload.get("type")
-        ):
-            raise resources.bad_value(
-                "workloadPolicy.acceleratorTopologyMode",
-                workload["acceleratorTopologyMode"],
-                "It needs type and acceleratorTopology.",
-            )
         return {**asked, "status": "READY"}
 
     def users(self, key: str, stored: Json) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tpuplane.tpu import Generation, GkeVersion, catalogue
+from tpuplane.tpu import catalogue
 
 from tpuplane_twin.gcp.container.accounts import check_service_account
 from tpuplane_twin.gcp.container.pool_defaults import SCOPES, check_zones
@@ -20,19 +20,22 @@ _DEFAULTS: Json = {
     "upgradeSettings": {"strategy": "SURGE", "maxSurge": 1},
 }
 _REQUIRED = ("cpu", "memory")
+_AUTO_PROVISIONING = ("autoprovisioningLocations", "autoprovisioningNodePoolDefaults", "resourceLimits")
 
 
-def complete_autoscaling(cluster: Json, asked: Json) -> Json:
-    """The autoscaling of a cluster of which `asked` was asked, with every default."""
-    autoscaling: Json = {"autoscalingProfile": "BALANCED", **asked}
+def complete_autoscaling(cluster: Json, autoscaling: Json, asked: Json) -> Json:
+    """The `autoscaling` of a cluster of which `asked` was asked, with every default.
+
+    Without auto-provisioning nothing of it is kept.
+    """
+    autoscaling = {"autoscalingProfile": "BALANCED", **autoscaling}
     if not autoscaling.get("enableNodeAutoprovisioning"):
-        return autoscaling
-    given = autoscaling.get("autoprovisioningNodePoolDefaults", {})
+        return {key: value for key, value in autoscaling.items() if key in asked or key not in _AUTO_PROVISIONING}
     # An object that is given means what it says: a switch left out is off, a number left out 0.
-    defaults = {**_DEFAULTS, **given}
+    defaults = {**_DEFAULTS, **autoscaling.get("autoprovisioningNodePoolDefaults", {})}
     defaults["upgradeSettings"] = {"strategy": "SURGE", **defaults["upgradeSettings"]}
     autoscaling["autoprovisioningNodePoolDefaults"] = defaults
-    autoscaling["autoprovisioningLocations"] = asked.get("autoprovisioningLocations") or list(cluster["locations"])
+    autoscaling["autoprovisioningLocations"] = autoscaling.get("autoprovisioningLocations") or cluster["locations"]
     return autoscaling
 
 
@@ -49,32 +52,14 @@ def check_autoscaling(store: Store, project: str, cluster: Json) -> None:
     missing = ", ".join(name for name in _REQUIRED if name not in names)
     if missing:  # GKE's words: hashicorp/terraform-provider-google#24232
         raise invalid(f"Resource limits for {missing} must be specified when enabling node autoprovisioning.")
-    for limit, name in zip(limits, names, strict=True):
-        if names.count(name) > 1:
-            raise invalid(f"Resource limits must be unique; {name} is given twice.")
-        _check_limit(cluster, name, int(limit.get("minimum", 0)), int(limit.get("maximum", 0)))
+    tpus = (generation.label for generation in catalogue().generations if generation.nap_min_version)
+    allowed = (*_REQUIRED, *tpus)
+    for name in names:
+        # GPUs go by their names, of which there are new ones every year.
+        if name not in allowed and not name.startswith("nvidia-"):
+            raise invalid(f"Invalid resource: {name}.")  # GKE's words: hashicorp/terraform-provider-google#11589
     check_zones(autoscaling["autoprovisioningLocations"], cluster["location"])
     _check_defaults(store, project, cluster)
-
-
-def tpu_types() -> dict[str, Generation]:
-    """The TPU types that limits can name, each with its generation."""
-    return {generation.label: generation for generation in catalogue().generations if generation.nap_min_version}
-
-
-def _check_limit(cluster: Json, name: str, low: int, high: int) -> None:
-    types = tpu_types()
-    # GPUs go by their names, of which there are new ones every year.
-    if name not in (*_REQUIRED, *types) and not name.startswith("nvidia-"):
-        raise invalid(f"Invalid resource: {name}.")  # GKE's words: hashicorp/terraform-provider-google#11589
-    if high < 1 or not 0 <= low <= high:
-        raise invalid(f"Invalid limits of resource {name}: minimum {low}, maximum {high}.")
-    needed = types[name].nap_min_version if name in types else None
-    if needed is not None and GkeVersion.parse(cluster["currentMasterVersion"]) < GkeVersion.minimum(needed):
-        raise invalid(
-            f"Node autoprovisioning of {name} needs GKE version {needed} or later; "
-            f"the cluster has {cluster['currentMasterVersion']}."
-        )
 
 
 def _check_defaults(store: Store, project: str, cluster: Json) -> None:

@@ -81,7 +81,7 @@ def complete_cluster(asked: Json, project: str, location: str, network: Json) ->
     asked = {key: value for key, value in asked.items() if key not in ("nodePools", "nodeConfig", "etag")}
     cluster = overlay(overlay(_DEFAULTS, asked), network)
     cluster["locations"] = list(asked.get("locations") or default_zones(location))
-    cluster["autoscaling"] = complete_autoscaling(cluster, asked.get("autoscaling", {}))
+    cluster["autoscaling"] = complete_autoscaling(cluster, asked.get("autoscaling", {}), asked.get("autoscaling", {}))
     channel = cluster["releaseChannel"].get("channel")
     version = master_version(asked.get("initialClusterVersion"), channel)
     cluster["initialClusterVersion"] = cluster["currentMasterVersion"] = version

@@ -1,4 +1,7 @@
-"""A cluster's place in the VPC: network, subnetwork and ranges must exist, and GKE shows them in several forms."""
+"""A cluster's place in the VPC: network, subnetwork and ranges must exist, and GKE shows them in several forms.
+
+https://docs.cloud.google.com/kubernetes-engine/docs/concepts/alias-ips
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def check_blocks(cluster: Json) -> None:
     """Refuse ranges around the control plane that are no IPv4 ranges, or not of the control plane's size."""
     private, authorized = cluster.get("privateClusterConfig", {}), cluster.get("masterAuthorizedNetworksConfig", {})
     for found in authorized.get("cidrBlocks", ()):
-        _block(found.get("cidrBlock", ""))
+        _block(found.get("cidrBlock", ""), strict=False)
     own = private.get("masterIpv4CidrBlock")
     if own and _block(own).prefixlen != _CONTROL_PLANE:
         raise invalid(f'The control plane\'s CIDR block "{own}" must be a /{_CONTROL_PLANE}.')
@@ -107,9 +110,9 @@ def _ip_allocation(asked: Json, network_key: str, subnet: Json) -> Json:
     }
 
 
-def _block(text: str) -> IPv4Network:
+def _block(text: str, *, strict: bool = True) -> IPv4Network:
     try:
-        return parse_block(text)
+        return IPv4Network(text, strict=strict)
     except ValueError as error:
         raise invalid(f'"{text}" is not a valid IPv4 CIDR block: {error}.') from error
 

@@ -1,4 +1,10 @@
-"""What GKE asks of a cluster's options, when it is made and whenever they change. The words are the twin's own."""
+"""What GKE asks of a cluster's options, when it is made and whenever they change. The words are the twin's own.
+
+Versions and their sources are the catalogue's. Keys for Secrets:
+https://docs.cloud.google.com/kubernetes-engine/docs/how-to/encrypting-secrets. The Parallelstore driver has ended:
+https://docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters#ParallelstoreCsiDriverConfig.
+Components: Google's command-line client, googlecloudsdk/api_lib/container/api_adapter.py (_GetMonitoringConfig).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +31,6 @@ _ENCRYPTED = ("ENCRYPTED", "ALL_OBJECTS_ENCRYPTION_ENABLED")
 def check_cluster(store: Store, project: str, cluster: Json) -> None:
     """Refuse options that GKE does not take together, or not at the cluster's version."""
     check_blocks(cluster)
-    _check_endpoints(cluster)
     _check_secrets(store, project, cluster)
     version = GkeVersion.parse(cluster["currentMasterVersion"])
     for addon, (feature, name) in _ADDONS.items():
@@ -43,13 +48,6 @@ def _needs(version: GkeVersion, feature: str, name: str) -> None:
         raise invalid(f"{name} requires GKE version {needed} or later; the cluster runs {version}.")
 
 
-def _check_endpoints(cluster: Json) -> None:
-    endpoints: Json = cluster.get("controlPlaneEndpointsConfig", {})
-    by_name = endpoints.get("dnsEndpointConfig", {}).get("allowExternalTraffic", False)
-    if not endpoints.get("ipEndpointsConfig", {}).get("enabled", True) and not by_name:
-        raise invalid("At least one of the DNS endpoint and the IP endpoints must be enabled.")
-
-
 def _check_secrets(store: Store, project: str, cluster: Json) -> None:
     encryption: Json = cluster.get("databaseEncryption", {})
     key = encryption.get("keyName")
@@ -57,8 +55,6 @@ def _check_secrets(store: Store, project: str, cluster: Json) -> None:
         if not key:
             raise invalid("Database encryption needs database_encryption.key_name.")
         check_key(store, project, str(key), region_of(cluster["location"]), "container-engine-robot")
-    elif key:
-        raise invalid("database_encryption.key_name must be empty while secrets are DECRYPTED.")
 
 
 def _check_components(kind: str, components: list[str], version: GkeVersion) -> None:

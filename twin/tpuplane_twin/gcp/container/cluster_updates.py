@@ -17,62 +17,15 @@ from tpuplane_twin.gcp.container.merge import overlay, put_at
 from tpuplane_twin.gcp.container.names import CLUSTER, check_changeable, cluster_key, find_cluster
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.pool_defaults import check_zones
+from tpuplane_twin.gcp.container.updates import cluster_updates
 from tpuplane_twin.gcp.container.views import cluster_view
-from tpuplane_twin.gcp.errors import ApiError, invalid, not_served
+from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.locations import is_zone
 from tpuplane_twin.gcp.operations import Operations
-from tpuplane_twin.gcp.schema import Json, snake
+from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import channels, master_version
 
-# Desired field → where it lands in the cluster. Objects replace what was there.
-_REPLACED = {
-    "desiredAnonymousAuthenticationConfig": "anonymousAuthenticationConfig",
-    "desiredAuthenticatorGroupsConfig": "authenticatorGroupsConfig",
-    "desiredBinaryAuthorization": "binaryAuthorization",
-    "desiredClusterAutoscaling": "autoscaling",
-    "desiredCostManagementConfig": "costManagementConfig",
-    "desiredDatabaseEncryption": "databaseEncryption",
-    "desiredDatapathProvider": "networkConfig.datapathProvider",
-    "desiredDefaultSnatStatus": "networkConfig.defaultSnatStatus",
-    "desiredDnsConfig": "networkConfig.dnsConfig",
-    "desiredEnableMultiNetworking": "networkConfig.enableMultiNetworking",
-    "desiredFleet": "fleet",
-    "desiredGatewayApiConfig": "networkConfig.gatewayApiConfig",
-    "desiredLocations": "locations",
-    "desiredLoggingConfig": "loggingConfig",
-    "desiredLoggingService": "loggingService",
-    "desiredMasterAuthorizedNetworksConfig": "masterAuthorizedNetworksConfig",
-    "desiredMonitoringConfig": "monitoringConfig",
-    "desiredMonitoringService": "monitoringService",
-    "desiredNotificationConfig": "notificationConfig",
-    "desiredRbacBindingConfig": "rbacBindingConfig",
-    "desiredReleaseChannel": "releaseChannel",
-    "desiredResourceUsageExportConfig": "resourceUsageExportConfig",
-    "desiredSecretManagerConfig": "secretManagerConfig",
-    "desiredSecurityPostureConfig": "securityPostureConfig",
-    "desiredServiceExternalIpsConfig": "networkConfig.serviceExternalIpsConfig",
-    "desiredShieldedNodes": "shieldedNodes",
-    "desiredVerticalPodAutoscaling": "verticalPodAutoscaling",
-    "desiredWorkloadIdentityConfig": "workloadIdentityConfig",
-}
-# Desired field → where its `enabled` lands.
-_SWITCHES = {
-    "desiredIntraNodeVisibilityConfig": "networkConfig.enableIntraNodeVisibility",
-    "desiredL4ilbSubsettingConfig": "networkConfig.enableL4ilbSubsetting",
-}
-# Desired field → object into which it merges, part by part.
-_MERGED = {
-    "desiredAddonsConfig": "addonsConfig",
-    "desiredControlPlaneEndpointsConfig": "controlPlaneEndpointsConfig",
-    "desiredPrivateClusterConfig": "privateClusterConfig",
-}
-# Desired field → one field of an object that other fields mirror.
-_ACCESS_FIELDS = {
-    "desiredDefaultEnablePrivateNodes": "networkConfig.defaultEnablePrivateNodes",
-    "desiredEnablePrivateEndpoint": "privateClusterConfig.enablePrivateEndpoint",
-}
-_ACCESS = ("controlPlaneEndpointsConfig", "masterAuthorizedNetworksConfig", "networkConfig", "privateClusterConfig")
 _POOL_FIELDS = ("desiredNodePoolAutoscaling", "desiredNodeVersion", "desiredImageType")
 
 
@@ -133,9 +86,8 @@ class ClusterUpdates:
             if path == "maintenancePolicy":
                 check_maintenance(value)
             if path == "addonsConfig":
-                cluster[path] = overlay(cluster[path], value)
-            else:
-                put_at(cluster, path, value)
+                value = overlay(cluster[path], value)
+            put_at(cluster, path, value)
             return self._begin(kind, key, cluster)
 
         return handle
@@ -172,31 +124,15 @@ def _check_locations(zones: list[str], cluster: Json) -> None:
         raise invalid(f"The node locations must include the cluster's primary zone {cluster['location']}.")
 
 
-def _change(cluster: Json, field: str, value: object) -> None:
-    if field == "desiredReleaseChannel" and isinstance(value, dict):
+def _change(cluster: Json, field: str, value: Any) -> None:
+    if field == "desiredReleaseChannel":
         channel = value.get("channel", "UNSPECIFIED")
         if channel not in ("UNSPECIFIED", *channels()):
             raise invalid(f'Release channel "{channel}" is not supported; allowed: {", ".join(channels())}.')
-    if field == "desiredLocations" and isinstance(value, list):
+    if field == "desiredLocations":
         _check_locations(value, cluster)
-    if field == "desiredClusterAutoscaling" and isinstance(value, dict):
-        value = complete_autoscaling(cluster, value)
-    if field in _REPLACED:
-        path = _REPLACED[field]
-        put_at(cluster, path, value)
-    elif field in _SWITCHES and isinstance(value, dict):
-        path = _SWITCHES[field]
-        put_at(cluster, path, value.get("enabled", False))
-    elif field in _MERGED and isinstance(value, dict):
-        path = _MERGED[field]
-        cluster[path] = overlay(cluster.get(path, {}), value)
-    elif field in _ACCESS_FIELDS:
-        path = _ACCESS_FIELDS[field]
-        put_at(cluster, path, value)
-        parent, _, name = path.partition(".")
-        value = {name: value}
-        path = parent
-    else:
-        raise not_served(f"cluster updates of {snake(field)}")
-    if path in _ACCESS:
-        mirror_control_plane_access(cluster, {path: value})
+    path = cluster_updates().apply(cluster, field, value)
+    if path == "autoscaling":
+        cluster[path] = complete_autoscaling(cluster, cluster[path], value)
+    parent, _, name = path.rpartition(".")
+    mirror_control_plane_access(cluster, {parent: {name: value}} if parent else {path: value})

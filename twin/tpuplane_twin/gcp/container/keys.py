@@ -1,4 +1,7 @@
-"""Cloud KMS keys that clusters and node pools name: there, usable, in the right region, and open to Google's agent."""
+"""Cloud KMS keys that clusters and node pools name: there, usable, in the right region, and open to Google's agent.
+
+https://docs.cloud.google.com/kubernetes-engine/docs/how-to/using-cmek and …/how-to/encrypting-secrets
+"""
 
 from __future__ import annotations
 

@@ -7,10 +7,14 @@ from datetime import UTC, datetime, timedelta
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.schema import Json, snake
 
+# https://docs.cloud.google.com/kubernetes-engine/docs/concepts/maintenance-windows-and-exclusions, as of August 2026;
+# until 2026 it was 48 hours in 32 days, and 30 days without upgrades.
 _NEEDED = timedelta(hours=48)
 _COUNTED = timedelta(hours=4)  # GKE counts no window below this
-_WEEKS = 4  # whole weeks in any 32 days
-_LONGEST_PAUSE = timedelta(days=30)
+_WEEKS = 13  # whole weeks in any 92 days
+_LONGEST_PAUSE = timedelta(days=90)
+_MOST_EXCLUSIONS = 20
+_MOST_PAUSES = 3
 
 
 def check_maintenance(policy: Json) -> None:
@@ -22,8 +26,15 @@ def check_maintenance(policy: Json) -> None:
     recurring: Json = window.get("recurringWindow", {})
     if recurring and _weekly(recurring) * _WEEKS < _NEEDED:
         # GKE's own words, as users report them.
-        raise invalid("maintenance policy would go longer than 32d without 48h maintenance availability")
-    for name, exclusion in window.get("maintenanceExclusions", {}).items():
+        raise invalid("maintenance policy would go longer than 92d without 48h maintenance availability")
+    exclusions: Json = window.get("maintenanceExclusions", {})
+    pauses = [name for name, exclusion in exclusions.items() if _scope(exclusion) == "NO_UPGRADES"]
+    if len(exclusions) > _MOST_EXCLUSIONS or len(pauses) > _MOST_PAUSES:
+        raise invalid(
+            f"A cluster has at most {_MOST_EXCLUSIONS} maintenance exclusions, {_MOST_PAUSES} of them with scope"
+            f" NO_UPGRADES; this policy has {len(exclusions)} and {len(pauses)}."
+        )
+    for name, exclusion in exclusions.items():
         _check_exclusion(name, exclusion)
 
 
@@ -50,7 +61,7 @@ def _weekly(recurring: Json) -> timedelta:
 
 def _check_exclusion(name: str, exclusion: Json) -> None:
     options: Json = exclusion.get("maintenanceExclusionOptions", {})
-    scope = options.get("scope", "NO_UPGRADES")
+    scope = _scope(exclusion)
     if "startTime" not in exclusion:
         raise invalid(f'Maintenance exclusion "{name}" needs a start_time.')
     if options.get("endTimeBehavior") == "UNTIL_END_OF_SUPPORT":
@@ -63,7 +74,13 @@ def _check_exclusion(name: str, exclusion: Json) -> None:
     if length <= timedelta(0):
         raise invalid(f'Maintenance exclusion "{name}": end_time must be after start_time.')
     if scope == "NO_UPGRADES" and length > _LONGEST_PAUSE:
-        raise invalid(f'Maintenance exclusion "{name}" with scope NO_UPGRADES must not be longer than 30 days.')
+        raise invalid(
+            f'Maintenance exclusion "{name}" with scope NO_UPGRADES must not be longer than {_LONGEST_PAUSE.days} days.'
+        )
+
+
+def _scope(exclusion: Json) -> str:
+    return str(exclusion.get("maintenanceExclusionOptions", {}).get("scope", "NO_UPGRADES"))
 
 
 def _moment(text: str) -> datetime:

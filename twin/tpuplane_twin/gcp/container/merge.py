@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
@@ -9,9 +11,12 @@ from tpuplane_twin.gcp.schema import Json
 
 
 def overlay(base: Json, over: Json) -> Json:
-    """`base` with `over` on top: objects merge, everything else replaces."""
+    """`base` with `over` on top: objects merge, null clears, everything else replaces."""
     merged = deepcopy(base)
     for key, value in over.items():
+        if value is None:
+            merged.pop(key, None)
+            continue
         below = merged.get(key)
         both = isinstance(value, dict) and isinstance(below, dict)
         merged[key] = overlay(below, value) if both and below is not None else deepcopy(value)
@@ -19,8 +24,35 @@ def overlay(base: Json, over: Json) -> Json:
 
 
 def put_at(target: Json, path: str, value: Any) -> None:
-    """Set a field by its dotted path, making the objects on the way."""
+    """Set a field by its dotted path, making the objects on the way; None removes it."""
     *parents, last = path.split(".")
     for name in parents:
         target = target.setdefault(name, {})
-    target[last] = deepcopy(value)
+    if value is None:
+        target.pop(last, None)
+    else:
+        target[last] = deepcopy(value)
+
+
+def at(source: Json, path: str, default: Any = None) -> Any:
+    """The value at a dotted path, `default` where there is none."""
+    found: Any = source
+    for name in path.split("."):
+        if not isinstance(found, dict) or name not in found:
+            return default
+        found = found[name]
+    return found
+
+
+def mask_paths(mask: str) -> list[str]:
+    """The paths of an update mask as JSON has them; a request may write them as protobuf does (`display_name`)."""
+    parts = filter(None, (part.strip() for part in mask.split(",")))
+    return [re.sub(r"_([a-z])", lambda found: found.group(1).upper(), part) for part in parts]
+
+
+def masked(before: Json, asked: Json, paths: Iterable[str]) -> Json:
+    """`before` with the fields that an update mask names as `asked` has them; one that `asked` lacks is cleared."""
+    changed = deepcopy(before)
+    for path in paths:
+        put_at(changed, path, at(asked, path))
+    return changed

@@ -73,7 +73,10 @@ def check_changeable(cluster: Json) -> None:
 
 
 def check_name(field: str, name: str) -> None:
-    """Refuse what GKE would not take as the name of a cluster or pool."""
+    """Reject what GKE would not take as the name of a cluster or pool.
+
+    https://docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters#Cluster
+    """
     if len(name) > _MAX_NAME or not _NAME.fullmatch(name):
         raise invalid(
             f'Invalid value for field "{field}": "{name}". Must be lowercase letters, numbers and hyphens, start with'

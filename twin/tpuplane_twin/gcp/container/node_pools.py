@@ -6,7 +6,6 @@ from tpuplane_twin.gcp.backend import CUBE, NODES, sized
 from tpuplane_twin.gcp.call import Call
 from tpuplane_twin.gcp.container import pool_rules, reconcile
 from tpuplane_twin.gcp.container.accounts import check_boot_disk_key, check_service_account
-from tpuplane_twin.gcp.container.merge import put_at
 from tpuplane_twin.gcp.container.names import (
     GROUPS,
     POOL,
@@ -21,43 +20,14 @@ from tpuplane_twin.gcp.container.names import (
 )
 from tpuplane_twin.gcp.container.pool_context import PoolContext
 from tpuplane_twin.gcp.container.pool_defaults import check_machine, check_zones, complete_pool, complete_slice
+from tpuplane_twin.gcp.container.updates import node_pool_updates
 from tpuplane_twin.gcp.container.views import pool_view
-from tpuplane_twin.gcp.errors import ApiError, already_exists, failed_precondition, invalid, not_served
+from tpuplane_twin.gcp.errors import ApiError, already_exists, failed_precondition, invalid
 from tpuplane_twin.gcp.operations import Operations
-from tpuplane_twin.gcp.schema import Json, snake
+from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import node_version
 
-# Field of UpdateNodePoolRequest → where it lands in the pool.
-_UPDATES = {
-    "accelerators": "config.accelerators",
-    "confidentialNodes": "config.confidentialNodes",
-    "containerdConfig": "config.containerdConfig",
-    "fastSocket": "config.fastSocket",
-    "flexStart": "config.flexStart",
-    "gcfsConfig": "config.gcfsConfig",
-    "gvnic": "config.gvnic",
-    "imageType": "config.imageType",
-    "kubeletConfig": "config.kubeletConfig",
-    "linuxNodeConfig": "config.linuxNodeConfig",
-    "locations": "locations",
-    "loggingConfig": "config.loggingConfig",
-    "machineType": "config.machineType",
-    "maxRunDuration": "config.maxRunDuration",
-    "nodeDrainConfig": "nodeDrainConfig",
-    "queuedProvisioning": "queuedProvisioning",
-    "resourceManagerTags": "config.resourceManagerTags",
-    "storagePools": "config.storagePools",
-    "upgradeSettings": "upgradeSettings",
-    "workloadMetadataConfig": "config.workloadMetadataConfig",
-}
-# Wrapped values: the message's one field is what lands.
-_UNWRAPPED = {
-    "labels": ("labels", "config.labels"),
-    "taints": ("taints", "config.taints"),
-    "tags": ("tags", "config.tags"),
-    "resourceLabels": ("labels", "config.resourceLabels"),
-}
 _ADDRESS = ("clusterId", "name", "nodePoolId", "projectId", "zone")
 
 
@@ -193,19 +163,14 @@ class NodePools:
             # An int64 string in the request, an int32 number in the pool.
             pool["config"]["diskSizeGb"] = int(str(value))
             pool["config"]["bootDisk"]["sizeGb"] = str(value)
-        elif field in _UNWRAPPED and isinstance(value, dict):
-            inner, path = _UNWRAPPED[field]
-            put_at(pool, path, value.get(inner, [] if inner in ("taints", "tags") else {}))
         elif field == "bootDisk":
             # The official provider sends it empty beside a changed machine or disk type, because the pool reports one.
             boot_disk = pool["config"]["bootDisk"]
             boot_disk |= value if isinstance(value, dict) else {}
             pool["config"]["diskType"] = boot_disk["diskType"]
             pool["config"]["diskSizeGb"] = int(boot_disk["sizeGb"])
-        elif field in _UPDATES:
-            put_at(pool, _UPDATES[field], value)
         else:
-            raise not_served(f"node pool updates of {snake(field)}")
+            node_pool_updates().apply(pool, field, value)
 
     def _apply(self, kind: str, key: str, pool: Json) -> Json:
         """Check the pool as it would be, then write it and bring it about."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tpuplane.gpu import GpuMachine
 
 from tpuplane_twin.gcp.backend import pod_cidr_size
-from tpuplane_twin.gcp.container.merge import overlay
+from tpuplane_twin.gcp.container.merge import at, overlay
 from tpuplane_twin.gcp.container.names import GROUPS, group_names
 from tpuplane_twin.gcp.container.pool_context import PoolContext
 from tpuplane_twin.gcp.errors import invalid
@@ -36,7 +36,9 @@ _PODS_PER_NODE = "110"
 
 def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
     """The pool that `asked` makes in a cluster, with every default; refuses zones and machines that do not exist."""
-    config = overlay(_CONFIG, asked.get("config", {}))
+    # Image streaming: https://registry.terraform.io/providers/hashicorp/google/latest/docs/resources/container_cluster#nested_node_pool_defaults
+    inherited = {"gcfsConfig": at(cluster, "nodePoolDefaults.nodeConfigDefaults.gcfsConfig")}
+    config = overlay(overlay(_CONFIG, inherited), asked.get("config", {}))
     machine = machines().get(config["machineType"])
     hyperdisk = machine is not None and machine.disk_types == ("hyperdisk-balanced",)
     # GKE moved disk type and size into bootDisk; both forms are accepted and both are shown.
