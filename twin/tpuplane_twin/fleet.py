@@ -15,7 +15,7 @@ from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.cluster.vpc import Vpc
 from tpuplane_twin.files import DiskFull, require_space, write_atomic
-from tpuplane_twin.gcp import BackendError, Endpoint
+from tpuplane_twin.gcp import BackendError, Endpoint, Instance
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.paths import TwinPaths
 from tpuplane_twin.ports import NoPortFree, PortBook, PortTaken
@@ -93,6 +93,12 @@ class Fleet:
         """Remove the pool's simulated nodes."""
         async with _as_backend_error():
             await self._plane(cluster).delete_node_pool(pool["name"])
+
+    async def instances(self, cluster: Json) -> list[Instance]:
+        """The machines of the cluster's nodes, as Kubernetes has them."""
+        plane = self._planes.get(context_name(cluster))
+        async with _as_backend_error():
+            return await plane.instances() if plane is not None else []
 
     def client(self, cluster: Json) -> Api | None:
         """The twin's own client of the cluster's API server; None while nothing of it runs."""

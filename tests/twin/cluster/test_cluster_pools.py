@@ -50,6 +50,12 @@ async def test_a_pool_is_ready_nodes_that_stay_as_they_are(cluster: Cluster, mak
     await make_pools(trainer)
     after = {node["metadata"]["name"]: node["metadata"]["resourceVersion"] for node in await nodes_of(api, "trainer")}
     assert after == before
+    machines = [it for it in await cluster.plane.instances() if it.pool == "trainer"]
+    assert {it.name for it in machines} == before.keys()
+    assert {it.zone for it in machines} == {
+        node["metadata"]["labels"]["topology.kubernetes.io/zone"] for node in await nodes_of(api, "trainer")
+    }
+    assert all(ipaddress.ip_address(it.address) for it in machines)
     await cluster.plane.delete_node_pool("trainer")
     assert await nodes_of(api, "trainer") == []
 

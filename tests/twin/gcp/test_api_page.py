@@ -6,10 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+from tpuplane_twin.gcp.compute.instances import instance_handlers
 from tpuplane_twin.gcp.compute.service import compute_handlers
 from tpuplane_twin.gcp.container import pool_rules
 from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.identity import identity_handlers
+from tpuplane_twin.gcp.projects import project_handlers
+from tpuplane_twin.gcp.service_usage import service_usage_handlers
 
 pytestmark = pytest.mark.twin
 
@@ -27,6 +30,9 @@ def test_every_served_method_is_named() -> None:
         *container_handlers(nothing, nothing),  # type: ignore[arg-type]
         *compute_handlers(nothing),  # type: ignore[arg-type]
         *identity_handlers(nothing),  # type: ignore[arg-type]
+        *instance_handlers(nothing, nothing),  # type: ignore[arg-type]
+        *project_handlers(nothing),  # type: ignore[arg-type]
+        *service_usage_handlers([]),
     ]
     text = PAGE[PAGE.index("## What is served") : PAGE.index("## Operations")]
     for method in served:

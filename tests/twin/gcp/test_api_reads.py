@@ -191,3 +191,114 @@ async def test_a_batch_that_is_none(api: Api) -> None:
             f"{api.url}/batch/compute/v1", data=b"--b\r\n\r\nx\r\n--b--", headers=headers
         ) as it:
             assert it.status == 400
+
+
+async def test_the_machines_of_a_pool(pools: Api) -> None:
+    listed = (await pools.call("GET", f"{COMPUTE}/aggregated/instances"))["items"]
+    assert {scope: len(found["instances"]) for scope, found in listed.items()} == {
+        "zones/us-central1-a": 1,
+        "zones/us-central1-b": 5,
+    }
+    zone = f"{COMPUTE}/zones/us-central1-b"
+    machine = await pools.call("GET", f"{zone}/instances/slice-b-0")
+    assert machine["machineType"] == f"{LINK}/zones/us-central1-b/machineTypes/ct6e-standard-4t"
+    assert machine["networkInterfaces"][0]["networkIP"] == "10.0.0.9"
+    disk = await pools.call("GET", f"{COMPUTE}/{machine['disks'][0]['source'].removeprefix(f'{LINK}/')}")
+    assert disk["users"] == [machine["selfLink"]]
+    spot = await pools.call("GET", f"{zone}/instances/spot-b-0")
+    assert spot["scheduling"] == {"provisioningModel": "SPOT"}
+    await pools.refused("GET", f"{zone}/instances/nope", None, 404)
+
+
+async def test_the_members_of_a_group(pools: Api) -> None:
+    zone = f"{COMPUTE}/zones/us-central1-b"
+    (group,) = await names(pools, "zones/us-central1-b/instanceGroupManagers", filter="name:*-slice-*")
+    managed = await pools.call("POST", f"{zone}/instanceGroupManagers/{group}/listManagedInstances?maxResults=3")
+    assert [it["name"] for it in managed["managedInstances"]] == ["slice-b-0", "slice-b-1", "slice-b-2"]
+    listed = await pools.call("POST", f"{zone}/instanceGroups/{group}/listInstances", {"instanceState": "RUNNING"})
+    assert len(listed["items"]) == 4
+    await pools.refused("POST", f"{zone}/instanceGroupManagers/nope/listManagedInstances", None, 404)
+
+
+async def test_machines_of_a_cluster_that_does_not_answer_are_not_counted_as_none(pools: Api) -> None:
+    pools.backend.refuse["c1"] = "the API server does not answer"
+    message = await pools.refused("GET", f"{COMPUTE}/aggregated/instances", None, 503)
+    assert message.endswith("cannot be read: the API server does not answer")
+
+
+RESERVATIONS = f"{COMPUTE}/zones/us-central1-b/reservations"
+
+
+def reservation(name: str, **specific: Any) -> dict[str, Any]:
+    properties = {"machineType": "ct6e-standard-4t"}
+    return {"name": name, "specificReservation": {"count": "8", "instanceProperties": properties, **specific}}
+
+
+async def test_a_reservation_shows_what_pools_use_of_it(cluster: Api) -> None:
+    await cluster.call("POST", RESERVATIONS, reservation("made"))
+    for name, value in (("one", "made"), ("two", f"projects/{PROJECT}/reservations/only-named/reservationBlocks/b")):
+        affinity = {"consumeReservationType": "SPECIFIC_RESERVATION", "key": "compute.googleapis.com/reservation-name"}
+        config = {"machineType": "ct6e-standard-4t", "reservationAffinity": {**affinity, "values": [value]}}
+        body = {"nodePool": slice_pool(name, config=config, initialNodeCount=4)}
+        await cluster.done("POST", f"{CLUSTERS}/c1/nodePools", body)
+    listed = (await cluster.call("GET", RESERVATIONS))["items"]
+    counts = {
+        it["name"]: (it["specificReservation"]["count"], it["specificReservation"]["inUseCount"]) for it in listed
+    }
+    assert counts == {"made": ("8", "4"), "only-named": ("4", "4")}
+    found = await cluster.call("GET", f"{RESERVATIONS}/only-named")
+    assert (found["status"], found["specificReservationRequired"]) == ("READY", True)
+    everywhere = (await cluster.call("GET", f"{COMPUTE}/aggregated/reservations"))["items"]
+    assert len(everywhere["zones/us-central1-b"]["reservations"]) == 2
+    await cluster.call("DELETE", f"{RESERVATIONS}/made")
+    assert await names(cluster, "zones/us-central1-b/reservations") == ["made", "only-named"], "a pool still names it"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"name": "r"}, "Set exactly one of specificReservation, aggregateReservation."),
+        (reservation("r", count="0"), "Required field 'resource.specificReservation.count' not specified"),
+        (reservation("r", instanceProperties={}), "machineType' not specified"),
+        (
+            reservation("r", instanceProperties={"machineType": "banana"}),
+            "The machine type does not exist in the zone.",
+        ),
+    ],
+)
+async def test_reservations_that_cannot_be(api: Api, body: dict[str, Any], message: str) -> None:
+    assert message in await api.refused("POST", RESERVATIONS, body, 400)
+    await api.refused("GET", f"{RESERVATIONS}/r", None, 404)
+
+
+async def test_usable_subnetworks_say_what_uses_their_ranges(project: Api) -> None:
+    path = f"/v1/projects/{PROJECT}/aggregated/usableSubnetworks"
+
+    async def uses() -> dict[str, str]:
+        (subnet,) = (await project.call("GET", path))["subnetworks"]
+        assert subnet["subnetwork"] == f"projects/{PROJECT}/regions/{LOCATION}/subnetworks/sub"
+        return {it["rangeName"]: it["status"] for it in subnet["secondaryIpRanges"]}
+
+    assert await uses() == {"pods": "UNUSED", "services": "UNUSED"}
+    await project.add_cluster()
+    assert await uses() == {"pods": "IN_USE_SHAREABLE_POD", "services": "IN_USE_SERVICE"}
+    assert (await project.call("GET", f"{path}?filter=networkProjectId%3Dother"))["subnetworks"] == []
+    host = f"/v1/projects/service/aggregated/usableSubnetworks?filter=networkProjectId%3D{PROJECT}"
+    assert len((await project.call("GET", host))["subnetworks"]) == 1
+    (usable,) = (await project.call("GET", f"{COMPUTE}/aggregated/subnetworks/listUsable"))["items"]
+    assert usable["subnetwork"].endswith("/subnetworks/sub")
+
+
+async def test_projects_services_and_billing(project: Api) -> None:
+    assert (await project.call("GET", f"/cloudbilling/v1/projects/{PROJECT}/billingInfo"))["billingEnabled"] is True
+    listed = await project.call("GET", f"/crm/v1/projects?filter=id:{PROJECT}")
+    assert [it["projectId"] for it in listed["projects"]] == [PROJECT]
+    services = f"/serviceusage/v1/projects/{PROJECT}/services"
+    found = (await project.call("GET", f"{services}?filter=state:ENABLED"))["services"]
+    assert "container.googleapis.com" in {it["config"]["name"] for it in found}
+    assert (await project.call("GET", f"{services}?filter=state:DISABLED"))["services"] == []
+    names = [f"projects/{PROJECT}/services/{name}.googleapis.com" for name in ("container", "file")]
+    batch = await project.call("GET", f"{services}:batchGet?names={names[0]}&names={names[1]}")
+    assert [it["state"] for it in batch["services"]] == ["ENABLED", "ENABLED"]
+    assert (await project.call("POST", f"{services}:batchEnable", {"serviceIds": ["file.googleapis.com"]}))["done"]
+    await project.refused("GET", f"{services}/banana", None, 404)

@@ -187,16 +187,22 @@ async def test_a_bug_answers_in_googles_shape(api: Api, monkeypatch: pytest.Monk
 
 
 def test_every_handler_is_a_documented_method() -> None:
+    from tpuplane_twin.gcp.compute.instances import instance_handlers
     from tpuplane_twin.gcp.compute.service import compute_handlers
     from tpuplane_twin.gcp.container.service import container_handlers
     from tpuplane_twin.gcp.identity import identity_handlers
+    from tpuplane_twin.gcp.projects import project_handlers
 
-    newest = {"container": "v1beta1", "compute": "beta", "iam": "v1", "cloudresourcemanager": "v1"}
+    newest = {"container": "v1beta1", "compute": "beta", "iam": "v1"} | dict.fromkeys(
+        ("cloudbilling", "cloudresourcemanager"), "v1"
+    )
     nothing: object = object()
     served = [
         *container_handlers(nothing, nothing),  # type: ignore[arg-type]
         *compute_handlers(nothing),  # type: ignore[arg-type]
         *identity_handlers(nothing),  # type: ignore[arg-type]
+        *instance_handlers(nothing, nothing),  # type: ignore[arg-type]
+        *project_handlers(nothing),  # type: ignore[arg-type]
     ]
     for service, version in newest.items():
         known = Document(service, version, ()).methods

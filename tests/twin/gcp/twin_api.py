@@ -16,7 +16,7 @@ from google_auth_httplib2 import AuthorizedHttp
 from googleapiclient.discovery import build_from_document
 from googleapiclient.discovery_cache import get_static_doc
 from tpuplane_twin.faults import Faults
-from tpuplane_twin.gcp import BackendError, ClusterBackend, Endpoint, Store, create_app, node_counts
+from tpuplane_twin.gcp import BackendError, ClusterBackend, Endpoint, Instance, Store, create_app, node_counts
 from tpuplane_twin.given import Given
 from wire_types import check_answer
 
@@ -84,6 +84,16 @@ class MemoryBackend:
     async def delete_node_pool(self, cluster: Json, pool: Json) -> None:
         await self._step("delete_node_pool", pool["name"])
         self.clusters[cluster["name"]].pools.pop(pool["name"], None)
+
+    async def instances(self, cluster: Json) -> list[Instance]:
+        if cluster["name"] in self.refuse:
+            raise BackendError(self.refuse[cluster["name"]])
+        return [
+            Instance(f"{pool}-{zone[-1]}-{number}", pool, zone, "10.0.0.9", "2026-01-01T00:00:00Z")
+            for pool, zones in self.clusters[cluster["name"]].pools.items()
+            for zone, count in zones.items()
+            for number in range(count)
+        ]
 
     async def _step(self, call: str, name: str) -> None:
         self.calls.append((call, name))

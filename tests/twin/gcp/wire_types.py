@@ -17,11 +17,13 @@ _APIS = {
     "/compute/beta/": ("compute", "beta"),
     "/compute/v1/": ("compute", "v1"),
     "/iam/v1/": ("iam", "v1"),
+    "/cloudbilling/v1/": ("cloudbilling", "v1"),
     "/crm/v1/": ("cloudresourcemanager", "v1"),
     "/kms/v1/": ("cloudkms", "v1"),
     "/logging/v2/": ("logging", "v2"),
     "/monitoring/v1/": ("monitoring", "v1"),
     "/monitoring/v3/": ("monitoring", "v3"),
+    "/serviceusage/v1/": ("serviceusage", "v1"),
     "/serviceusage/v1beta1/": ("serviceusage", "v1beta1"),
 }
 _TYPES: dict[str, type | tuple[type, ...]] = {

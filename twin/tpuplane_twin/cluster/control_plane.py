@@ -25,6 +25,7 @@ from tpuplane_twin.cluster.tpu_webhook import TpuWebhook
 from tpuplane_twin.cluster.tpu_webhook.server import PORT as WEBHOOK_PORT
 from tpuplane_twin.cluster.tunnel import Tunnel
 from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
+from tpuplane_twin.gcp.backend import Instance
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
 
@@ -192,6 +193,10 @@ class ControlPlane:
     async def delete_node_pool(self, name: str) -> None:
         """Drain and delete the pool's nodes."""
         await self._running_pools().delete(name)
+
+    async def instances(self) -> list[Instance]:
+        """The machines of the nodes; none while nothing runs."""
+        return await self._pools.instances() if self._pools is not None else []
 
     def _wanted(self) -> tuple[object, ...]:
         return self._operators, self._default_class, self._prometheus, self._gcs_fuse

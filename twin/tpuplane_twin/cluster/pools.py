@@ -21,6 +21,7 @@ from tpuplane_twin.cluster.nodes import (
     Place,
     Pool,
 )
+from tpuplane_twin.gcp.backend import Instance
 
 # How an eviction is refused: 429 for the sake of a PodDisruptionBudget, 500 where several guard the pod, 403 in a
 # namespace that is being deleted, 404 of a pod that is gone. GKE waits an hour, then goes on; here it is over at once.
@@ -77,6 +78,10 @@ class NodePools:
                     await create(place)
             await each(changes.create, create)
             await each(changes.relabel, lambda pair: self._relabel(pool, *pair))
+
+    async def instances(self) -> list[Instance]:
+        """The machines of the pools' nodes."""
+        return [_instance(node) for node in await self._api.list("Node") if ORDINAL in node["metadata"]["annotations"]]
 
     async def delete(self, name: str) -> None:
         """Drain and delete the nodes of the pool called `name`; nothing happens where there are none."""
@@ -151,6 +156,18 @@ def _changes(pool: Pool, nodes: list[Object]) -> _Changes:
             changes.relabel.append((node, place))
     changes.create = list(wanted.values())
     return changes
+
+
+def _instance(node: Object) -> Instance:
+    metadata = node["metadata"]
+    addresses = {found["type"]: found["address"] for found in node["status"].get("addresses", ())}
+    return Instance(
+        metadata["name"],
+        metadata["labels"][GKE_POOL_LABEL],
+        metadata["annotations"][ORDINAL].rpartition("/")[0],
+        addresses.get("InternalIP", ""),
+        metadata["creationTimestamp"],
+    )
 
 
 def _stays(pod: Object) -> bool:

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from tpuplane_twin.gcp.app import create_app, create_pool, delete_pool, reclaim, repair, resize, resume
-from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Endpoint, Numbers, node_counts, node_numbers
+from tpuplane_twin.gcp.backend import (
+    BackendError,
+    ClusterBackend,
+    Endpoint,
+    Instance,
+    Numbers,
+    node_counts,
+    node_numbers,
+)
 from tpuplane_twin.gcp.monitoring import give_channel
 from tpuplane_twin.gcp.status import Snapshot, snapshot
 from tpuplane_twin.gcp.store import Store, StoreError
@@ -12,6 +20,7 @@ __all__ = [
     "BackendError",
     "ClusterBackend",
     "Endpoint",
+    "Instance",
     "Numbers",
     "Snapshot",
     "Store",

@@ -12,6 +12,7 @@ from aiohttp import web
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Numbers
 from tpuplane_twin.gcp.batch import Respond, batch
 from tpuplane_twin.gcp.call import Call, Handler
+from tpuplane_twin.gcp.compute.instances import instance_handlers
 from tpuplane_twin.gcp.compute.service import compute_handlers
 from tpuplane_twin.gcp.container.names import CLUSTER, parent_cluster
 from tpuplane_twin.gcp.container.node_pools import NodePools
@@ -23,6 +24,7 @@ from tpuplane_twin.gcp.kms import kms_handlers
 from tpuplane_twin.gcp.logs import logging_handlers
 from tpuplane_twin.gcp.monitoring import monitoring_handlers
 from tpuplane_twin.gcp.operations import Operations
+from tpuplane_twin.gcp.projects import project_handlers
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.service import Request, Service
 from tpuplane_twin.gcp.service_usage import service_usage_handlers
@@ -50,12 +52,14 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
     handlers: dict[str, Handler] = {
         **container_handlers(store, operations),
         **compute_handlers(store),
+        **instance_handlers(store, backend),
         **identity_handlers(store),
         **kms_handlers(store),
         **logging_handlers(store),
         **monitoring_handlers(store),
-        **service_usage_handlers(),
+        **project_handlers(store),
     }
+    handlers |= service_usage_handlers(sorted({method.partition(".")[0] for method in handlers} | {"serviceusage"}))
     app = web.Application(middlewares=[_authenticated(token)], client_max_size=_MAX_BODY)
     app[_OPERATIONS] = operations
     app[_RECONCILER] = reconciler
@@ -69,20 +73,22 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
         "/compute/beta/": Service("compute", "beta", handlers, "compute"),
         "/compute/v1/": Service("compute", "v1", handlers, "compute"),
         "/iam/v1/": Service("iam", "v1", handlers),
+        "/cloudbilling/v1/": Service("cloudbilling", "v1", handlers),
         "/crm/v1/": Service("cloudresourcemanager", "v1", handlers),
         "/kms/v1/": Service("cloudkms", "v1", handlers),
         "/logging/v2/": Service("logging", "v2", handlers),
         "/monitoring/v1/": Service("monitoring", "v1", handlers),
         "/monitoring/v3/": Service("monitoring", "v3", handlers),
+        "/serviceusage/v1/": Service("serviceusage", "v1", handlers),
         "/serviceusage/v1beta1/": Service("serviceusage", "v1beta1", handlers),
     }
 
-    def respond(request: Request) -> tuple[int, str]:
+    async def respond(request: Request) -> tuple[int, str]:
         found = [base for base in services if request.url.raw_path.startswith(base)]
         if not found:
             error = not_found(f"The requested URL {request.url.path} was not found on this server.")
             return error.http_code, json.dumps(error.body("rpc"))
-        return services[found[0]].answer(store, request, found[0])
+        return await services[found[0]].answer(store, request, found[0])
 
     for base in services:
         app.router.add_route("*", base + "{path:.*}", _alone(respond))
@@ -111,13 +117,13 @@ async def resize(app: web.Application, pool: str, seen: Numbers, wanted: Numbers
 
 async def create_pool(app: web.Application, cluster: str, pool: Json) -> None:
     """Make a node pool as a request would, and wait until it is there. BackendError says why it is not."""
-    await _pool_change(app, lambda pools: pools.create(Call(_names(cluster), {}, {"nodePool": pool})))
+    await _pool_change(app, lambda pools: pools.create(Call(_names(cluster), body={"nodePool": pool})))
 
 
 async def delete_pool(app: web.Application, pool: str) -> None:
     """Delete a node pool as a request would, and wait until it is gone. BackendError says why it is not."""
     names = {**_names(parent_cluster(pool)), "nodePoolsId": pool.rpartition("/")[2]}
-    await _pool_change(app, lambda pools: pools.delete(Call(names, {}, {})))
+    await _pool_change(app, lambda pools: pools.delete(Call(names)))
 
 
 async def repair(app: web.Application, pool: str, missing: Numbers) -> None:
@@ -163,7 +169,7 @@ async def _work(app: web.Application) -> AsyncIterator[None]:
 
 def _alone(respond: Respond) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     async def handle(request: web.Request) -> web.StreamResponse:
-        status, text = respond(Request(request.method, request.rel_url, await request.read()))
+        status, text = await respond(Request(request.method, request.rel_url, await request.read()))
         return web.json_response(text=text, status=status)
 
     return handle

@@ -37,6 +37,17 @@ class Endpoint:
     ca_certificate: str
 
 
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A machine that a node of a pool runs on; `created` as RFC 3339 text."""
+
+    name: str
+    pool: str
+    zone: str
+    address: str
+    created: str
+
+
 class ClusterBackend(Protocol):
     """One control plane per cluster, simulated nodes for the pools."""
 
@@ -58,6 +69,10 @@ class ClusterBackend(Protocol):
 
     async def delete_node_pool(self, cluster: Json, pool: Json) -> None:
         """Remove the pool's nodes."""
+        ...
+
+    async def instances(self, cluster: Json) -> list[Instance]:
+        """The machines of all pools as they are now; none of a cluster that has no control plane yet."""
         ...
 
 

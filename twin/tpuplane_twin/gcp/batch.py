@@ -17,7 +17,7 @@ from yarl import URL
 from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.service import Request
 
-Respond = Callable[[Request], tuple[int, str]]
+Respond = Callable[[Request], Awaitable[tuple[int, str]]]
 """HTTP status and JSON of the answer to one request."""
 
 
@@ -34,9 +34,9 @@ def batch(respond: Respond) -> Callable[[web.Request], Awaitable[web.Response]]:
         except ApiError as error:
             return web.json_response(error.body("rpc"), status=error.http_code)
         boundary = f"batch_{secrets.token_hex(16)}"
-        text = "".join(f"--{boundary}\r\n{_part(name, *respond(inner))}" for name, inner in requests)
+        answers = [f"--{boundary}\r\n{_part(name, *await respond(inner))}" for name, inner in requests]
         return web.Response(
-            text=f"{text}--{boundary}--\r\n",
+            text="".join([*answers, f"--{boundary}--\r\n"]),
             headers={"Content-Type": f"multipart/mixed; boundary={boundary}"},
         )
 

@@ -16,6 +16,7 @@ _STATUS: dict[str, tuple[int, str]] = {
     "ALREADY_EXISTS": (409, "alreadyExists"),
     "ABORTED": (409, "aborted"),
     "INTERNAL": (500, "backendError"),
+    "UNAVAILABLE": (503, "backendError"),
     "RESOURCE_EXHAUSTED": (507, "insufficientStorage"),
 }
 
@@ -81,6 +82,11 @@ def not_found(message: str) -> ApiError:
 def already_exists(message: str) -> ApiError:
     """409 ALREADY_EXISTS."""
     return ApiError("ALREADY_EXISTS", message)
+
+
+def unavailable(message: str) -> ApiError:
+    """503 UNAVAILABLE: a later request may be answered."""
+    return ApiError("UNAVAILABLE", message)
 
 
 def not_served(what: str) -> ApiError:

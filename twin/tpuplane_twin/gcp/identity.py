@@ -1,4 +1,4 @@
-"""Service accounts (IAM) and projects with their policies (Resource Manager).
+"""Service accounts (IAM), and policies of projects (Resource Manager).
 
 https://docs.cloud.google.com/iam/docs/service-accounts-create and https://docs.cloud.google.com/iam/docs/reference/rest/v1/Policy
 """
@@ -15,7 +15,7 @@ from tpuplane_twin.gcp.container.accounts import SERVICE_ACCOUNT
 from tpuplane_twin.gcp.container.merge import mask_paths, masked
 from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
 from tpuplane_twin.gcp.operations import now
-from tpuplane_twin.gcp.projects import IAM_POLICY, project_number
+from tpuplane_twin.gcp.projects import IAM_POLICY
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
@@ -48,7 +48,6 @@ def identity_handlers(store: Store) -> dict[str, Handler]:
         "iam.projects.serviceAccounts.delete": accounts.delete,
         "iam.projects.serviceAccounts.getIamPolicy": lambda call: policies.get(accounts.existing(call)),
         "iam.projects.serviceAccounts.setIamPolicy": lambda call: policies.set(accounts.existing(call), call.body),
-        "cloudresourcemanager.projects.get": lambda call: _project(call.params["projectId"]),
         "cloudresourcemanager.projects.getIamPolicy": lambda call: policies.get(f"projects/{call.params['resource']}"),
         "cloudresourcemanager.projects.setIamPolicy": lambda call: policies.set(
             f"projects/{call.params['resource']}", call.body
@@ -187,16 +186,6 @@ class Policies:
         if not email.endswith(f"@{project}.iam.gserviceaccount.com"):
             return True
         return self._store.get(SERVICE_ACCOUNT, f"projects/{project}/serviceAccounts/{email}") is not None
-
-
-def _project(project: str) -> Json:
-    """Every project exists."""
-    return {
-        "projectId": project,
-        "projectNumber": project_number(project),
-        "name": project,
-        "lifecycleState": "ACTIVE",
-    }
 
 
 def _etag(value: object) -> str:

@@ -1,8 +1,12 @@
-"""Projects: their numbers, and the accounts that Google's services have in them."""
+"""Projects: their numbers, their billing, and the accounts that Google's services have in them."""
 
 from __future__ import annotations
 
 import hashlib
+
+from tpuplane_twin.gcp.call import Handler
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
 
 IAM_POLICY = "iamPolicy"
 """Where IAM policies are stored, by the resource's name."""
@@ -16,3 +20,34 @@ def project_number(project: str) -> str:
 def service_agent(project: str, domain: str) -> str:
     """Address of a service's agent in a project; `domain` is such as `container-engine-robot`."""
     return f"service-{project_number(project)}@{domain}.iam.gserviceaccount.com"
+
+
+def project_handlers(store: Store) -> dict[str, Handler]:
+    """Handlers of Resource Manager and Cloud Billing by method id. A list has the projects with resources."""
+    return {
+        "cloudresourcemanager.projects.get": lambda call: _project(call.params["projectId"]),
+        "cloudresourcemanager.projects.list": lambda _: {"projects": [_project(name) for name in store.projects()]},
+        "cloudbilling.projects.getBillingInfo": lambda call: _billing(call.params["projectsId"]),
+    }
+
+
+def _project(project: str) -> Json:
+    """Every project exists."""
+    return {
+        # Not shown: what filters read.
+        "id": project,
+        "projectId": project,
+        "projectNumber": project_number(project),
+        "name": project,
+        "lifecycleState": "ACTIVE",
+    }
+
+
+def _billing(project: str) -> Json:
+    """Every project can pay."""
+    return {
+        "name": f"projects/{project}/billingInfo",
+        "projectId": project,
+        "billingAccountName": "billingAccounts/000000-000000-000000",
+        "billingEnabled": True,
+    }

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import isawaitable
 from typing import Any
 from urllib.parse import unquote
 
@@ -49,10 +50,10 @@ class Service:
         served = frozenset(method for method in self.handlers if method.startswith(f"{self.name}."))
         return document(self.name, self.described or self.version, served)
 
-    def answer(self, store: Store, request: Request, base: str) -> tuple[int, str]:
+    async def answer(self, store: Store, request: Request, base: str) -> tuple[int, str]:
         """HTTP status and JSON of the answer to a request below `base`; every refusal has Google's shape."""
         try:
-            text = json.dumps(self._answer(store, request, request.url.raw_path.removeprefix(base)))
+            text = json.dumps(await self._answer(store, request, request.url.raw_path.removeprefix(base)))
             return 200, in_version(text, self.name, self.version)
         except ApiError as error:
             refused = error
@@ -64,7 +65,7 @@ class Service:
             refused = ApiError("INTERNAL", "Internal error encountered; the twin's log has the traceback.")
         return refused.http_code, json.dumps(refused.body(self.style))
 
-    def _answer(self, store: Store, request: Request, raw_path: str) -> Any:
+    async def _answer(self, store: Store, request: Request, raw_path: str) -> Any:
         found = self.document.match(request.http_method, raw_path)
         if found is None:
             raise not_found(f"The requested URL {request.url.path} was not found on this server.")
@@ -80,6 +81,8 @@ class Service:
         call = Call(params, query, self._body(method, request.body), unquote(raw_path))
         with store.transaction():
             answer = handler(call)
+        if isawaitable(answer):
+            answer = await answer
         if method.response is None:
             return {}
         schemas = self.document.schemas

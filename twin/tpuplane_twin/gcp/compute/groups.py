@@ -36,7 +36,7 @@ class Group:
     @property
     def template(self) -> str:
         """Link of its instance template. GKE's are regional."""
-        return f"{self._project}/regions/{region_of(self.zone)}/instanceTemplates/{self.stem}"
+        return f"{self.project}/regions/{region_of(self.zone)}/instanceTemplates/{self.stem}"
 
     @property
     def size(self) -> int:
@@ -44,12 +44,13 @@ class Group:
         return node_counts(self.pool)[self.zone]
 
     @property
-    def _project(self) -> str:
+    def project(self) -> str:
+        """Link of the project."""
         return f"{BASE}projects/{self.pool_key.split('/')[1]}"
 
     @property
     def _common(self) -> Json:
-        return {"id": constant_id(self.link), "name": self.name, "zone": f"{self._project}/zones/{self.zone}"}
+        return {"id": constant_id(self.link), "name": self.name, "zone": f"{self.project}/zones/{self.zone}"}
 
     def manager(self) -> Json:
         """The instance group manager."""
@@ -92,7 +93,7 @@ class Group:
         return {
             "id": constant_id(self.template),
             "name": self.stem,
-            "region": f"{self._project}/regions/{region_of(self.zone)}",
+            "region": f"{self.project}/regions/{region_of(self.zone)}",
             "selfLink": self.template,
             "properties": {
                 "machineType": config["machineType"],

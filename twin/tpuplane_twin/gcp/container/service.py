@@ -6,6 +6,7 @@ from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.container.cluster_updates import ClusterUpdates
 from tpuplane_twin.gcp.container.clusters import Clusters
 from tpuplane_twin.gcp.container.node_pools import NodePools
+from tpuplane_twin.gcp.container.subnetworks import usable
 from tpuplane_twin.gcp.errors import not_found
 from tpuplane_twin.gcp.locations import check_location, is_zone, regions
 from tpuplane_twin.gcp.operations import OPERATION, Operations
@@ -66,7 +67,10 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
         "clusters.nodePools.setAutoscaling": pools.set_autoscaling,
         "clusters.nodePools.setManagement": pools.set_management,
     }
-    return {f"{_PREFIX}.{name}": handler for name, handler in handlers.items()}
+    return {
+        **{f"{_PREFIX}.{name}": handler for name, handler in handlers.items()},
+        "container.projects.aggregated.usableSubnetworks.list": usable(store),
+    }
 
 
 def _location(call: Call) -> str:

@@ -1,0 +1,119 @@
+"""The machines of node pools, as Compute Engine shows them: instances, boot disks, members of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Instance
+from tpuplane_twin.gcp.call import Call, Handler
+from tpuplane_twin.gcp.compute.groups import Group, groups
+from tpuplane_twin.gcp.compute.reads import reads
+from tpuplane_twin.gcp.compute.resources import constant_id, missing
+from tpuplane_twin.gcp.container.names import CLUSTER, parent_cluster
+from tpuplane_twin.gcp.errors import unavailable
+from tpuplane_twin.gcp.projects import project_number
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+Member = tuple[Group, Instance]
+
+
+def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handler]:
+    """Handlers by method id. They ask the clusters, so that their answers come later."""
+
+    async def members(project: str) -> list[Member]:
+        by_pool: dict[tuple[str, str], Group] = {(it.pool_key, it.zone): it for it in groups(store, project)}
+        found: list[Member] = []
+        for key in dict.fromkeys(parent_cluster(pool) for pool, _ in by_pool):
+            try:
+                machines = await backend.instances(store.get(CLUSTER, key) or {})
+            except BackendError as error:
+                raise unavailable(f"The nodes of {key} cannot be read: {error}") from error
+            named = [((f"{key}/nodePools/{it.pool}", it.zone), it) for it in machines]
+            found += [(by_pool[place], it) for place, it in named if place in by_pool]
+        return found
+
+    def listed(collection: str, shown: Callable[[Member], Json]) -> dict[str, Handler]:
+        async def answer(call: Call, verb: str) -> Json:
+            items = [shown(member) for member in await members(call.params["project"])]
+            found: Json = reads(collection, lambda *_: items)[f"compute.{collection}.{verb}"](call)
+            return found
+
+        return {
+            f"compute.{collection}.get": lambda call: answer(call, "get"),
+            f"compute.{collection}.list": lambda call: answer(call, "list"),
+            f"compute.{collection}.aggregatedList": lambda call: answer(call, "aggregatedList"),
+        }
+
+    def of_group(field: str, shown: Callable[[Member], Json]) -> Callable[[Call], Awaitable[Json]]:
+        async def answer(call: Call) -> Json:
+            project, zone, name = call.params.values()
+            if not any(it.name == name for it in groups(store, project, f"zones/{zone}")):
+                raise missing(call.path.rpartition("/")[0])
+            return {field: [shown(it) for it in await members(project) if (it[0].name, it[0].zone) == (name, zone)]}
+
+        return answer
+
+    return {
+        **listed("instances", _instance),
+        **listed("disks", _boot_disk),
+        "compute.instanceGroupManagers.listManagedInstances": of_group("managedInstances", _managed),
+        "compute.instanceGroups.listInstances": of_group(
+            "items", lambda it: {"instance": _link(it, "instances"), "status": "RUNNING"}
+        ),
+    }
+
+
+def _link(member: Member, collection: str) -> str:
+    group, machine = member
+    return f"{group.project}/zones/{group.zone}/{collection}/{machine.name}"
+
+
+def _instance(member: Member) -> Json:
+    group, machine = member
+    made: Json = group.instance_template()["properties"]
+    zone = f"{group.project}/zones/{group.zone}"
+    manager = f"projects/{project_number(group.project.rpartition('/')[2])}/zones/{group.zone}/instanceGroupManagers"
+    disk = {key: value for key, value in made["disks"][0].items() if key != "initializeParams"}
+    return {
+        **made,
+        "id": constant_id(_link(member, "instances")),
+        "name": machine.name,
+        "selfLink": _link(member, "instances"),
+        "zone": zone,
+        "status": "RUNNING",
+        "creationTimestamp": machine.created,
+        "machineType": f"{zone}/machineTypes/{made['machineType']}",
+        "disks": [{**disk, "index": 0, "source": _link(member, "disks")}],
+        "networkInterfaces": [{**made["networkInterfaces"][0], "name": "nic0", "networkIP": machine.address}],
+        "metadata": {"items": [{"key": "created-by", "value": f"{manager}/{group.name}"}]},
+    }
+
+
+def _boot_disk(member: Member) -> Json:
+    group, machine = member
+    zone = f"{group.project}/zones/{group.zone}"
+    size = group.instance_template()["properties"]["disks"][0]["initializeParams"]
+    return {
+        "id": constant_id(_link(member, "disks")),
+        "name": machine.name,
+        "selfLink": _link(member, "disks"),
+        "zone": zone,
+        "status": "READY",
+        "creationTimestamp": machine.created,
+        "sizeGb": size["diskSizeGb"],
+        "type": f"{zone}/diskTypes/{size['diskType']}",
+        "users": [_link(member, "instances")],
+    }
+
+
+def _managed(member: Member) -> Json:
+    group, machine = member
+    return {
+        "id": constant_id(_link(member, "instances")),
+        "name": machine.name,
+        "instance": _link(member, "instances"),
+        "instanceStatus": "RUNNING",
+        "currentAction": "NONE",
+        "version": {"instanceTemplate": group.template},
+    }
