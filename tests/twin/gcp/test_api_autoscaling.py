@@ -38,8 +38,9 @@ async def change(api: Api, **update: Any) -> dict[str, Any]:
 async def test_it_is_switched_on_and_off(cluster: Api) -> None:
     on = await change(cluster, **nap(autoscalingProfile="OPTIMIZE_UTILIZATION"))
     assert (on["autoscalingProfile"], len(on["resourceLimits"])) == ("OPTIMIZE_UTILIZATION", 3)
-    off = await change(cluster, enableNodeAutoprovisioning=False)
-    assert off == {"autoscalingProfile": "OPTIMIZE_UTILIZATION", "enableNodeAutoprovisioning": False}
+    # as the official provider sends it: false is left out
+    off = await change(cluster, autoscalingProfile="OPTIMIZE_UTILIZATION", defaultComputeClassConfig={})
+    assert off == {"autoscalingProfile": "OPTIMIZE_UTILIZATION", "defaultComputeClassConfig": {}}
 
 
 async def test_what_an_update_leaves_out_stays(cluster: Api) -> None:
@@ -51,7 +52,7 @@ async def test_what_an_update_leaves_out_stays(cluster: Api) -> None:
     smaller = await change(cluster, enableNodeAutoprovisioning=True, resourceLimits=limits())
     assert smaller == {**profile, "resourceLimits": limits()}
     named = {"defaultComputeClassConfig": {"enabled": True}, "autoprovisioningNodePoolDefaults": {"diskSizeGb": 300}}
-    last = await change(cluster, **named)
+    last = await change(cluster, enableNodeAutoprovisioning=True, **named)
     assert last["defaultComputeClassConfig"] == {"enabled": True}
     defaults = {**smaller["autoprovisioningNodePoolDefaults"], "diskSizeGb": 300}
     assert last["autoprovisioningNodePoolDefaults"] == defaults

@@ -131,6 +131,9 @@ def _change(cluster: Json, field: str, value: Any) -> None:
             raise invalid(f'Release channel "{channel}" is not supported; allowed: {", ".join(channels())}.')
     if field == "desiredLocations":
         _check_locations(value, cluster)
+    if field == "desiredClusterAutoscaling":
+        # The official provider switches these off by leaving them out; Google's command-line client repeats what is on.
+        value = {"enableNodeAutoprovisioning": None, "defaultComputeClassConfig": None, **value}
     path = cluster_updates().apply(cluster, field, value)
     if path == "autoscaling":
         cluster[path] = complete_autoscaling(cluster, cluster[path], value)
