@@ -8,8 +8,8 @@ from tpuplane.spec import Mistake, SpecError
 
 
 def others(args: Mapping[str, Any], *own: str) -> dict[str, Any]:
-    """The arguments without those called `own`."""
-    return {key: value for key, value in args.items() if key not in own}
+    """The arguments without those called `own`, and without None, which is how a program leaves one out."""
+    return {key: value for key, value in args.items() if key not in own and value is not None}
 
 
 def require(args: Mapping[str, Any], kind: type) -> None:

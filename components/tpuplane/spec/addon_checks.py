@@ -61,7 +61,7 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     yield from _check_certificates((*at, "kueue", "certificates"), cluster)
     if cluster.addons.monitoring is not None and not cluster.monitoring.managed_prometheus:
         path = (*at[:-1], "monitoring", "managedPrometheus")
-        yield broken("monitoring-prometheus", path, beside=(*at, "monitoring"), value="false")
+        yield broken("monitoring-prometheus", path, value="false")
     for addon in installed(cluster):
         yield from _check_resources(at, cluster, addon)
     for namespace, title in brought_namespaces(cluster).items():
@@ -92,38 +92,39 @@ def _check_ray(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     if ray.mode == "operator":
         # Somebody else's cluster may have cert-manager already.
         if ray.tpu_webhook and cluster.addons.cert_manager is None and cluster.existing is None:
-            yield broken("ray-webhook-certificates", at, beside=(*at[:-1], "certManager"))
+            yield broken("ray-webhook-certificates", at)
         return
     for name in _OF_THE_OPERATOR:
         if name in ray.model_fields_set:
             alias = RaySpec.model_fields[name].alias or name
-            yield broken("ray-operator-only", (*at, alias), beside=(*at, "mode"), mode=ray.mode)
+            yield broken("ray-operator-only", (*at, alias), mode=ray.mode)
 
 
 def _check_certificates(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     kueue, brought = cluster.addons.kueue, cluster.addons.cert_manager is not None
     # Somebody else's cluster may have cert-manager already.
     if kueue is not None and kueue.certificates == "cert-manager" and not brought and cluster.existing is None:
-        yield broken("kueue-certificates", at, beside=(*at[:-2], "certManager"), value=shown(kueue.certificates))
+        yield broken("kueue-certificates", at, value=shown(kueue.certificates))
 
 
 def _check_versions(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """The cluster's version has what the youngest add-on needs, and so what the others do."""
     if cluster.version is None:
         return
-    version, path = GkeVersion.parse(cluster.version), (*at[:-1], "version")
-    ray_addon = catalogue().min_version("ray-operator-addon")
-    if cluster.addons.ray.mode == "gke-addon" and version < ray_addon:
-        yield broken("ray-addon-version", path, value=shown(cluster.version), needed=ray_addon)
+    version, path = shown(cluster.version), (*at[:-1], "version")
+    needs: list[tuple[GkeVersion, Mistake]] = []
+    if cluster.addons.ray.mode == "gke-addon":
+        needed = catalogue().min_version("ray-operator-addon")
+        needs.append((needed, broken("ray-addon-version", path, value=version, needed=needed)))
     for addon in installed(cluster):
-        if addon.kubernetes is not None and version < GkeVersion.minimum(addon.kubernetes):
-            yield broken(
-                "addon-version",
-                path,
-                value=shown(cluster.version),
-                addon=f"{addon.title} {addon.chart.version}",
-                needed=addon.kubernetes,
-                key=addon.key,
-            )
+        if addon.kubernetes is not None:
+            title, needed = f"{addon.title} {addon.chart.version}", GkeVersion.minimum(addon.kubernetes)
+            wanted = addon.kubernetes
+            mistake = broken("addon-version", path, value=version, addon=title, needed=wanted, key=addon.key)
+            needs.append((needed, mistake))
+    newest = max(needs, key=lambda need: need[0], default=None)
+    if newest is not None and GkeVersion.parse(cluster.version) < newest[0]:
+        yield newest[1]
 
 
 def _check_integrations(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

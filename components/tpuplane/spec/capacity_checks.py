@@ -81,17 +81,17 @@ def check_way(at: Path, pool: HostsSpec, scale: Scale) -> Iterator[Mistake]:
 
 def _check_blocks(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
     """The block of one way of buying stands with that way alone."""
-    capacity, reservation, flex = (*at, "capacity"), (*at, "reservation"), (*at, "flexStart")
+    reservation, flex = (*at, "reservation"), (*at, "flexStart")
     if pool.reservation is not None and pool.capacity == "on-demand":
-        yield broken("one-capacity", reservation, capacity, capacity=pool.capacity, wanted="reservation")
+        yield broken("one-capacity", reservation, capacity=pool.capacity, wanted="reservation")
     elif pool.reservation is not None and pool.capacity != "reservation":
-        yield broken("spot-no-reservation", reservation, capacity, capacity=pool.capacity)
+        yield broken("spot-no-reservation", reservation, capacity=pool.capacity)
     if pool.reservation is None and pool.capacity == "reservation":
         yield broken("reservation-specific", reservation)
     if pool.reservation is not None and pool.reservation.sub_block and not pool.reservation.block:
         yield broken("reservation-path", (*reservation, "subBlock"), value=shown(pool.reservation.sub_block))
     if pool.flex_start is not None and pool.capacity != "flex-start":
-        yield broken("one-capacity", flex, capacity, capacity=pool.capacity, wanted="flex-start")
+        yield broken("one-capacity", flex, capacity=pool.capacity, wanted="flex-start")
 
 
 def _check_flex_scale(at: Path, pool: HostsSpec, scale: Scale) -> Iterator[Mistake]:

@@ -76,7 +76,7 @@ def _check_preset(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
                 yield broken("class-preset-only", (*at, field))
         return
     if spec.priorities is not None:
-        yield broken("class-preset-alone", (*at, "priorities"), (*at, "preset"), preset=spec.preset)
+        yield broken("class-preset-alone", (*at, "priorities"), preset=spec.preset)
     remedies = {
         "tpu": "name the slices, as tpu: {type: v6e, topology: 4x4}",
         "reservation": "name one of the platform's reservations, or write priorities instead of a preset",

@@ -29,7 +29,7 @@ def check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     """The machine has these GPUs, and so many of them."""
     gpu = priority.gpu
     if gpu is not None and priority.tpu is not None:
-        yield broken("class-tpu-or-gpu", (*at, "gpu"), (*at, "tpu"))
+        yield broken("class-tpu-or-gpu", (*at, "gpu"))
     if gpu is None or gpu.type not in {it.name for it in gpu_catalogue().accelerators}:
         return
     machine = next((it for it in gpu_catalogue().machines if it.name == priority.machine_type), None)

@@ -53,7 +53,7 @@ def _check_storage(at: Path, storage: ClassStorageSpec | None) -> Iterator[Mista
         yield broken("class-disk-rates", (*at, field))
     kind = storage.boot_disk_type
     if storage.boot_disk_storage_pools and kind not in (None, "hyperdisk-balanced"):
-        yield broken("class-disk-pools", (*at, "bootDiskStoragePools"), (*at, "bootDiskType"), value=shown(kind))
+        yield broken("class-disk-pools", (*at, "bootDiskStoragePools"), value=shown(kind))
 
 
 def _check_tpu_disk(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:

@@ -51,13 +51,13 @@ def _check_parts(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     others = [field for field, value in priority if value is not None and field not in _BESIDE_POOLS]
     if priority.nodepools is not None and others:
         alias = ClassPrioritySpec.model_fields[others[0]].alias or others[0]
-        yield broken("class-node-pools-alone", (*at, alias), (*at, "nodepools"))
+        yield broken("class-node-pools-alone", (*at, alias))
     if priority.machine_type is not None:
         if priority.machine_family is not None:
-            yield broken("class-machine-once", (*at, "machineType"), (*at, "machineFamily"))
+            yield broken("class-machine-once", (*at, "machineType"))
         for alias, value in (("minCores", priority.min_cores), ("minMemoryGb", priority.min_memory_gb)):
             if value is not None:
-                yield broken("class-machine-size", (*at, alias), (*at, "machineType"))
+                yield broken("class-machine-size", (*at, alias))
         if priority.machine_type.startswith("ek"):
             yield broken("class-machine-ek", (*at, "machineType"), value=shown(priority.machine_type))
     if priority.machine_family == "ek":
@@ -69,10 +69,10 @@ def _check_buying(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     flex = priority.flex_start is not None and priority.flex_start.enabled
     reserved = priority.reservations is not None and priority.reservations.affinity != "None"
     if priority.spot and flex:
-        yield broken("class-one-way", (*at, "flexStart"), (*at, "spot"), other="spot: true")
+        yield broken("class-one-way", (*at, "flexStart"), other="spot: true")
     if reserved and (flex or priority.spot):
         other = "flexStart" if flex else "spot"
-        yield broken("class-one-way", (*at, "reservations"), (*at, other), other=other)
+        yield broken("class-one-way", (*at, "reservations"), other=other)
     try:
         shape = slice_of(priority)
     except SliceError as error:
@@ -108,9 +108,9 @@ def _check_reservations(at: Path, priority: ClassPrioritySpec) -> Iterator[Mista
     if drawn.affinity != "Specific" and drawn.specific:
         problem = f"stands beside affinity: {drawn.affinity}, which names none"
         remedy = "remove it, or set affinity: Specific"
-        yield broken("class-reservation-list", (*at, "specific"), (*at, "affinity"), problem=problem, remedy=remedy)
+        yield broken("class-reservation-list", (*at, "specific"), problem=problem, remedy=remedy)
     if drawn.specific and priority.location is not None and priority.location.zones:
-        yield broken("class-reservation-zones", (*at[:-1], "location", "zones"), at)
+        yield broken("class-reservation-zones", (*at[:-1], "location", "zones"))
 
 
 def _check_scores(at: Path, priorities: tuple[ClassPrioritySpec, ...]) -> Iterator[Mistake]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from datetime import date
 
 from tpuplane.tpu.nearest import nearest_names
 
@@ -22,6 +23,8 @@ def shown(value: object) -> str:
     """The value as it stands in the file, short enough for one line."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, date):
+        return value.isoformat()
     text = "nothing" if value is None else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
@@ -29,6 +32,8 @@ def shown(value: object) -> str:
 def choice(value: object, what: str, allowed: Iterable[str]) -> str:
     """The sentence for a value outside a fixed set: cause, allowed set and, where one is close, the nearest."""
     allowed = tuple(allowed)
+    if not allowed:
+        return f"{shown(value)} is not {what}: there is none"
     close = nearest_names(str(value), allowed)
     hint = f"; nearest: {', '.join(close)}" if close else ""
     return f"{shown(value)} is not {what}; allowed: {', '.join(allowed)}{hint}"
@@ -42,7 +47,6 @@ class Mistake:
     message: str
     where: str = ""  # "stacks/Pulumi.local.yaml:12", or empty where there is no file
     rule: str = ""  # id of the rule of `data/rules.yaml` that it breaks, where it breaks one
-    beside: Path = ()  # the other field of the contradiction: where that one is refused itself, this is no news
 
     def __str__(self) -> str:
         return ": ".join(part for part in (self.where, dotted(self.path), self.message) if part)

@@ -11,9 +11,12 @@ from typing import Annotated, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from tpuplane.spec.errors import shown
+
+STRICT = "strict"
+"""Context of a validation in which an optional mapping or list is left out or filled, and never None."""
 
 
 class Spec(BaseModel):
@@ -33,26 +36,29 @@ class Spec(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _no_truth_value_is_a_number(cls, value: object, info: ValidationInfo) -> object:
-        """YAML's `yes` is true, and pydantic's true is 1."""
-        if isinstance(value, bool) and info.field_name in _numbers(cls):
-            raise refuse(f"{shown(value)} is not a number")
+    def _as_it_is_written(cls, value: object, info: ValidationInfo) -> object:
+        """Pydantic's true is 1; and `kueue:` with nothing behind it is neither Kueue nor none."""
+        if isinstance(value, bool) and info.field_name in _fields_of(cls, (int, float)):
+            raise PydanticKnownError("int_type")
+        if value is None and info.context == STRICT and info.field_name in _fields_of(cls, (BaseModel, tuple, dict)):
+            raise PydanticKnownError("missing")  # worded by what the field holds
         return value
 
 
 @functools.cache
-def _numbers(model: type[BaseModel]) -> frozenset[str]:
-    """The fields that hold a number, or may."""
+def _fields_of(model: type[BaseModel], kinds: tuple[type, ...]) -> frozenset[str]:
+    """The fields that hold a value of one of these types, or may."""
     fields = model.model_fields.items()
-    return frozenset(name for name, field in fields if _is_number(field.annotation))
+    return frozenset(name for name, field in fields if _may_be(field.annotation, kinds))
 
 
-def _is_number(annotation: object) -> bool:
+def _may_be(annotation: object, kinds: tuple[type, ...]) -> bool:
     if get_origin(annotation) is Annotated:
-        return _is_number(get_args(annotation)[0])
+        return _may_be(get_args(annotation)[0], kinds)
     if get_origin(annotation) in (Union, UnionType):
-        return any(map(_is_number, get_args(annotation)))
-    return annotation in (int, float)
+        return any(_may_be(arg, kinds) for arg in get_args(annotation))
+    kind = get_origin(annotation) or annotation
+    return isinstance(kind, type) and kind is not bool and issubclass(kind, kinds)
 
 
 def refuse(message: str) -> PydanticCustomError:

@@ -114,7 +114,7 @@ def _check_compact(at: Path, cluster: ClusterSpec, pool: GpuPoolSpec, machine: G
     if pool.capacity != "flex-start":
         return
     if pool.flex_start is not None and pool.flex_start.queued:
-        yield broken("gpu-compact-queued", path, (*at, "flexStart", "queued"))
+        yield broken("gpu-compact-queued", path)
     elif not machine.compact_flex:
         known = ", ".join(it.name for it in gpu_catalogue().machines if it.compact_flex)
-        yield broken("gpu-compact-flex", path, (*at, "capacity"), machine=machine.name, allowed=known)
+        yield broken("gpu-compact-flex", path, machine=machine.name, allowed=known)

@@ -28,9 +28,7 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
     else:
         yield from _check_either(at, shared.manager, manager)
         if manager.addons.kueue is None:
-            yield broken(
-                "multi-kueue-needs-kueue", at, ("clusters", shared.manager, "addons"), value=shown(shared.manager)
-            )
+            yield broken("multi-kueue-needs-kueue", at, value=shown(shared.manager))
     yield from _check_quotas(spec, shared)
     for index, key in enumerate(shared.workers):
         at = (*_AT, "workers", index)
@@ -40,7 +38,7 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
         elif key in shared.workers[:index]:
             yield Mistake(at, f"{shown(key)} stands in the list twice; remove one")
         elif key == shared.manager:
-            yield broken("multi-kueue-manager-works", at, (*_AT, "manager"), value=shown(key))
+            yield broken("multi-kueue-manager-works", at, value=shown(key))
         else:
             yield from _check_either(at, key, worker)
             yield from _check_worker(at, spec, key, worker)
@@ -60,8 +58,7 @@ def _check_either(at: Path, key: str, cluster: ClusterSpec) -> Iterator[Mistake]
         yield broken("multi-kueue-foreign", at, value=shown(key), what=what)
     needed = addon_catalogue().multi_kueue_kubernetes
     if cluster.version is not None and GkeVersion.parse(cluster.version) < GkeVersion.minimum(needed):
-        beside = ("clusters", key, "version")
-        yield broken("multi-kueue-version", at, beside, value=shown(key), version=cluster.version, needed=needed)
+        yield broken("multi-kueue-version", at, value=shown(key), version=cluster.version, needed=needed)
 
 
 def _check_quotas(spec: PlatformSpec, shared: MultiKueueSpec) -> Iterator[Mistake]:
@@ -70,16 +67,14 @@ def _check_quotas(spec: PlatformSpec, shared: MultiKueueSpec) -> Iterator[Mistak
             path = ("teams", name, "clusters", shared.manager)
             known = [key for key in spec.clusters if key in shared.workers and key != shared.manager]
             workers = ", ".join(known) or "none yet"
-            beside = (*_AT, "manager")
-            yield broken("multi-kueue-manager-quota", path, beside, value=shown(shared.manager), workers=workers)
+            yield broken("multi-kueue-manager-quota", path, value=shown(shared.manager), workers=workers)
 
 
 def _check_worker(at: Path, spec: PlatformSpec, key: str, worker: ClusterSpec) -> Iterator[Mistake]:
     if not any(key in team.clusters for team in spec.teams.values()):
-        yield broken("multi-kueue-idle-worker", at, ("teams",), value=shown(key))
+        yield broken("multi-kueue-idle-worker", at, value=shown(key))
     if not worker.control_plane.ip_endpoint:
-        beside = ("clusters", key, "controlPlane", "ipEndpoint")
-        yield broken("multi-kueue-ip-endpoint", at, beside, value=shown(key), key=key)
+        yield broken("multi-kueue-ip-endpoint", at, value=shown(key), key=key)
 
 
 def _check_kinds(at: Path, manager: ClusterSpec, key: str, worker: ClusterSpec) -> Iterator[Mistake]:
@@ -87,5 +82,4 @@ def _check_kinds(at: Path, manager: ClusterSpec, key: str, worker: ClusterSpec) 
     dispatched = addon_catalogue().multi_kueue_kinds
     missing = [kind for kind in managed(manager) if kind in dispatched and kind not in managed(worker)]
     if missing:
-        beside = ("clusters", key, "addons")
-        yield broken("multi-kueue-kinds", at, beside, value=shown(key), missing=", ".join(missing))
+        yield broken("multi-kueue-kinds", at, value=shown(key), missing=", ".join(missing))

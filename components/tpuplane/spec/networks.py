@@ -56,18 +56,22 @@ def _ranges(clusters: dict[str, ClusterSpec]) -> dict[Path, IPv4Network]:
 
 def check_overlaps(clusters: dict[str, ClusterSpec]) -> Iterator[Mistake]:
     """Refuse a range that overlaps one that stands before it, and suggest the next free one of its size."""
-    taken: dict[Path, IPv4Network] = {}
+    known: dict[IPv4Network, Path] = {}
+    within: dict[IPv4Network, Path] = {}  # the first range inside of each larger one
     ranges = _ranges(clusters)
     everything = list(ranges.values())
     for path, network in ranges.items():
-        other = next((earlier for earlier, range_ in taken.items() if range_.overlaps(network)), None)
+        around = [network.supernet(new_prefix=prefix) for prefix in range(network.prefixlen + 1)]
+        other = within.get(network) or next((known[it] for it in around if it in known), None)
         if other is not None:
             free = next_free(network.prefixlen, everything)
             everything += [free] if free else []
             hint = f"; next free: {free}" if free else ""
             default = "" if _is_written(clusters, path) else " (the default)"
-            yield Mistake(path, f"'{network}'{default} overlaps {taken[other]} of {dotted(other)}{hint}")
-        taken[path] = network
+            yield Mistake(path, f"'{network}'{default} overlaps {ranges[other]} of {dotted(other)}{hint}")
+        known.setdefault(network, path)
+        for it in around:
+            within.setdefault(it, path)
 
 
 def _is_written(clusters: dict[str, ClusterSpec], path: Path) -> bool:
@@ -79,20 +83,16 @@ def _is_written(clusters: dict[str, ClusterSpec], path: Path) -> bool:
 
 def next_free(prefix: int, taken: list[IPv4Network]) -> IPv4Network | None:
     """The first private range of this size that overlaps none of `taken`; None when all are taken."""
+    size = 1 << 32 - prefix
+    blockers = sorted((int(range_.network_address), int(range_.broadcast_address)) for range_ in taken)
     for block in _PRIVATE:
-        if prefix < block.prefixlen:
-            continue
-        candidate = IPv4Network((block.network_address, prefix))
-        while candidate.subnet_of(block):
-            blocker = next((range_ for range_ in taken if range_.overlaps(candidate)), None)
-            if blocker is None:
-                return candidate
-            # Jump behind what is in the way, to the next place where a range of this size may begin.
-            size = candidate.num_addresses
-            start = (int(blocker.broadcast_address) // size + 1) * size
-            if start > int(block.broadcast_address):
-                break
-            candidate = IPv4Network((start, prefix))
+        start = int(block.network_address)
+        for first, last in blockers:
+            if first < start + size and last >= start:
+                # Jump behind what is in the way, to the next place where a range of this size may begin.
+                start = (last // size + 1) * size
+        if start + size - 1 <= int(block.broadcast_address):
+            return IPv4Network((start, prefix))
     return None
 
 

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
-from pydantic import Field, ValidationError
-from pydantic.alias_generators import to_snake
+from pydantic import Field
 
 from tpuplane.spec.capacity import ReservationSpec
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.compute_classes import ClassName, ComputeClassSpec
-from tpuplane.spec.errors import Mistake, Path, SpecError, shown
+from tpuplane.spec.errors import Mistake, SpecError, shown
 from tpuplane.spec.fields import Labels, Name, ProjectId, ResourceName, Spec
 from tpuplane.spec.observability import ObservabilitySpec
 from tpuplane.spec.queues import QueuesSpec
@@ -61,40 +60,21 @@ class PlatformSpec(Spec):
 
         Raises `SpecError` with every mistake there is; `where` is put in front of each.
         """
+        try:
+            return cls._parse(value, where)
+        except RecursionError:
+            raise SpecError([Mistake((), "nested deeper than any description is", where)]) from None
+
+    @classmethod
+    def _parse(cls, value: object, where: str) -> PlatformSpec:
         from tpuplane.spec.checks import check  # noqa: PLC0415 (checks need the models)
-        from tpuplane.spec.translate import mistakes_of, removed, without  # noqa: PLC0415
+        from tpuplane.spec.translate import judged  # noqa: PLC0415
 
         if not isinstance(value, Mapping):
             raise SpecError(
                 [Mistake((), f"a mapping with name, project and clusters is wanted, not {shown(value)}", where)]
             )
-        found: list[Mistake] = []
-        spec: PlatformSpec | None = None
-        readable: object = value
-        while spec is None and readable is not None:
-            try:
-                spec = cls.model_validate(readable)
-            except ValidationError as error:
-                if not found:
-                    found = mistakes_of(error, cls)
-                readable = without(readable, error)
-        if spec is not None:
-            # A refused value was read as if it were not there: what a check then says about it is no news.
-            gone = [_spelled_alike(removed(mistake.path)) for mistake in found]
-            found += [
-                mistake
-                for mistake in check(spec)
-                if not any(at[: len(path)] == path for at in _places(mistake) for path in gone)
-            ]
+        spec, found = judged(dict(value), cls, check)
         if found or spec is None:
             raise SpecError(replace(mistake, where=where) for mistake in found)
         return spec
-
-
-def _places(mistake: Mistake) -> tuple[Path, Path]:
-    return _spelled_alike(mistake.path), _spelled_alike(mistake.beside)
-
-
-def _spelled_alike(path: Path) -> Path:
-    """The path in one spelling: pydantic reports fields as they were written, checks report camelCase."""
-    return tuple(to_snake(part) if isinstance(part, str) else part for part in path)

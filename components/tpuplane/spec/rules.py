@@ -37,6 +37,6 @@ def rules() -> dict[str, Rule]:
     return {id_: Rule(id=id_, **{**rule, "sources": tuple(rule["sources"])}) for id_, rule in found.items()}
 
 
-def broken(rule: str, path: Path, beside: Path = (), **parts: object) -> Mistake:
-    """The mistake at `path` that breaks this rule; `beside` is the other field where two contradict each other."""
-    return Mistake(path, rules()[rule].line(**parts), rule=rule, beside=beside)
+def broken(rule: str, path: Path, **parts: object) -> Mistake:
+    """The mistake at `path` that breaks this rule."""
+    return Mistake(path, rules()[rule].line(**parts), rule=rule)

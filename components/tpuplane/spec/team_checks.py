@@ -35,14 +35,14 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from _check_namespaces(at, spec, name)
         yield from _check_groups(spec, name)
         if "weight" in team.model_fields_set and not spec.queues.fair_sharing:
-            yield broken("team-weight", (*at, "weight"), ("queues", "fairSharing"), value=team.weight)
+            yield broken("team-weight", (*at, "weight"), value=team.weight)
         for key, share in team.clusters.items():
             cluster = spec.clusters.get(key)
             if cluster is None:
                 yield Mistake((*at, "clusters", key), choice(key, "one of the clusters", spec.clusters))
                 continue
             if cluster.addons.kueue is None and cluster.existing is None:  # another's may have it already
-                yield broken("team-needs-kueue", (*at, "clusters", key), ("clusters", key, "addons"), value=shown(key))
+                yield broken("team-needs-kueue", (*at, "clusters", key), value=shown(key))
             for pool_key, quota in share.pools.items():
                 path = (*at, "clusters", key, "pools", pool_key)
                 slices = yield from _slices(path, cluster, pool_key, quota)
@@ -83,18 +83,17 @@ def _check_ray(spec: PlatformSpec) -> Iterator[Mistake]:
         missing = [namespace for namespaces in here for namespace in namespaces if namespace not in watched]
         if missing:
             path = ("clusters", key, "addons", "ray", "watchNamespaces")
-            yield broken("ray-watches-teams", path, ("teams",), missing=", ".join(missing))
+            yield broken("ray-watches-teams", path, missing=", ".join(missing))
 
 
 def _check_groups(spec: PlatformSpec, name: str) -> Iterator[Mistake]:
     """Refuse groups in clusters that would not know them. What a cluster of somebody else's knows is not known here."""
-    members = enumerate(spec.teams[name].members)
-    index, group = next(((index, it) for index, it in members if it.startswith("group:")), (0, None))
+    group = next((it for it in spec.teams[name].members if it.startswith("group:")), None)
     for key in clusters_of(spec, name) if group is not None else ():
         cluster = spec.clusters.get(key)
         if cluster is not None and cluster.existing is None and cluster.security.security_group is None:
             at = ("clusters", key, "security", "securityGroup")
-            yield broken("team-groups", at, ("teams", name, "members", index), value=group, team=name)
+            yield broken("team-groups", at, value=group, team=name)
 
 
 def quota_slices(quota: PoolQuotaSpec, amount: int, shape: Slice) -> int:
@@ -123,9 +122,9 @@ def _check_preemption(spec: PlatformSpec) -> Iterator[Mistake]:
     if preemption.borrow_within_cohort == "Never":
         return
     if spec.queues.fair_sharing:
-        yield broken("borrow-or-fair-sharing", at, ("queues", "fairSharing"))
+        yield broken("borrow-or-fair-sharing", at)
     if preemption.reclaim_within_cohort == "Never":
-        yield broken("borrow-needs-reclaim", at, ("queues", "preemption", "reclaimWithinCohort"))
+        yield broken("borrow-needs-reclaim", at)
 
 
 def _check_namespaces(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mistake]:

@@ -67,11 +67,11 @@ def _padded(dims: list[int], length: int) -> list[int]:
     return [1] * (length - len(dims)) + dims
 
 
-def nearest_names(text: str, names: Sequence[str], count: int = 2) -> tuple[str, ...]:
-    """Names that `text` may be a misspelling of, best first."""
+def nearest_names(text: str, names: Sequence[str], count: int = 2, cutoff: float = 0.6) -> tuple[str, ...]:
+    """Names that `text` may be a misspelling of, best first; `cutoff` is how alike they must be, from 0 to 1."""
     folded = {name.casefold(): name for name in names}
     wanted = text.casefold()
-    close = difflib.get_close_matches(wanted, folded, n=count, cutoff=0.6)
+    close = difflib.get_close_matches(wanted, folded, n=count, cutoff=cutoff)
     if not close and len(wanted) > 1:  # what people call it: l4, flex
         close = [name for name in folded if wanted in re.split("[^a-z0-9]", name)][:count]
     return tuple(folded[hit] for hit in close)

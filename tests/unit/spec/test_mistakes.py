@@ -102,7 +102,9 @@ def test_all_mistakes_come_at_once_sorted_by_path() -> None:
 def test_a_refused_value_is_not_also_missed() -> None:
     """A zone of the wrong type must not be reported as a zone that is required as well."""
     value = changed({f"{TRAINER}.generation": "tpu7x", f"{TRAINER}.topology": "2x2x2", f"{TRAINER}.zone": 7})
-    assert lines(value) == [f"{TRAINER}.zone: 7 is a number to YAML, not text; put it in quotes"]
+    assert lines(value) == [
+        f"{TRAINER}.zone: '7' is not in the cluster's location us-central1; allowed: us-central1-ai1a, us-central1-c"
+    ]
 
 
 def test_what_hangs_on_a_refused_value_is_no_news() -> None:
@@ -110,6 +112,77 @@ def test_what_hangs_on_a_refused_value_is_no_news() -> None:
     value = changed({f"{TRAINER}.capacity": "reserved", f"{TRAINER}.reservation": {"name": "nightly"}})
     (line,) = lines(value)
     assert line.startswith(f"{TRAINER}.capacity: 'reserved' is not allowed; allowed: on-demand, spot, reservation")
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({f"{TRAINER}.slices": "four"}, f"{TRAINER}.slices: 'four' is not a whole number; allowed: 0 to 15000"),
+        ({f"{TRAINER}.topology": GONE}, f"{TRAINER}.topology: required: Chips of one slice"),
+        ({TRAINER: None}, f"{TRAINER}: is empty; write trainer: {{generation: …, topology: …}}, or remove it"),
+        ({f"{TRAINER}.topology": "9x9"}, f"{TRAINER}.topology: '9x9' is not a v6e topology"),
+        ({f"{TRAINER}.zone": "us-east5-b"}, f"{TRAINER}.zone: 'us-east5-b' is not in the cluster's location"),
+        ({"reservations.nightly.generation": "v7"}, "reservations.nightly.generation: 'v7' is not a TPU generation"),
+        ({"reservations.nightly": None}, "reservations.nightly: is empty; write nightly: {zone: …}, or remove it"),
+        ({"queues": None}, "queues: is empty; write queues: {} for its defaults, or remove it"),
+        ({"queues.fairSharing": "si"}, "queues.fairSharing: 'si' is not true or false"),
+        ({"clusters.east.addons": None}, "clusters.east.addons: is empty; write addons: {} for its defaults"),
+        (
+            {"clusters.east.addons.kueue": None},
+            "clusters.east.addons.kueue: is empty; write kueue: {} for its defaults",
+        ),
+        ({"clusters.east.pools": None}, "clusters.east.pools: is empty; write pools: {NAME: {generation: …"),
+        ({"clusters.east.location": "us-centrall"}, "clusters.east.location: 'us-centrall' is not a Google Cloud"),
+        ({"clusters.east.version": "1.20"}, "clusters.east.version: '1.20' is too old for JobSet 0.12.0"),
+        ({"classes.big.clusters": ["west"]}, "classes.big.clusters[0]: 'west' is not one of the platform's clusters"),
+        ({"classes": None}, "classes: is empty; write classes: {NAME: {…}}, or remove it"),
+    ],
+)
+def test_what_follows_from_a_mistake_is_no_mistake_of_its_own(changes: dict[str, Any], line: str) -> None:
+    """A team, a class and a reservation hang on the pool, and on each other."""
+    right = {
+        "queues": {"fairSharing": True},
+        "reservations": {"nightly": {"generation": "v6e", "zone": "us-central1-b", "chips": 64}},
+        "teams": {"a": {"weight": 2, "clusters": {"east": {"pools": {"trainer": {"slices": 2}}}}}},
+        "classes": {"big": {"clusters": ["east"], "priorities": [{"nodepools": ["spare"]}]}},
+        "clusters.east.addons": {"kueue": {}, "jobset": {}},
+        f"{TRAINER}.capacity": "reservation",
+        f"{TRAINER}.reservation": {"name": "nightly"},
+        f"{TRAINER}.computeClass": "big",
+        "clusters.east.pools.spare": {"generation": "v5e", "topology": "2x4"},
+    }
+    assert PlatformSpec.parse(changed(right))
+    (found,) = lines(changed({**right, **changes}))
+    assert found.startswith(line)
+
+
+def test_of_two_mistakes_that_are_independent_none_is_left_out() -> None:
+    pools = {name: {"generation": "v6e", "topology": topology} for name, topology in (("a", "4x5"), ("b", "9x9"))}
+    assert (
+        len(lines(changed({"clusters.east.pools": pools, "name": "Lab", "clusters.east.releaseChannel": "FAST"}))) == 4
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "meant"),
+    [
+        ("clusters.east.region", "us-central1", "location"),
+        (f"{TRAINER}.spot", True, "capacity: spot"),
+        (f"{TRAINER}.preemptible", True, "capacity: spot"),
+        (f"{TRAINER}.tpu_topology", "4x4", "topology"),
+        (f"{TRAINER}.nodeCount", 4, "slices"),
+        (f"{TRAINER}.topolgy", "4x4", "topology"),
+        ("clusters.east.nodePools", {}, "pools"),
+    ],
+)
+def test_an_unknown_field_is_taken_for_the_one_that_is_meant(field: str, value: object, meant: str) -> None:
+    (line,) = lines(changed({field: value}))
+    assert line.startswith(f"{field}: unknown field; did you mean {meant!r}?; allowed: ")
+
+
+def test_no_other_field_is_suggested_for_one_that_is_like_none() -> None:
+    (line,) = lines(changed({"clusters.east.banana": 1}))
+    assert line.startswith("clusters.east.banana: unknown field; allowed: location, ")
 
 
 def test_an_overlap_names_a_default_and_offers_free_ranges() -> None:

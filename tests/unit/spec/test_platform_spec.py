@@ -129,6 +129,14 @@ def test_junk_anywhere_is_read_or_refused_in_lines_that_name_the_place(path: tup
         assert all(mistake.message for mistake in error.mistakes)
 
 
+def test_a_value_that_is_nested_too_deep_is_refused() -> None:
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(SpecError, match="nested deeper than any description is"):
+        PlatformSpec.parse(replaced(FULL, ("clusters", "east", "pools"), deep))
+
+
 @given(junk=JSON)
 def test_the_same_mistakes_every_time(junk: object) -> None:
     value = replaced(FULL, ("clusters", "east", "pools", "trainer"), junk)

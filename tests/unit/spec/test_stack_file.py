@@ -44,14 +44,6 @@ def mistakes(file: Path) -> list[str]:
     return str(refused.value).splitlines()
 
 
-@pytest.mark.parametrize("value", ["2026-02-30", "!!int four"])
-def test_a_value_that_only_looks_like_a_date_or_number_is_shown_in_its_line(stack: Path, value: str) -> None:
-    stack.write_text(f"{RIGHT}            slices: {value}\n")
-    (mistake,) = mistakes(stack)
-    text = value.removeprefix("!!int ")
-    assert mistake.startswith(f"{stack}:14: '{text}' looks like another kind of value to YAML, but is none: ")
-
-
 def test_the_platform_is_read_from_its_config_key(stack: Path) -> None:
     assert load_stack(stack).clusters["east"].pools["trainer"].topology == "4x4"
 
@@ -93,24 +85,30 @@ def test_the_program_refuses_in_the_same_words(stack: Path) -> None:
 
 def test_a_key_written_twice_is_refused_where_it_stands_again(stack: Path) -> None:
     stack.write_text(RIGHT + "          trainer:\n            generation: v5e\n            topology: 4x4\n")
-    assert mistakes(stack) == [f"{stack}:14: clusters.east.pools.trainer: stands here twice; remove one"]
+    assert mistakes(stack) == [f"{stack}:14: clusters.east.pools.trainer: is given twice; remove one"]
 
 
 def test_a_pulumi_key_written_twice_is_refused_too(stack: Path) -> None:
     stack.write_text(RIGHT + "  gcp:pollInterval: 2s\n")
-    assert mistakes(stack) == [f"{stack}:14: config.gcp:pollInterval: stands here twice; remove one"]
+    assert mistakes(stack) == [f"{stack}:14: config.gcp:pollInterval: is given twice; remove one"]
 
 
-def test_anchors_are_read_and_may_even_contain_themselves(stack: Path) -> None:
-    stack.write_text(
-        RIGHT.replace(
-            "          trainer:",
-            "          twin: &shape {generation: v6e, topology: 2x2}\n          trainer: *shape\n          other:",
-        )
-    )
-    assert load_stack(stack).clusters["east"].pools["trainer"].topology == "2x2"
-    stack.write_text("config: &a\n  tpuplane:platform: *a\n")
-    assert any("unknown field" in line for line in mistakes(stack))
+def test_a_mistake_behind_an_anchor_is_reported_once_where_it_is_written(stack: Path) -> None:
+    twins = "          twin: &shape {generation: v6e, topology: 9x9}\n          trainer: *shape\n          other:"
+    stack.write_text(RIGHT.replace("          trainer:", twins))
+    (line,) = mistakes(stack)
+    assert line.startswith(f"{stack}:11: clusters.east.pools.trainer.topology: '9x9' is not a v6e topology")
+
+
+def test_an_own_key_wins_over_a_merged_one(stack: Path) -> None:
+    merged = "          base: &shape {generation: v6e, topology: 2x2}\n          own: {<<: *shape, topology: 8x8}\n"
+    stack.write_text(RIGHT + merged)
+    assert load_stack(stack).clusters["east"].pools["own"].topology == "8x8"
+    stack.write_text(RIGHT + merged.replace("topology: 8x8", "topology: 9x9"))
+    (line,) = mistakes(stack)
+    assert line.startswith(f"{stack}:15: clusters.east.pools.own.topology: '9x9'")
+    stack.write_text(RIGHT + merged.replace("topology: 8x8", "topology: 8x8, topology: 4x4"))
+    assert mistakes(stack) == [f"{stack}:15: clusters.east.pools.own.topology: is given twice; remove one"]
 
 
 def test_json_text_is_read_as_the_program_reads_it(stack: Path) -> None:
@@ -145,17 +143,20 @@ def test_a_folder_is_no_stack_file(stack: Path) -> None:
         ("config:\n\ta: 1\n", ":2: not YAML: while scanning for the next token, found character"),
         ("config:\n  a: !secret x\n", ":2: not YAML: could not determine a constructor for the tag '!secret'"),
         ("a: 1\n---\nb: 2\n", ":2: not YAML: expected a single document in the stream, but found another document"),
-        ("", ": a Pulumi stack file is a mapping with config: tpuplane:platform; this one holds nothing"),
-        ("- 1\n", ": a Pulumi stack file is a mapping with config: tpuplane:platform; this one holds [1]"),
-        ("config: {}\n", ": config has no tpuplane:platform, where the platform is described"),
-        ("config:\n", ": config has no tpuplane:platform, where the platform is described"),
+        ("", ":1: a Pulumi stack file is a mapping with config: tpuplane:platform; this one holds nothing"),
+        ("- 1\n", ":1: a Pulumi stack file is a mapping with config: tpuplane:platform; this one holds [1]"),
+        ("config: {}\n", ":1: config has no tpuplane:platform, where the platform is described"),
+        ("config:\n", ":1: config has no tpuplane:platform, where the platform is described"),
         (
             "config:\n  tpuplan:platform: {}\n",
-            ": config has no tpuplane:platform, where the platform is described; "
+            ":1: config has no tpuplane:platform, where the platform is described; "
             "did you mean that by 'tpuplan:platform'?",
         ),
         ("config:\n  tpuplane:platform: 5\n", ":2: a mapping with name, project and clusters is wanted, not 5"),
-        ("config:\n  tpuplane:platform: '{'\n", ":2: a mapping with name, project and clusters is wanted, not '{'"),
+        ("config:\n  tpuplane:platform: '{'\n", ":2: tpuplane:platform is text, but not JSON: Expecting property name"),
+        ('config:\n  tpuplane:platform: \'{"a": 1, "a": 2}\'\n', ":2: tpuplane:platform is text, but not JSON: 'a' is"),
+        (f"config:\n  tpuplane:platform: '{'[' * 9000}'\n", ":2: tpuplane:platform is text, but not JSON: maximum"),
+        ("config:\n  tpuplane:platform: {secure: v1:abc}\n", ":2: tpuplane:platform is encrypted, and the plan must"),
     ],
 )
 def test_what_is_no_stack_file_is_refused_in_one_line(stack: Path, text: str, said: str) -> None:
@@ -166,7 +167,7 @@ def test_what_is_no_stack_file_is_refused_in_one_line(stack: Path, text: str, sa
 
 def test_bytes_that_are_no_text(stack: Path) -> None:
     stack.write_bytes(b"config: \xff\n")
-    assert mistakes(stack) == [f"{stack}: not UTF-8 text: invalid start byte at byte 8"]
+    assert mistakes(stack) == [f"{stack}: not UTF-8 text: invalid start byte at byte 8; save it as UTF-8"]
 
 
 @pytest.mark.parametrize("file", sorted(STACKS.glob("Pulumi.*.yaml")), ids=lambda file: file.name)
