@@ -27,7 +27,7 @@ async def test_network_insert_poll_get_delete(api: Api) -> None:
     assert network["selfLink"] == polled["targetLink"] == f"{LINK}/global/networks/n"
     assert network["routingConfig"] == {"routingMode": "REGIONAL"}
     assert network["id"] == polled["targetId"]
-    assert [found["name"] for found in (await api.call("GET", NETWORKS))["items"]] == ["n"]
+    assert [found["name"] for found in (await api.call("GET", NETWORKS))["items"]] == ["default", "n"]
     await api.call("DELETE", f"{NETWORKS}/n")
     await api.refused("GET", f"{NETWORKS}/n", None, 404)
 
@@ -44,9 +44,40 @@ async def test_auto_mode_has_a_subnetwork_in_every_region_and_takes_them_along(a
     await api.call("POST", NETWORKS, {"name": "auto", "autoCreateSubnetworks": True})
     regions = [found["name"] for found in (await api.call("GET", f"{COMPUTE}/regions"))["items"]]
     subnets = (await api.call("GET", f"{NETWORKS}/auto"))["subnetworks"]
-    assert subnets == [f"{LINK}/regions/{region}/subnetworks/auto" for region in regions]
+    assert sorted(subnets) == [f"{LINK}/regions/{region}/subnetworks/auto" for region in sorted(regions)]
+    blocks = {
+        region: (await api.call("GET", f"{COMPUTE}/regions/{region}/subnetworks/auto"))["ipCidrRange"]
+        for region in regions
+    }
+    # https://docs.cloud.google.com/vpc/docs/subnets#ip-ranges
+    assert (blocks["us-central1"], blocks["europe-west4"], blocks["us-east5"]) == (
+        "10.128.0.0/20",
+        "10.164.0.0/20",
+        "10.202.0.0/20",
+    )
+    assert len(set(blocks.values())) == len(regions)
     await api.call("DELETE", f"{NETWORKS}/auto")
     await api.refused("GET", f"{SUBNETS}/auto", None, 404)
+
+
+async def test_a_new_project_has_googles_default_network(api: Api) -> None:
+    network = await api.call("GET", f"{NETWORKS}/default")
+    assert network["autoCreateSubnetworks"] is True
+    subnet = await api.call("GET", f"{SUBNETS}/default")
+    assert (subnet["ipCidrRange"], subnet["selfLink"] in network["subnetworks"]) == ("10.128.0.0/20", True)
+    rules = (await api.call("GET", f"{COMPUTE}/global/firewalls"))["items"]
+    assert {rule["name"]: (rule["priority"], *rule["sourceRanges"]) for rule in rules} == {
+        "default-allow-icmp": (65534, "0.0.0.0/0"),
+        "default-allow-internal": (65534, "10.128.0.0/9"),
+        "default-allow-rdp": (65534, "0.0.0.0/0"),
+        "default-allow-ssh": (65534, "0.0.0.0/0"),
+    }
+    assert "already being used" in await api.refused("DELETE", f"{NETWORKS}/default", None, 400)
+    for rule in rules:
+        await api.call("DELETE", f"{COMPUTE}/global/firewalls/{rule['name']}")
+    await api.call("DELETE", f"{NETWORKS}/default")
+    await api.refused("GET", f"{NETWORKS}/default", None, 404)
+    assert (await api.call("GET", NETWORKS))["items"] == []
 
 
 async def test_subnetwork_reads_back_whole(project: Api) -> None:
@@ -232,4 +263,4 @@ async def test_zones_regions_and_pages(api: Api) -> None:
 
 async def test_v1_serves_the_same(project: Api) -> None:
     stable = SUBNETS.replace("/beta/", "/v1/")
-    assert [found["name"] for found in (await project.call("GET", stable))["items"]] == ["sub"]
+    assert [found["name"] for found in (await project.call("GET", stable))["items"]] == ["default", "sub"]

@@ -57,10 +57,10 @@ async def gcloud(cluster: Api, tmp_path: Path) -> Gcloud:
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("networks list", {"net"}),
+        ("networks list", {"default", "net"}),
         ("networks subnets list --filter=name~s.*", {"sub"}),
         ("networks subnets list --filter=name~none", set()),
-        ("firewall-rules list", set()),
+        ("firewall-rules list --filter=name~ssh", {"default-allow-ssh"}),
         ("addresses list", set()),
         ("instance-groups managed list --filter=zone:us-east5-a", set()),
         ("accelerator-types list --filter=name=ct4p", {"ct4p"}),

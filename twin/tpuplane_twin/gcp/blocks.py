@@ -20,8 +20,3 @@ def parse_range(text: str) -> ipaddress.IPv4Network:
     if block.prefixlen > _SMALLEST_RANGE:
         raise ValueError(f"{block} is too small; the smallest range is a /{_SMALLEST_RANGE}")
     return block
-
-
-def range_of_size(size: str, within: str) -> ipaddress.IPv4Network:
-    """The range of that size ("/20") around the first address of another. Raises ValueError."""
-    return parse_range(str(ipaddress.IPv4Network(f"{within.partition('/')[0]}{size}", strict=False)))

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from yarl import URL
 
 from tpuplane_twin.gcp.call import Call, Handler
+from tpuplane_twin.gcp.compute.networks import give_default_network
 from tpuplane_twin.gcp.compute.reads import nothing
 from tpuplane_twin.gcp.discovery import Document, Method, document
 from tpuplane_twin.gcp.errors import ApiError, ErrorStyle, invalid, not_found, not_served
@@ -21,6 +22,9 @@ from tpuplane_twin.gcp.links import in_version
 from tpuplane_twin.gcp.lists import narrowed, partial
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store, StoreError
+
+# The services whose resources lie in networks: what asks them of a new project finds its default network.
+_IN_NETWORKS = ("compute", "container")
 
 log = logging.getLogger(__name__)
 
@@ -80,6 +84,9 @@ class Service:
             return empty
         call = Call(params, query, self._body(method, request.body), unquote(raw_path))
         with store.transaction():
+            project = params.get("project") or params.get("projectsId", "")
+            if self.name in _IN_NETWORKS and project[:1].isalpha():
+                give_default_network(store, project)
             answer = handler(call)
         if isawaitable(answer):
             answer = await answer

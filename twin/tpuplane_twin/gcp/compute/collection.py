@@ -67,9 +67,13 @@ class Collection:
         key = f"{self._parent(call)}/{name}"
         if self.store.get(self.kind, key) is not None:
             raise ApiError("ALREADY_EXISTS", f"The resource '{key}' already exists")
-        made = {**self.complete(key, call.body), **resources.stamp(key)}
+        return resources.done(self.store, "insert", key, self.make(key, call.body)["id"])
+
+    def make(self, key: str, asked: Json) -> Json:
+        """Make a resource of which `asked` is asked, without an operation."""
+        made = {**self.complete(key, asked), **resources.stamp(key)}
         self.put(key, made)
-        return resources.done(self.store, "insert", key, made["id"])
+        return made
 
     def get(self, call: Call) -> Json:
         """One resource."""

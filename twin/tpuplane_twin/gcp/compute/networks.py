@@ -13,11 +13,29 @@ from tpuplane_twin.gcp.blocks import parse_range
 from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
-from tpuplane_twin.gcp.locations import regions
+from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
 
-# Ranges of auto-mode subnetworks: one /20 per region out of Google's own block.
-_AUTO_BLOCK = ipaddress.ip_network("10.128.0.0/9")
+AUTO_BLOCK = ipaddress.IPv4Network("10.128.0.0/9")
+"""Where the subnetworks of networks in auto mode are: https://docs.cloud.google.com/vpc/docs/subnets#ip-ranges."""
+
+SUBNETWORK = "compute.subnetworks"
+_PROJECT = "project"
+_ALL_PORTS = ["0-65535"]
+_DEFAULT_FIREWALLS: dict[str, tuple[str, list[Json]]] = {
+    "icmp": ("0.0.0.0/0", [{"IPProtocol": "icmp"}]),
+    "internal": (
+        str(AUTO_BLOCK),
+        [
+            {"IPProtocol": "tcp", "ports": _ALL_PORTS},
+            {"IPProtocol": "udp", "ports": _ALL_PORTS},
+            {"IPProtocol": "icmp"},
+        ],
+    ),
+    "rdp": ("0.0.0.0/0", [{"IPProtocol": "tcp", "ports": ["3389"]}]),
+    "ssh": ("0.0.0.0/0", [{"IPProtocol": "tcp", "ports": ["22"]}]),
+}
 
 
 class Networks(Collection):
@@ -35,21 +53,15 @@ class Networks(Collection):
             "routingConfig": {"routingMode": "REGIONAL", **asked.get("routingConfig", {})},
         }
 
-    def insert(self, call: Call) -> Json:
+    def make(self, key: str, asked: Json) -> Json:
         """Make a network; in auto mode with a subnetwork in every region."""
-        operation = super().insert(call)
-        if call.body.get("autoCreateSubnetworks"):
-            subnets = Subnetworks(self.store)
-            project, name = call.params["project"], call.body["name"]
-            for region, block in zip(regions(), _AUTO_BLOCK.subnets(new_prefix=20), strict=False):
-                key = f"projects/{project}/regions/{region}/subnetworks/{name}"
-                subnet = {
-                    "name": name,
-                    "network": f"global/networks/{name}",
-                    "ipCidrRange": str(block),
-                }
-                subnets.put(key, {**subnets.complete(key, subnet), **resources.stamp(key)})
-        return operation
+        made = super().make(key, asked)
+        if asked.get("autoCreateSubnetworks"):
+            subnets, name = Subnetworks(self.store), asked["name"]
+            for region, block in data("locations")["auto_subnetworks"].items():
+                subnet = {"name": name, "network": f"global/networks/{name}", "ipCidrRange": block}
+                subnets.make(f"projects/{key.split('/')[1]}/regions/{region}/subnetworks/{name}", subnet)
+        return made
 
     def view(self, key: str, stored: Json) -> Json:
         """A network with the links of its subnetworks."""
@@ -197,6 +209,12 @@ def _of_network(collection: Collection, kind: str, network: str) -> Iterator[tup
             yield key, found
 
 
+def blocks_of(store: Store, network: str) -> Iterator[ipaddress.IPv4Network]:
+    """The blocks of every range of a network's subnetworks."""
+    for _, subnet in _of_network(Subnetworks(store), "subnetworks", network):
+        yield from (block for _, block in _ranges(subnet))
+
+
 def _ranges(subnet: Json) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
     """Field name and block of every range of a subnetwork."""
     yield "ipCidrRange", _cidr("ipCidrRange", subnet["ipCidrRange"])
@@ -221,3 +239,21 @@ def _cidr(field: str, text: str) -> ipaddress.IPv4Network:
         return parse_range(text)
     except ValueError as error:
         raise resources.bad_value(field, text, f"Must be a CIDR address range: {error}.") from error
+
+
+def give_default_network(store: Store, project: str) -> None:
+    """Give a project that is new here the network `default`, with the firewall rules that Google gives it.
+
+    https://docs.cloud.google.com/firewall/docs/firewalls#more_rules_default_vpc. Once deleted it stays deleted.
+    """
+    key = f"projects/{project}"
+    if store.get(_PROJECT, key) is not None:
+        return
+    store.put(_PROJECT, key, {})
+    networks, firewalls = Networks(store), Firewalls(store)
+    if store.get(networks.kind, f"{key}/global/networks/default") is not None:
+        return
+    networks.make(f"{key}/global/networks/default", {"name": "default", "autoCreateSubnetworks": True})
+    for name, (sources, allowed) in _DEFAULT_FIREWALLS.items():
+        rule = {"name": f"default-allow-{name}", "priority": 65534, "sourceRanges": [sources], "allowed": allowed}
+        firewalls.make(f"{key}/global/firewalls/{rule['name']}", rule)

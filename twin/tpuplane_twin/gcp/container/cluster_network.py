@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from ipaddress import IPv4Network
 
-from tpuplane_twin.gcp.blocks import PODS, SERVICES, parse_block, parse_range, range_of_size
+from tpuplane_twin.gcp.blocks import SERVICES, parse_block
+from tpuplane_twin.gcp.compute.networks import SUBNETWORK
 from tpuplane_twin.gcp.container.names import CLUSTER
-from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.links import COMPUTE
+from tpuplane_twin.gcp.container.ranges import POD_RANGE, find_range, parse, room
+from tpuplane_twin.gcp.errors import invalid, not_served
 from tpuplane_twin.gcp.locations import region_of
-from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.schema import Json, snake
 from tpuplane_twin.gcp.store import Store
 
 NETWORK = "compute.networks"
-SUBNETWORK = "compute.subnetworks"
 
 _CONTROL_PLANE = 28
 # https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips: "smallest possible Service address range"
@@ -30,8 +30,8 @@ def place(store: Store, project: str, location: str, asked: Json) -> Json:
     network_key = f"projects/{host}/global/networks/{network}"
     if store.get(NETWORK, network_key) is None:
         raise invalid(f'Project "{host}" has no network named "{network}".')
-    subnet_key, subnet = _subnetwork(store, host, location, network, asked.get("subnetwork"))
-    policy = _ip_allocation(asked.get("ipAllocationPolicy", {}), network_key, subnet)
+    subnet_key = _subnetwork(store, host, location, network, asked.get("subnetwork"))
+    policy = _ip_allocation(store, asked.get("ipAllocationPolicy", {}), network_key, subnet_key)
     return {
         "network": network,
         "subnetwork": _last(subnet_key),
@@ -66,7 +66,7 @@ def private_address(store: Store, cluster: Json) -> str:
     return found
 
 
-def _subnetwork(store: Store, project: str, location: str, network: str, asked: str | None) -> tuple[str, Json]:
+def _subnetwork(store: Store, project: str, location: str, network: str, asked: str | None) -> str:
     region = region_of(location)
     name = _last(asked) if asked else network
     key = f"projects/{project}/regions/{region}/subnetworks/{name}"
@@ -75,29 +75,28 @@ def _subnetwork(store: Store, project: str, location: str, network: str, asked: 
         raise invalid(f'Network "{network}" has no subnetwork "{name}" in region {region}; name a subnetwork.')
     if subnet is None or _last(subnet["network"]) != network:
         raise invalid(f'Subnetwork "{key}" is not valid for Network "{network}".')
-    return key, subnet
+    return key
 
 
-def _ip_allocation(asked: Json, network_key: str, subnet: Json) -> Json:
-    ranges = {found["rangeName"]: found["ipCidrRange"] for found in subnet.get("secondaryIpRanges", [])}
-    named = {
-        "Pod": asked.get("clusterSecondaryRangeName"),
-        "Service": asked.get("servicesSecondaryRangeName"),
-    }
-    for use, name in named.items():
-        if name and name not in ranges:
-            raise invalid(
-                f'{use} secondary range "{name}" not found in network "{COMPUTE}{network_key}",'
-                f' subnetwork "{subnet["name"]}".'
-            )
-    if named["Pod"] and named["Pod"] == named["Service"]:
-        raise invalid(
-            f"Pod secondary range name ({named['Pod']}) should not be the same as service secondary range name."
-        )
-    pods = ranges.get(named["Pod"] or "") or _cidr(asked.get("clusterIpv4CidrBlock"), PODS)
-    services = ranges.get(named["Service"] or "") or _cidr(asked.get("servicesIpv4CidrBlock"), SERVICES)
-    if parse_block(services).prefixlen > _SMALLEST_SERVICES:
+def _ip_allocation(store: Store, asked: Json, network: str, subnetwork: str) -> Json:
+    for field in ("createSubnetwork", "useRoutes"):
+        if asked.get(field):
+            raise not_served(f"ip_allocation_policy.{snake(field)}")
+    pod_range, service_range = asked.get("clusterSecondaryRangeName"), asked.get("servicesSecondaryRangeName")
+    if pod_range:
+        pods = find_range(store, network, subnetwork, "Pod", pod_range)
+    else:
+        pods = str(room(store, network, asked.get("clusterIpv4CidrBlock") or POD_RANGE))
+    if service_range:
+        services = find_range(store, network, subnetwork, "Service", service_range)
+    else:
+        services = asked.get("servicesIpv4CidrBlock") or SERVICES
+    if parse(services).prefixlen > _SMALLEST_SERVICES:
         raise invalid(f'Services CIDR block "{services}" is too small: it must be a /{_SMALLEST_SERVICES} or larger.')
+    if not service_range and services != SERVICES:
+        services = str(room(store, network, services, [parse_block(pods)]))
+    if pod_range and pod_range == service_range:
+        raise invalid(f"Pod secondary range name ({pod_range}) should not be the same as service secondary range name.")
     return {
         **asked,
         "useIpAliases": True,
@@ -115,16 +114,6 @@ def _block(text: str, *, strict: bool = True) -> IPv4Network:
         return IPv4Network(text, strict=strict)
     except ValueError as error:
         raise invalid(f'"{text}" is not a valid IPv4 CIDR block: {error}.') from error
-
-
-def _cidr(asked: str | None, default: str) -> str:
-    """A block as asked; "/20" and nothing mean that GKE chooses the addresses."""
-    if not asked:
-        return default
-    try:
-        return str(range_of_size(asked, default) if asked.startswith("/") else parse_range(asked))
-    except ValueError as error:
-        raise invalid(f'Invalid CIDR block "{asked}": {error}.') from error
 
 
 def _last(name: str) -> str:

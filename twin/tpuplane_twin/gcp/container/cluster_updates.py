@@ -17,6 +17,7 @@ from tpuplane_twin.gcp.container.merge import overlay, put_at
 from tpuplane_twin.gcp.container.names import CLUSTER, check_changeable, cluster_key, find_cluster
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.pool_defaults import check_zones
+from tpuplane_twin.gcp.container.ranges import change_pod_ranges, check_additional_ranges
 from tpuplane_twin.gcp.container.updates import cluster_updates
 from tpuplane_twin.gcp.container.views import cluster_view
 from tpuplane_twin.gcp.errors import ApiError, invalid
@@ -26,6 +27,7 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import channels, master_version
 
+_POD_RANGES = ("additionalPodRangesConfig", "removedAdditionalPodRangesConfig")
 _POOL_FIELDS = ("desiredNodePoolAutoscaling", "desiredNodeVersion", "desiredImageType")
 
 
@@ -48,6 +50,9 @@ class ClusterUpdates:
         if not update:
             raise invalid("Must specify a field to update.")
         kind = "UPDATE_CLUSTER"
+        added, removed = (update.pop(field, None) for field in _POD_RANGES)
+        if added or removed:
+            change_pod_ranges(self._store, cluster, added or {}, removed or {})
         for field, value in update.items():
             if field == "desiredMasterVersion":
                 self._upgrade(cluster, value)
@@ -55,6 +60,7 @@ class ClusterUpdates:
             else:
                 _change(cluster, field, value)
         check_autoscaling(self._store, call.params["projectsId"], cluster)
+        check_additional_ranges(self._store, cluster)
         return self._begin(kind, key, cluster)
 
     def update_master(self, call: Call) -> Json:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tpuplane_twin.gcp.call import Call
-from tpuplane_twin.gcp.container import pool_rules, reconcile
-from tpuplane_twin.gcp.container.accounts import check_boot_disk_key, check_service_account
+from tpuplane_twin.gcp.container import ranges, reconcile
 from tpuplane_twin.gcp.container.cluster_autoscaling import check_autoscaling
 from tpuplane_twin.gcp.container.cluster_defaults import complete_cluster
 from tpuplane_twin.gcp.container.cluster_network import place, private_address
@@ -12,8 +11,8 @@ from tpuplane_twin.gcp.container.cluster_rules import check_cluster
 from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
 from tpuplane_twin.gcp.container.merge import overlay
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL, check_name, cluster_key, find_cluster
-from tpuplane_twin.gcp.container.pool_context import PoolContext
-from tpuplane_twin.gcp.container.pool_defaults import check_zones, complete_pool, complete_slice
+from tpuplane_twin.gcp.container.new_pool import new_pool
+from tpuplane_twin.gcp.container.pool_defaults import check_zones
 from tpuplane_twin.gcp.container.views import cluster_view
 from tpuplane_twin.gcp.errors import already_exists, failed_precondition, invalid, not_served
 from tpuplane_twin.gcp.locations import check_location
@@ -49,13 +48,8 @@ class Clusters:
         check_autoscaling(self._store, project, cluster)
         check_cluster(self._store, project, cluster)
         cluster["privateClusterConfig"]["privateEndpoint"] = private_address(self._store, cluster)
-        pools = [complete_pool(pool, cluster, location) for pool in _asked_pools(asked)]
-        for pool in pools:
-            check_service_account(self._store, project, pool)
-            check_boot_disk_key(self._store, project, location, pool)
-            context = PoolContext.within(self._store, key, cluster, pool)
-            complete_slice(context)
-            pool_rules.check(context)
+        ranges.take(self._store, cluster)
+        pools = [new_pool(self._store, key, cluster, pool) for pool in _asked_pools(asked)]
         self._store.put(CLUSTER, key, cluster)
         for pool in pools:
             self._store.put(POOL, f"{key}/nodePools/{pool['name']}", pool)

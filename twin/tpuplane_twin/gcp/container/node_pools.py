@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from tpuplane_twin.gcp.backend import CUBE, NODES, sized
+from tpuplane_twin.gcp.backend import NODES, sized
 from tpuplane_twin.gcp.call import Call
 from tpuplane_twin.gcp.container import pool_rules, reconcile
-from tpuplane_twin.gcp.container.accounts import check_boot_disk_key, check_service_account
 from tpuplane_twin.gcp.container.names import (
     GROUPS,
     POOL,
@@ -18,8 +17,9 @@ from tpuplane_twin.gcp.container.names import (
     parent_cluster,
     pool_key,
 )
+from tpuplane_twin.gcp.container.new_pool import new_pool
 from tpuplane_twin.gcp.container.pool_context import PoolContext
-from tpuplane_twin.gcp.container.pool_defaults import check_machine, check_zones, complete_pool, complete_slice
+from tpuplane_twin.gcp.container.pool_defaults import check_machine, check_zones
 from tpuplane_twin.gcp.container.updates import node_pool_updates
 from tpuplane_twin.gcp.container.views import pool_view
 from tpuplane_twin.gcp.errors import ApiError, already_exists, failed_precondition, invalid
@@ -49,15 +49,7 @@ class NodePools:
         if self._store.get(POOL, key) is not None:
             raise already_exists(f"Already exists: {key}.")
         check_changeable(cluster)
-        pool = complete_pool(asked, cluster, cluster["location"])
-        check_service_account(self._store, call.params["projectsId"], pool)
-        check_boot_disk_key(self._store, call.params["projectsId"], cluster["location"], pool)
-        context = PoolContext.of(self._store, cluster_name, pool)
-        complete_slice(context)
-        pool_rules.check(context)
-        if (context.workload_policy or {}).get("acceleratorTopologyMode") == "PROVISION_ONLY":
-            pool[CUBE] = True
-        self._store.put(POOL, key, pool)
+        self._store.put(POOL, key, new_pool(self._store, cluster_name, cluster, asked))
         return self._operations.begin("CREATE_NODE_POOL", cluster_name, key, reconcile.CREATE_POOL)
 
     def get(self, call: Call) -> Json:

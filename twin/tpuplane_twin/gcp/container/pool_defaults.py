@@ -62,7 +62,7 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
         "maxPodsConstraint": asked.get(
             "maxPodsConstraint", cluster.get("defaultMaxPodsConstraint", {"maxPodsPerNode": _PODS_PER_NODE})
         ),
-        "networkConfig": overlay(_network(cluster), asked.get("networkConfig", {})),
+        "networkConfig": overlay(_network(cluster, asked.get("networkConfig", {})), asked.get("networkConfig", {})),
         # Settings that are given mean what they say: a number left out is 0.
         "upgradeSettings": {"strategy": "SURGE", **asked.get("upgradeSettings", {"maxSurge": 1})},
         "version": node_version(asked.get("version"), cluster["currentMasterVersion"]),
@@ -118,11 +118,13 @@ def _zones(asked: Json, cluster: Json, location: str) -> list[str]:
     return zones
 
 
-def _network(cluster: Json) -> Json:
+def _network(cluster: Json, asked: Json) -> Json:
     policy = cluster.get("ipAllocationPolicy", {})
-    network: Json = {"podIpv4CidrBlock": policy.get("clusterIpv4CidrBlock")}
-    if policy.get("clusterSecondaryRangeName"):
-        network["podRange"] = policy["clusterSecondaryRangeName"]
+    network: Json = {}
+    if not asked.get("createPodRange"):
+        network["podIpv4CidrBlock"] = policy.get("clusterIpv4CidrBlock")
+        if policy.get("clusterSecondaryRangeName"):
+            network["podRange"] = policy["clusterSecondaryRangeName"]
     if cluster.get("networkConfig", {}).get("defaultEnablePrivateNodes"):
         network["enablePrivateNodes"] = True
     return network

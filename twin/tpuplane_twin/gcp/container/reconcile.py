@@ -11,7 +11,7 @@ import contextlib
 import logging
 
 from tpuplane_twin.gcp.backend import NODES, BackendError, ClusterBackend, Endpoint, Numbers, node_numbers
-from tpuplane_twin.gcp.container import pool_rules
+from tpuplane_twin.gcp.container import pool_rules, ranges
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL, parent_cluster
 from tpuplane_twin.gcp.container.shortages import shortage
 from tpuplane_twin.gcp.container.views import cluster_view, pool_view
@@ -65,7 +65,7 @@ class Reconciler:
             raise BackendError(f"Node pool {target} is gone.")
         if action == DELETE_POOL:
             await self._backend.delete_node_pool(self._view(work["cluster"], cluster), pool_view(target, pool))
-            return lambda: self._store.delete(POOL, target)
+            return lambda: self._forget_pool(target)
         comes = node_numbers(pool) if action == CREATE_POOL else {}
         await self._apply_pool(work["cluster"], cluster, target, pool, comes)
         return lambda: self._settle(POOL, target)
@@ -77,9 +77,7 @@ class Reconciler:
         disk, a port), and once it is mended the same request must be good.
         """
         if work["action"] == CREATE_CLUSTER:
-            for key, _ in self._store.items(POOL, f"{work['target']}/nodePools"):
-                self._store.delete(POOL, key)
-            self._store.delete(CLUSTER, work["target"])
+            self._forget(work["target"])
             return
         kind = CLUSTER if work["target"] == work["cluster"] else POOL
         reason = {"canonicalCode": "INTERNAL", "message": message}
@@ -207,12 +205,22 @@ class Reconciler:
         if cluster is not None:
             await self._backend.delete_cluster(self._view(key, cluster))
 
-        def commit() -> None:
-            for name, _ in self._store.items(POOL, f"{key}/nodePools"):
-                self._store.delete(POOL, name)
-            self._store.delete(CLUSTER, key)
+        return lambda: self._forget(key)
 
-        return commit
+    def _forget(self, key: str) -> None:
+        """Remove what is stored of a cluster, its pools and the ranges that were made for it."""
+        for name, _ in self._store.items(POOL, f"{key}/nodePools"):
+            self._forget_pool(name)
+        cluster = self._store.get(CLUSTER, key)
+        if cluster is not None:
+            ranges.give_back(self._store, cluster)
+        self._store.delete(CLUSTER, key)
+
+    def _forget_pool(self, key: str) -> None:
+        cluster, pool = self._store.get(CLUSTER, parent_cluster(key)), self._store.get(POOL, key)
+        if cluster is not None and pool is not None:
+            ranges.give_back_pool(self._store, cluster, pool)
+        self._store.delete(POOL, key)
 
     async def _apply_pool(self, cluster_key: str, cluster: Json, key: str, pool: Json, comes: Numbers) -> None:
         """Bring the pool about; `comes` are the nodes for which Compute Engine must have machines.

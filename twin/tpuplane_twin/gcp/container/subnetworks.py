@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tpuplane_twin.gcp.call import Call, Handler
-from tpuplane_twin.gcp.container.cluster_network import SUBNETWORK
+from tpuplane_twin.gcp.compute.networks import SUBNETWORK
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.links import COMPUTE
 from tpuplane_twin.gcp.schema import Json

@@ -1,0 +1,148 @@
+"""Secondary ranges that clusters and pools make in their subnetwork, take back, and name in addition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from twin_api import CLUSTERS, COMPUTE, LOCATION, Api, cluster_body
+
+pytestmark = pytest.mark.twin
+
+SUBNETS = f"{COMPUTE}/regions/{LOCATION}/subnetworks"
+POOLS = f"{CLUSTERS}/c1/nodePools"
+UNNAMED: dict[str, Any] = {"useIpAliases": True}
+
+
+async def ranges(api: Api, subnet: str = "sub") -> dict[str, str]:
+    """The secondary ranges of a subnetwork, without those that the tests' network begins with."""
+    found = (await api.call("GET", f"{SUBNETS}/{subnet}")).get("secondaryIpRanges", [])
+    return {it["rangeName"]: it["ipCidrRange"] for it in found if it["rangeName"] not in ("pods", "services")}
+
+
+async def test_a_cluster_in_the_default_network_of_a_new_project(api: Api) -> None:
+    """`gcloud container clusters create c1` and nothing else."""
+    await api.done("POST", CLUSTERS, {"cluster": {"name": "c1", "initialNodeCount": 1}})
+    cluster = await api.call("GET", f"{CLUSTERS}/c1")
+    assert (cluster["network"], cluster["subnetwork"]) == ("default", "default")
+    name = f"gke-c1-pods-{cluster['id'][:8]}"
+    policy = cluster["ipAllocationPolicy"]
+    assert policy["clusterSecondaryRangeName"] == name
+    assert await ranges(api, "default") == {name: policy["clusterIpv4CidrBlock"]}
+    # Google's own range for Services is no range of the subnetwork
+    assert policy["servicesIpv4CidrBlock"] == "34.118.224.0/20"
+    assert cluster["nodePools"][0]["networkConfig"]["podRange"] == name
+    # a second cluster has pods elsewhere, outside of what networks in auto mode keep to themselves
+    await api.done("POST", CLUSTERS, {"cluster": {"name": "c2", "initialNodeCount": 1}})
+    blocks = list((await ranges(api, "default")).values())
+    assert blocks == ["10.4.0.0/14", "10.8.0.0/14"]
+    for cluster_name in ("c1", "c2"):
+        await api.done("DELETE", f"{CLUSTERS}/{cluster_name}")
+    assert await ranges(api, "default") == {}
+
+
+async def test_blocks_that_are_asked_for(project: Api) -> None:
+    asked = {**UNNAMED, "clusterIpv4CidrBlock": "/17", "servicesIpv4CidrBlock": "10.96.0.0/22"}
+    cluster = await project.add_cluster(ipAllocationPolicy=asked)
+    policy = cluster["ipAllocationPolicy"]
+    made = await ranges(project)
+    assert made == {
+        policy["clusterSecondaryRangeName"]: "10.4.0.0/17",
+        policy["servicesSecondaryRangeName"]: "10.96.0.0/22",
+    }
+    assert [name.rpartition("-")[0] for name in made] == ["gke-c1-pods", "gke-c1-services"]
+    body = cluster_body("c2", ipAllocationPolicy={**UNNAMED, "clusterIpv4CidrBlock": "10.96.0.0/14"})
+    message = await project.refused("POST", CLUSTERS, {"cluster": body}, 400)
+    assert message == 'Requested CIDR 10.96.0.0/14 is not available in network "net".'
+
+
+async def test_a_cluster_that_fails_leaves_no_range(project: Api) -> None:
+    project.backend.refuse["c1"] = "no room"
+    operation = await project.call("POST", CLUSTERS, {"cluster": cluster_body(ipAllocationPolicy=UNNAMED)})
+    assert (await project.wait(operation))["statusMessage"] == "no room"
+    assert await ranges(project) == {}
+
+
+async def test_what_is_named_is_not_made(cluster: Api) -> None:
+    assert await ranges(cluster) == {}
+    await cluster.done("DELETE", f"{CLUSTERS}/c1")
+    subnet = await cluster.call("GET", f"{SUBNETS}/sub")
+    assert [it["rangeName"] for it in subnet["secondaryIpRanges"]] == ["pods", "services"]
+
+
+@pytest.mark.parametrize("field", ["createSubnetwork", "useRoutes"])
+async def test_other_ways_to_have_ranges_are_not_served(project: Api, field: str) -> None:
+    body = {"cluster": cluster_body(ipAllocationPolicy={field: True})}
+    message = await project.refused("POST", CLUSTERS, body, 400)
+    assert message.startswith("The twin does not serve ip_allocation_policy.")
+
+
+async def test_a_pool_names_a_range_or_has_its_own(cluster: Api) -> None:
+    pool: dict[str, Any] = {"name": "p", "initialNodeCount": 1, "networkConfig": {"podRange": "nope"}}
+    message = await cluster.refused("POST", POOLS, {"nodePool": pool}, 400)
+    assert message.startswith('Pod secondary range "nope" not found in network')
+    asked = {"createPodRange": True, "podRange": "more", "podIpv4CidrBlock": "/20"}
+    await cluster.done("POST", POOLS, {"nodePool": {**pool, "networkConfig": asked}})
+    assert await ranges(cluster) == {"more": "10.4.0.0/20"}
+    await cluster.done("POST", POOLS, {"nodePool": {**pool, "name": "q", "networkConfig": {"createPodRange": True}}})
+    network = (await cluster.call("GET", f"{POOLS}/q"))["networkConfig"]
+    assert await ranges(cluster) == {"more": "10.4.0.0/20", network["podRange"]: "10.8.0.0/14"}
+    assert network["podIpv4CidrBlock"] == "10.8.0.0/14"
+    await cluster.done("DELETE", f"{POOLS}/q")
+    assert await ranges(cluster) == {"more": "10.4.0.0/20"}
+    await cluster.done("DELETE", f"{CLUSTERS}/c1")
+    assert await ranges(cluster) == {}
+
+
+async def test_additional_pod_ranges_come_and_go(cluster: Api) -> None:
+    def change(field: str, *names: str) -> dict[str, Any]:
+        return {"update": {field: {"podRangeNames": list(names)}}}
+
+    async def named() -> list[str]:
+        policy = (await cluster.call("GET", f"{CLUSTERS}/c1"))["ipAllocationPolicy"]
+        found = policy["additionalPodRangesConfig"]
+        assert [it["rangeName"] for it in found.get("podRangeInfo", [])] == found.get("podRangeNames", [])
+        return list(found.get("podRangeNames", []))
+
+    subnet = await cluster.call("GET", f"{SUBNETS}/sub")
+    more = [{"rangeName": name, "ipCidrRange": f"10.{at}.0.0/20"} for at, name in ((96, "a"), (97, "b"))]
+    change_of_subnet = {"secondaryIpRanges": subnet["secondaryIpRanges"] + more, "fingerprint": subnet["fingerprint"]}
+    await cluster.call("PATCH", f"{SUBNETS}/sub", change_of_subnet)
+    await cluster.done("PUT", f"{CLUSTERS}/c1", change("additionalPodRangesConfig", "a"))
+    await cluster.done("PUT", f"{CLUSTERS}/c1", change("additionalPodRangesConfig", "b"))
+    assert await named() == ["a", "b"]
+    pool = {"name": "p", "initialNodeCount": 1, "networkConfig": {"podRange": "b"}}
+    await cluster.done("POST", POOLS, {"nodePool": pool})
+    assert (await cluster.call("GET", f"{POOLS}/p"))["networkConfig"]["podIpv4CidrBlock"] == "10.97.0.0/20"
+    await cluster.done("PUT", f"{CLUSTERS}/c1", change("removedAdditionalPodRangesConfig", "a"))
+    assert await named() == ["b"]
+    unknown = await cluster.refused("PUT", f"{CLUSTERS}/c1", change("additionalPodRangesConfig", "c"), 400)
+    assert unknown.startswith('Pod secondary range "c" not found in network')
+    gone = await cluster.refused("PUT", f"{CLUSTERS}/c1", change("removedAdditionalPodRangesConfig", "a"), 400)
+    assert gone == 'Pod range "a" is not among the additional pod ranges of the cluster.'
+
+
+async def test_additional_subnetworks(cluster: Api) -> None:
+    body = {
+        "name": "more",
+        "network": "global/networks/net",
+        "ipCidrRange": "10.60.0.0/20",
+        "secondaryIpRanges": [{"rangeName": "pods-of-more", "ipCidrRange": "10.64.0.0/16"}],
+    }
+    await cluster.call("POST", SUBNETS, body)
+
+    def desired(subnetwork: str, name: str) -> dict[str, Any]:
+        found = [{"subnetwork": subnetwork, "podIpv4RangeNames": [name]}]
+        return {"update": {"desiredAdditionalIpRangesConfig": {"additionalIpRangesConfigs": found}}}
+
+    await cluster.done("PUT", f"{CLUSTERS}/c1", desired("more", "pods-of-more"))
+    policy = (await cluster.call("GET", f"{CLUSTERS}/c1"))["ipAllocationPolicy"]
+    path = f"projects/acme/regions/{LOCATION}/subnetworks/more"
+    assert policy["additionalIpRangesConfigs"] == [
+        {"subnetwork": path, "podIpv4RangeNames": ["pods-of-more"], "status": "ACTIVE"}
+    ]
+    for wrong in (desired("nope", "pods-of-more"), desired("more", "nope")):
+        await cluster.refused("PUT", f"{CLUSTERS}/c1", wrong, 400)
+    none: dict[str, Any] = {"update": {"desiredAdditionalIpRangesConfig": {}}}
+    await cluster.done("PUT", f"{CLUSTERS}/c1", none)
+    assert (await cluster.call("GET", f"{CLUSTERS}/c1"))["ipAllocationPolicy"]["additionalIpRangesConfigs"] == []

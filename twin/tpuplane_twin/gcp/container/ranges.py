@@ -1,0 +1,154 @@
+"""Secondary ranges of subnetworks that GKE makes for a cluster, and removes with it.
+
+A cluster that names no range for its pods gets one of its own. Services have Google's range, unless a block is asked
+for: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/alias-ips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from ipaddress import IPv4Network
+from itertools import dropwhile
+
+from tpuplane_twin.gcp.blocks import PODS, SERVICES, parse_range
+from tpuplane_twin.gcp.compute.networks import AUTO_BLOCK, SUBNETWORK, Subnetworks, blocks_of
+from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.links import COMPUTE
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
+
+POD_RANGE = "/14"
+"""The size of a range for pods where none is asked for."""
+
+# Where GKE looks for room.
+_PRIVATE = tuple(IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
+
+
+def ranges_of(store: Store, subnetwork: str) -> dict[str, str]:
+    """The blocks of a subnetwork's secondary ranges, by name."""
+    found: Json = store.get(SUBNETWORK, subnetwork) or {}
+    return {it["rangeName"]: it["ipCidrRange"] for it in found.get("secondaryIpRanges", [])}
+
+
+def find_range(store: Store, network: str, subnetwork: str, use: str, name: str) -> str:
+    """The block of a range that a request names; GKE's rejection where there is none."""
+    block = ranges_of(store, subnetwork).get(name)
+    if block is None:
+        where = f'network "{COMPUTE}{network}", subnetwork "{subnetwork.rpartition("/")[2]}"'
+        raise invalid(f'{use} secondary range "{name}" not found in {where}.')
+    return block
+
+
+def parse(asked: str) -> IPv4Network:
+    """A block as a request asks for it: "10.8.0.0/20", or "/20" for any block of that size."""
+    try:
+        return parse_range(f"10.0.0.0{asked}" if asked.startswith("/") else asked)
+    except ValueError as error:
+        raise invalid(f'Invalid CIDR block "{asked}": {error}.') from error
+
+
+def room(store: Store, network: str, asked: str, taken: Iterable[IPv4Network] = ()) -> IPv4Network:
+    """A free block of a network, as `parse` reads it."""
+    wanted = parse(asked)
+    used = [*blocks_of(store, network), *taken]
+    if (store.get("compute.networks", network) or {}).get("autoCreateSubnetworks"):
+        used.append(AUTO_BLOCK)
+    for block in _sized(wanted.prefixlen) if asked.startswith("/") else (wanted,):
+        if not any(block.overlaps(other) for other in used):
+            return block
+    raise invalid(f'Requested CIDR {asked} is not available in network "{network.rpartition("/")[2]}".')
+
+
+def take(store: Store, cluster: Json) -> None:
+    """Add the ranges of a new cluster that names none to its subnetwork, and name them in the cluster."""
+    policy, subnetwork = cluster["ipAllocationPolicy"], cluster["networkConfig"]["subnetwork"]
+    own = {}
+    for use, field, block in (
+        ("pods", "clusterSecondaryRangeName", policy["clusterIpv4CidrBlock"]),
+        ("services", "servicesSecondaryRangeName", policy["servicesIpv4CidrBlock"]),
+    ):
+        if not policy.get(field) and block != SERVICES:
+            policy[field] = _name(cluster, use)
+            own[policy[field]] = block
+    if own:
+        _set(store, subnetwork, ranges_of(store, subnetwork) | own)
+
+
+def pool_range(store: Store, cluster: Json, pool: Json) -> None:
+    """The range of a new pool's pods: one that it names, or a new one that it asks for."""
+    network, place = pool["networkConfig"], cluster["networkConfig"]
+    subnetwork = network.get("subnetwork") or place["subnetwork"]
+    if network.get("createPodRange"):
+        block = room(store, place["network"], network.get("podIpv4CidrBlock") or POD_RANGE)
+        network.setdefault("podRange", f"gke-{cluster['name']}-{pool['name']}-pods-{cluster['id'][:8]}")
+        network["podIpv4CidrBlock"] = str(block)
+        _set(store, subnetwork, ranges_of(store, subnetwork) | {network["podRange"]: str(block)})
+    elif network.get("podRange"):
+        network["podIpv4CidrBlock"] = find_range(store, place["network"], subnetwork, "Pod", network["podRange"])
+
+
+def give_back(store: Store, cluster: Json) -> None:
+    """Remove what `take` has added."""
+    _remove(store, cluster["networkConfig"]["subnetwork"], {_name(cluster, use) for use in ("pods", "services")})
+
+
+def give_back_pool(store: Store, cluster: Json, pool: Json) -> None:
+    """Remove what `pool_range` has added."""
+    network = pool["networkConfig"]
+    if network.get("createPodRange"):
+        _remove(store, network.get("subnetwork") or cluster["networkConfig"]["subnetwork"], {network["podRange"]})
+
+
+def _remove(store: Store, subnetwork: str, own: set[str]) -> None:
+    found = ranges_of(store, subnetwork)
+    if own & found.keys():
+        _set(store, subnetwork, {name: block for name, block in found.items() if name not in own})
+
+
+def change_pod_ranges(store: Store, cluster: Json, added: Json, removed: Json) -> None:
+    """Change the additional ranges that pools may take for their pods; each is a range of the cluster's subnetwork."""
+    place, policy = cluster["networkConfig"], cluster["ipAllocationPolicy"]
+    names: list[str] = policy.get("additionalPodRangesConfig", {}).get("podRangeNames", [])
+    for name in added.get("podRangeNames", ()):
+        find_range(store, place["network"], place["subnetwork"], "Pod", name)
+        names = [*(it for it in names if it != name), name]
+    for name in removed.get("podRangeNames", ()):
+        if name not in names:
+            # https://docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters/update
+            raise invalid(f'Pod range "{name}" is not among the additional pod ranges of the cluster.')
+        names = [it for it in names if it != name]
+    shown = [{"rangeName": name, "utilization": 0.0} for name in names]
+    policy["additionalPodRangesConfig"] = {"podRangeNames": names, "podRangeInfo": shown} if names else {}
+
+
+def check_additional_ranges(store: Store, cluster: Json) -> None:
+    """Complete the additional subnetworks of a cluster, each with ranges for pods; all of them exist in its network."""
+    place = cluster["networkConfig"]
+    own = place["subnetwork"].rpartition("/")[0]
+    for found in cluster["ipAllocationPolicy"].get("additionalIpRangesConfigs", ()):
+        name = found.get("subnetwork", "")
+        found["subnetwork"] = subnetwork = name if "/" in name else f"{own}/{name}"
+        stored: Json = store.get(SUBNETWORK, subnetwork) or {"network": ""}
+        if not stored["network"].endswith(place["network"]):
+            raise invalid(f'Subnetwork "{subnetwork}" is not valid for Network "{cluster["network"]}".')
+        for pods in found.get("podIpv4RangeNames", ()):
+            find_range(store, place["network"], subnetwork, "Pod", pods)
+        found.setdefault("status", "ACTIVE")
+
+
+def _name(cluster: Json, use: str) -> str:
+    return f"gke-{cluster['name']}-{use}-{cluster['id'][:8]}"
+
+
+def _set(store: Store, subnetwork: str, ranges: dict[str, str]) -> None:
+    found: Json = store.get(SUBNETWORK, subnetwork) or {}
+    secondary = [{"rangeName": name, "ipCidrRange": block} for name, block in ranges.items()]
+    Subnetworks(store).put(subnetwork, {**found, "secondaryIpRanges": secondary})
+
+
+def _sized(prefix: int) -> Iterator[IPv4Network]:
+    """Blocks of a size, from that of GKE's first cluster on."""
+    first = IPv4Network(PODS).network_address
+    for space in _PRIVATE:
+        if space.prefixlen <= prefix:
+            yield from dropwhile(lambda block: block.network_address < first, space.subnets(new_prefix=prefix))
