@@ -71,7 +71,7 @@ def cluster_kubeconfig(
 def dns_authority(endpoint: pulumi.Input[str], authority: pulumi.Input[str]) -> pulumi.Output[str | None]:
     """Return the CA certificate for a DNS endpoint: None for a name, because every system trusts Google's certificate.
 
-    The DNS endpoint of a twin is an address and has the cluster's own certificate.
+    An endpoint that is an address has the cluster's own certificate.
     """
     return pulumi.Output.all(endpoint, authority).apply(lambda it: it[1] if _is_address(it[0]) else None)
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import plan
 from tpuplane.spec import PlatformSpec, SpecError
@@ -18,7 +16,6 @@ from tests.unit.spec.rule_table import ROWS, described, names
 pytestmark = pytest.mark.unit
 
 SAYABLE = [row for row in ROWS if "wrong" in row]
-FACTS = Path(__file__).parents[3].parent / "shared" / "facts" / "tpu.yaml"
 
 
 @pytest.mark.parametrize("row", ROWS, ids=names(ROWS))
@@ -42,11 +39,3 @@ def test_every_rule_has_a_row_and_a_source() -> None:
     for rule in rules().values():
         assert rule.sources
         assert set(rule.sources) <= {*catalogue().sources, *gpu_catalogue().sources}, rule.id
-
-
-@pytest.mark.skipif(not FACTS.exists(), reason="no fact sheet beside the repository")
-def test_every_rule_of_the_fact_sheet_has_a_row() -> None:
-    sheet = yaml.safe_load(FACTS.read_text(encoding="utf-8"))["node_pool_rules"]["rules"]
-    wanted = {rule["id"] for rule in sheet if rule["severity"] == "error"}
-    # An auto-provisioning rule: the pools of a platform name their reservation in any case.
-    assert wanted - {"reservation-any"} <= {row["rule"] for row in ROWS}
