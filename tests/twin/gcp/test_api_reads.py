@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from tpuplane_twin.gcp.container.names import group_names
 from twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT, Api, googles_client, slice_pool
 
 pytestmark = pytest.mark.twin
@@ -69,6 +70,21 @@ async def test_a_group_its_manager_and_its_template_name_each_other(pools: Api) 
     listed = await names(pools, f"regions/{LOCATION}/instanceTemplates", filter="name: gke-c1-slice*")
     assert listed == [template["name"]]
     assert await names(pools, "global/instanceTemplates") == []
+
+
+@pytest.mark.parametrize(
+    ("cluster", "pool", "stem"),
+    [
+        ("c1", "slice", "gke-c1-slice"),
+        ("a-cluster-of-a-long-name", "slice", "gke-a-cluster-of-a-long-name-slice"),
+        ("a-cluster-of-a-long-name", "trainer-0001", "gke-a-cluster-of-a-long--trainer-0001"),
+        ("c1", "a-pool-whose-name-is-forty-characters-lo", "gke-c1-a-pool-whose-name-is-forty-cha"),
+        ("a-cluster-of-a-long-name", "a-pool-of-a-long-name", "gke-a-cluster-of-a-l-a-pool-of-a-long"),
+    ],
+)
+def test_names_are_cut_as_gke_cuts_them(cluster: str, pool: str, stem: str) -> None:
+    (name,) = group_names(cluster, {"name": pool, "locations": ["us-central1-b"]}).values()
+    assert name.removesuffix("-grp").rpartition("-")[0] == stem
 
 
 async def test_the_catalogues_are_what_the_zones_offer(api: Api) -> None:

@@ -89,7 +89,10 @@ def group_names(cluster: str, pool: Json) -> dict[str, str]:
 
     Google's are new whenever a pool is created, and clients keep what they read of a group by its name.
     """
-    stem = f"gke-{cluster[:20]}-{pool['name'][:20]}"
+    name = pool["name"]
+    # Together 32 characters, and neither is cut below 16:
+    # https://github.com/GoogleCloudPlatform/cluster-toolkit/blob/v1.95.0/modules/compute/gke-node-pool/main.tf#L469
+    stem = f"gke-{cluster[: max(16, 32 - len(name))]}-{name[: max(16, 32 - len(cluster))]}"
     had = pool.get(GROUPS, {})
     return {zone: had.get(zone) or f"{stem}-{secrets.token_hex(4)}-grp" for zone in pool["locations"]}
 
