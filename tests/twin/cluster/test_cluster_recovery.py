@@ -6,7 +6,19 @@ import os
 import signal
 
 import pytest
-from cluster_objects import JOBSETS, KEY, Cluster, MakePools, empty, eventually, jobset, running_pods, slice_pool, taken
+from cluster_objects import (
+    JOBSETS,
+    KEY,
+    Cluster,
+    MakePools,
+    empty,
+    eventually,
+    jobset,
+    pool,
+    running_pods,
+    slice_pool,
+    taken,
+)
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.processes import ProcessStatus
 
@@ -31,6 +43,42 @@ async def test_work_goes_on_after_a_process_was_killed(
     await running_pods(api, namespace, 4)
     await api.request("DELETE", f"{url}/train")
     await empty(api, namespace)
+
+
+async def test_addresses_of_pods_are_given_once_though_kwok_was_killed(
+    cluster: Cluster, make_pools: MakePools, api: Api, namespace: str
+) -> None:
+    await make_pools(pool("one", "e2-standard-4", 1))
+
+    def described(name: str, at: str = "one") -> Object:
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": {
+                "containers": [{"name": "idle", "image": "idle"}],
+                "nodeSelector": {"cloud.google.com/gke-nodepool": at},
+            },
+        }
+
+    for name in ("before-1", "before-2"):
+        await api.create(described(name))
+    await running_pods(api, namespace, 2)
+    before = _process(cluster, "kwok")
+    assert before.pid is not None
+    os.kill(before.pid, signal.SIGKILL)
+
+    async def restarted() -> bool:
+        return _process(cluster, "kwok").restarts > before.restarts and _process(cluster, "kwok").running
+
+    await eventually(restarted)
+    # Once one has its address, kwok has seen all that were there at its start.
+    await api.create(described("between", "system"))
+    await running_pods(api, namespace, 3)
+    for name in ("after-1", "after-2"):
+        await api.create(described(name))
+    pods = await running_pods(api, namespace, 5)
+    assert len({it["status"]["podIP"] for it in pods}) == 5
 
 
 async def test_a_stopped_cluster_goes_on_where_it_was(cluster: Cluster, make_pools: MakePools, namespace: str) -> None:

@@ -21,6 +21,7 @@ _UNCHANGED = (
     "pod/fast/pod-ready.yaml",
     "pod/chaos/pod-container-running-failed.yaml",
 )
+_IP = ".status.podIP"
 _LIVING = ["Pending", "Running"]
 _ENDED = """\
 {{ $now := Now }}
@@ -29,6 +30,8 @@ conditions:
 - {type: Ready, status: "False", reason: PodFailed, lastTransitionTime: {{ $now | Quote }}}
 - {type: ContainersReady, status: "False", reason: PodFailed, lastTransitionTime: {{ $now | Quote }}}
 """
+
+_ADDRESS = "podIP: {{ .status.podIP | Quote }}"
 
 _PLACED = """\
 {{ $now := Now }}
@@ -76,25 +79,25 @@ def stages(module: Path, *, ray: bool = False) -> list[dict[str, Any]]:
     simulated = [*(_load(folder / name) for name in _UNCHANGED), complete, cleaned, terminate, delete]
     for stage in simulated:
         _matches(stage).append({**selector(ray=ray), "operator": "NotIn"})
-    return [node, *simulated, _process_pod(selector(ray=ray))]
+    # A pod that the runner runs gets its address here, and everything else there.
+    process = _stage("pod-process", _PLACED, selector(ray=ray), {"key": _IP, "operator": "DoesNotExist"})
+    # kwok keeps the addresses of pods for which it has played a stage. So it plays one, without a change, for those
+    # that it finds at its start. Any other stage that matches has a weight, and goes first.
+    found = _stage("pod-found", _ADDRESS, {"key": _IP, "operator": "Exists"})
+    return [node, *simulated, process, found]
 
 
-def _process_pod(processes: dict[str, Any]) -> dict[str, Any]:
-    """A pod that the runner runs gets its address here, and everything else there."""
+def _stage(name: str, template: str, *expressions: dict[str, Any]) -> dict[str, Any]:
+    """A stage of pods that are not being deleted."""
+    living = {"key": ".metadata.deletionTimestamp", "operator": "DoesNotExist"}
     return {
         "apiVersion": "kwok.x-k8s.io/v1alpha1",
         "kind": "Stage",
-        "metadata": {"name": "pod-process"},
+        "metadata": {"name": name},
         "spec": {
             "resourceRef": {"apiGroup": "v1", "kind": "Pod"},
-            "selector": {
-                "matchExpressions": [
-                    processes,
-                    {"key": ".metadata.deletionTimestamp", "operator": "DoesNotExist"},
-                    {"key": ".status.podIP", "operator": "DoesNotExist"},
-                ]
-            },
-            "next": {"statusTemplate": _PLACED},
+            "selector": {"matchExpressions": [*expressions, living]},
+            "next": {"statusTemplate": template},
         },
     }
 
