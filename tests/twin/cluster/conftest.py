@@ -33,6 +33,7 @@ _NAMES = (
     "kuberay",
     "managed-prometheus",
     "cluster-autoscaler-apis",
+    "kubernetes-addons",
 )
 OPERATORS = ("kueue", "jobset")  # these run from the start, as the charts of a platform would have them
 _NUMBERS = itertools.count(1)

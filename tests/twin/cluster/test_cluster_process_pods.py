@@ -36,6 +36,7 @@ pytestmark = [
 IMAGES = {"jobset": "registry.k8s.io/jobset/jobset:v0.12.0", "kueue": "registry.k8s.io/kueue/kueue:v0.16.1"}
 NAMESPACE, NAME = "jobset-system", "jobset-controller-manager"
 DEPLOYMENT = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/{NAME}"
+METRICS = "/apis/metrics.k8s.io/v1beta1"
 MERGE = "application/strategic-merge-patch+json"
 
 
@@ -102,6 +103,18 @@ async def test_the_operator_acts_and_its_webhooks_stay_as_published(installed: C
     broken = jobset("broken", "4x4", 4, 1)
     broken["spec"]["successPolicy"] = {"operator": "All", "targetReplicatedJobs": ["nobody"]}
     assert "nobody" in await refusal(client.request("POST", f"{JOBSETS}/default/jobsets", body=broken))
+
+
+async def test_the_metrics_api_measures_the_process(installed: Cluster, client: Api) -> None:
+    (pod,) = await ready_pods(client, 1)
+    found = await client.request("GET", f"{METRICS}/namespaces/{NAMESPACE}/pods/{pod['metadata']['name']}")
+    (container,) = found["containers"]
+    assert container["usage"]["cpu"] != "0n"
+    real = sum(process.memory_info().rss for process in manager(installed)) // 1024
+    assert real / 2 < int(container["usage"]["memory"].removesuffix("Ki")) < 2 * real
+    node = await client.request("GET", f"{METRICS}/nodes/{pod['spec']['nodeName']}")
+    assert int(node["usage"]["memory"].removesuffix("Ki")) > real / 2
+    assert pod["metadata"]["name"] in await installed.kubectl("top", "pods", "-n", NAMESPACE)
 
 
 async def test_pods_and_services_can_be_asked_through_the_api_server(installed: Cluster, client: Api) -> None:

@@ -24,7 +24,7 @@ from tests.twin.namespaces import takes_pods
 
 _NAMES = (
     *("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"),
-    *("kwok", "kueue", "jobset", "kuberay", "managed-prometheus", "cluster-autoscaler-apis"),
+    *("kwok", "kueue", "jobset", "kuberay", "managed-prometheus", "cluster-autoscaler-apis", "kubernetes-addons"),
 )
 _NUMBERS = itertools.count(1)
 

@@ -22,12 +22,15 @@ _PATIENCE = 30.0  # seconds for which a server that was killed may be away
 
 # kind: (prefix, plural, namespaced). The kinds of the operators' manifests and of the twin's own objects.
 _KINDS = {
+    "APIService": ("apis/apiregistration.k8s.io/v1", "apiservices", False),
     "ClusterRole": ("apis/rbac.authorization.k8s.io/v1", "clusterroles", False),
     "ClusterRoleBinding": ("apis/rbac.authorization.k8s.io/v1", "clusterrolebindings", False),
     "ClusterQueue": ("apis/kueue.x-k8s.io/v1beta2", "clusterqueues", False),
     "ComputeClass": ("apis/cloud.google.com/v1", "computeclasses", False),
+    "ConfigMap": ("api/v1", "configmaps", True),
     "CSIDriver": ("apis/storage.k8s.io/v1", "csidrivers", False),
     "CustomResourceDefinition": ("apis/apiextensions.k8s.io/v1", "customresourcedefinitions", False),
+    "Deployment": ("apis/apps/v1", "deployments", True),
     "LocalQueue": ("apis/kueue.x-k8s.io/v1beta2", "localqueues", True),
     "MutatingWebhookConfiguration": (
         "apis/admissionregistration.k8s.io/v1",

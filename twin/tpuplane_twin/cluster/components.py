@@ -12,7 +12,6 @@ from tpuplane_twin.cluster import tunnel
 from tpuplane_twin.cluster.addresses import kubernetes_address
 from tpuplane_twin.cluster.identities import Identity
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout, answers
-from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.cluster.stages import stages
 from tpuplane_twin.cluster.tpu_webhook import server
 from tpuplane_twin.processes import ProcessSpec
@@ -24,7 +23,7 @@ IDENTITIES = (CONTROLLER_MANAGER, SCHEDULER, KWOK)
 PORTS = ("etcd", "etcd-peer", "apiserver", "kube-controller-manager", "kube-scheduler", "kwok", tunnel.PORT)
 
 _QPS = 10_000
-# There are no metrics to scale by: it would only fail.
+# Simulated pods use nothing: it would scale what they belong to down to its minimum.
 _NOTHING_TO_DO = ("horizontal-pod-autoscaler-controller",)
 
 
@@ -72,8 +71,7 @@ def api_server(layout: Layout, token: str, services: str, private: str | None) -
     addresses = (LOOPBACK, "localhost", kubernetes_address(services), *([private] if private is not None else []))
     pair = layout.authority.issue("apiserver", hosts=(*addresses, *names))
     store = layout.authority.issue("etcd-client")
-    # An authority of its own: with the cluster's, whoever has a certificate of it could speak for anybody.
-    aggregator = Authority(layout.folder / "pki" / "front-proxy", "front-proxy-ca")
+    aggregator = layout.aggregator
     proxy = aggregator.issue("front-proxy-client")
     kubelet = layout.authority.issue("kubelet-client")
     signer = layout.folder / "pki" / "service-accounts.key"

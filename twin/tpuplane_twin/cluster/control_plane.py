@@ -20,6 +20,7 @@ from tpuplane_twin.cluster.operators import OPERATORS, Operator
 from tpuplane_twin.cluster.pki import Authority, signing_key
 from tpuplane_twin.cluster.pools import NodePools
 from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET_PORT
+from tpuplane_twin.cluster.runner.metrics import PORT as METRICS_PORT
 from tpuplane_twin.cluster.runner.runner import Runner
 from tpuplane_twin.cluster.tpu_webhook import TpuWebhook
 from tpuplane_twin.cluster.tpu_webhook.server import PORT as WEBHOOK_PORT
@@ -123,7 +124,7 @@ class ControlPlane:
             progress("etcd and the API server")
             operators = [OPERATORS[name] for name in sorted(self._operators)]
             fresh = not (self._folder / "etcd").exists()
-            installation = Installation(layout, operators, fresh=fresh, prometheus=self._prometheus)
+            installation = Installation(layout, operators, self._services, fresh=fresh, prometheus=self._prometheus)
             try:
                 await self._open_tunnel(layout)
                 await self._processes.start(components.etcd(layout))
@@ -227,6 +228,7 @@ class ControlPlane:
             *components.PORTS,
             WEBHOOK_PORT,
             KUBELET_PORT,
+            METRICS_PORT,
             *(use for operator in OPERATORS.values() for use in operator.ports),
         ):
             self._ports.check(f"{layout.key}/{use}")
@@ -254,6 +256,9 @@ class ControlPlane:
     async def _start_operators(
         self, layout: Layout, api: Api, installation: Installation, operators: list[Operator]
     ) -> None:
+        # First, because the API server asks at once whether the metrics API answers, and then not for half a minute.
+        if self._runner is not None:
+            await self._runner.start(api)
         await installation.finish(api)
         await together(
             self._processes.start(components.kwok(layout)),
@@ -261,8 +266,6 @@ class ControlPlane:
             self._serve_webhook(layout, api),
             gcs_fuse.register(api, enabled=self._gcs_fuse),
         )
-        if self._runner is not None:
-            await self._runner.start(api)
 
     async def _serve_webhook(self, layout: Layout, api: Api) -> None:
         if self._webhook is None:

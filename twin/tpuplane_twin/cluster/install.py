@@ -10,14 +10,14 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from importlib.metadata import version
 
-from tpuplane_twin.cluster import compute_class, managed_prometheus, manifests
+from tpuplane_twin.cluster import compute_class, kube_system, managed_prometheus, manifests
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.concurrency import each
 from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.layout import Layout
 from tpuplane_twin.cluster.operators import Operator
 
-_ESTABLISHED_SECONDS = 60.0
+_ESTABLISHED_SECONDS = 300.0
 _APPLIED = "twin.tpuplane.dev/applied-"
 _REQUESTS = "cluster-autoscaler-apis"
 _KEEPER = "kube-system"  # the namespace that bears the marks of what was applied: gone with the cluster's data
@@ -26,15 +26,25 @@ _KEEPER = "kube-system"  # the namespace that bears the marks of what was applie
 class Installation:
     """What is to be in a cluster for the given operators. Rendering starts at once, applying at `finish`."""
 
-    def __init__(self, layout: Layout, operators: Iterable[Operator], *, fresh: bool, prometheus: bool = True) -> None:
-        """`prometheus` is whether the cluster has managed Prometheus, whose kinds stay once they are there.
+    def __init__(
+        self, layout: Layout, operators: Iterable[Operator], services: str, *, fresh: bool, prometheus: bool = True
+    ) -> None:
+        """`services` is the range of the cluster's Services.
+
+        `prometheus` is whether the cluster has managed Prometheus, whose kinds stay once they are there.
 
         `fresh` is whether the cluster is new: then everything will be needed, and is rendered meanwhile.
         """
         self._layout = layout
+        self._services = services
         self._sources: dict[str, Callable[[], Awaitable[list[Object]]]] = {"base": self._base}
         modules = [str(layout.tools.module(name)) for name in ("kwok", _REQUESTS)]
-        self._marks = {"base": _mark(*modules, json.dumps(compute_class.objects()))}
+        system = str(layout.tools.module(kube_system.MODULE))
+        self._sources["kube-system"] = self._kube_system
+        self._marks = {
+            "base": _mark(*modules, json.dumps(compute_class.objects())),
+            "kube-system": _mark(system, services, layout.aggregator.pem),
+        }
         if prometheus:
             folder = layout.tools.module(managed_prometheus.MODULE)
             self._sources[managed_prometheus.MODULE] = partial(managed_prometheus.objects, folder)
@@ -83,6 +93,10 @@ class Installation:
                 tools.module(_REQUESTS) / "config" / "crd" / "autoscaling.x-k8s.io_provisioningrequests.yaml"
             ),
         ]
+
+    async def _kube_system(self) -> list[Object]:
+        module = self._layout.tools.module(kube_system.MODULE)
+        return await asyncio.to_thread(kube_system.objects, module, self._services, self._layout.aggregator.pem)
 
 
 def _storage_classes() -> list[Object]:

@@ -67,6 +67,14 @@ class Layout:
         return self.folder.parents[1] / "buckets"
 
     @property
+    def aggregator(self) -> Authority:
+        """The authority between the API server and the APIs that it aggregates.
+
+        With the cluster's, whoever has a certificate of it could speak for anybody.
+        """
+        return Authority(self.folder / "pki" / "front-proxy", "front-proxy-ca")
+
+    @property
     def server(self) -> str:
         """The API server's URL."""
         return f"https://{self.address('apiserver')}"

@@ -14,7 +14,7 @@ from tpuplane_twin.cluster.api import KINDS, Object
 from tpuplane_twin.cluster.errors import ClusterError
 
 # What belongs to a container image: the operator is a process here and gets its configuration as files.
-_NOT_FOR_A_PROCESS = frozenset({"Secret", "Service"})
+_NOT_FOR_A_PROCESS = frozenset({"APIService", "ConfigMap", "Deployment", "Secret", "Service"})
 
 
 class ManifestError(ClusterError):

@@ -26,21 +26,30 @@ class Beside:
         self._run = run
         self._signal = signal
         self._pid = pid
+        self.containers: dict[str, int] = {}
+        """The processes of the pod's other containers, those that run."""
 
-    async def once(self, order: Object) -> int:
-        """Run a command and give its exit code; cancelled, it ends the command. Raises `SandboxError`."""
+    async def once(self, order: Object, container: str | None = None) -> int:
+        """Run a command, or a container, and give its exit code; cancelled, it ends it. Raises `SandboxError`."""
         pid, end = await self._run({**{key: order[key] for key in _OWN}, "join": self._pid})
+        if container is not None:
+            self.containers[container] = pid
         try:
             return await asyncio.shield(end)
         except asyncio.CancelledError:
             await self._signal(pid, signal.SIGKILL)
             raise
+        finally:
+            if container is not None:
+                del self.containers[container]
 
-    async def keep(self, order: Callable[[], Awaitable[Object]], again: Callable[[int], Awaitable[bool]]) -> None:
+    async def keep(
+        self, name: str, order: Callable[[], Awaitable[Object]], again: Callable[[int], Awaitable[bool]]
+    ) -> None:
         """Run a container, and once more each time that it ends with a code for which `again` is true."""
         delay = FIRST_DELAY
         # The first container has ended: its end is told elsewhere.
         with contextlib.suppress(SandboxError):
-            while await again(await self.once(await order())):
+            while await again(await self.once(await order(), name)):
                 await asyncio.sleep(delay)
                 delay = min(delay * 2, LONGEST_DELAY)

@@ -92,6 +92,13 @@ class ProcessPod:
         """The log of a container, the first where none is named."""
         return self._orders.log(name or self._container["name"])
 
+    @property
+    def processes(self) -> dict[str, int]:
+        """The process of each container that runs."""
+        if self._process is None or self._beside is None or self._process[1].done():
+            return {}
+        return {self._container["name"]: self._process[0], **self._beside.containers}
+
     async def live(self) -> None:
         """Run the container until it may not be started again. An error that nobody foresaw is logged."""
         await self._in_spite(self._live)
@@ -225,7 +232,7 @@ class ProcessPod:
 
         while self._beside is not None:
             try:
-                await self._beside.keep(lambda: self._orders.of(each), again)
+                await self._beside.keep(each["name"], lambda: self._orders.of(each), again)
                 return
             except (*_UNPREPARED, OSError) as error:
                 if said != (said := _words(error)):

@@ -16,7 +16,7 @@ from tpuplane_twin.cluster.addresses import kubernetes_address
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout
 from tpuplane_twin.cluster.mirror import Mirror
-from tpuplane_twin.cluster.runner import dns
+from tpuplane_twin.cluster.runner import dns, metrics
 from tpuplane_twin.cluster.runner.images import Image, image_of
 from tpuplane_twin.cluster.runner.kubelet import NODE_PORT, Kubelet
 from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET
@@ -73,12 +73,14 @@ class Runner:
         self._api: Api | None = None
         self._simulated = Simulated(lambda: self._api)
         self._kubelet = Kubelet(layout, self._log)
+        self._metrics = metrics.Metrics(layout, self._processes_of_pods)
 
     async def start(self, api: Api) -> None:
         """Follow the cluster's pods from here on; does nothing if it does. Raises `OSError` where a port is taken."""
         if self._tasks:
             return
         await self._kubelet.start()
+        await self._metrics.start(api)
         self._api = api
         changed = asyncio.Event()
         pods: Mirror[Object] = Mirror(api, "Pod", self._placed, changed)
@@ -93,12 +95,15 @@ class Runner:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._tasks, self._lives, self._api = [], {}, None
         await self._kubelet.stop()
+        await self._metrics.stop()
         self._close()
         await self._processes.stop(self._layout.process(PROCESS))
 
     async def dial(self, host: str, port: int) -> Streams:
         """A connection to a process pod. Raises `Unreachable`."""
         pod = next((life.pod for life in self._lives.values() if life.pod.pod["status"]["podIP"] == host), None)
+        if (host, port) == (metrics.address(self._services), metrics.PORT_INSIDE):
+            return await asyncio.open_connection(LOOPBACK, self._layout.port(metrics.PORT))
         if pod is None and port == NODE_PORT:
             return await asyncio.open_connection(LOOPBACK, self._layout.port(KUBELET))
         if pod is None:
@@ -164,6 +169,9 @@ class Runner:
 
     def _image_of(self, pod: Object) -> Image | None:
         return image_of(pod, ray=self._layout.tools.ray is not None)
+
+    def _processes_of_pods(self) -> list[tuple[Object, dict[str, int]]]:
+        return [(life.pod.pod, life.pod.processes) for life in self._lives.values()]
 
     def _log(self, namespace: str, name: str, container: str) -> Path | None:
         lives = reversed(self._lives.values())  # the newest of that name: its former self may not have ended yet

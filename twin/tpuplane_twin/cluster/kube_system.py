@@ -1,0 +1,93 @@
+"""What every GKE cluster has in kube-system: kube-dns with its autoscaler, and the metrics API.
+
+They come from the add-ons of the very release of Kubernetes. GKE's do, too, with other labels and images. The pods are
+simulated: `runner.dns` answers names at kube-dns' address, `runner.metrics` the metrics API.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tpuplane_twin.cluster.api import Object
+from tpuplane_twin.cluster.runner import dns, metrics
+
+MODULE = "kubernetes-addons"
+
+_ADDONS = Path("cluster") / "addons"
+# GKE's: https://docs.cloud.google.com/kubernetes-engine/docs/how-to/nodelocal-dns-cache
+_DNS_MEMORY = "210Mi"
+_DNS = "Deployment/kube-dns"
+# What the autoscaler makes of `preventSinglePointFailure`. It is simulated, and changes no number.
+_DNS_REPLICAS = 2
+_METRICS = "metrics-server"
+
+
+def objects(module: Path, services: str, authority: str) -> list[Object]:
+    """The objects of a cluster with the Service range `services`; `authority` (PEM) vouches for the metrics API."""
+    addons = module / _ADDONS
+    values = {
+        "__DNS__SERVER__": dns.server(services),
+        "__DNS__DOMAIN__": dns.DOMAIN,
+        "__DNS__MEMORY__LIMIT__": _DNS_MEMORY,
+    }
+    items = [
+        *_read(addons / "dns" / "kube-dns" / "kube-dns.yaml.base", values),
+        *_read(addons / "dns-horizontal-autoscaler" / "dns-horizontal-autoscaler.yaml", {"{{.Target}}": _DNS}),
+        *_read(addons / "metrics-server" / "metrics-server-service.yaml", {}),
+        *_read(addons / "metrics-server" / "metrics-apiservice.yaml", {}),
+    ]
+    for item in items:
+        match item["kind"], item["metadata"]["name"]:
+            case "Deployment", "kube-dns":
+                item["spec"]["replicas"] = _DNS_REPLICAS
+            case "Deployment", "kube-dns-autoscaler":
+                items.append(_parameters(item))
+            case "Service", "metrics-server":
+                # Its endpoint is no pod, so that it answers on clusters without nodes, too.
+                item["spec"] = {"ports": [{"port": 443, "targetPort": metrics.PORT_INSIDE}]}
+                items.append(_endpoint(services))
+            case "APIService", _:
+                del item["spec"]["insecureSkipTLSVerify"]
+                item["spec"]["caBundle"] = base64.b64encode(authority.encode()).decode()
+    return items
+
+
+def _read(file: Path, values: dict[str, str]) -> list[Object]:
+    text = file.read_text()
+    for name, value in values.items():
+        text = text.replace(name, value)
+    return [item for item in yaml.load_all(text, yaml.CSafeLoader) if item]
+
+
+def _parameters(autoscaler: Object) -> Object:
+    """The ConfigMap that the autoscaler makes at its start, and that administrators change."""
+    (container,) = autoscaler["spec"]["template"]["spec"]["containers"]
+    given = next(found for it in container["command"] if (found := re.fullmatch("--default-params=(.*)", it)))
+    data: dict[str, Any] = json.loads(given[1])
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "kube-dns-autoscaler", "namespace": "kube-system"},
+        "data": {name: json.dumps(value, separators=(",", ":")) for name, value in data.items()},
+    }
+
+
+def _endpoint(services: str) -> Object:
+    return {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": {
+            "name": _METRICS,
+            "namespace": "kube-system",
+            "labels": {"kubernetes.io/service-name": _METRICS},
+        },
+        "addressType": "IPv4",
+        "endpoints": [{"addresses": [metrics.address(services)], "conditions": {"ready": True}}],
+        "ports": [{"port": metrics.PORT_INSIDE, "protocol": "TCP"}],
+    }
