@@ -70,6 +70,13 @@ def test_keys_are_made_for_the_one_agent_that_needs_each() -> None:
         assert pool.inputs["nodeConfig"]["bootDiskKmsKey"] == f"{prefix}/boot-disks"
 
 
+@pytest.mark.parametrize("protected", [True, False])
+def test_keys_are_protected_as_their_cluster_is(protected: bool) -> None:
+    deployed = deploy(security={"secretsEncryption": {}}, deletionProtection=protected)
+    (key,) = deployed.all(":CryptoKey")
+    assert key.request.protect is protected
+
+
 def test_a_brought_key_is_used_and_nothing_of_it_is_made() -> None:
     deployed = deploy(security={"secretsEncryption": {"key": KEY}, "bootDiskEncryption": {"key": KEY}})
     assert not [it for it in deployed.custom() if ":kms/" in it.type or "ServiceIdentity" in it.type]

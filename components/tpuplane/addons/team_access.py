@@ -8,12 +8,13 @@ from tpuplane.plan.queue_model import ClusterQueuePlan, LauncherPlan
 ROLE = "tpuplane-team"
 LAUNCHER_ROLE = "tpuplane-launch-agent"
 _RBAC = "rbac.authorization.k8s.io"
+_ALL = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
 # Kubernetes' own role `edit` covers pods, jobs and services; custom resources bring no part of it everywhere.
 _RULES: list[kubernetes.rbac.v1.PolicyRuleArgsDict] = [
-    {"api_groups": ["batch"], "resources": ["jobs", "cronjobs"], "verbs": ["*"]},
-    {"api_groups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": ["*"]},
-    {"api_groups": ["ray.io"], "resources": ["rayclusters", "rayjobs", "rayservices", "raycronjobs"], "verbs": ["*"]},
+    {"api_groups": ["batch"], "resources": ["jobs", "cronjobs"], "verbs": _ALL},
+    {"api_groups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": _ALL},
+    {"api_groups": ["ray.io"], "resources": ["rayclusters", "rayjobs", "rayservices", "raycronjobs"], "verbs": _ALL},
     {
         "api_groups": ["kueue.x-k8s.io"],
         "resources": ["localqueues", "workloads"],

@@ -117,7 +117,12 @@ class Cluster(pulumi.ComponentResource):
             return None
         return ClusterKeys(
             f"{name}-keys",
-            {"project": args["project"], "region": args["plan"].region, "names": names},
+            {
+                "project": args["project"],
+                "region": args["plan"].region,
+                "names": names,
+                "protected": args["plan"].deletion_protection,
+            },
             pulumi.ResourceOptions(parent=self),
         )
 

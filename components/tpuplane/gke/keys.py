@@ -24,6 +24,9 @@ class ClusterKeysArgs(TypedDict):
     names: tuple[str, ...]
     """Names of the keys, of the plan. A new name is a new key."""
 
+    protected: bool
+    """Whether Pulumi rejects deleting a key, as it does with its cluster: what a key has encrypted is lost with it."""
+
 
 class ClusterKeys(pulumi.ComponentResource):
     """Keys that are rotated every 90 days, each usable by the one service agent that needs it.
@@ -46,7 +49,11 @@ class ClusterKeys(pulumi.ComponentResource):
         self.keys = {}
         for key in args["names"]:
             self.keys[key] = gcp.kms.CryptoKey(
-                f"{name}-{key}", name=key, key_ring=ring.id, rotation_period=_ROTATION, opts=own
+                f"{name}-{key}",
+                name=key,
+                key_ring=ring.id,
+                rotation_period=_ROTATION,
+                opts=pulumi.ResourceOptions(parent=self, protect=args["protected"] or None),
             )
             gcp.kms.CryptoKeyIAMMember(
                 f"{name}-{key}",

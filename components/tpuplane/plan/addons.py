@@ -112,6 +112,7 @@ def _jobset(addon: Addon, context: _Context) -> Values:
         "controller": {
             "replicas": spec.replicas,
             "resources": _resources(addon, spec.resources),
+            "podSecurityContext": {"runAsUser": addon.user},
             "nodeSelector": context.node_selector,
             "podDisruptionBudget": _budget(spec.replicas),
         },
@@ -143,7 +144,11 @@ def _kueue(addon: Addon, context: _Context) -> Values:
         "controllerManager": {
             "replicas": spec.replicas,
             "featureGates": _gates(spec.feature_gates),
-            "manager": {"image": _image(addon), "resources": _resources(addon, spec.resources)},
+            "manager": {
+                "image": _image(addon),
+                "resources": _resources(addon, spec.resources),
+                "podSecurityContext": {"runAsUser": addon.user},
+            },
             "nodeSelector": context.node_selector,
             "podDisruptionBudget": _budget(spec.replicas),
         },

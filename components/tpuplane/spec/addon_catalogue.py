@@ -42,6 +42,7 @@ class Addon:
     chart: Chart
     image: str
     image_tag: str
+    """With its digest, where that is known: `v0.12.0@sha256:…`."""
     namespace: str
     after: tuple[str, ...]
     """Add-ons that are ready before this one is installed, where the cluster has them."""
@@ -60,6 +61,8 @@ class Addon:
     """A Secret in its namespace, made by no program, that its pods wait for."""
     account: str | None = None
     """Its service account, where it works in teams' namespaces."""
+    user: int | None = None
+    """Number of its image's user, where its chart takes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ def _addon(key: str, entry: dict[str, Any]) -> Addon:
         title=entry["title"],
         chart=Chart(**entry["chart"]),
         image=entry["image"]["repository"],
-        image_tag=entry["image"]["tag"],
+        image_tag="@".join(entry["image"][part] for part in ("tag", "digest") if part in entry["image"]),
         namespace=entry["namespace"],
         after=tuple(entry.get("after", ())),
         kubernetes=entry["kubernetes"],
@@ -140,6 +143,7 @@ def _addon(key: str, entry: dict[str, Any]) -> Addon:
         namespace_by_chart=entry.get("namespaceByChart", False),
         secret=entry.get("secret"),
         account=entry.get("account"),
+        user=entry.get("user"),
     )
 
 
