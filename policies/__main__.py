@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pulumi_policy import PolicyPack
-from tpuplane_policies.pack import policies
+from tpuplane_policies.pack import PolicyPack, policies
 
 PolicyPack("tpuplane", policies())

@@ -36,8 +36,8 @@ def page() -> str:
 
 def _differences() -> Iterator[str]:
     yield "\n## Where the pack judges otherwise than checkov and trivy\n"
-    yield "Each finding names their checks that find the same. Their test cases, retold, are ours too. On purpose, we"
-    yield "differ here:\n"
+    yield "Each finding names their checks that find the same. Their test cases, retold, are ours too."
+    yield "We differ on purpose:\n"
     yield "| their checks | what | they | we, and why |"
     yield "|---|---|---|---|"
     text = files("tpuplane_policies").joinpath("data/differences.yaml").read_text(encoding="utf-8")

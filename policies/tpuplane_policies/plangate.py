@@ -1,48 +1,52 @@
-"""Judge what a plan replaces: `pulumi preview --json | python policies/plan_gate.py [--config FILE]`."""
+"""Judge what a plan replaces: `pulumi preview --json --show-sames | tpuplane-plan-gate [--config FILE]`."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from tpuplane_policies.core.engine import judge_plan
-from tpuplane_policies.core.ledger import Ledger
+from tpuplane_policies.core.config import SHIPPED, ConfigError, read, settings
 from tpuplane_policies.core.plans import Plan
-from tpuplane_policies.core.registry import rules
+from tpuplane_policies.core.registry import BLOCKING, rules
+from tpuplane_policies.core.run import Run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Return 0 if no mandatory rule is broken, 1 if one is, 2 if the input is not what it should be."""
-    parser = argparse.ArgumentParser(prog="plan_gate", description=__doc__)
+    parser = argparse.ArgumentParser(prog="tpuplane-plan-gate", description=__doc__)
     parser.add_argument("plan", nargs="?", default="-", help="output of `pulumi preview --json` (default: stdin)")
     parser.add_argument("--config", type=Path, help="policy configuration, as for --policy-pack-config")
+    parser.add_argument(
+        "--other", action="append", default=[], metavar="NAME", help="a policy of your own that --config sets as well"
+    )
     chosen = parser.parse_args(arguments)
     try:
+        config = read(chosen.config) if chosen.config else {}
+        checked = settings(config, str(chosen.config), rules(), chosen.other)
         plan = Plan.parse(sys.stdin.read() if chosen.plan == "-" else Path(chosen.plan).read_text(encoding="utf-8"))
-        config = json.loads(chosen.config.read_text(encoding="utf-8")) if chosen.config else {}
-    except (OSError, ValueError) as error:
-        print(f"plan_gate: {error}", file=sys.stderr)
+    except ConfigError as error:
+        print(error, file=sys.stderr)
         return 2
-    return _judge(plan, config)
-
-
-def _judge(plan: Plan, config: dict[str, Any]) -> int:
-    failed, ledger, today = 0, Ledger(), datetime.now(UTC).date()
-    for rule in rules():
-        setting = config.get(rule.id, config.get("all", {}))
-        settings = {"enforcementLevel": setting} if isinstance(setting, str) else setting
-        level = settings.get("enforcementLevel", rule.level)
-        if level == "disabled":
-            continue
-        for violation in judge_plan(rule, plan, settings, ledger, today):
-            print(f"[{level}] {violation.message}")
-            failed |= level in ("mandatory", "remediate")  # a plan is only judged
-    for rule_id, record in ledger.records.items():
-        for what in record.undecided:
-            print(f"[advisory] {rule_id} cannot decide yet on {what}")
+    except (OSError, ValueError) as error:
+        print(f"tpuplane-plan-gate: {error}", file=sys.stderr)
+        return 2
+    run = Run((rule for rule in rules() if rule.plan_checks or rule.about), checked, datetime.now(UTC).date())
+    failed = _judge(run, plan)
+    shipped = SHIPPED / f"{plan.stack}.json"
+    if chosen.config is None and shipped.exists():
+        print(f"no configuration, so every rule is at its strictest: give --config {shipped}")
     return int(failed)
+
+
+def _judge(run: Run, plan: Plan) -> bool:
+    failed = False
+    for rule in run.rules.values():
+        if run.settings.level(rule) != "disabled":
+            for violation in run.about(rule) if rule.about else run.plan(rule, plan):
+                print(f"[{violation.level}] {violation.message}")
+                failed |= violation.level in BLOCKING  # a plan is only judged, and never remediated
+    print("\n".join(run.summary() or ["no findings"]))
+    return failed

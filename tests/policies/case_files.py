@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tpuplane_policies.core.engine import Violation, judge_plan, judge_resource, judge_stack
-from tpuplane_policies.core.ledger import Ledger
+from tpuplane_policies.core.config import settings
 from tpuplane_policies.core.plans import Plan
-from tpuplane_policies.core.registry import Rule
+from tpuplane_policies.core.registry import Rule, rules
 from tpuplane_policies.core.resources import Resource, Stack
+from tpuplane_policies.core.run import Run, Violation
 from tpuplane_policies.core.values import UNKNOWN
 
 FOLDER = Path(__file__).parent / "cases"
@@ -52,6 +52,11 @@ def resource(written: dict[str, Any]) -> Resource:
     return Resource(type_, name, urn, lambda: props, **options)
 
 
+def a_run(config: dict[str, Any] | None = None, held: Iterable[Rule] | None = None) -> Run:
+    """A run of a gate with this configuration."""
+    return Run(rules() if held is None else held, settings(config or {}, "test.json", rules()), TODAY)
+
+
 @dataclass(frozen=True)
 class Case:
     rule: str
@@ -63,28 +68,28 @@ class Case:
     def id(self) -> str:
         return f"{self.rule}-{'fail' if self.fails else 'pass'}-{self.number}"
 
-    def judge(self, rules: Iterable[Rule]) -> tuple[list[Violation], Ledger]:
+    def judge(self, held: Iterable[Rule]) -> tuple[list[Violation], Run]:
         """What the rules make of it."""
-        ledger, found = Ledger(), []
-        settings = self.written.get("config", {})
-        for rule in (it for it in rules if it.id == self.rule):
+        held = [rule for rule in held if rule.id == self.rule]
+        run, found = a_run({self.rule: self.written.get("config", {})}, held), []
+        for rule in held:
             if "stack" in self.written:
-                stack = Stack(tuple(resource(it) for it in self.written["stack"] for _ in range(it.get("count", 1))))
-                found += judge_stack(rule, stack, settings, ledger, TODAY)
+                found += run.stack(rule, self.stack())
             elif "plan" in self.written:
-                plan = Plan.parse(json.dumps({"steps": self.written["plan"]}))
-                found += judge_plan(rule, plan, settings, ledger, TODAY)
+                found += run.plan(rule, Plan.parse(json.dumps({"steps": self.written["plan"]})))
             else:
-                found += judge_resource(rule, resource(self.written), settings, ledger, TODAY)
-        return found, ledger
+                found += run.resource(rule, resource(self.written))
+        return found, run
 
-    def as_expected(self, rules: Iterable[Rule]) -> bool:
+    def stack(self) -> Stack:
+        return Stack(tuple(resource(it) for it in self.written["stack"] for _ in range(it.get("count", 1))))
+
+    def as_expected(self, held: Iterable[Rule]) -> bool:
         """Whether the rules say what the case says."""
-        found, ledger = self.judge(rules)
+        found, run = self.judge(held)
         if self.fails:
             return any(self.written["says"] in it.message for it in found)
-        record = ledger.records.get(self.rule)
-        return not found and record is not None and record.decided > 0 and not record.undecided
+        return not found and run.judged[self.rule] > 0 and not run.undecided
 
 
 @cache

@@ -66,10 +66,13 @@ def judged(stack: Stack, *command: str, fails: bool, config: dict[str, object] |
 def test_a_known_mistake_fails_the_preview_and_an_exemption_lets_it_pass(stack: Stack) -> None:
     stack.pulumi("config", "set", "pool", pool(nodeCount=3))
     said = judged(stack, "preview", fails=True)
-    assert "TPU003 pool: nodeCount is 3: a v6e 4x4 slice has 4 hosts. Remedy: set the counts per zone" in said
-    assert "[mandatory]" in said
+    assert "nodeCount is 3: a v6e 4x4 slice has 4 hosts. Remedy: set nodeCount to the slice's hosts" in said
+    assert "[mandatory] [severity: high]  TPU003  (gcp:container/nodePool:NodePool: pool)" in said
+    assert "1 mandatory: 1 TPU003" in said
     exempt = {"exemptions": [{"resource": "pool", "reason": "until its job ends", "until": "2999-01-01"}]}
-    assert "TPU003" not in judged(stack, "preview", fails=False, config={"TPU003": exempt})
+    exempted = judged(stack, "preview", fails=False, config={"TPU003": exempt})
+    assert "exempted: TPU003 pool: until its job ends (until 2999-01-01)" in exempted
+    assert "nodeCount" not in exempted
     advisory = judged(stack, "preview", fails=False, config={"TPU003": "advisory"})
     assert "[advisory] [severity: high]  TPU003" in advisory
 
@@ -78,7 +81,9 @@ def test_a_preview_that_knows_too_little_fails_and_the_update_is_judged(stack: S
     stack.pulumi("config", "set", "pool", pool(placementPolicy={"tpuTopology": "4x5"}))
     stack.pulumi("config", "set", "late", "true")
     said = judged(stack, "preview", fails=True)
-    assert "REP006 TPU001 could not decide anything: not known yet are pool: placementPolicy" in said
+    assert "REP006  (gcp:container/nodePool:NodePool: pool)" in said
+    assert "not known yet is what decides" in said
+    assert "TPU001 (placementPolicy)" in said
     assert "4x5" not in said
     said = judged(stack, "up", "--yes", "--skip-preview", fails=True)
     assert "'4x5': not a v6e topology" in said
@@ -87,8 +92,32 @@ def test_a_preview_that_knows_too_little_fails_and_the_update_is_judged(stack: S
     assert "✅ tpuplane" in judged(stack, "up", "--yes", "--skip-preview", fails=False)
 
 
-def test_a_config_that_the_pack_does_not_understand_is_refused(stack: Stack) -> None:
+@pytest.mark.parametrize(
+    ("config", "wrong"),
+    [
+        ({"TPU012": {"chips": "many"}}, "TPU012.chips: 'many' is not a number; allowed: a number from 0"),
+        (
+            {"TPU012": {"chip": 5}},
+            "TPU012.chip: 'chip' is not an option of this rule; allowed: enforcementLevel, chips",
+        ),
+        ({"GKE08": {"approved": []}}, "'GKE08' is not a rule; allowed: all, and the ids of docs/policies.md"),
+        ({"REP001": "Mandatory"}, "REP001: 'Mandatory' is not a level; allowed: advisory, mandatory"),
+    ],
+)
+def test_a_configuration_that_the_pack_does_not_understand_is_rejected(
+    stack: Stack, config: dict[str, object], wrong: str
+) -> None:
     stack.pulumi("config", "set", "pool", pool())
-    said = judged(stack, "preview", fails=True, config={"TPU012": {"chips": "many"}})
-    assert "TPU012" in said
-    assert "chips" in said
+    assert f"error: {stack.folder / 'policies.json'}: {wrong}" in judged(stack, "preview", fails=True, config=config)
+
+
+def test_an_approval_is_for_the_other_gate_and_breaks_nothing(stack: Stack) -> None:
+    stack.pulumi("config", "set", "pool", pool())
+    assert "✅ tpuplane" in judged(stack, "preview", fails=False, config={"REP002": {"approved": ["x"]}})
+
+
+def test_without_a_configuration_the_gate_names_the_stacks_own(stack: Stack) -> None:
+    stack.pulumi("config", "set", "pool", pool(nodeCount=3))
+    said = stack.pulumi("preview", "--policy-pack", str(PACK), fails=True)
+    shipped = PACK / "config" / "dev.json"
+    assert f"no configuration, so every rule is at its strictest: give --policy-pack-config {shipped}" in said

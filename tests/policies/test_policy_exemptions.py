@@ -1,35 +1,56 @@
-"""An exemption holds for the resource it names, for a reason, until a day."""
+"""An exemption holds for the resource it names, for a reason, until a day; what became of each is told at the end."""
 
 from __future__ import annotations
 
 import pytest
-from case_files import TODAY, resource
-from tpuplane_policies.core.engine import judge_resource
-from tpuplane_policies.core.ledger import Ledger
+from case_files import a_run, resource
 from tpuplane_policies.core.registry import rules
 
 pytestmark = pytest.mark.policies
 
 GOOD = {"resource": "po*", "reason": "moves next week, ML-12", "until": "2026-11-21"}
+RULE = next(it for it in rules() if it.id == "TPU003")
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "said", "told"),
     [
-        ({}, None),
-        ({"resource": "urn:*NodePool::pool"}, None),
-        ({"resource": "other"}, ""),
-        ({"until": "2026-11-20"}, "its exemption ended on 2026-11-20"),
-        ({"until": "soon"}, "its exemption does not count: until is 'soon', not a date"),
-        ({"reason": "  "}, "its exemption does not count: it gives no reason"),
+        ({}, None, "exempted: TPU003 po*: moves next week, ML-12 (until 2026-11-21)"),
+        ({"resource": "urn:*NodePool::pool"}, None, "exempted: TPU003 urn:*NodePool::pool: moves"),
+        ({"resource": "other"}, "", "exemption that matches nothing: TPU003 other: moves"),
+        ({"until": "2026-11-20"}, "its exemption ended on 2026-11-20", "1 mandatory: 1 TPU003"),
     ],
 )
-def test_an_exemption(change: dict[str, str], said: str | None) -> None:
-    rule = next(it for it in rules() if it.id == "TPU003")
-    pool = resource({"of": "pool", "with": {"nodeCount": 3}})
-    found = judge_resource(rule, pool, {"exemptions": [GOOD | change]}, Ledger(), TODAY)
+def test_an_exemption(change: dict[str, str], said: str | None, told: str) -> None:
+    run = a_run({"TPU003": {"exemptions": [GOOD | change]}}, [RULE])
+    found = run.resource(RULE, resource({"of": "pool", "with": {"nodeCount": 3}}))
     if said is None:
         assert found == []
     else:
         assert [said in it.message for it in found] == [True]
         assert ("exemption" in found[0].message) == bool(said)
+    assert any(line.startswith(told) for line in run.summary()), run.summary()
+
+
+def test_what_is_not_known_yet_of_an_exempted_resource_does_not_matter() -> None:
+    run = a_run({"TPU003": {"exemptions": [GOOD]}}, rules())
+    assert run.resource(RULE, resource({"of": "pool", "with": {"nodeCount": "UNKNOWN"}})) == []
+    assert run.undecided == {}
+    assert run.summary() == ["exempted: TPU003 po*: moves next week, ML-12 (until 2026-11-21)"]
+
+
+def test_totals_by_level_and_rule() -> None:
+    run = a_run({"GKE012": "advisory"})
+    bad = {"nodeCount": 3, "management": {"autoRepair": False}}
+    for name in ("one", "two"):
+        for rule in rules():
+            run.resource(rule, resource({"of": "pool", "name": name, "with": bad}))
+    assert run.summary() == ["2 mandatory: 2 TPU003", "2 advisory: 2 GKE012"]
+
+
+def test_what_is_judged_again_counts_once() -> None:
+    run = a_run()
+    run.resource(RULE, resource({"of": "pool", "with": {"nodeCount": 3}}))
+    assert run.summary() == ["1 mandatory: 1 TPU003"]
+    run.resource(RULE, resource({"of": "pool"}))
+    assert run.summary() == []

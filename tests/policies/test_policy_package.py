@@ -62,6 +62,10 @@ def test_own_rules_stand_beside_ours(own_pack: Path, variables: dict[str, str], 
     gate = ("--policy-pack", str(own_pack), "--policy-pack-config", str(config))
     said = stack.pulumi("preview", *gate, fails=True)
     assert "beta APIs are not for us" in said
-    assert "GKE003 raw: masterAuthorizedNetworksConfig is not set" in said
+    assert "masterAuthorizedNetworksConfig is not set: every network reaches the control plane" in said
     assert re.search(r"\[advisory\].*GKE001", said)
     assert "GKE020" not in said  # the pack leaves it out
+    for name, setting in {"acme-beta": "disabled", "GKE020": "mandatory", "acme-bata": "mandatory"}.items():
+        config.write_text(json.dumps({"all": "disabled", name: setting}))
+        said = stack.pulumi("preview", *gate, fails=name != "acme-beta")
+        assert (f"'{name}' is not a rule" in said) == (name != "acme-beta")

@@ -12,12 +12,11 @@ from case_files import cases
 
 pytestmark = pytest.mark.policies
 
-COMMAND = Path(__file__).parents[2] / "policies" / "plan_gate.py"
+COMMAND = Path(sys.executable).parent / "tpuplane-plan-gate"
 
 
 def gate(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(COMMAND), *arguments]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    return subprocess.run([COMMAND, *arguments], input=text, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
@@ -33,16 +32,49 @@ def test_a_replaced_pool_needs_approval(replacing_a_pool: str, tmp_path: Path) -
     config = tmp_path / "prod.json"
     config.write_text(json.dumps({"REP002": {"approved": ["trainer"]}}))
     approved = gate(replacing_a_pool, "--config", str(config))
-    assert (approved.returncode, approved.stdout) == (0, "")
+    assert (approved.returncode, approved.stdout) == (0, "exempted: REP002 trainer: approved\n")
     config.write_text(json.dumps({"REP002": "advisory"}))
     advised = gate(replacing_a_pool, "--config", str(config))
     assert advised.returncode == 0
     assert advised.stdout.startswith("[advisory] REP002")
+    assert advised.stdout.endswith("\n1 advisory: 1 REP002\n")
+    config.write_text(json.dumps({"REP002": {"approved": ["train"]}}))
+    assert gate(replacing_a_pool, "--config", str(config)).returncode == 1
 
 
-@pytest.mark.parametrize("text", ["", "error: no stack", "[]", "{}"])
+def test_an_approval_that_approves_nothing_is_told(tmp_path: Path) -> None:
+    config = tmp_path / "prod.json"
+    config.write_text(json.dumps({"REP001": {"approved": ["central"]}}))
+    done = gate('{"steps": []}', "--config", str(config))
+    assert (done.returncode, done.stdout) == (0, "exemption that matches nothing: REP001 central: approved\n")
+    assert gate('{"steps": []}').stdout == "no findings\n"
+
+
+def test_a_stack_without_its_configuration_is_told_which_it_is(replacing_a_pool: str) -> None:
+    said = gate(replacing_a_pool).stdout
+    assert said.endswith("give --config " + str(Path(__file__).parents[2] / "policies" / "config" / "prod.json") + "\n")
+
+
+def test_what_the_plan_leaves_out_is_not_decided(tmp_path: Path) -> None:
+    cluster = {"type": "gcp:container/cluster:Cluster", "urn": "urn:pulumi:x::a::t::central"}
+    part = json.dumps({"steps": [{"op": "same", "newState": cluster}], "changeSummary": {"same": 168}})
+    refused = gate(part)
+    assert refused.returncode == 1
+    assert "REP004 (167 resources that the plan leaves out: make it with --show-sames)" in refused.stdout
+    config = tmp_path / "local.json"
+    config.write_text('{"REP006": "advisory"}')
+    assert gate(part, "--config", str(config)).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "error: no stack", "[]", "{}", '{"steps": 1}', '{"steps": [{"op": "same"}]}'),
+        '{"steps": [{"op": "same", "newState": {}}]}',
+    ],
+)
 def test_what_is_no_plan_is_refused_in_one_line(text: str) -> None:
     result = gate(text)
     assert result.returncode == 2
-    assert result.stderr.startswith("plan_gate: not the output of `pulumi preview --json`")
+    assert result.stderr.startswith("tpuplane-plan-gate: not the output of `pulumi preview --json`")
     assert "Traceback" not in result.stderr

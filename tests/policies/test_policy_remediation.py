@@ -6,10 +6,8 @@ import copy
 from typing import Any
 
 import pytest
-from case_files import TODAY, bases, merged, resource
+from case_files import a_run, bases, merged, resource
 from pulumi_policy.deserialize import deserialize_properties, serialize_properties
-from tpuplane_policies.core.engine import judge_resource, repairs
-from tpuplane_policies.core.ledger import Ledger
 from tpuplane_policies.core.registry import rules
 from tpuplane_policies.core.values import UNKNOWN
 from tpuplane_policies.pack import _put, plain
@@ -35,32 +33,30 @@ UNKNOWN_STRING = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 )
 def test_a_remediated_resource_is_good(rule_id: str, written: dict[str, Any], settings: dict[str, Any]) -> None:
     rule = next(it for it in rules() if it.id == rule_id)
-    before = resource(written)
-    assert judge_resource(rule, before, settings, Ledger(), TODAY)
+    before, run = resource(written), a_run({rule_id: settings})
+    assert run.resource(rule, before)
     props = copy.deepcopy(before.props.raw)
-    found = repairs(rule, before, settings, TODAY)
+    found = run.repairs(rule, before)
     for keys, value in found:
         _put(props, keys, value)
     after = resource({"of": written["of"]})
     after = type(after)(after.type, after.name, after.urn, lambda: props, protect=True)
-    assert not judge_resource(rule, after, settings, Ledger(), TODAY)
-    assert not repairs(rule, after, settings, TODAY)
+    assert not run.resource(rule, after)
+    assert not run.repairs(rule, after)
 
 
 @pytest.mark.parametrize("name", bases())
 def test_what_is_good_is_left_alone(name: str) -> None:
-    it = resource({"of": name})
-    settings = {"values": {"owner": "another"}}
-    assert [found for rule in rules() for found in repairs(rule, it, settings, TODAY)] == []
+    it, run = resource({"of": name}), a_run({"GKE021": {"values": {"owner": "another"}}})
+    assert [found for rule in rules() for found in run.repairs(rule, it)] == []
 
 
 def test_an_exempted_resource_is_left_alone() -> None:
     rule = next(it for it in rules() if it.id == "PRJ002")
     it = resource({"of": "subnetwork", "with": {"privateIpGoogleAccess": False}})
-    exempt = {"exemptions": [{"resource": "subnetwork", "reason": "no machines yet", "until": "2026-11-21"}]}
-    assert repairs(rule, it, exempt, TODAY) == []
-    exempt["exemptions"][0]["until"] = "2026-11-20"
-    assert repairs(rule, it, exempt, TODAY) == [(("privateIpGoogleAccess",), True)]
+    for until, found in (("2026-11-21", []), ("2026-11-20", [(("privateIpGoogleAccess",), True)])):
+        exemption = {"resource": "subnetwork", "reason": "no machines yet", "until": until}
+        assert a_run({"PRJ002": {"exemptions": [exemption]}}).repairs(rule, it) == found
 
 
 def test_secrets_and_unknown_values_stay_what_they_are() -> None:

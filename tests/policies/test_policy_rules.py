@@ -7,26 +7,22 @@ import inspect
 import textwrap
 
 import pytest
-from case_files import TODAY, Case, bases, cases, resource
-from tpuplane_policies.core.engine import judge_resource
-from tpuplane_policies.core.ledger import Ledger
+from case_files import Case, a_run, bases, cases, resource
 from tpuplane_policies.core.registry import Rule, rules
 
 pytestmark = pytest.mark.policies
 
-# They judge what the other rules came to, not resources: see test_policy_unknown_values.py.
-ABOUT_THE_RUN = {"REP006", "REP008"}
-JUDGING = [rule for rule in rules() if rule.id not in ABOUT_THE_RUN]
+# The others say what these could not decide: see test_policy_unknown_values.py.
+JUDGING = [rule for rule in rules() if not rule.about]
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_a_case(case: Case) -> None:
-    found, ledger = case.judge(rules())
-    assert case.as_expected(rules()), ([it.message for it in found], ledger.records)
+    found, run = case.judge(rules())
+    assert case.as_expected(rules()), ([it.message for it in found], run.undecided)
     for violation in found:
-        rule = next(it for it in rules() if it.id == case.rule)
         assert violation.message.startswith(case.rule)
-        assert rule.remedy in violation.message
+        assert "Remedy: " in violation.message
 
 
 @pytest.mark.parametrize("rule", JUDGING, ids=lambda rule: rule.id)
@@ -49,12 +45,19 @@ def demands(rule: Rule) -> set[int]:
 
 @pytest.mark.parametrize("rule", JUDGING, ids=lambda rule: rule.id)
 def test_every_demand_of_a_rule_is_seen_to_fail(rule: Rule) -> None:
-    seen = {it.line for case in cases() if case.rule == rule.id and case.fails for it in case.judge([rule])[0]}
+    seen = {
+        finding.line
+        for case in cases()
+        if case.rule == rule.id and case.fails
+        for violation in case.judge([rule])[0]
+        for finding in violation.findings
+    }
     assert sorted(demands(rule) - seen) == []
 
 
 @pytest.mark.parametrize("name", bases())
 def test_what_is_good_is_good_by_every_rule(name: str) -> None:
     it = resource({"of": name})
-    found = [text.message for rule in rules() for text in judge_resource(rule, it, {}, Ledger(), TODAY)]
-    assert found == []
+    run = a_run()
+    assert [text.message for rule in rules() for text in run.resource(rule, it)] == []
+    assert run.undecided == {}

@@ -1,11 +1,11 @@
-"""What a preview cannot know: judged property by property, said, and never taken for a pass."""
+"""What a preview cannot know: judged property by property, reported by resource, and never taken for a pass."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from case_files import TODAY, bases, merged, resource
+from case_files import a_run, bases, merged, resource
 from hypothesis import given
 from hypothesis import strategies as st
 from pulumi_policy import (
@@ -16,17 +16,16 @@ from pulumi_policy import (
     StackValidationArgs,
 )
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
-from tpuplane_policies.core.engine import judge_resource
-from tpuplane_policies.core.ledger import Ledger
 from tpuplane_policies.core.registry import rules
-from tpuplane_policies.core.values import UNKNOWN, Truth, Value
+from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
 from tpuplane_policies.pack import plain, policies, written
 
 pytestmark = pytest.mark.policies
 
 TENANT = "kueue.x-k8s.io/managed-namespace"
 KLEENE = {None: 0.5, True: 1.0, False: 0.0}
-truths = st.sampled_from([Truth(True), Truth(False), Truth(None, ("a",)), Truth(None, ("b",))])
+A, B = Value(UNKNOWN, "a"), Value(UNKNOWN, "b")
+truths = st.sampled_from([Truth(True), Truth(False), Truth(None, (A,)), Truth(None, (B,))])
 
 
 @given(truths, truths)
@@ -36,24 +35,39 @@ def test_truths_follow_kleene(one: Truth, other: Truth) -> None:
     assert KLEENE[(~one).holds] == 1 - KLEENE[one.holds]
     for it in (one & other, one | other):
         assert bool(it.unknown) == (it.holds is None)
-    with pytest.raises(TypeError):
-        bool(one)
+    if one.holds is None:
+        with pytest.raises(UndecidedError):
+            bool(one)
+    else:
+        assert bool(one) is one.holds
 
 
 def test_what_is_below_an_unknown_value_is_unknown() -> None:
-    value = Value({"a": UNKNOWN, "b": [{"c": UNKNOWN}, {"c": 1}]})
-    assert value["a.x.y"].one_of(1) == Truth(None, ("a",))
+    value = Value({"a": UNKNOWN, "b": [{"c": UNKNOWN}, {"c": 1}], "d": {"e": UNKNOWN}})
+    assert [it.path for it in value["a.x.y"].one_of(1).unknown] == ["a"]
     assert [it["c"].one_of(2).holds for it in value["b"].each()] == [None, False]
-    assert value["b"].test(bool) == Truth(None, ("b[0].c",))
+    assert [it.path for it in value["b"].test(bool).unknown] == ["b[0].c"]
+    for there in ("a", "d"):
+        assert value[there].is_set.holds is None
+    for needed in (value["a"].names, value["a"].get, value["d"].get):
+        with pytest.raises(UndecidedError):
+            needed()
 
 
 def test_an_unknown_property_leaves_the_others_standing() -> None:
     rule = next(it for it in rules() if it.id == "TPU003")
     pool = resource({"of": "scaled", "with": {"autoscaling": {"minNodeCount": "UNKNOWN", "maxNodeCount": 8}}})
-    ledger = Ledger()
-    found = judge_resource(rule, pool, {}, ledger, TODAY)
-    assert ["maxNodeCount is 8" in it.message for it in found] == [True]
-    assert list(ledger.records["TPU003"].undecided) == ["scaled: autoscaling.minNodeCount"]
+    run = a_run()
+    assert ["maxNodeCount is 8" in it.message for it in run.resource(rule, pool)] == [True]
+    assert run.undecided == {("TPU003", pool.urn): (pool, ("autoscaling.minNodeCount",))}
+
+
+def test_a_value_of_the_wrong_type_is_not_passed() -> None:
+    rule = next(it for it in rules() if it.id == "GKE026")
+    run = a_run()
+    assert run.resource(rule, resource({"of": "pool", "with": {"nodeCount": "four"}})) == []
+    [(_, (path,))] = run.undecided.values()
+    assert path.startswith("a value of the wrong type")
 
 
 def test_the_sdks_proxies_become_plain() -> None:
@@ -85,24 +99,19 @@ def judge_all(*all_props: dict[str, Any], config: dict[str, Any] | None = None) 
     said: dict[str, list[str]] = {}
     type_ = "gcp:container/nodePool:NodePool"
     made = policies()
+    made[0].gate.configure(config or {}, "test.json")
     for policy in made:
         if hasattr(policy, "has_validation"):
             for number, props in enumerate(all_props):
-                urn = f"urn:pulumi:s::p::{type_}::pool{number}"
-                args = ResourceValidationArgs(
-                    type_,
-                    unknown_checking_proxy(props),
-                    urn,
-                    f"pool{number}",
-                    OPTIONS,
-                    None,
-                    (config or {}).get(policy.name),
-                )
+                urn, name = f"urn:pulumi:s::p::{type_}::pool{number}", f"pool{number}"
+                args = ResourceValidationArgs(type_, unknown_checking_proxy(props), urn, name, OPTIONS, None, None)
                 policy.validate(args, lambda text, _urn=None, name=policy.name: said.setdefault(name, []).append(text))
     for policy in made:
-        if not hasattr(policy, "has_validation"):
-            args = StackValidationArgs([], (config or {}).get(policy.name))
-            policy.validate(args, lambda text, _urn=None, name=policy.name: said.setdefault(name, []).append(text))
+        if not hasattr(policy, "has_validation") and policy.name in policy.gate.run.rules:
+            args = StackValidationArgs([], None)
+            policy.validate(
+                args, lambda text, urn=None, name=policy.name: said.setdefault(name, []).append(f"{urn} {text}")
+            )
     return said
 
 
@@ -110,17 +119,24 @@ def pool(**changes: Any) -> dict[str, Any]:
     return merged(bases()["pool"]["props"], changes)
 
 
-def test_a_rule_that_never_decided_fails_the_gate() -> None:
-    said = judge_all(pool(placementPolicy=UNKNOWN_STRING_VALUE))
-    assert "TPU001" not in said
-    assert any("TPU001 could not decide anything" in text for text in said["REP006"])
-    assert any("placementPolicy" in text for text in said["REP008"])
-
-
-def test_a_rule_that_decided_elsewhere_does_not() -> None:
+def test_what_mandatory_rules_cannot_decide_fails_the_gate_by_resource() -> None:
     said = judge_all(pool(placementPolicy=UNKNOWN_STRING_VALUE), pool())
+    assert "TPU001" not in said
+    [only] = said["REP006"]
+    assert only.startswith(
+        "urn:pulumi:s::p::gcp:container/nodePool:NodePool::pool0 not known yet is what decides TPU001"
+    )
+    assert "TPU001 (placementPolicy)" in only
+    assert "REP008" not in said
+
+
+def test_what_advisory_rules_cannot_decide_is_told() -> None:
+    late = pool(nodeConfig={"bootDiskKmsKey": UNKNOWN_STRING_VALUE})
+    said = judge_all(late)
+    assert ["not known yet is what decides GKE018 of pool0" in text for text in said["REP008"]] == [True]
     assert "REP006" not in said
-    assert any(text.startswith("REP008 TPU001 cannot decide yet on pool0: placementPolicy") for text in said["REP008"])
+    assert "REP006" in judge_all(late, config={"GKE018": "mandatory"})
+    assert "REP006" not in judge_all(pool(placementPolicy=UNKNOWN_STRING_VALUE), config={"all": "advisory"})
 
 
 def test_a_known_mistake_is_found_beside_what_is_unknown() -> None:
@@ -128,12 +144,15 @@ def test_a_known_mistake_is_found_beside_what_is_unknown() -> None:
     assert "nodeCount is 3: a v6e 4x4 slice has 4 hosts" in said["TPU003"][0]
 
 
-def test_only_the_rules_named_mandatory_must_decide() -> None:
-    said = judge_all(pool(placementPolicy=UNKNOWN_STRING_VALUE), config={"REP006": {"mandatory": ["TPU005"]}})
-    assert "REP006" not in said
+def test_what_was_decided_elsewhere_is_exempted_by_resource() -> None:
+    exemption = {"resource": "pool0", "reason": "decided on the twin, run 4711", "until": "2999-01-01"}
+    config = {"REP006": {"exemptions": [exemption]}}
+    assert "REP006" not in judge_all(pool(placementPolicy=UNKNOWN_STRING_VALUE), config=config)
+    others = judge_all(pool(), pool(placementPolicy=UNKNOWN_STRING_VALUE), config=config)
+    assert len(others["REP006"]) == 1
 
 
-def test_every_pack_has_a_ledger_of_its_own() -> None:
+def test_every_pack_has_a_run_of_its_own() -> None:
     judge_all(pool(placementPolicy=UNKNOWN_STRING_VALUE))
     assert judge_all(pool()) == {}
 
@@ -141,6 +160,7 @@ def test_every_pack_has_a_ledger_of_its_own() -> None:
 def test_a_stack_is_judged_as_it_is_written_where_a_provider_says_nothing_yet() -> None:
     """The outputs of what an unconfigured provider would make are empty, and a rule must not pass them unread."""
     made = {policy.name: policy for policy in policies()}
+    made["KQ007"].gate.configure({}, "test.json")
     queue = bases()["queue"]
     urn, type_ = f"urn:pulumi:s::p::{queue['type']}::queue", queue["type"]
     props = merged(queue["props"], {"metadata": {"namespace": None}})
@@ -151,5 +171,5 @@ def test_a_stack_is_judged_as_it_is_written_where_a_provider_says_nothing_yet() 
         args = ResourceValidationArgs(kind, unknown_checking_proxy(inputs), at, "it", OPTIONS, None, None)
         made["KQ007"].validate(args, lambda text, _urn=None: said.append(text))
         outputs.append(PolicyResource(kind, unknown_checking_proxy({}), at, "it", OPTIONS, None, None, [], {}))
-    made["KQ006-stack"].validate(StackValidationArgs(outputs, None), lambda text, _urn=None: said.append(text))
+    made["KQ009"].validate(StackValidationArgs(outputs, None), lambda text, _urn=None: said.append(text))
     assert ["no LocalQueue in this namespace" in text for text in said] == [True]

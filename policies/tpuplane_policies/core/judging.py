@@ -1,11 +1,9 @@
-"""How a rule comes to its judgement, and what an exemption changes."""
+"""How a rule comes to its judgement: one demand after the other, each settled or left undecided."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date
-from fnmatch import fnmatchcase
 from typing import Any
 
 from tpuplane_policies.core.plans import Plan
@@ -21,11 +19,12 @@ class Demand:
 
     truth: Truth
     at: Value
+    """The property at fault, or all properties of a resource, or NOWHERE for the stack itself."""
     wrong: str
-    resource: Resource | None = None
-    """The resource at fault, for a rule that sees the whole stack; None: the stack itself."""
     like: tuple[str, ...] = ()
     """Checks of checkov and trivy that judge just this."""
+    remedy: str = ""
+    """What to do, where that is something else than the rule's own remedy."""
 
 
 Demands = Iterable[Demand]
@@ -38,9 +37,9 @@ Repairs = Iterable[Repair]
 ResourceRepair = Callable[[Resource, Options], Repairs]
 
 
-def demand(truth: Truth | bool, at: Value, wrong: str, resource: Resource | None = None, like: str = "") -> Demand:
+def demand(truth: Truth | bool, at: Value, wrong: str, *, like: str = "", remedy: str = "") -> Demand:
     """Ask for something to be so. `like`: ids of checkov's and trivy's checks that ask for the same, by spaces."""
-    return Demand(truth if isinstance(truth, Truth) else Truth(truth), at, wrong, resource, tuple(like.split()))
+    return Demand(truth if isinstance(truth, Truth) else Truth(truth), at, wrong, tuple(like.split()), remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +52,22 @@ class Finding:
     """Line of the check that found it: tests hold every check to account."""
     like: tuple[str, ...] = ()
     """Checks of checkov and trivy that find it too."""
+    remedy: str = ""
+    path: str = ""
+    """The property at fault."""
 
 
 @dataclass(slots=True)
 class Judgement:
-    """What came of a rule on one resource, or on a stack."""
+    """What came of a check on one resource, a stack or a plan."""
 
     findings: list[Finding] = field(default_factory=list)
-    undecided: list[str] = field(default_factory=list)
+    undecided: list[Value] = field(default_factory=list)
     """Properties that must be known first."""
-    decided: int = 0
-    """Demands that were settled, either way; at least 1 where nothing was left open."""
 
 
 def judge(check: Callable[..., Demands], subject: Resource | Stack | Plan, options: Options) -> Judgement:
-    """Hold one check against a resource, a stack or a plan. What is unknown leaves the rest of the check standing."""
+    """Hold one check against a resource, a stack or a plan. What is unknown leaves the demands before it standing."""
     judgement = Judgement()
     own = subject if isinstance(subject, Resource) else None
     demands: Any = check(subject, options)
@@ -75,53 +75,13 @@ def judge(check: Callable[..., Demands], subject: Resource | Stack | Plan, optio
         for it in demands:
             if it.truth.holds is None:
                 judgement.undecided.extend(it.truth.unknown)
-                continue
-            judgement.decided += 1
-            if not it.truth.holds:
-                judgement.findings.append(Finding(_text(it), it.resource or own, demands.gi_frame.f_lineno, it.like))
+            elif not it.truth.holds and not (own and own.is_patch and it.at.raw is None):
+                where, line = it.at.resource or own, demands.gi_frame.f_lineno
+                text = it.at.told + it.wrong
+                judgement.findings.append(Finding(text, where, line, it.like, it.remedy, it.at.path))
     except UndecidedError as error:
-        judgement.undecided.extend(error.paths)
-    if not judgement.undecided and not judgement.decided:
-        judgement.decided = 1
+        judgement.undecided.extend(error.unknown)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        # A value of another type than the property's: its provider will reject it, and no rule passes it.
+        judgement.undecided.append(Value(UNKNOWN, f"a value of the wrong type: {error}", own))
     return judgement
-
-
-def _text(it: Demand) -> str:
-    if not it.at.path:
-        return it.wrong
-    if it.at.raw is None:
-        return f"{it.at.path} is not set: {it.wrong}"
-    if it.at.raw is UNKNOWN or isinstance(it.at.raw, dict):
-        return f"{it.at.path}: {it.wrong}"
-    return f"{it.at.path} is {_shown(it.at.raw)}: {it.wrong}"
-
-
-def _shown(raw: Any) -> str:
-    if isinstance(raw, bool):
-        return str(raw).lower()
-    if isinstance(raw, float) and raw.is_integer():
-        return str(int(raw))
-    return repr(raw)
-
-
-def exempted(finding: Finding, exemptions: Iterable[Mapping[str, Any]], today: date) -> tuple[bool, str]:
-    """Whether an exemption covers a finding; if one would but does not count, why."""
-    name = finding.resource.name if finding.resource else ""
-    urn = finding.resource.urn if finding.resource else ""
-    note = ""
-    for exemption in exemptions:
-        pattern = str(exemption.get("resource", ""))
-        if not (fnmatchcase(name, pattern) or (urn and fnmatchcase(urn, pattern))):
-            continue
-        try:
-            until = date.fromisoformat(str(exemption.get("until")))
-        except ValueError:
-            note = f"its exemption does not count: until is {exemption.get('until')!r}, not a date as 2027-01-31"
-            continue
-        if not str(exemption.get("reason", "")).strip():
-            note = "its exemption does not count: it gives no reason"
-        elif until < today:
-            note = f"its exemption ended on {until}"
-        else:
-            return True, ""
-    return False, note

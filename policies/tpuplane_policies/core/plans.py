@@ -17,20 +17,14 @@ class Step:
 
     op: str
     """`create`, `update`, `replace`, `delete`, `same` …, as the engine calls it."""
-    old: Resource | None
-    new: Resource | None
+    resource: Resource
+    """The resource as it will be, or as it was."""
+    before: Resource
+    """The resource as it is, or as it will be."""
     options: Mapping[str, Any]
     """The new state as the engine keeps it: `deletedWith`, `retainOnDelete`, `protect` …"""
     fields: tuple[str, ...]
     """The properties that force the replacement, or that differ."""
-
-    @property
-    def resource(self) -> Resource:
-        """The resource as it will be, or as it was."""
-        resource = self.new or self.old
-        if resource is None:
-            raise ValueError("a step of a plan has neither an old nor a new state")
-        return resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +32,13 @@ class Plan:
     """All steps of a preview."""
 
     steps: tuple[Step, ...]
+    left_out: int = 0
+    """Resources that stay as they are and that the preview does not show: it was made without `--show-sames`."""
+
+    @property
+    def stack(self) -> str:
+        """The name of the stack, by the URNs; empty where the plan has no step."""
+        return next((step.resource.urn.split(":")[2] for step in self.steps), "")
 
     @classmethod
     def parse(cls, text: str) -> Plan:
@@ -49,26 +50,27 @@ class Plan:
         """
         try:
             document = json.loads(text)
-            return cls(tuple(_step(step) for step in document["steps"]))
-        except (KeyError, TypeError, json.JSONDecodeError) as error:
+            steps = tuple(_step(step) for step in document["steps"])
+            same = (document.get("changeSummary") or {}).get("same", 0)
+            return cls(steps, max(0, int(same) - sum(step.op == "same" for step in steps)))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not the output of `pulumi preview --json`: {error!r}") from None
 
 
 def _step(step: Mapping[str, Any]) -> Step:
     detailed = step.get("detailedDiff") or {}
     forcing = [path for path, diff in detailed.items() if str(diff.get("kind", "")).endswith("-replace")]
+    new, old = step.get("newState"), step.get("oldState")
     return Step(
         op=step["op"],
-        old=_resource(step.get("oldState")),
-        new=_resource(step.get("newState")),
-        options=step.get("newState") or step.get("oldState") or {},
+        resource=_resource(new or old),
+        before=_resource(old or new),
+        options=new or old,
         fields=tuple(forcing or step.get("replaceReasons") or step.get("diffReasons") or ()),
     )
 
 
-def _resource(state: Mapping[str, Any] | None) -> Resource | None:
-    if state is None:
-        return None
+def _resource(state: Mapping[str, Any]) -> Resource:
     inputs = _known(state.get("inputs") or {})
     return Resource(
         type=state["type"],

@@ -8,16 +8,18 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from pkgutil import iter_modules
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 import yaml
 
 from tpuplane_policies.core.judging import PlanCheck, ResourceCheck, ResourceRepair, StackCheck
 
 GROUPS = ("gke", "tpu", "queueing", "workload", "project", "change")
-"""Files of `data`, in the order in which the pack runs their rules: "change" reads what the others came to."""
+"""Files of `data`, in the order in which the pack runs their rules: "change" says what the others could not decide."""
 
 Level = Literal["advisory", "mandatory", "disabled"]
+BLOCKING = ("mandatory", "remediate")
+"""Levels whose violations fail a gate: what remediation could not put right does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +38,16 @@ class Rule:
     group: str
     title: str
     severity: Literal["low", "medium", "high", "critical"]
-    level: Level
     why: str
     remedy: str
+    level: Level = "mandatory"
     checkov: tuple[str, ...] = ()
     trivy: tuple[str, ...] = ()
     cis: tuple[str, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """The stack file's fields by the properties that our components make of them, for the remedy."""
+    about: Literal["", "mandatory", "advisory"] = ""
+    """A rule about the run itself: what rules of this level could not decide."""
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """JSON schemas of what a stack may set, each with its default."""
     checks: tuple[Check, ...] = ()
@@ -57,50 +63,37 @@ class Rule:
         return {name: schema.get("default") for name, schema in self.options.items()}
 
 
-_CHECKS: dict[str, list[Check]] = {}
-_STACK_CHECKS: dict[str, list[Check]] = {}
-_PLAN_CHECKS: dict[str, list[Check]] = {}
-_REPAIRS: dict[str, list[Check]] = {}
+_F = TypeVar("_F", bound=Callable[..., Any])
+_WRITTEN: dict[str, dict[str, list[Check]]] = {}
+_KINDS = ("checks", "stack_checks", "plan_checks", "repairs")
+
+
+def _register(kind: str, rule_id: str, *types: str) -> Callable[[_F], _F]:
+    def register(function: _F) -> _F:
+        _WRITTEN.setdefault(rule_id, {}).setdefault(kind, []).append(Check(function, types))
+        return function
+
+    return register
 
 
 def resource_rule(rule_id: str, *types: str) -> Callable[[ResourceCheck], ResourceCheck]:
     """Make a function a check of a rule, for resources of these types, one at a time."""
-
-    def register(function: ResourceCheck) -> ResourceCheck:
-        _CHECKS.setdefault(rule_id, []).append(Check(function, types))
-        return function
-
-    return register
+    return _register("checks", rule_id, *types)
 
 
 def stack_rule(rule_id: str) -> Callable[[StackCheck], StackCheck]:
     """Make a function a check of a rule, for all resources of a stack at once."""
-
-    def register(function: StackCheck) -> StackCheck:
-        _STACK_CHECKS.setdefault(rule_id, []).append(Check(function, ()))
-        return function
-
-    return register
+    return _register("stack_checks", rule_id)
 
 
 def plan_rule(rule_id: str) -> Callable[[PlanCheck], PlanCheck]:
     """Make a function a check of a rule, for a plan: what `pulumi preview --json` says."""
-
-    def register(function: PlanCheck) -> PlanCheck:
-        _PLAN_CHECKS.setdefault(rule_id, []).append(Check(function, ()))
-        return function
-
-    return register
+    return _register("plan_checks", rule_id)
 
 
 def repair_rule(rule_id: str, *types: str) -> Callable[[ResourceRepair], ResourceRepair]:
     """Make a function put resources of these types right, where that changes nothing that runs."""
-
-    def register(function: ResourceRepair) -> ResourceRepair:
-        _REPAIRS.setdefault(rule_id, []).append(Check(function, types))
-        return function
-
-    return register
+    return _register("repairs", rule_id, *types)
 
 
 @cache
@@ -108,13 +101,16 @@ def rules() -> tuple[Rule, ...]:
     """Every rule.
 
     Raises:
-        ValueError: if a rule is described and not written, or written and not described: a mistake in the pack.
+        ValueError: if a rule is described and not written, or written and not described, or judges resources and
+            stacks, which would be two policies: a mistake in the pack.
 
     """
     for module in iter_modules(import_module("tpuplane_policies.rules").__path__):
         import_module(f"tpuplane_policies.rules.{module.name}")
     found = tuple(_rule(group, rule_id, text) for group in GROUPS for rule_id, text in _described(group).items())
-    odd = {*_CHECKS, *_STACK_CHECKS, *_PLAN_CHECKS, *_REPAIRS} ^ {rule.id for rule in found}
+    if mixed := [rule.id for rule in found if bool(rule.checks) + bool(rule.stack_checks) + bool(rule.plan_checks) > 1]:
+        raise ValueError(f"rules that judge more than one kind of thing: {', '.join(mixed)}")
+    odd = {*_WRITTEN} ^ {rule.id for rule in found if not rule.about}
     if odd:
         raise ValueError(f"rules that are only described or only written: {', '.join(sorted(odd))}")
     return found
@@ -126,19 +122,10 @@ def _described(group: str) -> dict[str, dict[str, Any]]:
 
 
 def _rule(group: str, rule_id: str, text: Mapping[str, Any]) -> Rule:
-    lists = {name: tuple(text.get(name, ())) for name in ("checkov", "trivy", "cis")}
+    written = _WRITTEN.get(rule_id, {})
     return Rule(
         id=rule_id,
         group=group,
-        title=text["title"],
-        severity=text["severity"],
-        level=text.get("level", "mandatory"),
-        why=text["why"],
-        remedy=text["remedy"],
-        options=text.get("options", {}),
-        checks=tuple(_CHECKS.get(rule_id, ())),
-        stack_checks=tuple(_STACK_CHECKS.get(rule_id, ())),
-        plan_checks=tuple(_PLAN_CHECKS.get(rule_id, ())),
-        repairs=tuple(_REPAIRS.get(rule_id, ())),
-        **lists,
+        **{name: tuple(it) if isinstance(it, list) else it for name, it in text.items()},
+        **{kind: tuple(written.get(kind, ())) for kind in _KINDS},
     )

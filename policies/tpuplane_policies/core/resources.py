@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
-from tpuplane_policies.core.values import Value
+from tpuplane_policies.core.values import UNKNOWN, Value
 
 CLUSTER: Final = "gcp:container/cluster:Cluster"
 POOL: Final = "gcp:container/nodePool:NodePool"
@@ -21,7 +21,7 @@ class Resource:
     type: str
     name: str
     urn: str
-    load: Callable[[], Mapping[str, Any]]
+    load: Callable[[], Any]
     """Plain properties, with UNKNOWN in the place of what is not known yet."""
     protect: bool = False
     delete_before_replace: bool | None = None
@@ -32,7 +32,12 @@ class Resource:
     @cached_property
     def props(self) -> Value:
         """All properties."""
-        return Value(self.load(), self.path)
+        return Value(self.load(), self.path, self)
+
+    @property
+    def is_patch(self) -> bool:
+        """Whether it is laid over an object that is there: what it does not set stays as it is."""
+        return self.type.startswith("kubernetes:") and self.type.endswith("Patch")
 
     def __getitem__(self, dotted: str) -> Value:
         return self.props[dotted]
@@ -52,9 +57,13 @@ def _pools_of(cluster: Resource) -> tuple[Resource, ...]:
     # What a pool has from its cluster. Resource options are the cluster's: it is one resource to Pulumi.
     given = {"cluster": cluster["name"].raw, "location": cluster["location"].raw, "project": cluster["project"].raw}
     return tuple(
-        replace(cluster, type=POOL, load=lambda raw=pool.raw: {**given, **raw}, path=pool.path)
+        replace(
+            cluster,
+            type=POOL,
+            load=lambda raw=pool.raw: {**given, **raw} if isinstance(raw, Mapping) else UNKNOWN,
+            path=pool.path,
+        )
         for pool in cluster["nodePools"].each()
-        if isinstance(pool.raw, Mapping)
     )
 
 

@@ -1,4 +1,8 @@
-"""Property values of a resource, any of which may not be known before the resource exists."""
+"""Property values of a resource, any of which may not be known before the resource exists.
+
+Nothing here takes an unknown value for a known one. A question about it is answered by a Truth that is not known yet;
+to act on such a Truth, or to take the value itself, raises UndecidedError, which leaves the resource undecided.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +33,23 @@ SENTINELS: Final = {
 
 
 class UndecidedError(Exception):
-    """A rule needs a value that is not known yet."""
+    """A rule needs values that are not known yet."""
 
-    def __init__(self, *paths: str) -> None:
-        super().__init__(", ".join(paths))
-        self.paths = paths
+    def __init__(self, *unknown: Value) -> None:
+        super().__init__(", ".join(it.path for it in unknown))
+        self.unknown = unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Yes, no, or not known yet (`holds` is None), by Kleene's logic: one known "no" settles an "and"."""
+    """Yes, no, or not known yet, by Kleene's logic: one known "no" settles an "and".
+
+    Combine with `&`, `|` and `~`. In an `if`, one that is not known yet raises UndecidedError.
+    """
 
     holds: bool | None
-    unknown: tuple[str, ...] = ()
+    """None: not known yet. Only for the wording of a finding, never for its judgement."""
+    unknown: tuple[Value, ...] = ()
     """The properties that would have to be known."""
 
     def __and__(self, other: Truth) -> Truth:
@@ -50,23 +58,26 @@ class Truth:
         return Truth(None, self.unknown + other.unknown) if None in (self.holds, other.holds) else Truth(True)
 
     def __or__(self, other: Truth) -> Truth:
-        if self.holds or other.holds:
-            return Truth(True)
-        return Truth(None, self.unknown + other.unknown) if None in (self.holds, other.holds) else Truth(False)
+        return ~(~self & ~other)
 
     def __invert__(self) -> Truth:
         return self if self.holds is None else Truth(not self.holds)
 
     def __bool__(self) -> bool:
-        raise TypeError("a Truth may be unknown: combine it with &, | and ~, or read .holds")
+        if self.holds is None:
+            raise UndecidedError(*self.unknown)
+        return self.holds
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Value:
     """One property, with the path that a message names. What is not set is None."""
 
     raw: Any
+    """The plain value. It may be UNKNOWN, so rules never look at it: they ask."""
     path: str = ""
+    resource: Any = None
+    """The resource whose property it is; None: the stack's."""
 
     def __getitem__(self, dotted: str) -> Value:
         """The property below, such as `nodeConfig.machineType`; below an unknown one, all is unknown."""
@@ -80,15 +91,41 @@ class Value:
         if self.raw is UNKNOWN:
             return self
         path = f"{self.path}.{key}" if self.path else key
-        return Value(self.raw.get(key) if isinstance(self.raw, Mapping) else None, path)
+        return Value(self.raw.get(key) if isinstance(self.raw, Mapping) else None, path, self.resource)
+
+    def names(self) -> tuple[str, ...]:
+        """The keys of a mapping.
+
+        Raises:
+            UndecidedError: if the mapping is not known yet.
+
+        """
+        if self.raw is UNKNOWN:
+            raise UndecidedError(self)
+        return tuple(self.raw) if isinstance(self.raw, Mapping) else ()
 
     def each(self) -> Iterator[Value]:
-        """The elements of a list; of an unknown list, one unknown element."""
-        if self.raw is UNKNOWN:
-            yield self
-        elif isinstance(self.raw, Sequence) and not isinstance(self.raw, str):
+        """The elements of a list; of an unknown list, one unknown element. What is no list stands for a list of it."""
+        if self.is_list:
             for index, element in enumerate(self.raw):
-                yield Value(element, f"{self.path}[{index}]")
+                yield Value(element, f"{self.path}[{index}]", self.resource)
+        elif self.raw is not None:
+            yield self
+
+    def below(self) -> Iterator[Value]:
+        """Whatever is directly in a mapping or a list; of a plain or unknown value, nothing."""
+        yield from (self.child(key) for key in self.raw) if isinstance(self.raw, Mapping) else ()
+        yield from self.each() if self.is_list else ()
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a list, whose elements may be unknown."""
+        return isinstance(self.raw, Sequence) and not isinstance(self.raw, str)
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing of it is known yet."""
+        return self.raw is UNKNOWN
 
     def get(self, default: Any = None) -> Any:
         """The plain value, or `default` where it is not set.
@@ -97,7 +134,7 @@ class Value:
             UndecidedError: if it, or anything in it, is not known yet.
 
         """
-        missing = tuple(_unknown_in(self.raw, self.path))
+        missing = tuple(self._unknown())
         if missing:
             raise UndecidedError(*missing)
         return default if self.raw is None else self.raw
@@ -107,17 +144,17 @@ class Value:
         try:
             return Truth(bool(predicate(self.get())))
         except UndecidedError as error:
-            return Truth(None, error.paths)
+            return Truth(None, error.unknown)
 
     def one_of(self, *allowed: Any) -> Truth:
         """Whether the value is one of these; None stands for "not set"."""
         return self.test(lambda it: it in allowed)
 
-    def contains(self, element: Any) -> Truth:
-        """Whether a list (of which some elements may be unknown) has this element."""
+    def contains(self, *elements: Any) -> Truth:
+        """Whether a list (of which some elements may be unknown) has one of these elements."""
         found = Truth(False)
         for item in self.each():
-            found |= item.one_of(element)
+            found |= item.one_of(*elements)
         return found
 
     @property
@@ -126,17 +163,43 @@ class Value:
         return self.one_of(True, "true")
 
     @property
+    def is_false(self) -> Truth:
+        """Whether it is set and false."""
+        return self.test(lambda it: it is False or it == "false")
+
+    @property
     def is_set(self) -> Truth:
-        """Whether it is there and not empty. Something that is not known yet is there."""
-        return Truth(self.raw is UNKNOWN or self.raw not in (None, "", [], {}))
+        """Whether it is there and not empty. A mapping of which nothing is known yet may become empty."""
+        parts = tuple(self.below())
+        if self.raw is UNKNOWN or (parts and all(part.raw is UNKNOWN for part in parts)):
+            return Truth(None, parts or (self,))
+        return Truth(self.raw not in (None, "", [], {}))
+
+    @property
+    def told(self) -> str:
+        """The path and what is there, as a finding begins; empty for a whole resource or stack."""
+        if not self.path:
+            return ""
+        if self.raw is None:
+            return f"{self.path} is not set: "
+        if self.raw is UNKNOWN or isinstance(self.raw, Mapping):
+            return f"{self.path}: "
+        return f"{self.path} is {_shown(self.raw)}: "
+
+    def _unknown(self) -> Iterator[Value]:
+        if self.raw is UNKNOWN:
+            yield self
+        for part in self.below():
+            yield from part._unknown()
 
 
-def _unknown_in(raw: Any, path: str) -> Iterator[str]:
-    if raw is UNKNOWN:
-        yield path
-    elif isinstance(raw, Mapping):
-        for key, value in raw.items():
-            yield from _unknown_in(value, f"{path}.{key}" if path else str(key))
-    elif isinstance(raw, Sequence) and not isinstance(raw, str):
-        for index, value in enumerate(raw):
-            yield from _unknown_in(value, f"{path}[{index}]")
+NOWHERE: Final = Value(None)
+"""For a demand on no single property and no single resource."""
+
+
+def _shown(raw: Any) -> str:
+    if isinstance(raw, bool):
+        return str(raw).lower()
+    if isinstance(raw, float) and raw.is_integer():
+        return str(int(raw))
+    return repr(raw)

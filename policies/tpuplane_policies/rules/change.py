@@ -1,4 +1,4 @@
-"""What a change may do to what runs, and that the gate saw enough to judge."""
+"""What a change may do to what runs. What the gate could not decide is `core.run`'s to say."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator
 
 from tpuplane_policies.core.judging import Demands, Options, demand
-from tpuplane_policies.core.ledger import Ledger
 from tpuplane_policies.core.plans import Plan, Step
-from tpuplane_policies.core.registry import plan_rule, resource_rule, rules, stack_rule
-from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack, matches
-from tpuplane_policies.core.values import Truth, Value
+from tpuplane_policies.core.registry import plan_rule, resource_rule
+from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, matches
+from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
 from tpuplane_policies.rules.gpus import gpus_per_node
 from tpuplane_policies.rules.kinds import CRD, K8S_PROVIDER
 from tpuplane_policies.rules.pools import node_range, tpu_hosts
 
 REPLACING = ("replace", "create-replacement", "delete-replaced")
+REMOVING = ("delete", "delete-replaced", "discard", "discard-replaced", "remove-pending-replace")
 NAMED = (CLUSTER, POOL, r"gcp:compute/(network|subnetwork|router|resourcePolicy):.*", r"gcp:serviceaccount/account:.*")
 NAME_FIELD = {"gcp:serviceaccount/account:Account": "accountId"}
 
@@ -33,22 +33,20 @@ def _replaced(plan: Plan, kind: str) -> Iterator[Step]:
 def no_cluster_is_replaced(plan: Plan, options: Options) -> Demands:
     """A replaced cluster takes everything in it along."""
     for step in _replaced(plan, CLUSTER):
-        pools = [it for it in _replaced(plan, POOL) if it.resource["cluster"].raw == step.resource["name"].raw]
-        text = f"the plan replaces this cluster for {', '.join(step.fields) or 'a dependency'}, and {len(pools)} pools"
-        approved = step.resource.name in options["approved"]
-        yield demand(approved, Value(None), f"{text}; all that runs in it ends", step.resource)
+        pools = sum(1 for _ in _replaced(plan, POOL))
+        text = f"the plan replaces this cluster for {', '.join(step.fields) or 'a dependency'}"
+        yield demand(False, step.resource.props, f"{text}, and {pools} pools in all; everything in it ends")
 
 
 @plan_rule("REP002")
 def replaced_pools_are_approved(plan: Plan, options: Options) -> Demands:
     """A replaced pool ends what runs on its nodes, and they may not come back."""
     for step in _replaced(plan, POOL):
-        pool = step.old or step.resource
         text = (
-            f"the plan replaces this pool for {', '.join(step.fields) or 'a dependency'}: {_lost(pool)} go, "
-            f"for {options['minutes']:g} minutes at least and until Google has them again"
+            f"the plan replaces this pool for {', '.join(step.fields) or 'a dependency'}: {_lost(step.before)} are "
+            f"away for {options['minutes']:g} minutes at least, and until Google has them again"
         )
-        yield demand(step.resource.name in options["approved"], Value(None), text, step.resource)
+        yield demand(False, step.resource.props, text)
 
 
 def _lost(pool: Resource) -> str:
@@ -69,50 +67,29 @@ def the_provider_knows_its_cluster(provider: Resource, options: Options) -> Dema
 @plan_rule("REP004")
 def objects_go_with_their_cluster(plan: Plan, options: Options) -> Demands:
     """Only where the stack has the cluster: objects of another stack's cluster have nothing to go with."""
-    if not any(step.resource.type == "gcp:container/cluster:Cluster" for step in plan.steps):
-        return
+    kept = [step for step in plan.steps if step.op not in REMOVING]
+    if plan.left_out or any(step.resource.type == CLUSTER for step in kept):
+        for step in kept:
+            if step.resource.type.startswith("kubernetes:") and step.options.get("custom", True):
+                yield demand(bool(step.options.get("deletedWith")), step.resource.props, "has no deletedWith")
+    _whole(plan)
+
+
+@plan_rule("REP005")
+def crds_are_kept(plan: Plan, options: Options) -> Demands:
+    """Deleting a definition deletes every object of its kind: it is kept, or Pulumi is not allowed to delete it."""
     for step in plan.steps:
-        if step.new and step.new.type.startswith("kubernetes:") and step.options.get("custom", True):
-            yield demand(bool(step.options.get("deletedWith")), Value(None), "has no deletedWith", step.new)
+        if step.op not in REMOVING and matches((CRD,), step.resource.type):
+            kept = bool(step.options.get("retainOnDelete") or step.options.get("protect"))
+            yield demand(kept, step.resource.props, "would be deleted with its stack or its component")
+    _whole(plan)
 
 
-@resource_rule("REP005", CRD)
-def crds_are_protected(crd: Resource, options: Options) -> Demands:
-    """Deleting a definition deletes every object of its kind."""
-    yield demand(crd.protect, crd["metadata.name"], "this definition is not protected")
-
-
-def report_undecided(ledger: Ledger) -> None:
-    """Tell the rules below which ledger is theirs: one for each pack that is served."""
-    _current[:] = [ledger]
-
-
-_current: list[Ledger] = []
-
-
-@stack_rule("REP006")
-def the_gate_was_not_blind(stack: Stack, options: Options) -> Demands:
-    """Every rule that counts, and that had something to judge, came to decide at least once."""
-    counting = options["mandatory"] or [rule.id for rule in rules() if rule.level == "mandatory"]
-    for ledger in _current:
-        for rule in counting:
-            record = ledger.records.get(rule)
-            if record is not None:
-                text = f"{rule} could not decide anything: not known yet are {_first(record.undecided)}"
-                yield demand(record.decided > 0, Value(None), text)
-
-
-@stack_rule("REP008")
-def what_is_still_open(stack: Stack, options: Options) -> Demands:
-    """One line for each rule that has properties left to judge."""
-    for ledger in _current:
-        for rule, record in ledger.records.items():
-            yield demand(not record.undecided, Value(None), f"{rule} cannot decide yet on {_first(record.undecided)}")
-
-
-def _first(undecided: dict[str, None], count: int = 4) -> str:
-    shown = list(undecided)[:count]
-    return "; ".join(shown) + (f" and {len(undecided) - count} more" if len(undecided) > count else "")
+def _whole(plan: Plan) -> None:
+    """What the plan does not show is not decided."""
+    if plan.left_out:
+        shown = f"{plan.left_out} resources that the plan leaves out: make it with --show-sames"
+        raise UndecidedError(Value(UNKNOWN, shown))
 
 
 @resource_rule("REP007", *NAMED)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from ipaddress import ip_network
 from typing import Any
 
 from tpuplane.tpu import GkeVersion, SliceError
@@ -12,15 +11,15 @@ from tpuplane.tpu import GkeVersion, SliceError
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule, stack_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
-from tpuplane_policies.core.values import Truth, Value
-from tpuplane_policies.rules.gke_nodes import exposes_metadata, hides_metadata
-from tpuplane_policies.rules.kinds import PROXIES, SERVICE, SUBNETWORK, WORKLOAD
+from tpuplane_policies.core.values import NOWHERE, Truth, Value
+from tpuplane_policies.rules.gke_nodes import exposes_metadata, hides_metadata, like_metadata
+from tpuplane_policies.rules.kinds import COUNTED, PROXIES, SERVICE, SUBNETWORK
 from tpuplane_policies.rules.pods import pod_count
-from tpuplane_policies.rules.pools import node_range
+from tpuplane_policies.rules.pools import cluster_of, node_range
+from tpuplane_policies.rules.project import is_world
 
 MAX_NODES = 15_000  # google/gke-policy-automation, scalability/nodes_per_cluster.rego
 MAX_PODS, MAX_SERVICES = 200_000, 10_000  # the same, scalability/{pods,services}_per_cluster.rego
-LARGEST_NETWORK = 8  # bits of prefix: nobody has a network of his own that is larger than a /8
 ENFORCING = (
     "PROJECT_SINGLETON_POLICY_ENFORCE",
     "POLICY_BINDINGS",
@@ -35,7 +34,7 @@ def nodes_are_private(cluster: Resource, options: Options) -> Demands:
     block = cluster["privateClusterConfig"]
     at = block["enablePrivateNodes"]
     # checkov is content with a block that says nothing; nodes are public then.
-    like = "GCP-0059 CKV_GCP_25 CKV_GCP_64" if block.raw is None else "GCP-0059"
+    like = "GCP-0059 CKV_GCP_25 CKV_GCP_64" if block.one_of(None).holds else "GCP-0059"
     yield demand(at.is_true, at, "nodes have public addresses", like=like)
 
 
@@ -54,7 +53,7 @@ def the_control_plane_is_not_public(cluster: Resource, options: Options) -> Dema
     unsaid = Truth(not options["privateEndpoint"]) & at.one_of(None)
     yield demand(off | unsaid, at, "the control plane has a public address")
     for at in _networks(cluster):
-        yield demand(~at.test(_is_world), at, "the control plane is the whole internet's", like="CKV_GCP_18 GCP-0053")
+        yield demand(~at.test(is_world), at, "the control plane is the whole internet's", like="CKV_GCP_18 GCP-0053")
 
 
 @resource_rule("GKE003", CLUSTER)
@@ -65,20 +64,11 @@ def only_named_networks_reach_it(cluster: Resource, options: Options) -> Demands
     there = block.test(lambda it: it is not None) | no_address
     yield demand(there, block, "every network reaches the control plane", like="CKV_GCP_20 GCP-0061")
     for at in _networks(cluster):
-        yield demand(~at.test(_is_world), at, "the whole internet reaches the control plane")
+        yield demand(~at.test(is_world), at, "the whole internet reaches the control plane")
 
 
 def _networks(cluster: Resource) -> Iterator[Value]:
     return (allowed["cidrBlock"] for allowed in cluster["masterAuthorizedNetworksConfig.cidrBlocks"].each())
-
-
-def _is_world(network: Any) -> bool:
-    """Whether it is larger than anybody's own network: 0.0.0.0/0, and 0.0.0.0/1 as well."""
-    try:
-        parsed = ip_network(str(network), strict=False)
-    except ValueError:
-        return False
-    return parsed.prefixlen < LARGEST_NETWORK
 
 
 @resource_rule("GKE004", CLUSTER)
@@ -86,7 +76,7 @@ def workloads_have_identities(cluster: Resource, options: Options) -> Demands:
     """Workload Identity; Autopilot always has it, and GKE takes GKE_METADATA only where it is on."""
     at, mode = cluster["workloadIdentityConfig.workloadPool"], cluster["nodeConfig.workloadMetadataConfig"]
     on = at.is_set | cluster["enableAutopilot"].is_true | hides_metadata(mode)
-    yield demand(on, at, "pods share the identity of their node", like="CKV_GCP_69")
+    yield demand(on, at, "pods share the identity of their node", like=like_metadata(cluster["nodeConfig"]))
     hidden = ~exposes_metadata(mode)
     yield demand(hidden, mode["mode"], "pods could take the node's identity", like="CKV_GCP_69 GCP-0057")
 
@@ -114,7 +104,8 @@ def versions_come_from_a_channel(cluster: Resource, options: Options) -> Demands
     """A release channel; no alpha features, which end after 30 days."""
     at = cluster["releaseChannel.channel"]
     channel = at.one_of("RAPID", "REGULAR", "STABLE", "EXTENDED")
-    yield demand(channel, at, "nobody upgrades this cluster in time", like="CKV_GCP_70")
+    like = "" if at.is_set.holds else "CKV_GCP_70"
+    yield demand(channel, at, "nobody upgrades this cluster in time", like=like)
     at = cluster["enableKubernetesAlpha"]
     yield demand(~at.is_true, at, "an alpha cluster is deleted after 30 days", like="CKV2_GCP_19")
 
@@ -152,7 +143,8 @@ def traffic_is_recorded(subnetwork: Resource, options: Options) -> Demands:
     at = subnetwork["logConfig"]
     proxies = subnetwork["purpose"].one_of(*PROXIES)
     text = "nobody can say afterwards who talked to whom"
-    yield demand(proxies | at.is_set, at, text, like="CKV_GCP_26 GCP-0076")
+    remedy = "set logConfig on the subnetwork"
+    yield demand(proxies | at.is_set, at, text, like="CKV_GCP_26 GCP-0076", remedy=remedy)
 
 
 @resource_rule("GKE016", CLUSTER)
@@ -197,7 +189,7 @@ def the_cluster_is_not_deleted_by_mistake(cluster: Resource, options: Options) -
     """Twice: Google refuses the deletion, and Pulumi refuses it already in the preview."""
     at = cluster["deletionProtection"]
     yield demand(~at.one_of(False), at, "Google would delete this cluster at once")
-    yield demand(cluster.protect, Value(None), "the resource option protect is not set")
+    yield demand(cluster.protect, NOWHERE, "the resource option protect is not set")
 
 
 @resource_rule("GKE023", CLUSTER)
@@ -221,33 +213,35 @@ def the_control_plane_survives_a_zone(cluster: Resource, options: Options) -> De
 @stack_rule("GKE025")
 def nodes_follow_their_control_plane(stack: Stack, options: Options) -> Demands:
     """Versions that are written down; what GKE chooses itself is in order."""
-    masters = {it["name"].raw: it["minMasterVersion"].get() for it in stack.of(CLUSTER)}
-    for pool in stack.of(POOL):
-        at, master = pool["version"], masters.get(pool["cluster"].raw)
-        ahead, behind = _minor(master), _minor(at.get())
+    pools = [pool for pool in stack.of(POOL) if not pool["version"].one_of(None)]
+    masters = {it["name"].get(): it["minMasterVersion"] for it in stack.of(CLUSTER)} if pools else {}
+    for pool in pools:
+        at, master = pool["version"], masters.get(cluster_of(pool), NOWHERE)
+        ahead, behind = _minor(master.get()), _minor(at.get())
         if ahead is not None and behind is not None:
             skew = ahead - behind
-            yield demand(0 <= skew <= MAX_SKEW, at, f"the control plane is {master}; at most {MAX_SKEW} behind", pool)
+            text = f"the control plane is {master.get()}; at most {MAX_SKEW} behind"
+            yield demand(0 <= skew <= MAX_SKEW, at, text)
 
 
-@stack_rule("GKE026")
+@stack_rule("GKE027")
 def clusters_are_within_gkes_limits(stack: Stack, options: Options) -> Demands:
     """15,000 nodes in a private cluster."""
     nodes: dict[Any, int] = defaultdict(int)
     for pool in stack.of(POOL):
-        nodes[pool["cluster"].raw] += node_range(pool)[1]
+        nodes[cluster_of(pool)] += node_range(pool)[1]
     for cluster, count in nodes.items():
-        yield demand(count <= MAX_NODES, Value(None), f"{cluster} grows to {count} nodes; at most {MAX_NODES}")
+        yield demand(count <= MAX_NODES, NOWHERE, f"{cluster} grows to {count} nodes; at most {MAX_NODES}")
 
 
-@stack_rule("GKE026")
+@stack_rule("GKE027")
 def what_runs_is_within_gkes_limits(stack: Stack, options: Options) -> Demands:
     """Pods and Services that the stack declares."""
-    pods = sum(pod_count(it) for it in stack.of(*WORKLOAD))
+    pods = sum(pod_count(it) for it in stack.of(*COUNTED))
     text = f"the workloads ask for {pods} pods; a cluster runs at most {MAX_PODS}"
-    yield demand(pods <= MAX_PODS, Value(None), text)
+    yield demand(pods <= MAX_PODS, NOWHERE, text)
     services = sum(1 for _ in stack.of(SERVICE))
-    yield demand(services <= MAX_SERVICES, Value(None), f"{services} services; a cluster has at most {MAX_SERVICES}")
+    yield demand(services <= MAX_SERVICES, NOWHERE, f"{services} services; a cluster has at most {MAX_SERVICES}")
 
 
 def _minor(version: str | None) -> int | None:

@@ -8,6 +8,7 @@ from tpuplane_policies.core.judging import Demands, Options, Repairs, demand
 from tpuplane_policies.core.registry import repair_rule, resource_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource
 from tpuplane_policies.core.values import Truth, Value
+from tpuplane_policies.rules.iam import grants
 from tpuplane_policies.rules.kinds import IAM, INSTANCE
 from tpuplane_policies.rules.pools import node_range, zone_count
 
@@ -19,7 +20,7 @@ MAX_NODES_PER_ZONE = 1000  # google/gke-policy-automation, scalability/nodes_per
 
 def _first_pool_stays(cluster: Resource) -> bool:
     """Whether the cluster keeps nodes that are written in the cluster itself."""
-    return cluster["removeDefaultNodePool"].is_true.holds is False and cluster["enableAutopilot"].is_true.holds is False
+    return bool(~cluster["removeDefaultNodePool"].is_true & ~cluster["enableAutopilot"].is_true)
 
 
 def _own_account(account: Value) -> Truth:
@@ -33,8 +34,13 @@ def nodes_hide_their_identity(pool: Resource, options: Options) -> Demands:
     """Pods ask GKE's metadata server, never the machine's."""
     config = pool["nodeConfig.workloadMetadataConfig"]
     at = config["mode"]
-    like = "CKV_GCP_69 GCP-0057" if exposes_metadata(config).holds else "CKV_GCP_69"
-    yield demand(hides_metadata(config), at, "pods could take the node's identity; allowed: GKE_METADATA", like=like)
+    text = "pods could take the node's identity; allowed: GKE_METADATA"
+    yield demand(hides_metadata(config), at, text, like=like_metadata(pool["nodeConfig"]))
+
+
+def like_metadata(nodes: Value) -> str:
+    """Checks of others that find it too: trivy's looks only where nodes are described."""
+    return "CKV_GCP_69" + (" GCP-0057" if (~nodes.one_of(None)).holds else "")
 
 
 def exposes_metadata(config: Value) -> Truth:
@@ -62,25 +68,29 @@ def clusters_own_nodes_too(cluster: Resource, options: Options) -> Demands:
         at = cluster["nodeConfig.serviceAccount"]
         text = "nodes run as Compute Engine's default account"
         yield demand(_own_account(at), at, text, like="" if makes_its_own.holds else _like(at))
-    if makes_its_own.holds:
+    if makes_its_own:
         at = cluster["clusterAutoscaling.autoProvisioningDefaults.serviceAccount"]
         text = "auto-provisioned nodes run as Compute Engine's default account"
         yield demand(_own_account(at), at, text, like=_like(at))
 
 
 def _like(account: Value) -> str:
-    """Which check finds it: one looks whether an account is named, one whether the named one is the default."""
-    return "CKV2_GCP_1" if account.is_set.holds else "GCP-0050"
+    """Which check of others finds it: trivy's looks whether an account is named, not whose it is."""
+    return "" if account.is_set.holds else "GCP-0050"
 
 
 @resource_rule("GKE005", IAM)
 def nodes_hold_narrow_roles(binding: Resource, options: Options) -> Demands:
     """A role for a service account that is as broad as the project is a way out of every cluster."""
-    role = binding["role"]
-    members = [*binding["members"].each(), binding["member"]]
-    for member in members:
-        is_account = member.test(lambda it: str(it).startswith("serviceAccount:"))
-        yield demand(~(is_account & role.one_of(*BROAD)), role, "too broad for a service account")
+    for role, members in grants(binding):
+        for member in members:
+            is_account = member.test(lambda it: str(it).startswith("serviceAccount:"))
+            yield demand(
+                ~(is_account & role.one_of(*BROAD)),
+                role,
+                "too broad for a service account",
+                remedy="grant narrower roles",
+            )
 
 
 @resource_rule("GKE006", CLUSTER)
@@ -104,14 +114,14 @@ def nodes_check_what_they_boot(it: Resource, options: Options) -> Demands:
 @repair_rule("GKE006", CLUSTER)
 def shield_nodes(cluster: Resource, options: Options) -> Repairs:
     """GKE turns it on in place."""
-    if cluster["enableShieldedNodes"].get() is not None and cluster["enableShieldedNodes"].is_true.holds is False:
+    if cluster["enableShieldedNodes"].is_false:
         yield ("enableShieldedNodes",), True
 
 
 @repair_rule("GKE006", CLUSTER, POOL)
 def check_what_nodes_boot(it: Resource, options: Options) -> Repairs:
     """Of nodes that are made anew; existing pools would be replaced for it, which REP002 holds up."""
-    if it.type == POOL or it["nodeConfig"].is_set.holds:
+    if it.type == POOL or it["nodeConfig"].is_set:
         config = it["nodeConfig.shieldedInstanceConfig"]
         for name in ("enableSecureBoot", "enableIntegrityMonitoring"):
             wanted = config[name].get() is False or (name == "enableSecureBoot" and config[name].get() is None)
@@ -178,9 +188,14 @@ def boot_disks_have_a_key(it: Resource, options: Options) -> Demands:
 def machines_disks_have_a_key(machine: Resource, options: Options) -> Demands:
     """Machines beside the cluster, such as a bastion."""
     for disk in (machine["bootDisk"], *machine["attachedDisks"].each()):
-        if disk.raw is not None:
-            at = disk["kmsKeySelfLink"]
-            yield demand(at.is_set, at, "the disk has no key of your own", like="GCP-0033")
+        at = disk["kmsKeySelfLink"]
+        yield demand(
+            disk.one_of(None) | at.is_set,
+            at,
+            "the disk has no key of your own",
+            like="GCP-0033",
+            remedy="set the disk's kmsKeySelfLink",
+        )
 
 
 def _node_configs(it: Resource) -> Iterator[Value]:
@@ -188,9 +203,9 @@ def _node_configs(it: Resource) -> Iterator[Value]:
     if it.type == POOL:
         yield it["nodeConfig"]
         return
-    if it["nodeConfig"].is_set.holds and it["enableAutopilot"].is_true.holds is False:
+    if it["nodeConfig"].is_set & ~it["enableAutopilot"].is_true:
         yield it["nodeConfig"]
-    if it["clusterAutoscaling.enabled"].is_true.holds:
+    if it["clusterAutoscaling.enabled"].is_true:
         yield it["clusterAutoscaling.autoProvisioningDefaults"]
 
 
@@ -226,5 +241,5 @@ def say_whose_they_are(it: Resource, options: Options) -> Repairs:
 def pools_are_within_gkes_limits(pool: Resource, options: Options) -> Demands:
     """A thousand nodes in one zone of one pool."""
     largest = node_range(pool)[1] // zone_count(pool)
-    at = pool["autoscaling.maxNodeCount"] if pool["autoscaling"].is_set.holds else pool["nodeCount"]
+    at = pool["autoscaling.maxNodeCount"] if pool["autoscaling"].is_set else pool["nodeCount"]
     yield demand(largest <= MAX_NODES_PER_ZONE, at, f"a pool has at most {MAX_NODES_PER_ZONE} nodes in a zone")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 
-from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
-from tpuplane_policies.rules.pools import node_range
+from tpuplane_policies.core.resources import POOL, Resource, Stack
+from tpuplane_policies.rules.pools import auto_provisioned, node_range
 
 ACCELERATOR = "cloud.google.com/gke-accelerator"
 
@@ -56,17 +55,9 @@ def gpu_pools(stack: Stack) -> Iterator[tuple[Resource, int, int]]:
 
 
 def provisioned_gpus(stack: Stack) -> Iterator[tuple[Resource, GpuMachine, int]]:
-    """GPUs that node auto-provisioning may add in each cluster, up to its limit; on which machine is a guess."""
-    declared: dict[tuple[str, str], int] = defaultdict(int)
-    for pool, _, largest in gpu_pools(stack):
-        machine = gpu_machine(pool)
-        if machine is not None:
-            declared[str(pool["cluster"].raw), machine.accelerator.name] += largest
-    known = {it.name for it in gpu_catalogue().accelerators}
-    for cluster in stack.of(CLUSTER):
-        if cluster["clusterAutoscaling.enabled"].get(False):
-            for limit in cluster["clusterAutoscaling.resourceLimits"].each():
-                name = limit["resourceType"].get("")
-                if name in known:
-                    more = int(limit["maximum"].get(0)) - declared[str(cluster["name"].raw), name]
-                    yield cluster, gpu_catalogue().machine_with(name), max(0, more)
+    """GPUs that node auto-provisioning may add in each cluster; on which machine is a guess."""
+    pools = (
+        (pool, machine.accelerator.name, most) for pool, _, most in gpu_pools(stack) if (machine := gpu_machine(pool))
+    )
+    known = {it.name: gpu_catalogue().machine_with(it.name) for it in gpu_catalogue().accelerators}
+    return auto_provisioned(stack, known, pools)

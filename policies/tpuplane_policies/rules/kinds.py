@@ -8,13 +8,17 @@ PROXIES = ("INTERNAL_HTTPS_LOAD_BALANCER", "REGIONAL_MANAGED_PROXY", "GLOBAL_MAN
 """Purposes of subnetworks that hold no machines."""
 INSTANCE = r"gcp:compute/instance:Instance"
 BUCKET = r"gcp:storage/bucket:Bucket"
-BUCKET_IAM = r"gcp:storage/bucketIAM(Member|Binding):BucketIAM(Member|Binding)"
-BUCKET_ACL = r"gcp:storage/(bucketAccessControl|defaultObjectAccessControl):.*"
+ACL = r"gcp:storage/(bucketACL|objectACL|defaultObjectACL|(bucket|object|defaultObject)AccessControl):.*"
 PROJECT = r"gcp:organizations/project:Project"
-IAM = r"gcp:projects/iAM(Member|Binding):IAM(Member|Binding)"
-IAM_ABOVE = r"gcp:(folder|organizations)/iAM(Member|Binding):IAM(Member|Binding)"
-"""Bindings on folders and organizations, which hold for every project below."""
+IAM = r"gcp:projects/iAM(Member|Binding|Policy):.*"
+IAM_ABOVE = r"gcp:(folder|organizations)/iAM(Member|Binding|Policy):.*"
+"""Grants on folders and organizations, which hold for every project below."""
+IAM_ANY = r"gcp:[^:]*[iI](am|AM)(Member|Binding|Policy):.*"
+"""Grants on whatever can have some; with those on projects and above."""
 WIF_PROVIDER = r"gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider"
+ACCOUNT_KEY = r"gcp:serviceaccount/key:Key"
+CRYPTO_KEY = r"gcp:kms/cryptoKey:CryptoKey"
+FIREWALL = r"gcp:compute/firewall:Firewall"
 K8S_PROVIDER = r"pulumi:providers:kubernetes"
 CRD = r"kubernetes:apiextensions\.k8s\.io/v1:CustomResourceDefinition"
 CHART = r"kubernetes:helm\.sh/v[34]:(Release|Chart)"
@@ -29,18 +33,23 @@ ADMISSION_CHECK = KUEUE + "AdmissionCheck"
 JOBSET = r"kubernetes:jobset\.x-k8s\.io/[^:]+:JobSet"
 RAY = r"kubernetes:ray\.io/[^:]+:Ray(Cluster|Job|Service)"
 NAMESPACE = r"kubernetes:core/v1:Namespace"
-LEADER_WORKER_SET = r"kubernetes:leaderworkerset\.x-k8s\.io/[^:]+:LeaderWorkerSet"
-WORKLOAD = (
-    r"kubernetes:core/v1:(Pod|PodTemplate|ReplicationController)",
-    r"kubernetes:(apps|extensions)/[^:]+:(Deployment|StatefulSet|DaemonSet|ReplicaSet)",
-    r"kubernetes:batch/[^:]+:(Job|CronJob)",
-    JOBSET,
-    RAY,
-    LEADER_WORKER_SET,
+ROLE = r"kubernetes:rbac\.authorization\.k8s\.io/[^:]+:(Cluster)?Role(Patch)?"
+ROLE_BINDING = r"kubernetes:rbac\.authorization\.k8s\.io/[^:]+:(Cluster)?RoleBinding(Patch)?"
+OWN_WORKLOAD = (
+    r"kubernetes:core/v1:(Pod|PodTemplate|ReplicationController)(Patch|List)?",
+    r"kubernetes:(apps|extensions)/[^:]+:(Deployment|StatefulSet|DaemonSet|ReplicaSet)(Patch|List)?",
+    r"kubernetes:batch/[^:]+:(Job|CronJob)(Patch|List)?",
 )
+WORKLOAD = (
+    *OWN_WORKLOAD,
+    # Kinds of other projects: JobSet, Ray, LeaderWorkerSet, Kubeflow's, Volcano's … Those without pods have none.
+    r"kubernetes:(?!([^/:]*\.)?(k8s|helm)\.(io|sh)/|kueue\.x-k8s\.io/)[^/:]+\.[^/:]+/[^:]+:.+",
+)
+COUNTED = (*OWN_WORKLOAD, JOBSET, RAY, r"kubernetes:leaderworkerset\.x-k8s\.io/[^:]+:LeaderWorkerSet")
+"""Workloads whose number of pods is known."""
 SERVICE = r"kubernetes:core/v1:Service"
 NAMESPACED = (
-    *WORKLOAD,
+    *COUNTED,
     SERVICE,
     r"kubernetes:core/v1:(Secret|ServiceAccount|ConfigMap)",
     r"kubernetes:rbac\.authorization\.k8s\.io/[^:]+:(Role|RoleBinding)",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import stack_rule
 from tpuplane_policies.core.resources import POOL, Resource, Stack
+from tpuplane_policies.core.values import Truth
 from tpuplane_policies.rules.kinds import CHART, CRD, WEBHOOK
 from tpuplane_policies.rules.pools import tpu_hosts
 
@@ -19,7 +20,7 @@ def operators_are_tested_together(stack: Stack, options: Options) -> Demands:
         if tested is not None:
             at = chart["version"]
             version = at.test(lambda it, tested=tested: str(it).removeprefix("v") in tested)
-            yield demand(version, at, f"{name} was tested with {', '.join(tested)}", chart)
+            yield demand(version, at, f"{name} was tested with {', '.join(tested)}")
 
 
 @stack_rule("RAY002")
@@ -30,23 +31,22 @@ def ray_knows_the_generation(stack: Stack, options: Options) -> Demands:
     for name, chart in _charts(stack):
         if name == "kuberay-operator":
             at = chart["version"]
-            yield demand(at.test(lambda it: _numbers(it) >= _numbers(least)), at, f"at least {least} is needed", chart)
+            yield demand(at.test(lambda it: _numbers(it) >= _numbers(least)), at, f"at least {least} is needed")
 
 
 @stack_rule("RAY002")
 def the_tpu_webhook_has_certificates(stack: Stack, options: Options) -> Demands:
     """A webhook of one's own is called over TLS, and has its certificate from cert-manager; GKE's add-on needs none."""
-    names = {name for name, _ in _charts(stack)} | {it["metadata.name"].raw for it in stack.of(CRD)}
-    there = bool(names & {"cert-manager", "certificates.cert-manager.io"})
+    there = Truth(any(name == "cert-manager" for name, _ in _charts(stack)))
+    for definition in stack.of(CRD):
+        there |= definition["metadata.name"].one_of("certificates.cert-manager.io")
     for webhook in stack.of(WEBHOOK):
         at = webhook["metadata.annotations"].child("cert-manager.io/inject-ca-from")
-        if at.is_set.holds:
-            yield demand(
-                there, at, "no cert-manager in this stack: the webhook's calls fail, and with them pods", webhook
-            )
+        text = "no cert-manager in this stack: the webhook's calls fail, and with them pods"
+        yield demand(there | ~at.is_set, at, text)
     for name, chart in _charts(stack):
         if name.endswith("tpu-webhook"):
-            yield demand(there, chart["chart"], "no cert-manager in this stack for the webhook's certificate", chart)
+            yield demand(there, chart["chart"], "no cert-manager in this stack for the webhook's certificate")
 
 
 def _charts(stack: Stack) -> Iterator[tuple[str, Resource]]:

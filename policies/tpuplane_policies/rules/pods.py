@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from tpuplane_policies.core.resources import Resource
+from tpuplane_policies.core.resources import Resource, matches
 from tpuplane_policies.core.values import Value
+from tpuplane_policies.rules.kinds import OWN_WORKLOAD
+
+SPECS: Mapping[str, str] = {
+    "Pod": "spec",
+    "PodTemplate": "template.spec",
+    "CronJob": "spec.jobTemplate.spec.template.spec",
+    **dict.fromkeys(
+        ("ReplicationController", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job"), "spec.template.spec"
+    ),
+}
+"""Where Kubernetes' own kinds have the spec of their pods."""
+HOLDS_PODS = re.compile(r"(spec|specs|template|templates|config|jobs|items|tasks|containers)$", re.IGNORECASE)
+"""Keys below which a pod may be, where their value is not known yet: what other keys hold is no pod."""
 
 
 def pod_specs(workload: Resource) -> Iterator[Value]:
-    """The spec of every pod that a workload makes."""
-    kind = workload.type.rpartition(":")[2]
-    spec = workload["spec"]
-    if kind == "Pod":
-        yield spec
-    elif kind == "PodTemplate":
-        yield workload["template.spec"]
-    elif kind == "LeaderWorkerSet":
-        for template in ("leaderTemplate", "workerTemplate"):
-            if spec["leaderWorkerTemplate"][template].is_set.holds:
-                yield spec["leaderWorkerTemplate"][template]["spec"]
-    elif kind == "CronJob":
-        yield spec["jobTemplate.spec.template.spec"]
-    elif kind == "JobSet":
-        for job in spec["replicatedJobs"].each():
-            yield job["template.spec.template.spec"]
-    elif kind.startswith("Ray"):
-        ray = {"RayCluster": spec, "RayJob": spec["rayClusterSpec"], "RayService": spec["rayClusterConfig"]}[kind]
-        yield ray["headGroupSpec.template.spec"]
-        for group in ray["workerGroupSpecs"].each():
-            yield group["template.spec"]
+    """The spec of every pod that a workload makes: of other projects' kinds and of lists, whatever has containers."""
+    own = matches(OWN_WORKLOAD, workload.type)
+    path = SPECS.get(workload.type.rpartition(":")[2].removesuffix("Patch")) if own else None
+    return iter((workload[path],)) if path else _with_containers(workload.props)
+
+
+def _with_containers(value: Value) -> Iterator[Value]:
+    if value.is_unknown:
+        if HOLDS_PODS.search(value.path):
+            yield value
+    elif value["containers"].is_list or value["containers"].is_unknown:
+        yield value
     else:
-        yield spec["template.spec"]
+        for part in value.below():
+            yield from _with_containers(part)
 
 
 def pod_count(workload: Resource) -> int:

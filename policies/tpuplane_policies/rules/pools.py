@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from tpuplane.tpu import Generation, MachineType, Slice, SliceError, catalogue
 
-from tpuplane_policies.core.resources import Resource
+from tpuplane_policies.core.resources import CLUSTER, Resource, Stack
 from tpuplane_policies.core.values import Value
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ def tpu_slice(pool: Resource) -> Slice | None:
 
 def zones(pool: Resource) -> Value:
     """Where the nodes are, as far as the pool itself says: its zones, or its location where that is a zone."""
-    return pool["nodeLocations"] if pool["nodeLocations"].raw is not None else pool["location"]
+    return pool["location"] if pool["nodeLocations"].one_of(None) else pool["nodeLocations"]
 
 
 def zone_count(pool: Resource) -> int:
@@ -66,7 +71,7 @@ def node_range(pool: Resource) -> tuple[int, int]:
     if totals:
         return int(pool["autoscaling.totalMinNodeCount"].get(0)), int(totals)
     count = zone_count(pool)
-    if pool["autoscaling"].is_set.holds:
+    if pool["autoscaling"].is_set:
         smallest, largest = pool["autoscaling.minNodeCount"].get(0), pool["autoscaling.maxNodeCount"].get(0)
         return int(smallest) * count, int(largest) * count
     fixed = pool["nodeCount"].get(None)
@@ -83,6 +88,30 @@ def capacities(pool: Resource) -> list[str]:
         "reservation": pool["nodeConfig.reservationAffinity.consumeReservationType"].get("") == "SPECIFIC_RESERVATION",
     }
     return [name for name, wanted in asked.items() if wanted]
+
+
+def cluster_of(pool: Resource) -> str:
+    """The name of a pool's cluster, which may be written as a path."""
+    return str(pool["cluster"].get("")).rpartition("/")[2]
+
+
+def auto_provisioned(
+    stack: Stack, names: Mapping[str, T], pools: Iterable[tuple[Resource, str, int]]
+) -> Iterator[tuple[Resource, T, int]]:
+    """What node auto-provisioning may add in each cluster: up to its limits, in which GKE counts all pools.
+
+    `names`: the resource types that count. `pools`: each pool's resource type, and how many at most.
+    """
+    clusters = [it for it in stack.of(CLUSTER) if it["clusterAutoscaling.enabled"].is_true]
+    declared: dict[tuple[str, str], int] = defaultdict(int)
+    for pool, name, largest in pools if clusters else ():
+        declared[cluster_of(pool), name] += largest
+    for cluster in clusters:
+        for limit in cluster["clusterAutoscaling.resourceLimits"].each():
+            name = limit["resourceType"].get("")
+            if name in names:
+                there = declared[str(cluster["name"].get("")), name]
+                yield cluster, names[name], max(0, int(limit["maximum"].get(0)) - there)
 
 
 def region_of(location: str) -> str:

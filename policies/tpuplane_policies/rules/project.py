@@ -1,51 +1,55 @@
-"""Project, network, IAM and storage around the clusters."""
+"""Project, network, storage and keys around the clusters."""
 
 from __future__ import annotations
 
-import re
-from functools import cache
-from importlib.resources import files
-from typing import cast
-
-import yaml
+from ipaddress import ip_network
+from typing import Any
 
 from tpuplane_policies.core.judging import Demands, Options, Repairs, demand
 from tpuplane_policies.core.registry import repair_rule, resource_rule
 from tpuplane_policies.core.resources import CLUSTER, Resource
 from tpuplane_policies.rules.kinds import (
     BUCKET,
-    BUCKET_ACL,
-    BUCKET_IAM,
-    IAM,
-    IAM_ABOVE,
+    CRYPTO_KEY,
+    FIREWALL,
     NETWORK,
     PROJECT,
     PROXIES,
     SUBNETWORK,
-    WIF_PROVIDER,
 )
 
-PUBLIC = ("allUsers", "allAuthenticatedUsers")
-ADMIN = re.compile("admin|editor|owner", re.IGNORECASE)
+LARGEST_NETWORK = 8  # bits of prefix: nobody has a network of his own that is larger than a /8
+DAY = 24 * 3600
+ASYMMETRIC = ("ASYMMETRIC_SIGN", "ASYMMETRIC_DECRYPT")
+"""Purposes of keys that Cloud KMS does not rotate (cloud.google.com/kms/docs/key-rotation)."""
+PORTS = {22: "CKV_GCP_2", 3389: "CKV_GCP_3"}
+"""Ports that others judge by themselves."""
+
+
+def is_world(network: object) -> bool:
+    """Whether it is larger than anybody's own network: 0.0.0.0/0, and 0.0.0.0/1 as well."""
+    try:
+        parsed = ip_network(str(network), strict=False)
+    except ValueError:
+        return False
+    # An address without a prefix is itself alone, but Compute Engine takes the address of none for all of them.
+    return parsed.prefixlen < LARGEST_NETWORK or parsed.network_address.is_unspecified
 
 
 @resource_rule("PRJ001", PROJECT)
 def no_default_network(project: Resource, options: Options) -> Demands:
     """Google makes one unless told not to."""
     at = project["autoCreateNetwork"]
-    yield demand(
-        at.one_of(False),
-        at,
-        "the project begins with an open default network; allowed: false",
-        like="CKV_GCP_27 GCP-0010",
-    )
+    text = "the project begins with an open default network"
+    yield demand(at.is_false, at, text, like="CKV_GCP_27 GCP-0010", remedy="set autoCreateNetwork to false")
 
 
 @resource_rule("PRJ001", NETWORK)
 def no_automatic_subnetworks(network: Resource, options: Options) -> Demands:
     """A subnetwork in every region of the world, with ranges that nobody chose."""
     at = network["autoCreateSubnetworks"]
-    yield demand(at.one_of(False), at, "Google fills every region with a subnetwork; allowed: false")
+    text = "Google fills every region with a subnetwork"
+    yield demand(at.is_false, at, text, remedy="set autoCreateSubnetworks to false")
 
 
 @resource_rule("PRJ001", CLUSTER)
@@ -53,7 +57,7 @@ def clusters_are_not_in_the_default_network(cluster: Resource, options: Options)
     """A cluster that names no network gets the default one."""
     at = cluster["network"]
     default = at.test(lambda it: it in (None, "default") or str(it).endswith("/networks/default"))
-    yield demand(~default, at, "the cluster is in the default network")
+    yield demand(~default, at, "the cluster is in the default network", remedy="name a network of your own")
 
 
 @resource_rule("PRJ002", SUBNETWORK)
@@ -69,50 +73,8 @@ def private_google_access(subnetwork: Resource, options: Options) -> Demands:
 def give_private_google_access(subnetwork: Resource, options: Options) -> Repairs:
     """Google turns it on in place."""
     used = subnetwork["purpose"].get() not in PROXIES
-    if used and subnetwork["privateIpGoogleAccess"].is_true.holds is False:
+    if used and ~subnetwork["privateIpGoogleAccess"].is_true:
         yield ("privateIpGoogleAccess",), True
-
-
-@resource_rule("PRJ003", IAM)
-def no_basic_roles(binding: Resource, options: Options) -> Demands:
-    """Roles of the time before IAM."""
-    role = binding["role"]
-    like = "CKV_GCP_117" if role.one_of("roles/viewer").holds else "CKV_GCP_117 CKV_GCP_49"
-    yield demand(~role.one_of(*_roles()["basic"]), role, "a basic role holds thousands of permissions", like=like)
-
-
-@resource_rule("PRJ004", IAM)
-def nobody_is_every_account(binding: Resource, options: Options) -> Demands:
-    """To act as an account is granted on that account, not on the project."""
-    role = binding["role"]
-    acting, further = _roles()["acting"], _roles()["acting through others"]
-    text = "whoever has it acts as every service account of the project"
-    yield demand(~role.one_of(*acting), role, text, like="CKV_GCP_41 CKV_GCP_49 GCP-0011")
-    through = role.test(lambda it: it in further or str(it).endswith("erviceAgent"))
-    yield demand(~through, role, "whoever has it can make itself a service account of the project", like="CKV_GCP_49")
-
-
-@cache
-def _roles() -> dict[str, list[str]]:
-    """Roles by what they open."""
-    text = files("tpuplane_policies").joinpath("data/roles.yaml").read_text(encoding="utf-8")
-    return cast("dict[str, list[str]]", yaml.safe_load(text))
-
-
-@resource_rule("PRJ005", IAM, IAM_ABOVE)
-def no_account_is_admin(binding: Resource, options: Options) -> Demands:
-    """Service accounts administrate nothing."""
-    role = binding["role"]
-    for member in [*binding["members"].each(), binding["member"]]:
-        account = member.test(_is_account)
-        like = "CKV_GCP_42 GCP-0007" if str(role.raw).lower().endswith(("admin", "/owner", "/editor")) else "CKV_GCP_42"
-        admin = role.test(lambda it: ADMIN.search(str(it)) is not None)
-        yield demand(~(admin & account), role, "a service account administrates the project", like=like)
-
-
-def _is_account(member: object) -> bool:
-    text = str(member)
-    return text.startswith("serviceAccount:") or text.endswith(".iam.gserviceaccount.com")
 
 
 @resource_rule("PRJ006", BUCKET)
@@ -128,15 +90,39 @@ def buckets_are_kept(bucket: Resource, options: Options) -> Demands:
     yield demand(~at.is_true, at, "the bucket is deleted with all that is in it")
 
 
-@resource_rule("PRJ006", BUCKET_IAM, BUCKET_ACL)
-def buckets_are_not_public(grant: Resource, options: Options) -> Demands:
-    """Nobody is let in whom nobody knows."""
-    for at in [*grant["members"].each(), grant["member"], grant["entity"]]:
-        yield demand(~at.one_of(*PUBLIC), at, "the bucket is open to everybody", like="GCP-0001")
+@resource_rule("PRJ009", FIREWALL)
+def firewalls_are_closed_to_the_world(firewall: Resource, options: Options) -> Demands:
+    """No rule lets in what comes from anywhere."""
+    open_ = ~firewall["direction"].one_of("EGRESS") & ~firewall["disabled"].is_true
+    ranges, tagged = firewall["sourceRanges"], firewall["sourceTags"].is_set | firewall["sourceServiceAccounts"].is_set
+    world = ranges.test(lambda it: any(map(is_world, it or ()))) | (~ranges.is_set & ~tagged)
+    for allowed in firewall["allows"].each():
+        ports, anywhere = allowed["ports"], ranges.contains("0.0.0.0/0")
+        at = {check: ports.test(lambda it, port=port: _has(it, port)) & anywhere for port, check in PORTS.items()}
+        at["CKV2_GCP_12"] = allowed["protocol"].one_of("all") & ranges.is_set
+        like = " ".join(check for check, theirs in at.items() if theirs.holds)
+        yield demand(~(open_ & world), ranges, "the whole internet is let in", like=like)
 
 
-@resource_rule("PRJ007", WIF_PROVIDER)
-def federated_identities_are_conditional(provider: Resource, options: Options) -> Demands:
-    """Anybody has an account at GitHub; a condition says whose."""
-    at = provider["attributeCondition"]
-    yield demand(at.is_set, at, "every user of the identity provider is let in", like="GCP-0068")
+def _has(ports: Any, wanted: int) -> bool:
+    """Whether a port is one of these: numbers, or ranges such as 1024-65535."""
+    for text in ports or ():
+        first, _, last = str(text).partition("-")
+        if first.strip().isdigit() and int(first) <= wanted <= int(last or first):
+            return True
+    return False
+
+
+@resource_rule("PRJ010", CRYPTO_KEY)
+def keys_are_rotated_and_kept(key: Resource, options: Options) -> Demands:
+    """A new version every 90 days; and what a lost key has encrypted is lost as well."""
+    at = key["rotationPeriod"]
+    rotated = key["purpose"].one_of(*ASYMMETRIC) | at.test(lambda it: DAY <= _seconds(it) <= 90 * DAY)
+    yield demand(rotated, at, "its versions grow old; allowed: 86400s to 7776000s", like="CKV_GCP_43")
+    kept = "what it has encrypted is lost with it"
+    yield demand(key.protect, key.props, kept, like="CKV_GCP_82", remedy="set the resource option protect")
+
+
+def _seconds(duration: object) -> float:
+    text = str(duration or "").removesuffix("s")
+    return float(text) if text.replace(".", "", 1).isdigit() else 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, QUEUED_LABEL, TPU, bought_labels
@@ -13,7 +15,7 @@ from tpuplane.tpu import Slice, SliceError
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule, stack_rule
 from tpuplane_policies.core.resources import POOL, Resource, Stack
-from tpuplane_policies.core.values import Value
+from tpuplane_policies.core.values import NOWHERE, Truth, Value
 from tpuplane_policies.rules.budgets import provisioned
 from tpuplane_policies.rules.gpus import ACCELERATOR as GPU_ACCELERATOR
 from tpuplane_policies.rules.gpus import gpu_machine, offered_per_node, provisioned_gpus
@@ -35,6 +37,8 @@ from tpuplane_policies.rules.pools import capacities, node_range, tpu_slice
 ACCELERATOR, TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"
 EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 HOSTNAME = "kubernetes.io/hostname"
+PROMISED = {TPU: (ACCELERATOR, TOPOLOGY_LABEL), GPU: (GPU_ACCELERATOR, MACHINE_LABEL)}
+"""The node labels by which a resource of a queue is the chips or GPUs of pools."""
 
 
 def _node_labels(pool: Resource) -> dict[str, Any]:
@@ -66,17 +70,16 @@ def flavors_meet_nodes(stack: Stack, options: Options) -> Demands:
         return
     for flavor in stack.of(FLAVOR):
         at = flavor["spec.nodeLabels"]
-        wanted = at.get({})
-        met = any(wanted.items() <= labels.items() for labels in pools)
-        yield demand(met or not wanted, at, f"no pool of this stack has the labels {_listed(wanted)}", flavor)
+        met = at.test(lambda it: not it or any(it.items() <= labels.items() for labels in pools))
+        yield demand(met, at, f"no pool of this stack has the labels {_listed(at)}")
         for label, taint in ((ACCELERATOR, TPU), (GPU_ACCELERATOR, GPU)):
-            if label in wanted:
-                keys = [it["key"].get() for it in flavor["spec.tolerations"].each()]
-                yield demand(taint in keys, flavor["spec.tolerations"], f"its nodes are tainted with {taint}", flavor)
+            tolerated = flavor["spec.tolerations"]
+            some = reduce(or_, (it["key"].one_of(taint) for it in tolerated.each()), Truth(False))
+            yield demand(~at.child(label).is_set | some, tolerated, f"its nodes are tainted with {taint}")
 
 
-def _listed(labels: dict[str, Any]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in labels.items())
+def _listed(labels: Value) -> str:
+    return ", ".join(f"{key}={labels.child(key).get('')}" for key in labels.names())
 
 
 @stack_rule("KQ002")
@@ -104,10 +107,10 @@ def quotas_are_no_larger_than_pools(stack: Stack, options: Options) -> Demands:
     for key, quota in promised.items():
         spare[key[0]] -= max(0, quota - chips[key])
         text = f"the queues promise {quota} {_units(key)} of {' '.join(key)}; the pools grow to {chips[key]}"
-        yield demand(spare[key[0]] >= 0, Value(None), text)
+        yield demand(spare[key[0]] >= 0, NOWHERE, text)
         if fixed.get(key):
             text = f"the queues promise {quota} of {chips[key]} reserved chips of {' '.join(key)}; the others idle"
-            yield demand(quota >= chips[key], Value(None), text)
+            yield demand(quota >= chips[key], NOWHERE, text)
 
 
 _Shape = tuple[str, str]  # accelerator, and topology or machine type
@@ -119,16 +122,15 @@ def _units(shape: _Shape) -> str:
 
 def _promised(stack: Stack) -> dict[_Shape, int]:
     """Chips and GPUs in the nominal quotas of all cluster queues, by the labels of their flavors."""
-    flavors = {it["metadata.name"].raw: it["spec.nodeLabels"] for it in stack.of(FLAVOR)}
+    flavors = {it["metadata.name"].get(): it["spec.nodeLabels"] for it in stack.of(FLAVOR)}
     promised: dict[_Shape, int] = defaultdict(int)
     for queue in stack.of(CLUSTER_QUEUE):
         for flavor, item in _resources(queue):
-            labels = flavors.get(flavor["name"].raw)
-            promise = thousandths(item["nominalQuota"].get(0)) // 1000 if item["name"].raw in (TPU, GPU) else 0
-            if labels is None or not promise:
-                continue
-            by = (ACCELERATOR, TOPOLOGY_LABEL) if item["name"].raw == TPU else (GPU_ACCELERATOR, MACHINE_LABEL)
-            promised[labels.child(by[0]).get(""), labels.child(by[1]).get("")] += promise
+            by = PROMISED.get(item["name"].get())
+            labels = flavors.get(flavor["name"].get()) if by else None
+            if by and labels is not None:
+                promise = thousandths(item["nominalQuota"].get(0)) // 1000
+                promised[labels.child(by[0]).get(""), labels.child(by[1]).get("")] += promise
     return promised
 
 
@@ -161,24 +163,25 @@ def preemption_is_a_decision(queue: Resource, options: Options) -> Demands:
         yield demand(at.is_set, at, "nobody decided whose jobs end for whom")
 
 
-@stack_rule("KQ006")
+@stack_rule("KQ009")
 def tenants_have_queues(stack: Stack, options: Options) -> Demands:
     """Every namespace that a queue lets in has a local queue."""
-    queues = {it["metadata.namespace"].raw for it in stack.of(LOCAL_QUEUE)}
     if not any(stack.of(CLUSTER_QUEUE)):
         return
+    queues = [it["metadata.namespace"] for it in stack.of(LOCAL_QUEUE)]
     for namespace in stack.of(NAMESPACE):
-        labels = namespace["metadata.labels"]
-        if labels.child(options["tenantLabel"]).is_set.holds:
-            at = namespace["metadata.name"]
-            yield demand(at.raw in queues, at, "no LocalQueue in this namespace: its jobs never start", namespace)
+        at = namespace["metadata.name"]
+        tenant = namespace["metadata.labels"].child(options["tenantLabel"]).is_set
+        has_one = at.test(lambda name: any(queue.get() == name for queue in queues))
+        yield demand(~tenant | has_one, at, "no LocalQueue in this namespace: its jobs never start")
 
 
 @resource_rule("KQ006", CLUSTER_QUEUE)
 def queues_choose_their_tenants(queue: Resource, options: Options) -> Demands:
     """An empty selector lets every namespace in."""
     at = queue["spec.namespaceSelector"]
-    yield demand(at.is_set, at, "every namespace, or none, may use this queue's chips")
+    chooses = at["matchLabels"].is_set | at["matchExpressions"].is_set
+    yield demand(chooses, at, "every namespace, or none, may use this queue's chips")
 
 
 @resource_rule("KQ007", KUEUE + ".*")
@@ -193,18 +196,11 @@ def kueues_current_api(it: Resource, options: Options) -> Demands:
 @stack_rule("KQ008")
 def provisioning_requests_have_takers(stack: Stack, options: Options) -> Demands:
     """Only queued pools answer them: flex-start alone does not (GoogleCloudPlatform/cluster-autoscaler)."""
-    checks = [
-        it
-        for it in stack.of(ADMISSION_CHECK)
-        if it["spec.controllerName"].get() == "kueue.x-k8s.io/provisioning-request"
-    ]
-    pools = list(stack.of(POOL))
-    if not checks or not pools:
-        return
-    takers = [it for it in pools if it["queuedProvisioning.enabled"].get(False)]
-    for check in checks:
+    answered = [pool["queuedProvisioning.enabled"].is_true for pool in stack.of(POOL)]
+    for check in stack.of(ADMISSION_CHECK) if answered else ():
         at = check["spec.controllerName"]
-        yield demand(bool(takers), at, "no pool of this stack has queued provisioning", check)
+        asks = at.one_of("kueue.x-k8s.io/provisioning-request")
+        yield demand(reduce(or_, answered, ~asks), at, "no pool of this stack has queued provisioning")
 
 
 @resource_rule("RAY001", RAY)
@@ -213,13 +209,10 @@ def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
     for group in ray_workers(ray):
         selector = group["template.spec.nodeSelector"]
         accelerator, topology = selector.child(ACCELERATOR), selector.child(TOPOLOGY_LABEL)
-        if not accelerator.is_set.holds and not topology.is_set.holds:
+        if ~accelerator.is_set & ~topology.is_set:
             continue
-        chips = [
-            limit.get()
-            for it in group["template.spec.containers"].each()
-            if (limit := it["resources.limits"].child(TPU)).is_set.holds
-        ]
+        limits = [it["resources.limits"].child(TPU) for it in group["template.spec.containers"].each()]
+        chips = [limit.get() for limit in limits if limit.is_set]
         try:
             per_node = int(chips[0]) if chips else None
             shape = Slice.for_nodes(str(accelerator.get("")), str(topology.get("")), chips_per_node=per_node)

@@ -58,12 +58,12 @@ def a_slice_is_whole(pool: Resource, options: Options) -> Demands:
         yield demand(~scaling[total].test(bool), scaling[total], "GKE judges a slice by the counts of each zone")
     if not shape.multi_host:
         return
-    if scaling.is_set.holds:
+    if scaling.is_set:
         smallest, largest = scaling["minNodeCount"], scaling["maxNodeCount"]
         yield demand(smallest.one_of(None, 0, shape.hosts), smallest, f"allowed: 0, {shape.hosts}")
         yield demand(largest.one_of(shape.hosts), largest, f"a {shape} slice has {shape.hosts} hosts")
     else:
-        at = pool["nodeCount"] if pool["nodeCount"].raw is not None else pool["initialNodeCount"]
+        at = pool["initialNodeCount"] if pool["nodeCount"].one_of(None) else pool["nodeCount"]
         yield demand(at.one_of(shape.hosts), at, f"a {shape} slice has {shape.hosts} hosts")
 
 
@@ -127,7 +127,7 @@ def bought_in_one_way(pool: Resource, options: Options) -> Demands:
 def a_reservation_by_its_name(pool: Resource, options: Options) -> Demands:
     """TPUs come from a named reservation only."""
     affinity = pool["nodeConfig.reservationAffinity"]
-    if tpu_hosts(pool) is None or not affinity.is_set.holds:
+    if tpu_hosts(pool) is None or ~affinity.is_set:
         return
     kind, values = affinity["consumeReservationType"], affinity["values"]
     yield demand(kind.one_of("SPECIFIC_RESERVATION", "NO_RESERVATION"), kind, "TPUs come from a SPECIFIC_RESERVATION")
@@ -143,10 +143,10 @@ def gkes_own_labels_and_taint(pool: Resource, options: Options) -> Demands:
     if shape is None:
         return
     labels = pool["nodeConfig.labels"]
-    own = {**shape.node_labels, GKE_POOL_LABEL: pool["name"].raw}
-    for key in labels.raw if isinstance(labels.raw, dict) else ():
-        if key in own or key.startswith(LABEL_PREFIX):
-            yield demand(labels.child(key).one_of(own.get(key)), labels.child(key), "GKE sets this label itself")
+    for key in labels.names():
+        if key in shape.node_labels or key == GKE_POOL_LABEL or key.startswith(LABEL_PREFIX):
+            own = pool["name"].get() if key == GKE_POOL_LABEL else shape.node_labels.get(key)
+            yield demand(labels.child(key).one_of(own), labels.child(key), "GKE sets this label itself")
     for taint in pool["nodeConfig.taints"].each():
         if taint["key"].get() == TPU:
             yield demand(taint["effect"].one_of("NO_SCHEDULE"), taint["effect"], "GKE's own taint is NO_SCHEDULE")
@@ -197,5 +197,5 @@ def nothing_dear_that_idles(pool: Resource, options: Options) -> Demands:
     what = "chips" if tpu_hosts(pool) is not None else "GPUs"
     if (what == "GPUs" and not gpus_per_node(pool)) or capacities(pool):
         return
-    at = pool["autoscaling.minNodeCount"] if pool["autoscaling"].is_set.holds else pool["nodeCount"]
+    at = pool["autoscaling.minNodeCount"] if pool["autoscaling"].is_set else pool["nodeCount"]
     yield demand(node_range(pool)[0] == 0, at, f"on-demand {what} that are paid for when nobody uses them")

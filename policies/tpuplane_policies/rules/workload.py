@@ -1,4 +1,4 @@
-"""Workloads in a cluster: what their pods may do, and that they can be scheduled and repeated."""
+"""Workloads in a cluster: what their pods may do, that they can be scheduled and repeated, and who may do what."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ from tpuplane.labels import TPU
 
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule
-from tpuplane_policies.core.resources import Resource
-from tpuplane_policies.core.values import UNKNOWN, Value
-from tpuplane_policies.rules.kinds import NAMESPACED, WORKLOAD
+from tpuplane_policies.core.resources import Resource, matches
+from tpuplane_policies.core.values import Truth, Value
+from tpuplane_policies.rules.kinds import NAMESPACED, ROLE, ROLE_BINDING, WORKLOAD
 from tpuplane_policies.rules.pods import all_containers, containers, pod_specs
 
 HIGH_UID = 10_000  # below it, users of the node may have the same number (checkov CKV_K8S_40)
 ADDABLE = ("NET_BIND_SERVICE",)
+HOST_NAMESPACES = {
+    "hostPID": "CKV_K8S_17 KSV-0010",
+    "hostIPC": "CKV_K8S_18 KSV-0008",
+    "hostNetwork": "CKV_K8S_19 KSV-0009",
+}
+SOCKETS = ("/var/run/docker.sock",)
+USED_VERBS = ("create", "update", "delete", "deletecollection", "impersonate", "*", "list", "get")  # KSV-0046
+EVERYONE = ("system:authenticated", "system:unauthenticated", "system:anonymous", "system:serviceaccounts")
+"""Users and groups that are not a team's own (Kubernetes, RBAC, "Default roles and role bindings")."""
 COUNTED = {
     ("requests", "cpu"): "CKV_K8S_10 KSV-0015",
     ("limits", "cpu"): "CKV_K8S_11 KSV-0011",
@@ -25,7 +34,7 @@ INHERITED = ("runAsGroup", "runAsNonRoot", "runAsUser", "seLinuxOptions", "secco
 def _effective(pod: Value, container: Value, field: str) -> Value:
     """A field of the container's security context, or else of its pod's."""
     own = container["securityContext"][field]
-    return pod["securityContext"][field] if own.raw is None else own
+    return pod["securityContext"][field] if own.one_of(None) else own
 
 
 @resource_rule("K8S001", *WORKLOAD)
@@ -54,7 +63,8 @@ def no_capabilities(workload: Resource, options: Options) -> Demands:
         like = "CKV_K8S_37 KSV-0003 KSV-0106" + ("" if raw else " CKV_K8S_28")
         yield demand(dropped, at, "capabilities stay; wanted: [ALL]", like=like)
         for added in container["securityContext.capabilities.add"].each():
-            yield demand(added.one_of(*ADDABLE), added, f"allowed: {', '.join(ADDABLE)}", like="KSV-0106")
+            text = f"allowed: {', '.join(ADDABLE)}"
+            yield demand(added.one_of(*ADDABLE), added, text, like="KSV-0106", remedy="add no capability")
 
 
 @resource_rule("K8S004", *WORKLOAD)
@@ -84,12 +94,16 @@ def _is_latest(image: object) -> bool:
     return str(image or "").rpartition("/")[2].partition(":")[2] in ("", "latest")
 
 
-@resource_rule("K8S006", *NAMESPACED)
+@resource_rule("K8S006", *NAMESPACED, *WORKLOAD)
 def not_in_the_default_namespace(it: Resource, options: Options) -> Demands:
     """Quotas, queues and rights are given by namespace. What Kubernetes itself keeps there is not ours."""
+    if it.type.endswith("List") or not (matches(NAMESPACED, it.type) or any(pod_specs(it))):
+        return  # each of a list has its own; of other projects' kinds some are in no namespace
     at, kind = it["metadata.namespace"], it.type.rpartition(":")[2]
-    own = it["metadata.name"].one_of({"ServiceAccount": "default", "Service": "kubernetes"}.get(kind, UNKNOWN))
-    yield demand(own | ~at.one_of(None, "default"), at, "nobody's quota counts it", like="CKV_K8S_21")
+    named = {"ServiceAccount": "default", "Service": "kubernetes"}.get(kind)
+    elsewhere = ~at.one_of(None, "default")
+    own = it["metadata.name"].one_of(named) if named else Truth(False)
+    yield demand(elsewhere | own, at, "nobody's quota counts it", like="CKV_K8S_21")
 
 
 @resource_rule("K8S007", *WORKLOAD)
@@ -105,10 +119,12 @@ def not_root(workload: Resource, options: Options) -> Demands:
     """A user that no node knows, unless its numbers are not the node's."""
     for pod, container in all_containers(workload):
         at = _effective(pod, container, "runAsUser")
+        judged = ".containers[" in container.path  # checkov's two look at no others
         other = _effective(pod, container, "runAsNonRoot").is_true | at.test(lambda it: _from(1, it))
-        yield demand(other, at, "the container may run as root", like="CKV_K8S_23")
+        yield demand(other, at, "the container may run as root", like="CKV_K8S_23" if judged else "")
         high = at.test(lambda it: _from(HIGH_UID, it)) | pod["hostUsers"].one_of(False)
-        yield demand(high, at, f"a user of the node may be the same; from {HIGH_UID}", like="CKV_K8S_40")
+        text = f"a user of the node may be the same; from {HIGH_UID}"
+        yield demand(high, at, text, like="CKV_K8S_40" if judged else "")
 
 
 def _from(least: int, user: object) -> bool:
@@ -131,7 +147,7 @@ def system_calls_are_filtered(workload: Resource, options: Options) -> Demands:
 
 def _inherits(context: Value) -> bool:
     """Whether a pod's security context says something of its containers."""
-    return any(context[field].raw is not None for field in INHERITED)
+    return any(not context[field].one_of(None).holds for field in INHERITED)
 
 
 @resource_rule("K8S010", *WORKLOAD)
@@ -151,3 +167,49 @@ def secrets_are_files(workload: Resource, options: Options) -> Demands:
             *(source["secretRef"] for source in container["envFrom"].each()),
         ):
             yield demand(~at.is_set, at, "a secret in the environment", like="CKV_K8S_35")
+
+
+@resource_rule("K8S012", *WORKLOAD)
+def not_in_the_hosts_namespaces(workload: Resource, options: Options) -> Demands:
+    """A pod sees its own processes, memory and network."""
+    for pod in pod_specs(workload):
+        for field, like in HOST_NAMESPACES.items():
+            yield demand(~pod[field].is_true, pod[field], "the pod sees what is the node's", like=like)
+
+
+@resource_rule("K8S013", *WORKLOAD)
+def no_paths_of_the_host(workload: Resource, options: Options) -> Demands:
+    """A path of the node outlives the pod, and the container runtime's socket is root on the node."""
+    for pod in pod_specs(workload):
+        for volume in pod["volumes"].each():
+            at = volume["hostPath"]
+            like = "KSV-0023" + (" CKV_K8S_27 KSV-0006" if at["path"].one_of(*SOCKETS).holds else "")
+            yield demand(at.one_of(None), at, "the pod has files of its node", like=like)
+
+
+@resource_rule("K8S014", ROLE)
+def roles_name_what_they_give(role: Resource, options: Options) -> Demands:
+    """Verbs, resources and API groups by their names: `*` is also what comes later."""
+    cluster_wide = "ClusterRole" in role.type
+    for index, rule in enumerate(role["rules"].each()):
+        stars = {field: rule[field].contains("*") for field in ("apiGroups", "resources", "verbs")}
+        everything = stars["apiGroups"] & stars["resources"] & stars["verbs"]
+        used = rule["verbs"].contains(*USED_VERBS)
+        like = "CKV_K8S_49" if index == 0 else ""
+        like += " KSV-0044" if everything.holds else ""
+        like += " KSV-0046" if cluster_wide and (stars["resources"] & used).holds else ""
+        for field in stars:
+            some = rule[field].test(lambda it: any("*" in str(name) for name in it or ()))
+            yield demand(~some, rule[field], "whatever there is, and whatever comes later", like=like)
+
+
+@resource_rule("K8S015", ROLE_BINDING)
+def rights_are_given_to_someone(binding: Resource, options: Options) -> Demands:
+    """Not to everyone who can log in, and no administrator of the whole cluster."""
+    for subject in binding["subjects"].each():
+        at = subject["name"]
+        like = "KSV-0122" if at.one_of("system:unauthenticated", "system:anonymous").holds else ""
+        yield demand(~at.one_of(*EVERYONE), at, "everyone has the role", like=like)
+    at = binding["roleRef.name"]
+    wide = ("cluster-admin", "admin", "edit") if "ClusterRoleBinding" in binding.type else ("cluster-admin",)
+    yield demand(~at.one_of(*wide), at, "its subjects may do almost anything", like="KSV-0111")

@@ -1,0 +1,216 @@
+"""The policy configuration: read by both gates, and strictly. What it says and nothing knows is a mistake."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from fnmatch import fnmatchcase
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+from tpuplane.spec.errors import choice, shown
+from tpuplane.tpu.nearest import nearest_names
+
+from tpuplane_policies.core.registry import Rule
+from tpuplane_policies.core.resources import Resource
+
+LEVELS = ("advisory", "mandatory", "remediate", "disabled")
+SHIPPED = Path(__file__).parents[2] / "config"
+"""The configurations beside the pack, one for each stack; an installed package has none."""
+
+EXEMPTIONS = {
+    "type": "array",
+    "description": "Resources that the rule leaves alone, each for a reason and until a day.",
+    "items": {
+        "type": "object",
+        "required": ["resource", "reason", "until"],
+        "additionalProperties": False,
+        "properties": {
+            "resource": {
+                "type": "string",
+                "minLength": 1,
+                "description": "Logical name or URN; * stands for anything.",
+            },
+            "reason": {"type": "string", "minLength": 1},
+            "until": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "description": "The last day."},
+        },
+    },
+}
+
+
+class ConfigError(ValueError):
+    """The configuration is wrong: one line for each mistake."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exemption:
+    """A resource that a rule leaves alone."""
+
+    resource: str
+    """Logical name or URN, with `*` for anything."""
+    reason: str
+    until: date
+    """The last day."""
+
+    def covers(self, resource: Resource | None) -> bool:
+        """Whether it is about this resource, or about the stack itself (None)."""
+        names = (resource.name, resource.urn) if resource else ("",)
+        return any(fnmatchcase(name, self.resource) for name in names)
+
+    def __str__(self) -> str:
+        return f"{self.resource}: {self.reason}" + ("" if self.until == date.max else f" (until {self.until})")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a configuration sets, in its own words; it has passed `mistakes`."""
+
+    config: Mapping[str, Any]
+
+    def level(self, rule: Rule) -> str:
+        """The level of a rule: its own entry's, else that of `all`, else the rule's own."""
+        return _level(self.config.get(rule.id)) or _level(self.config.get("all")) or rule.level
+
+    def options(self, rule: Rule) -> dict[str, Any]:
+        """The options of a rule, with the defaults of those that are not set."""
+        return {**rule.defaults, **{name: it for name, it in self._entry(rule).items() if name in rule.options}}
+
+    def exemptions(self, rule: Rule) -> tuple[Exemption, ...]:
+        """The exemptions of a rule, and the approvals of a rule that has those."""
+        entry = self._entry(rule)
+        listed = (Exemption(**it | {"until": date.fromisoformat(it["until"])}) for it in entry.get("exemptions", ()))
+        return (*listed, *(Exemption(escape(name), "approved", date.max) for name in entry.get("approved", ())))
+
+    def _entry(self, rule: Rule) -> Mapping[str, Any]:
+        entry = self.config.get(rule.id, {})
+        return {} if isinstance(entry, str) else entry
+
+
+def settings(config: Any, where: str, rules: Iterable[Rule], others: Sequence[str] = ()) -> Settings:
+    """Check a configuration. `others`: policies of the same pack that are not ours.
+
+    Raises:
+        ConfigError: if it names what there is not, or sets what cannot be set.
+
+    """
+    found = [f"{where}: {mistake}" for mistake in _mistakes(config, {rule.id: rule for rule in rules}, others)]
+    if found:
+        raise ConfigError("\n".join(found))
+    return Settings(config)
+
+
+def read(path: Path) -> Any:
+    """The contents of a configuration's file.
+
+    Raises:
+        ConfigError: if it is not there, or is not JSON as the engine takes it.
+
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_finite)
+    except (OSError, ValueError, RecursionError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error if text.strip() else "it is empty"
+        raise ConfigError(f"{path}: {reason}; allowed: a JSON file, {{}} for every rule's own level") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
+        raise ValueError(f"{twice} stands there twice")
+    return found
+
+
+def _finite(text: str) -> float:
+    raise ValueError(f"{text} is not a number")
+
+
+def _level(entry: Any) -> str | None:
+    return entry if isinstance(entry, str) else (entry or {}).get("enforcementLevel")
+
+
+def _mistakes(config: Any, rules: Mapping[str, Rule], others: Sequence[str]) -> Iterator[str]:
+    if not isinstance(config, Mapping):
+        yield f"{shown(config)} is not an object; allowed: {{}} and rules with their levels and options"
+        return
+    for name, entry in config.items():
+        if name in others:
+            continue
+        if name not in rules and name != "all":
+            yield _unknown_rule(name, rules)
+        elif isinstance(entry, str):
+            yield from _wrong_level(name, entry)
+        elif isinstance(entry, Mapping):
+            yield from _wrong_options(name, entry, rules.get(name))
+        else:
+            yield f"{name}: {shown(entry)} is not a level or an object of options; allowed: {', '.join(LEVELS)}, {{…}}"
+
+
+def _unknown_rule(name: str, rules: Mapping[str, Rule]) -> str:
+    close = nearest_names(name, tuple(rules))
+    hint = f"; nearest: {', '.join(close)}" if close else ""
+    return f"{shown(name)} is not a rule; allowed: all, and the ids of docs/policies.md{hint}"
+
+
+def _wrong_level(name: str, level: Any) -> Iterator[str]:
+    if level not in LEVELS:
+        yield f"{name}: {choice(level, 'a level', LEVELS)}"
+
+
+def _wrong_options(name: str, entry: Mapping[str, Any], rule: Rule | None) -> Iterator[str]:
+    schemas: dict[str, Any] = {**rule.options, "exemptions": EXEMPTIONS} if rule else {}
+    for option, value in entry.items():
+        at = f"{name}.{option}"
+        if option == "enforcementLevel":
+            yield from _wrong_level(at, value)
+        elif option not in schemas:
+            yield f"{at}: {choice(option, 'an option of this rule', ('enforcementLevel', *schemas))}"
+        else:
+            yield from _wrong(at, value, schemas[option])
+
+
+_KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
+    "string": (str, "a text"),
+    "boolean": (bool, "true or false"),
+    "number": ((int, float), "a number"),
+    "array": (list, "a list"),
+    "object": (Mapping, "an object"),
+}
+
+
+def _wrong(at: str, value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
+    """What of JSON schema the options are written in: types, and what is in lists and objects."""
+    kind, name = _KINDS[schema["type"]]
+    number = schema["type"] == "number"
+    if not isinstance(value, kind) or (number and (isinstance(value, bool) or not math.isfinite(value) or value < 0)):
+        yield f"{at}: {shown(value)} is not {name}; allowed: {name}" + (" from 0" if number else "")
+    elif isinstance(value, str):
+        if not value.strip() and "minLength" in schema:
+            yield f"{at}: is empty; allowed: a text"
+        elif "pattern" in schema and not _is_day(value):
+            yield f"{at}: {shown(value)} is not a day; allowed: such as 2027-01-31"
+    elif isinstance(value, list):
+        for index, element in enumerate(value):
+            yield from _wrong(f"{at}[{index}]", element, schema["items"])
+    elif isinstance(value, Mapping):
+        properties = schema.get("properties", {})
+        for missing in sorted({*schema.get("required", ())} - {*value}):
+            yield f"{at}: {missing} is not set; allowed: {', '.join(properties)}"
+        for key, element in value.items():
+            below = properties.get(key) or schema.get("additionalProperties")
+            if below:
+                yield from _wrong(f"{at}.{key}", element, below)
+            else:
+                yield f"{at}: {choice(key, 'a field of it', properties)}"
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False

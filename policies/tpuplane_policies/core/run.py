@@ -1,0 +1,188 @@
+"""One run of a gate: holds rules against resources, and keeps what each came to."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from tpuplane_policies.core.config import Exemption, Settings
+from tpuplane_policies.core.judging import Finding, Judgement, Repair, judge
+from tpuplane_policies.core.plans import Plan
+from tpuplane_policies.core.registry import BLOCKING, Rule
+from tpuplane_policies.core.resources import Resource, Stack, inline_pools, matches
+from tpuplane_policies.core.values import UndecidedError
+
+OURS = "tpuplane:"
+"""In the URN of what a component of this project registers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What one rule found on one resource, or on the stack, and no exemption covers."""
+
+    rule: Rule
+    level: str
+    resource: Resource | None
+    findings: tuple[Finding, ...]
+    note: str = ""
+    """Why an exemption does not cover it any more."""
+
+    @property
+    def text(self) -> str:
+        """Each finding, and what to do, without the names of rule and resource."""
+        like = sorted({check for it in self.findings for check in it.like})
+        remedies = dict.fromkeys(self._remedy(it) for it in self.findings)
+        also = (f" [{', '.join(like)}]" if like else "") + (f" ({self.note})" if self.note else "")
+        remedy = f"Remedy: {'; '.join(remedies)}{also}"
+        if len(self.findings) == 1:
+            return f"{self.findings[0].text}. {remedy}"
+        return "\n".join([*(it.text for it in self.findings), remedy])
+
+    def _remedy(self, finding: Finding) -> str:
+        """What to do; of what our components made, in the stack file."""
+        remedy = finding.remedy or self.rule.remedy
+        if self.resource is None or OURS not in self.resource.urn:
+            return remedy
+        parts = finding.path.split(".")
+        under = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
+        field = next((self.rule.fields[it] for it in under if it in self.rule.fields), None)
+        return f"in the stack file, {field} ({remedy})" if field else remedy
+
+    @property
+    def message(self) -> str:
+        """The whole violation, for a line of its own."""
+        where = f" {self.resource.name}:" if self.resource else ""
+        return f"{self.rule.id}{where} {self.text}"
+
+
+class Run:
+    """What the rules of one gate came to. Whatever is judged again replaces what came of it before."""
+
+    def __init__(self, rules: Iterable[Rule], settings: Settings, today: date) -> None:
+        self.rules = {rule.id: rule for rule in rules}
+        self.settings = settings
+        self.today = today
+        self.judged: Counter[str] = Counter()
+        """How often each rule met something to judge."""
+        self._found: dict[tuple[str, str], Violation] = {}
+        self.undecided: dict[tuple[str, str], tuple[Resource | None, tuple[str, ...]]] = {}
+        """By rule and URN: the resource, and the properties that must be known first."""
+        self._used: set[tuple[str, Exemption]] = set()
+
+    def resource(self, rule: Rule, resource: Resource) -> list[Violation]:
+        """Hold a rule against one resource, and the pools that are written inside it."""
+        parts = [
+            judge(check.function, it, self.settings.options(rule))
+            for it in (resource, *inline_pools(resource))
+            for check in rule.checks
+            if matches(check.types, it.type)
+        ]
+        return self._settle(rule, parts, resource)
+
+    def stack(self, rule: Rule, stack: Stack) -> list[Violation]:
+        """Hold a rule against the whole stack."""
+        options = self.settings.options(rule)
+        return self._settle(rule, [judge(check.function, stack, options) for check in rule.stack_checks])
+
+    def plan(self, rule: Rule, plan: Plan) -> list[Violation]:
+        """Hold a rule against a plan."""
+        options = self.settings.options(rule)
+        return self._settle(rule, [judge(check.function, plan, options) for check in rule.plan_checks])
+
+    def about(self, rule: Rule) -> list[Violation]:
+        """What a rule about the run itself finds: what rules could not decide, one by one where it fails the gate."""
+        resources: dict[str, tuple[Resource | None, list[str]]] = {}
+        names: defaultdict[str, list[str]] = defaultdict(list)
+        for (rule_id, urn), (resource, paths) in self.undecided.items():
+            if self.settings.level(self.rules[rule_id]) in BLOCKING:
+                resources.setdefault(urn, (resource, []))[1].append(f"{rule_id} ({', '.join(paths)})")
+            else:
+                names[rule_id].append(resource.name if resource else "the stack")
+        text = "not known yet is what decides"
+        if rule.about == "mandatory":
+            findings = [Finding(f"{text} {'; '.join(those)}", resource, 0) for resource, those in resources.values()]
+        else:
+            findings = [Finding(f"{text} {rule_id} of {_first(those)}", None, 0) for rule_id, those in names.items()]
+        return self._settle(rule, [Judgement(findings)])
+
+    def repairs(self, rule: Rule, resource: Resource) -> list[Repair]:
+        """What puts a resource right by one rule: keys and value; nothing where the resource is exempted."""
+        found: list[Repair] = []
+        for check in rule.repairs:
+            if matches(check.types, resource.type):
+                with suppress(UndecidedError):  # what is not known yet is put right by the update that knows it
+                    found += check.function(resource, self.settings.options(rule))
+        return [] if found and self._exempted(rule, resource)[0] else found
+
+    def _settle(self, rule: Rule, parts: Sequence[Judgement], subject: Resource | None = None) -> list[Violation]:
+        self.judged[rule.id] += len(parts)
+        urns = {_urn(subject)} if subject else {urn for rule_id, urn in self._keys() if rule_id == rule.id}
+        for urn in urns:
+            self._found.pop((rule.id, urn), None)
+            self.undecided.pop((rule.id, urn), None)
+        for resource, values in _by_resource((value for it in parts for value in it.undecided), subject):
+            if not self._exempted(rule, resource)[0]:
+                paths = tuple(dict.fromkeys(value.path for value in values))
+                self.undecided[rule.id, _urn(resource)] = resource, paths
+        violations = []
+        for resource, findings in _by_resource((finding for it in parts for finding in it.findings), subject):
+            covered, note = self._exempted(rule, resource)
+            if not covered:
+                violation = Violation(rule, self.settings.level(rule), resource, tuple(findings), note)
+                self._found[rule.id, _urn(resource)] = violation
+                violations.append(violation)
+        return violations
+
+    def _keys(self) -> Iterator[tuple[str, str]]:
+        yield from self._found
+        yield from self.undecided
+
+    def _exempted(self, rule: Rule, resource: Resource | None) -> tuple[bool, str]:
+        """Whether an exemption covers a resource; if one would but has ended, since when."""
+        note = ""
+        for exemption in self.settings.exemptions(rule):
+            if exemption.covers(resource):
+                self._used.add((rule.id, exemption))
+                if exemption.until >= self.today:
+                    return True, ""
+                note = f"its exemption ended on {exemption.until}"
+        return False, note
+
+    def summary(self) -> list[str]:
+        """Lines to end with: totals by level and rule, exemptions that were applied, and those that match nothing."""
+        lines = []
+        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for (rule_id, _), violation in self._found.items():
+            counts[violation.level][rule_id] += 1
+        for level in sorted(counts, key=lambda level: level not in BLOCKING):
+            each = ", ".join(f"{count} {rule_id}" for rule_id, count in sorted(counts[level].items()))
+            lines.append(f"{counts[level].total()} {level}: {each}")
+        for rule in self.rules.values():
+            for it in self.settings.exemptions(rule):
+                if (rule.id, it) not in self._used:
+                    lines.append(f"exemption that matches nothing: {rule.id} {it}")
+                elif it.until >= self.today:
+                    lines.append(f"exempted: {rule.id} {it}")
+        return lines
+
+
+def _first(names: list[str], count: int = 3) -> str:
+    more = f" and {len(names) - count} more" if len(names) > count else ""
+    return ", ".join(names[:count]) + more
+
+
+def _urn(resource: Resource | None) -> str:
+    return resource.urn if resource else ""
+
+
+def _by_resource(items: Iterable[Any], subject: Resource | None) -> list[tuple[Resource | None, list[Any]]]:
+    """Findings or unknown values by their resources, in the order met; those of inline pools are their cluster's."""
+    found: dict[str, tuple[Resource | None, list[Any]]] = {}
+    for it in items:
+        resource = subject or it.resource
+        found.setdefault(_urn(resource), (resource, []))[1].append(it)
+    return list(found.values())

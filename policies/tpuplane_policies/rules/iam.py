@@ -1,0 +1,113 @@
+"""Who may do what in Google Cloud: on projects, above them, and on whatever else grants roles."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any, cast
+
+import yaml
+
+from tpuplane_policies.core.judging import Demands, Options, demand
+from tpuplane_policies.core.registry import resource_rule
+from tpuplane_policies.core.resources import Resource
+from tpuplane_policies.core.values import Value
+from tpuplane_policies.rules.kinds import ACCOUNT_KEY, ACL, IAM, IAM_ABOVE, IAM_ANY, WIF_PROVIDER
+
+ADMIN = re.compile("admin|editor|owner", re.IGNORECASE)
+CLAIM = re.compile(r"\b(assertion|attribute|google)\b\s*[.\[]")
+ALWAYS = re.compile(r"(^|\|\|)\s*\(*\s*true\s*\)*\s*($|\|\|)")
+"""An alternative of a CEL condition that always holds."""
+
+
+@cache
+def roles() -> dict[str, Any]:
+    """Roles by what they open, and the checks of others by the level of a grant."""
+    text = files("tpuplane_policies").joinpath("data/roles.yaml").read_text(encoding="utf-8")
+    return cast("dict[str, Any]", yaml.safe_load(text))
+
+
+def grants(grant: Resource) -> Iterator[tuple[Value, tuple[Value, ...]]]:
+    """Each role with its members: of one member, of a binding, and of a whole policy."""
+    if "Policy:" not in grant.type:
+        yield grant["role"], (*grant["members"].each(), grant["member"])
+        return
+    at = grant["policyData"]
+    policy = at.get({})
+    for binding in Value(json.loads(policy) if isinstance(policy, str) else policy, at.path, grant)["bindings"].each():
+        yield binding["role"], tuple(binding["members"].each())
+
+
+def _like(grant: Resource) -> dict[str, str]:
+    """Checks of others at the level of a grant: projects, folder or organizations."""
+    level = grant.type.partition(":")[2].partition("/")[0]
+    return defaultdict(str, {} if "Policy:" in grant.type else roles()["checks"][level])
+
+
+@resource_rule("PRJ003", IAM, IAM_ABOVE)
+def no_basic_roles(grant: Resource, options: Options) -> Demands:
+    """Roles of the time before IAM."""
+    like = _like(grant)
+    for role, _ in grants(grant):
+        also = "" if role.one_of("roles/viewer").holds else f" {like['through']}"
+        text = "a basic role holds thousands of permissions"
+        yield demand(~role.one_of(*roles()["basic"]), role, text, like=like["basic"] + also)
+
+
+@resource_rule("PRJ004", IAM, IAM_ABOVE)
+def nobody_is_every_account(grant: Resource, options: Options) -> Demands:
+    """To act as an account is granted on that account, not on the project or above."""
+    like = _like(grant)
+    for role, _ in grants(grant):
+        text = "whoever has it acts as every service account below"
+        yield demand(~role.one_of(*roles()["acting"]), role, text, like=f"{like['acting']} {like['through']}")
+        through = role.test(lambda it: it in roles()["acting through others"] or str(it).endswith("erviceAgent"))
+        text = "whoever has it can make itself a service account below"
+        yield demand(~through, role, text, like=like["through"])
+
+
+@resource_rule("PRJ005", IAM, IAM_ABOVE)
+def no_account_is_admin(grant: Resource, options: Options) -> Demands:
+    """Service accounts administrate nothing."""
+    for role, members in grants(grant):
+        admin = role.test(lambda it: ADMIN.search(str(it)) is not None)
+        narrow = role.test(lambda it: str(it).lower().endswith(("admin", "/owner", "/editor"))).holds
+        like = "CKV_GCP_42 " if grant.type.startswith("gcp:projects/iAMMember:") else ""
+        like += "GCP-0007" if narrow and "Policy:" not in grant.type else ""
+        for member in members:
+            yield demand(~(admin & member.test(_is_account)), role, "a service account administrates it all", like=like)
+
+
+def _is_account(member: object) -> bool:
+    text = str(member)
+    return text.startswith("serviceAccount:") or text.endswith(".iam.gserviceaccount.com")
+
+
+@resource_rule("PRJ007", WIF_PROVIDER)
+def federated_identities_are_conditional(provider: Resource, options: Options) -> Demands:
+    """Anybody has an account at GitHub; a condition says whose."""
+    at = provider["attributeCondition"]
+    yield demand(at.is_set, at, "every user of the identity provider is let in", like="GCP-0068")
+    asks = at.test(lambda it: not it or (CLAIM.search(it) is not None and ALWAYS.search(it) is None))
+    yield demand(asks, at, "it holds for every user of the identity provider")
+
+
+@resource_rule("PRJ008", IAM_ANY, ACL)
+def nothing_is_public(grant: Resource, options: Options) -> Demands:
+    """Nobody is let in whom nobody knows."""
+    like = " ".join(check for kind, check in roles()["public"].items() if re.match(kind, grant.type))
+    members = [member for _, those in grants(grant) for member in those]
+    for at in (*members, grant["entity"], grant["predefinedAcl"], *grant["roleEntities"].each()):
+        public = at.test(lambda it: str(it).rpartition(":")[2] in roles()["anyone"])
+        yield demand(~public, at, "everyone on the internet is let in", like=like)
+
+
+@resource_rule("PRJ011", ACCOUNT_KEY)
+def accounts_have_no_key_files(key: Resource, options: Options) -> Demands:
+    """A key is a password that nobody changes."""
+    own = key["publicKeyData"].is_set.holds
+    yield demand(False, key.props, "a key file of a service account", like="CKV2_GCP_3" if own else "")

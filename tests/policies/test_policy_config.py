@@ -1,0 +1,139 @@
+"""One reader of the policy configuration for both gates: what it does not know is a mistake, with file and key."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tpuplane_policies.core.config import SHIPPED, ConfigError, read, settings
+from tpuplane_policies.core.registry import rules
+from tpuplane_policies.plangate import main
+
+pytestmark = pytest.mark.policies
+
+TOOLS = Path(__file__).parents[2] / "twin" / "tpuplane_twin" / "tools" / "tools.yaml"
+EXEMPT = {"resource": "a", "reason": "b", "until": "2027-01-31"}
+
+WRONG: dict[str, str] = {
+    "": "it is empty; allowed: a JSON file",
+    "{": "Expecting property name",
+    "[]": "[] is not an object",
+    "null": "nothing is not an object",
+    "1": "1 is not an object",
+    '{"REP001": "Mandatory"}': "REP001: 'Mandatory' is not a level; allowed: advisory, mandatory, remediate",
+    '{"REP001": "mandatry"}': "nearest: mandatory",
+    '{"REP001": ""}': "REP001: '' is not a level",
+    '{"REP001": true}': "REP001: true is not a level or an object of options",
+    '{"REP001": null}': "REP001: nothing is not a level",
+    '{"REP001": []}': "REP001: [] is not a level",
+    '{"REP001": {"enforcementLevel": "on"}}': "REP001.enforcementLevel: 'on' is not a level",
+    '{"REP001": {"enforcementLevel": null}}': "REP001.enforcementLevel: nothing is not a level",
+    '{"REP001": {"enforcementLevel": {"a": 1}}}': "REP001.enforcementLevel: {'a': 1} is not a level",
+    '{"REP001": {"approved": "central-x"}}': "REP001.approved: 'central-x' is not a list",
+    '{"REP001": {"approved": [1]}}': "REP001.approved[0]: 1 is not a text",
+    '{"REP001": {"approve": ["central"]}}': "'approve' is not an option of this rule; allowed: enforcementLevel",
+    '{"GKE08": "mandatory"}': "'GKE08' is not a rule; allowed: all, and the ids of docs/policies.md; nearest: ",
+    '{"gke008": "mandatory"}': "'gke008' is not a rule",
+    '{"TPU007-stack": "mandatory"}': "'TPU007-stack' is not a rule",
+    '{"all": "advisory", "GKE08": "mandatory"}': "'GKE08' is not a rule",
+    '{"all": {"chips": 5}}': "all.chips: 'chips' is not an option of this rule; allowed: enforcementLevel",
+    '{"all": "none"}': "all: 'none' is not a level",
+    '{"TPU012": {"chip": 5}}': "TPU012.chip: 'chip' is not an option of this rule",
+    '{"TPU012": {"chips": "many"}}': "TPU012.chips: 'many' is not a number; allowed: a number from 0",
+    '{"TPU012": {"chips": true}}': "TPU012.chips: true is not a number",
+    '{"TPU012": {"chips": -1}}': "TPU012.chips: -1 is not a number",
+    '{"TPU012": {"chips": null}}': "TPU012.chips: nothing is not a number",
+    '{"TPU012": {"chips": 1e999}}': "TPU012.chips: inf is not a number",
+    '{"TPU012": {"chips": NaN}}': "NaN is not a number",
+    '{"TPU012": {"teams": {"vision": "all"}}}': "TPU012.teams.vision: 'all' is not a number",
+    '{"TPU012": {"teams": ["vision"]}}': "TPU012.teams: ['vision'] is not an object",
+    '{"GKE002": {"privateEndpoint": "true"}}': "GKE002.privateEndpoint: 'true' is not true or false",
+    '{"GKE021": {"labels": "owner"}}': "GKE021.labels: 'owner' is not a list",
+    '{"GKE001": "advisory", "GKE001": "mandatory"}': "GKE001 stands there twice",
+    '{"GKE001": {"exemptions": {}}}': "GKE001.exemptions: {} is not a list",
+    '{"GKE001": {"exemptions": ["a"]}}': "GKE001.exemptions[0]: 'a' is not an object",
+    '{"GKE001": {"exemptions": [{"resource": "a"}]}}': "GKE001.exemptions[0]: reason is not set; allowed: resource",
+    json.dumps({"GKE001": {"exemptions": [EXEMPT | {"untill": "2027-01-31"}]}}): "'untill' is not a field of it",
+    json.dumps(
+        {"GKE001": {"exemptions": [EXEMPT | {"until": "soon"}]}}
+    ): "until: 'soon' is not a day; allowed: such as",
+    json.dumps({"GKE001": {"exemptions": [EXEMPT | {"until": "2027-02-30"}]}}): "until: '2027-02-30' is not a day",
+    json.dumps({"GKE001": {"exemptions": [EXEMPT | {"until": "20270131"}]}}): "until: '20270131' is not a day",
+    json.dumps({"GKE001": {"exemptions": [EXEMPT | {"reason": "  "}]}}): "reason: is empty",
+    json.dumps({"GKE001": {"exemptions": [EXEMPT | {"resource": ""}]}}): "resource: is empty",
+}
+
+
+@pytest.mark.parametrize(("text", "said"), WRONG.items())
+def test_a_mistake_is_named_with_its_file_and_fails_the_gate_for_plans(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "prod.json"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        settings(read(path), str(path), rules())
+    assert all(line.startswith(f"{path}: ") for line in str(error.value).splitlines())
+    assert said in str(error.value)
+    (tmp_path / "plan.json").write_text('{"steps": []}')
+    assert main([str(tmp_path / "plan.json"), "--config", str(path)]) == 2
+    assert capsys.readouterr().err == f"{error.value}\n"
+
+
+def test_every_mistake_is_told_at_once() -> None:
+    with pytest.raises(ConfigError) as error:
+        settings({"GKE08": "mandatory", "TPU012": {"chip": 5, "gpus": "x"}}, "prod.json", rules())
+    assert len(str(error.value).splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{}", '{"all": "advisory", "TPU012": {"chips": 0, "teams": {}}}', '{"all": {"enforcementLevel": "disabled"}}'],
+)
+def test_what_is_right_is_taken(text: str) -> None:
+    settings(json.loads(text), "prod.json", rules())
+
+
+def test_levels_are_the_rules_own_or_alls_or_the_entrys() -> None:
+    levels = {rule.id: rule for rule in rules()}
+    config: dict[str, Any] = {"all": "advisory", "GKE001": "mandatory", "TPU012": {"chips": 5}}
+    for name, level in (("GKE001", "mandatory"), ("TPU012", "advisory"), ("GKE002", "advisory")):
+        assert settings(config, "", rules()).level(levels[name]) == level
+    assert settings({"TPU012": {"chips": 5}}, "", rules()).level(levels["TPU012"]) == "mandatory"
+
+
+def test_a_policy_of_ones_own_pack_is_known_where_it_is_named() -> None:
+    config = {"acme-beta": "advisory"}
+    settings(config, "prod.json", rules(), ["acme-beta"])
+    with pytest.raises(ConfigError, match="'acme-beta' is not a rule"):
+        settings(config, "prod.json", rules())
+
+
+@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.json")), ids=lambda path: path.stem)
+def test_a_shipped_configuration_is_right(path: Path) -> None:
+    settings(read(path), str(path), rules())
+
+
+@pytest.mark.parametrize("stack", ["prod", "staging"])
+def test_what_is_undecided_fails_where_it_matters(stack: str) -> None:
+    checked = settings(read(SHIPPED / f"{stack}.json"), stack, rules())
+    assert checked.level(next(rule for rule in rules() if rule.id == "REP006")) == "mandatory"
+
+
+def test_fields_that_remedies_name_are_fields_of_the_stack_file() -> None:
+    schema = json.loads((Path(__file__).parents[2] / "components/tpuplane/spec/platform.schema.json").read_text())
+    known = set(re.findall(r'"(\w+)": ', json.dumps([it.get("properties", {}) for it in schema["$defs"].values()])))
+    for rule in rules():
+        for text in rule.fields.values():
+            for name in re.findall(r"[a-z]\w*(?:\.\w+)+|^\w+", text):
+                assert set(name.split(".")) <= known, (rule.id, text)
+
+
+def test_the_versions_tested_together_are_the_twins() -> None:
+    pinned = {it["name"]: it["version"] for it in yaml.safe_load(TOOLS.read_text())["sources"]}
+    rule = next(it for it in rules() if it.id == "VER001")
+    for chart, versions in rule.defaults["versions"].items():
+        assert [f"v{it}" for it in versions] == [pinned[chart.removesuffix("-operator")]]

@@ -1,0 +1,143 @@
+"""No rule takes what is not known yet for a pass: each property that decides, of each good resource, one at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from case_files import Case, a_run, cases, resource
+from tpuplane_policies.core.plans import Plan
+from tpuplane_policies.core.registry import Rule, rules
+from tpuplane_policies.core.resources import Resource, Stack
+from tpuplane_policies.core.values import SENTINELS, UNKNOWN
+
+pytestmark = pytest.mark.policies
+
+Path = tuple[str | int, ...]
+GONE = object()
+OTHERS: tuple[Any, ...] = (
+    GONE,
+    "",
+    "none",
+    "*",
+    "true",
+    True,
+    False,
+    0,
+    3,
+    10**6,
+    [],
+    {},
+    "1.20",
+    "allUsers",
+    "0.0.0.0/0",
+)
+"""What a property is changed to, to see whether it decides."""
+LISTED = [*OTHERS[1:4], "roles/owner", "us-central1-a", "other", "memory"]
+RULES = [rule for rule in rules() if rule.checks or rule.stack_checks]
+
+
+def paths(value: Any, here: Path = ()) -> Iterator[Path]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, below in items:
+        yield (*here, key)
+        yield from paths(below, (*here, key))
+
+
+def put(value: Any, path: Path, new: Any) -> Any:
+    """A copy with another value at a path; without it where that is GONE."""
+    if not path:
+        return new
+    key, *rest = path
+    items = dict(value.items() if isinstance(value, dict) else enumerate(value))
+    items[key] = put(items.get(key, {}), tuple(rest), new)
+    if items[key] is GONE:
+        del items[key]
+    return items if isinstance(value, dict) else list(items.values())
+
+
+def verdict(rule: Rule, case: Case, resources: tuple[Resource, ...]) -> str:
+    """What a rule comes to: "passes", "undecided" or "fails"."""
+    run = a_run({rule.id: case.written.get("config", {})}, [rule])
+    found = run.stack(rule, Stack(resources)) if rule.stack_checks else run.resource(rule, resources[0])
+    return "fails" if found else "undecided" if run.undecided else "passes"
+
+
+def resources(case: Case) -> tuple[Resource, ...]:
+    return case.stack().resources if "stack" in case.written else (resource(case.written),)
+
+
+def with_(all_: tuple[Resource, ...], index: int, path: Path, new: Any) -> tuple[Resource, ...]:
+    props = put(all_[index].props.raw, path, new)
+    return (*all_[:index], replace(all_[index], load=lambda: props), *all_[index + 1 :])
+
+
+def silent(rule: Rule) -> tuple[int, list[str]]:
+    """How many properties decide, and those whose unknown value the rule passes."""
+    decisive, passed = 0, []
+    for case in (
+        it
+        for it in cases()
+        if it.rule == rule.id and not it.fails and not it.written.get("config", {}).get("exemptions")
+    ):
+        good = resources(case)
+        for index, it in enumerate(good):
+            for path in paths(it.props.raw):
+                others = LISTED if isinstance(path[-1], int) else OTHERS
+                unknown = verdict(rule, case, with_(good, index, path, UNKNOWN))
+                if unknown != "passes":
+                    decisive += 1
+                elif any(verdict(rule, case, with_(good, index, path, other)) == "fails" for other in others):
+                    passed.append(f"{case.id} {it.name}: {'.'.join(map(str, path))}")
+    return decisive, passed
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_an_unknown_property_that_decides_leaves_its_rule_undecided(rule: Rule) -> None:
+    decisive, passed = silent(rule)
+    assert passed == []
+    assert decisive or rule.id in {"KQ007", "PRJ011"}, "no property decides"  # they judge by the type alone
+
+
+@pytest.mark.parametrize("case", [it for it in cases() if it.fails and "plan" not in it.written], ids=lambda it: it.id)
+def test_a_mistake_that_is_not_known_yet_is_not_passed(case: Case) -> None:
+    """The values of every failing case, with what is wrong not known yet."""
+    rule = next(it for it in rules() if it.id == case.rule)
+    written = case.written.get("stack", [case.written])
+    for index, one in enumerate(written):
+        for path in paths(one.get("with", {})):
+            value = one["with"]
+            for key in path:
+                value = value[key]
+            if value is None or isinstance(value, dict | list):
+                continue
+            changed = put(one, ("with", *path), "UNKNOWN")
+            hidden = replace(
+                case, written=put(case.written, ("stack", index), changed) if "stack" in case.written else changed
+            )
+            assert verdict(rule, hidden, resources(hidden)) != "passes", path
+
+
+def test_a_plan_that_leaves_resources_out_is_not_decided() -> None:
+    steps = [it for case in cases() if case.rule == "REP004" and not case.fails for it in case.written["plan"]]
+    whole = {"steps": steps, "changeSummary": {"same": 1, "create": 1}}
+    part = {"steps": steps, "changeSummary": {"same": 150, "create": 1}}
+    for rule_id in ("REP004", "REP005"):
+        rule = next(it for it in rules() if it.id == rule_id)
+        for plan, left in ((whole, []), (part, ["149 resources that the plan leaves out: make it with --show-sames"])):
+            run = a_run()
+            assert run.plan(rule, Plan.parse(json.dumps(plan))) == []
+            assert [path for _, found in run.undecided.values() for path in found] == left
+
+
+def test_sentinels_of_a_plan_are_unknown() -> None:
+    old = {
+        "type": "gcp:container/nodePool:NodePool",
+        "urn": "urn:pulumi:p::a::t::pool",
+        "inputs": {"name": min(SENTINELS)},
+    }
+    plan = Plan.parse(json.dumps({"steps": [{"op": "replace", "oldState": old, "newState": old}]}))
+    assert plan.steps[0].resource["name"].is_unknown
