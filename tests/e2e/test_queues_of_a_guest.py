@@ -16,7 +16,8 @@ from tests.e2e.test_workloads import running
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
-TEAM = "guests"
+TEAM, NEIGHBOURS = "guests", "neighbours"
+SHAPE = {"generation": "v4", "topology": "2x2x1"}
 MIRROR = "TPUPLANE_CHART_MIRROR"
 
 
@@ -30,19 +31,31 @@ class Guest:
         self.pulumi("stack", "init")
 
     def describe(
-        self, *, kueue: dict[str, Any] | None = None, boxes: dict[str, Any] | None = None, team: str = TEAM
+        self,
+        *,
+        kueue: dict[str, Any] | None = None,
+        boxes: dict[str, Any] | None = None,
+        team: str = TEAM,
+        neighbours: bool = False,
     ) -> None:
-        """Write the stack file, with these values of the operator and of the pool, and this name of the team."""
+        """Write the stack file, with these values of the operator and of the pool, and this name of the team; or with
+        a second team, which has an autoscaled pool of the same shape."""
         cluster = {
             "location": "us-central2-b",
             "existing": {"name": "lab-central2"},
             "addons": {"kueue": kueue or {}, "jobset": {}},
-            "pools": {"boxes": {"generation": "v4", "topology": "2x2x1", **(boxes or {"slices": 2})}},
+            "pools": {"boxes": {**SHAPE, **(boxes or {"slices": 2})}},
         }
+        teams: dict[str, Any] = {
+            team: {"namespaces": [TEAM], "clusters": {"there": {"pools": {"boxes": {"slices": 2}}}}}
+        }
+        if neighbours:
+            cluster["pools"]["more"] = {**SHAPE, "autoscaling": {"maxSlices": 2}}
+            teams[NEIGHBOURS] = {"clusters": {"there": {"pools": {"more": {"slices": 2}}}}}
         platform = {
             "name": "guest",
             "project": "tpuplane-lab",
-            "teams": {team: {"namespaces": [TEAM], "clusters": {"there": {"pools": {"boxes": {"slices": 2}}}}}},
+            "teams": teams,
             "clusters": {"there": cluster},
         }
         self.stack_file.write_text(yaml.safe_dump({"config": {"tpuplane:platform": platform}}))
@@ -60,17 +73,31 @@ class Guest:
         preview = json.loads(self.pulumi("preview", "--json"))
         return [f"{step['op']} {step['urn']}" for step in preview["steps"] if step["op"] != "same"]
 
-    def submit(self, *names: str) -> None:
+    def submit(self, *names: str, team: str = TEAM) -> None:
         """Jobs of one slice each."""
         path = self.folder / "jobs.yaml"
         path.write_text(yaml.safe_dump_all([_job(name) for name in names]))
-        self.platform.kubectl(CENTRAL2, "apply", "-n", TEAM, "-f", str(path))
+        self.platform.kubectl(CENTRAL2, "apply", "-n", team, "-f", str(path))
 
-    def pod(self, name: str) -> dict[str, Any]:
+    def pod(self, name: str, team: str = TEAM) -> dict[str, Any]:
         """The pod of a job that runs."""
         label = f"batch.kubernetes.io/job-name={name}"
-        (pod,) = running(self.platform, CENTRAL2, label, 1, namespace=TEAM)
+        (pod,) = running(self.platform, CENTRAL2, label, 1, namespace=team)
         return pod
+
+    def pool(self, name: str, team: str = TEAM) -> str:
+        """The node pool on which a job runs."""
+        return self.platform.pool_of(CENTRAL2, self.pod(name, team))
+
+    def chips(self, queue: str) -> dict[str, str]:
+        """Chips that work holds in a cluster queue, by flavor."""
+        text = self.platform.kubectl(CENTRAL2, "get", "clusterqueue", queue, "-o", "json")
+        return {
+            flavor["name"]: it["total"]
+            for flavor in json.loads(text)["status"]["flavorsReservation"]
+            for it in flavor["resources"]
+            if it["name"] == "google.com/tpu"
+        }
 
     def definitions(self) -> dict[str, dict[str, Any]]:
         """The CRDs of Kueue and JobSet by name."""
@@ -148,25 +175,55 @@ def test_an_upgrade_changes_kinds_in_place_and_leaves_work_alone(guest: Guest, t
     assert guest.steps() == []
 
 
-def test_a_pool_becomes_autoscaled_under_its_work(guest: Guest) -> None:
-    """Kueue changes no flavor that has a topology, so that the queue goes over to another."""
+def test_another_teams_autoscaled_pool_leaves_flavors_and_work_as_they_are(guest: Guest) -> None:
+    guest.up()
+    guest.submit("through")
+    pod, pool = guest.pod("through"), guest.pool("through")
+    flavors = {
+        it["metadata"]["name"]: it["metadata"]["uid"] for it in guest.platform.items(CENTRAL2, "resourceflavors")
+    }
+    assert set(flavors) == {"cpu", "v4-2x2x1"}
+
+    guest.describe(neighbours=True)
+    guest.up()
+    assert guest.steps() == []
+    now = {it["metadata"]["name"]: it for it in guest.platform.items(CENTRAL2, "resourceflavors")}
+    assert {name: now[name]["metadata"]["uid"] for name in flavors} == flavors
+    assert {name: it["spec"].get("topologyName") for name, it in now.items()} == {
+        "cpu": "slices",
+        "cpu-elastic": None,
+        "v4-2x2x1": "slices",
+        "v4-2x2x1-elastic": None,
+    }
+    guest.submit("comes", team=NEIGHBOURS)
+    assert guest.pool("comes", NEIGHBOURS) == "more"
+    guest.submit("after", "waits")
+    assert {guest.pool("through"), guest.pool("after")} == {pool} == {"boxes"}
+    assert guest.pod("through")["metadata"]["uid"] == pod["metadata"]["uid"]
+    # Both slices are taken, and what waits gets none of its neighbours'.
+    assert guest.chips(TEAM) == {"cpu": "0", "v4-2x2x1": "8"}
+    assert guest.chips(f"{NEIGHBOURS}-elastic") == {"cpu-elastic": "0", "v4-2x2x1-elastic": "4"}
+
+
+def test_a_pool_becomes_autoscaled_when_its_work_has_ended(guest: Guest) -> None:
+    """Kueue changes no flavor that has a topology, and would no longer count the work of another."""
     guest.up()
     guest.submit("through")
     pod = guest.pod("through")
-    assert guest.flavors() == {"cpu", "v4-2x2x1"}
 
     guest.describe(boxes={"autoscaling": {"minSlices": 1, "maxSlices": 2}})
+    with pytest.raises(AssertionError) as rejected:
+        guest.up()
+    assert "work in this queue holds quota of v4-2x2x1, which the change takes from the queue" in str(rejected.value)
+    assert guest.chips(TEAM) == {"cpu": "0", "v4-2x2x1": "4"}
+    assert guest.pod("through")["metadata"]["uid"] == pod["metadata"]["uid"]
+
+    guest.platform.kubectl(CENTRAL2, "delete", "job", "-n", TEAM, "--wait", "through")
     guest.up()
-    assert guest.flavors() == {"cpu-elastic", "v4-2x2x1-elastic"}
+    assert guest.flavors() == {"cpu", "cpu-elastic", "v4-2x2x1-elastic"}
     assert guest.steps() == []
     guest.submit("after")
     assert guest.pod("after")
-    assert guest.pod("through")["metadata"]["uid"] == pod["metadata"]["uid"]
-
-    guest.describe()
-    guest.up()
-    assert guest.flavors() == {"cpu", "v4-2x2x1"}
-    assert guest.pod("through")["metadata"]["uid"] == pod["metadata"]["uid"]
 
 
 def test_a_team_with_a_new_name_keeps_its_namespace(guest: Guest) -> None:

@@ -37,7 +37,7 @@ def cohort_spec(queues: QueuesPlan) -> Spec:
 
 
 def cluster_queue_spec(queues: QueuesPlan, queue: ClusterQueuePlan) -> Spec:
-    """`spec` of a team's ClusterQueue. Preemption is always said: whose job ends for whom is nobody's default."""
+    """`spec` of a ClusterQueue. Preemption is always said: whose job ends for whom is nobody's default."""
     spec: Spec = {
         "cohortName": queues.cohort,
         "queueingStrategy": queues.strategy,
@@ -46,7 +46,7 @@ def cluster_queue_spec(queues: QueuesPlan, queue: ClusterQueuePlan) -> Spec:
                 {
                     "key": "kubernetes.io/metadata.name",
                     "operator": "In",
-                    "values": [local.namespace for local in queue.local_queues],
+                    "values": list(queue.namespaces),
                 }
             ]
         },

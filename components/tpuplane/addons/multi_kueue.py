@@ -113,7 +113,7 @@ class MultiKueueArgs(TypedDict):
     plan: ManagerPlan
     """Its workers. Changed in place."""
 
-    teams: Sequence[ClusterQueuePlan]
+    queues: Sequence[ClusterQueuePlan]
     """The queues whose jobs are handed on."""
 
     kubeconfigs: Mapping[str, pulumi.Input[str]]
@@ -124,10 +124,10 @@ class MultiKueueArgs(TypedDict):
 
 
 class MultiKueue(KueueComponent):
-    """The manager's side: each worker with its credential, and for each team a check that hands its jobs on."""
+    """The manager's side: each worker with its credential, and for each queue a check that hands its jobs on."""
 
     checks: list[pulumi.Resource]
-    """Admission checks: the teams' queues come after them."""
+    """Admission checks: the queues come after them."""
 
     def __init__(self, name: str, args: MultiKueueArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("MultiKueue", name, args["cluster"], opts)
@@ -136,9 +136,9 @@ class MultiKueue(KueueComponent):
             worker: self._worker(worker, plan, args["kubeconfigs"][key], ready) for key, worker in plan.workers.items()
         }
         self.checks = [
-            self._check(use.check, team, [workers[worker] for worker in team.workers])
-            for team in args["teams"]
-            for use in team.checks
+            self._check(use.check, queue, [workers[worker] for worker in queue.workers])
+            for queue in args["queues"]
+            for use in queue.checks
         ]
         self.register_outputs({})
 
@@ -155,9 +155,9 @@ class MultiKueue(KueueComponent):
         source = {"kubeConfig": {"locationType": "Secret", "location": called}}
         return self._object("MultiKueueCluster", worker, {"clusterSource": source}, [credential])
 
-    def _check(self, called: str, team: ClusterQueuePlan, workers: Sequence[pulumi.Resource]) -> pulumi.Resource:
-        config = self._object("MultiKueueConfig", team.name, {"clusters": list(team.workers)}, workers)
-        parameters = {"apiGroup": API_VERSION.partition("/")[0], "kind": "MultiKueueConfig", "name": team.name}
+    def _check(self, called: str, queue: ClusterQueuePlan, workers: Sequence[pulumi.Resource]) -> pulumi.Resource:
+        config = self._object("MultiKueueConfig", queue.name, {"clusters": list(queue.workers)}, workers)
+        parameters = {"apiGroup": API_VERSION.partition("/")[0], "kind": "MultiKueueConfig", "name": queue.name}
         spec = {"controllerName": "kueue.x-k8s.io/multikueue", "parameters": parameters}
         return self._object("AdmissionCheck", called, spec, [config])
 

@@ -6,6 +6,7 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from tpuplane.addons.flavors_in_use import keep_flavors_in_use
 from tpuplane.addons.kueue_component import KueueComponent
 from tpuplane.addons.kueue_objects import (
     API_VERSION,
@@ -18,7 +19,7 @@ from tpuplane.addons.kueue_objects import (
 from tpuplane.addons.team_access import grant_access, grant_launch
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.namespace import make_namespace
-from tpuplane.plan.queue_model import AdmissionCheckPlan, ClusterQueuePlan, QueuesPlan
+from tpuplane.plan.queue_model import AdmissionCheckPlan, QueuesPlan, TeamPlan
 
 
 class QueuesArgs(TypedDict):
@@ -45,7 +46,7 @@ class Queues(KueueComponent):
     """
 
     cluster_queues: Mapping[str, kubernetes.apiextensions.CustomResource]
-    """Cluster queues by team."""
+    """Cluster queues by name: a team's own, and with `-elastic` that of its autoscaled pools."""
 
     def __init__(self, name: str, args: QueuesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("Queues", name, args["cluster"], opts)
@@ -60,43 +61,45 @@ class Queues(KueueComponent):
         for priority in plan.priorities:
             self._priority(priority.name, priority.value, priority.description, ready)
         checks = [*args.get("checks", ()), *(self._check(it, ready) for it in plan.checks)]
+        kept = keep_flavors_in_use(f"{name}-flavors-in-use", self._after(ready))
         cohort = self._object("Cohort", plan.cohort, cohort_spec(plan), flavors or ready)
+        before = [cohort, kept, *flavors, *checks]
         self.cluster_queues = {
-            it.name: self._object("ClusterQueue", it.name, cluster_queue_spec(plan, it), [cohort, *flavors, *checks])
+            it.name: self._object("ClusterQueue", it.name, cluster_queue_spec(plan, it), before)
             for it in plan.cluster_queues
         }
-        for team in plan.cluster_queues:
+        for team in plan.teams:
             self._team(team)
         self.register_outputs({})
 
-    def _team(self, team: ClusterQueuePlan) -> None:
-        queue = self.cluster_queues[team.name]
-        for local in team.local_queues:
+    def _team(self, team: TeamPlan) -> None:
+        # The namespaces and all work in them go before the queues, which Kueue keeps as long as there is work.
+        queues = [self.cluster_queues[it] for it in dict.fromkeys(team.local_queues.values())]
+        for own in team.namespaces:
             namespace = make_namespace(
-                f"{self._prefix}-{local.namespace}",
-                local.namespace,
-                self._cluster,
-                [queue],
-                local.compute_class,
-                local.pod_security,
+                f"{self._prefix}-{own.name}", own.name, self._cluster, queues, own.compute_class, own.pod_security
             )
-            kubernetes.apiextensions.CustomResource(
-                f"{self._name}-{local.namespace}-{local.name}",
-                api_version=API_VERSION,
-                kind="LocalQueue",
-                metadata={"name": local.name, "namespace": local.namespace},
-                spec={"clusterQueue": team.name},
-                opts=pulumi.ResourceOptions.merge(
-                    self._after([namespace, queue]),
-                    # Kueue lets no local queue go over to another team's, and the new one has the same name.
-                    pulumi.ResourceOptions(replace_on_changes=["spec.clusterQueue"], delete_before_replace=True),
-                ),
-            )
-            prefix, inside = f"{self._name}-{local.namespace}", self._after([namespace])
+            for called, queue in team.local_queues.items():
+                self._local_queue(called, namespace, own.name, queue)
+            prefix, inside = f"{self._name}-{own.name}", self._after([namespace])
             if team.members:
-                grant_access(prefix, local.namespace, team, inside)
+                grant_access(prefix, own.name, team, inside)
             if team.launcher is not None:
-                grant_launch(prefix, local.namespace, team.launcher, inside)
+                grant_launch(prefix, own.name, team.launcher, inside)
+
+    def _local_queue(self, called: str, namespace: pulumi.Resource, place: str, queue: str) -> None:
+        kubernetes.apiextensions.CustomResource(
+            f"{self._name}-{place}-{called}",
+            api_version=API_VERSION,
+            kind="LocalQueue",
+            metadata={"name": called, "namespace": place},
+            spec={"clusterQueue": queue},
+            opts=pulumi.ResourceOptions.merge(
+                self._after([namespace, self.cluster_queues[queue]]),
+                # Kueue lets no local queue go over to another cluster queue, and the new one has the same name.
+                pulumi.ResourceOptions(replace_on_changes=["spec.clusterQueue"], delete_before_replace=True),
+            ),
+        )
 
     @property
     def _prefix(self) -> str:

@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from tpuplane.plan.queue_model import ClusterQueuePlan, LauncherPlan
+from tpuplane.plan.queue_model import LauncherPlan, TeamPlan
 
 ROLE = "tpuplane-team"
 LAUNCHER_ROLE = "tpuplane-launch-agent"
@@ -49,7 +49,7 @@ def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi
     _grant((f"{name}-launch-role", f"{name}-launch"), LAUNCHER_ROLE, namespace, rules, [account], opts)
 
 
-def grant_access(name: str, namespace: str, team: ClusterQueuePlan, opts: pulumi.ResourceOptions) -> None:
+def grant_access(name: str, namespace: str, team: TeamPlan, opts: pulumi.ResourceOptions) -> None:
     """Let the team's members work in one namespace."""
     subjects: list[kubernetes.rbac.v1.SubjectArgsDict] = [
         {"kind": member.kind, "name": member.name, "api_group": _RBAC} for member in team.members

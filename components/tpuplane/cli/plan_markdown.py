@@ -15,7 +15,7 @@ Planned = tuple[PlatformPlan, PlatformCost]
 _Cells = dict[tuple[str, ...], tuple[str, ...]]
 """The cells of each row, by those that say what the row is of."""
 
-_QUOTA_HEADS = ("team", *HEADS[1:])
+_QUOTA_HEADS = ("queue", *HEADS[1:])
 
 
 def plan_as_markdown(now: Planned, before: Planned | None = None) -> str:
@@ -70,8 +70,8 @@ def _pools(costs: PlatformCost) -> _Cells:
 
 
 def _quotas(platform: PlatformPlan) -> _Cells:
-    """By cluster, team and flavor."""
-    return {(cluster, team, flavor): tuple(cells) for cluster, team, flavor, *cells in quotas_of(platform)}
+    """By cluster, queue and flavor."""
+    return {(cluster, queue, flavor): tuple(cells) for cluster, queue, flavor, *cells in quotas_of(platform)}
 
 
 def _cells(cost: PoolCost) -> tuple[str, ...]:

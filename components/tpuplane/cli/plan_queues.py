@@ -9,7 +9,14 @@ from typing import Any, Literal
 
 from tpuplane.labels import GPU, TPU
 from tpuplane.plan import ClusterPlan, PlatformPlan
-from tpuplane.plan.queue_model import ClusterQueuePlan, FlavorPlan, FlavorQuotaPlan, ResourceQuotaPlan
+from tpuplane.plan.queue_model import (
+    ClusterQueuePlan,
+    FlavorPlan,
+    FlavorQuotaPlan,
+    QueuesPlan,
+    ResourceQuotaPlan,
+    TeamPlan,
+)
 from tpuplane.plan.summary import UNITS, counted
 
 SHARED = "whoever asks first"
@@ -18,21 +25,21 @@ SHARED = "whoever asks first"
 
 Row = tuple[str, ...]
 
-HEADS = ("cluster, team", "flavor", "of pools", "own", "borrows up to", "lends up to")
+HEADS = ("cluster, queue", "flavor", "of pools", "own", "borrows up to", "lends up to")
 
 
 def quotas_of(platform: PlatformPlan) -> Iterator[Row]:
-    """Each quota: cluster, and then what HEADS names, the team with its weight."""
+    """Each quota: cluster, and then what HEADS names, the queue with its weight."""
     for cluster in platform.clusters:
         queues = cluster.queues
         if queues is None:
             continue
         flavors = {flavor.name: flavor for flavor in queues.flavors}
-        for team in queues.cluster_queues:
-            for quota in team.flavors:
+        for queue in queues.cluster_queues:
+            for quota in queue.flavors:
                 counted_in = _counted_in(quota, flavors[quota.flavor])
                 limits = (_limit(counted_in, "borrowing_limit", "any"), _limit(counted_in, "lending_limit", "all"))
-                yield (cluster.name, _called(team), *_cells(quota, flavors[quota.flavor]), *limits)
+                yield (cluster.name, _called(queue), *_cells(quota, flavors[quota.flavor]), *limits)
         for quota in queues.shared:
             yield (cluster.name, SHARED, *_cells(quota, flavors[quota.flavor]), "", "")
 
@@ -50,8 +57,8 @@ def _cells(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> Row:
     return flavor.name, ", ".join(flavor.pools), _own(quota, flavor)
 
 
-def _called(team: ClusterQueuePlan) -> str:
-    return team.name if team.weight is None else f"{team.name}, weight {team.weight:g}"
+def _called(queue: ClusterQueuePlan) -> str:
+    return queue.name if queue.weight is None else f"{queue.name}, weight {queue.weight:g}"
 
 
 def _counted_in(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> ResourceQuotaPlan:
@@ -86,7 +93,7 @@ def queues_as_json(cluster: ClusterPlan) -> dict[str, Any] | None:
         "fairSharing": queues.fair_sharing,
         "flavors": [_flavor(flavor) for flavor in queues.flavors],
         "priorities": {it.name: it.value for it in queues.priorities},
-        "teams": [_team(team) for team in queues.cluster_queues],
+        "teams": [_team(queues, team) for team in queues.teams],
         "shared": _quotas(queues.shared),
     }
 
@@ -102,13 +109,15 @@ def _flavor(flavor: FlavorPlan) -> dict[str, Any]:
     }
 
 
-def _team(team: ClusterQueuePlan) -> dict[str, Any]:
+def _team(queues: QueuesPlan, team: TeamPlan) -> dict[str, Any]:
+    mine = [it for it in queues.cluster_queues if it.team == team.name]
     return {
         "name": team.name,
-        "weight": team.weight,
-        "namespaces": [it.namespace for it in team.local_queues],
+        "weight": mine[0].weight,
+        "namespaces": [it.name for it in team.namespaces],
         "members": [it.name for it in team.members],
-        "quotas": _quotas(team.flavors),
+        "localQueues": team.local_queues,
+        "quotas": [quota for it in mine for quota in _quotas(it.flavors)],
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tpuplane.labels import GPU, TPU
 from tpuplane.plan import PlatformPlan
-from tpuplane.plan.queue_model import ClusterQueuePlan, FlavorQuotaPlan
+from tpuplane.plan.queue_model import FlavorQuotaPlan, QueuesPlan, TeamPlan
 from tpuplane.plan.summary import UNITS, counted
 
 
@@ -44,14 +44,15 @@ def team_views(platform: PlatformPlan, team: str) -> Sequence[TeamView]:
     return [
         TeamView(
             cluster.name,
-            quota=tuple(word for quota in queue.flavors for word in _quota(quota)),
-            flavors=tuple(quota.flavor for quota in queue.flavors),
-            local_queues=tuple(f"{it.namespace}/{it.name}" for it in queue.local_queues),
-            access=_access(queue),
+            quota=tuple(word for quota in _quotas(cluster.queues, it) for word in _quota(quota)),
+            flavors=tuple(quota.flavor for quota in _quotas(cluster.queues, it)),
+            local_queues=tuple(f"{own.name}/{queue}" for own in it.namespaces for queue in it.local_queues),
+            access=_access(it),
         )
         for cluster in platform.clusters
-        for queue in (cluster.queues.cluster_queues if cluster.queues else ())
-        if queue.name == team
+        if cluster.queues is not None
+        for it in cluster.queues.teams
+        if it.name == team
     ]
 
 
@@ -75,6 +76,10 @@ def addon_views(platform: PlatformPlan, cluster: str, key: str) -> Sequence[Addo
     ]
 
 
+def _quotas(queues: QueuesPlan, team: TeamPlan) -> Sequence[FlavorQuotaPlan]:
+    return [quota for queue in queues.cluster_queues if queue.team == team.name for quota in queue.flavors]
+
+
 def _quota(quota: FlavorQuotaPlan) -> Sequence[str]:
     """Chips or GPUs, for CPUs go with them; of the system pool cores."""
     amounts = {it.resource: it.nominal for it in quota.resources if it.nominal}
@@ -82,5 +87,5 @@ def _quota(quota: FlavorQuotaPlan) -> Sequence[str]:
     return [f"{counted(amounts[it], UNITS[it])} of {quota.flavor}" for it in shown]
 
 
-def _access(queue: ClusterQueuePlan) -> tuple[str, ...]:
-    return tuple(f"{member.kind} {member.name}" for member in queue.members)
+def _access(team: TeamPlan) -> tuple[str, ...]:
+    return tuple(f"{member.kind} {member.name}" for member in team.members)

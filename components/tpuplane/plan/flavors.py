@@ -48,8 +48,8 @@ FLAVOR_LABEL = "tpuplane-flavor"
 GPUs would be sought on shared ones too, and a team's slices in pools of the same shape that no team has."""
 
 ELASTIC = "-elastic"
-"""End of the names of flavors without a topology. Kueue changes no flavor that has one, so what would change it has
-another name: the new flavor is made, queues go over to it, and the former one is deleted."""
+"""End of the names of flavors of autoscaled pools, which have no topology: Kueue places only on nodes that exist, and
+theirs come for pods. The name of a flavor depends on its own pools alone. Kueue changes no flavor with a topology."""
 
 # Lack of capacity is waited for and fails no request. What does, such as a pool that is full because idle nodes are
 # still there, passes with the ten minutes after which GKE removes them; then Kueue would deactivate the work.
@@ -77,35 +77,28 @@ def gpu_flavor_name(gpu: GpuPlan, capacity: Capacity, *, queued: bool = False) -
 
 
 def flavors(pools: Iterable[NodePoolPlan], order: Sequence[Capacity], *, system_pool: bool) -> tuple[FlavorPlan, ...]:
-    """The flavors of the pools that teams use: first the CPUs, then others in the order of capacities.
+    """The flavors of the pools that teams use: first the CPUs, placed and not, then others in the order of capacities.
 
     CPUs go first because a pod that asks for no chips fits everywhere. Where they are used up Kueue goes on to TPU
     hosts, unless the pod's selectors keep it away: taints of the flavors would, and would also refuse every pod with
     chips that has its toleration from GKE, which adds it after Kueue has looked.
     """
-    by_kind = sorted(
-        ((_kind(pool), pool) for pool in pools),
+    by_name = sorted(
+        ((_name(pool), pool) for pool in pools),
         key=lambda item: (rank(item[1].capacity, order), item[0]),
     )
-    # Kueue places within a topology only on nodes that are there. The hosts of an elastic pool are not before work is
-    # admitted, unless a ProvisioningRequest brings them: then Kueue places after it. One flavor without a topology
-    # beside others that have one stops every job that names none.
-    there = all(pool.autoscaling is None or _queued(pool) for _, pool in by_kind)
     return (
-        _cpus(placed=there, system_pool=system_pool),
-        *(
-            _flavor(kind, [pool for _, pool in of], placed=there)
-            for kind, of in groupby(by_kind, key=lambda item: item[0])
-        ),
+        *(_cpus(placed=placed, system_pool=system_pool) for placed in (True, False)),
+        *(_flavor(name, [pool for _, pool in of]) for name, of in groupby(by_name, key=lambda item: item[0])),
     )
 
 
 def in_flavors(found: Iterable[FlavorPlan], pools: Iterable[NodePoolPlan]) -> tuple[NodePoolPlan, ...]:
     """The same pools; the nodes of those that teams use say which flavor they are."""
-    used = {(flavor.kind, pool) for flavor in found for pool in flavor.pools}
+    used = {(flavor.name, pool) for flavor in found for pool in flavor.pools}
     return tuple(
-        replace(pool, node_labels={**pool.node_labels, FLAVOR_LABEL: kind})
-        if ((kind := _kind(pool)), pool.pool) in used
+        replace(pool, node_labels={**pool.node_labels, FLAVOR_LABEL: name})
+        if ((name := _name(pool)), pool.pool) in used
         else pool
         for pool in pools
     )
@@ -113,17 +106,12 @@ def in_flavors(found: Iterable[FlavorPlan], pools: Iterable[NodePoolPlan]) -> tu
 
 def flavor_of(found: Iterable[FlavorPlan], pools: Sequence[NodePoolPlan], key: str) -> str | None:
     """The name of the flavor that a pool belongs to; None for a pool without a node pool (no slices)."""
-    kinds = {_kind(pool) for pool in pools if pool.pool == key}
-    return next((flavor.name for flavor in found if flavor.kind in kinds), None)
+    names = {_name(pool) for pool in pools if pool.pool == key}
+    return next((flavor.name for flavor in found if flavor.name in names), None)
 
 
-def named(kind: str, *, placed: bool) -> str:
-    """The name of a flavor of nodes of this kind, with a topology or without."""
-    return kind if placed else f"{kind}{ELASTIC}"
-
-
-def _kind(pool: NodePoolPlan) -> str:
-    """What its nodes are to Kueue: pools of the same kind have the same labels and taints."""
+def _name(pool: NodePoolPlan) -> str:
+    """The name of its flavor: pools of one name have the same labels and taints."""
     if pool.gpu is not None:
         name = gpu_flavor_name(pool.gpu, pool.capacity, queued=_queued(pool))
     else:
@@ -136,8 +124,14 @@ def _kind(pool: NodePoolPlan) -> str:
     if pool.compute_class is not None:
         parts.append(f"class-{pool.compute_class}")
     whole = "-".join(parts)
+    # A class or a reservation may have a name that ends so.
+    ambiguous = whole.endswith(ELASTIC)
+    if not _placed(pool):
+        whole += ELASTIC
     # It is the value of a label too.
-    return whole if len(whole) <= _LONGEST_LABEL else f"{whole[: _LONGEST_LABEL - 9]}-{_digest(whole)}"
+    if len(whole) <= _LONGEST_LABEL and not ambiguous:
+        return whole
+    return f"{whole[: _LONGEST_LABEL - 9]}-{_digest(whole)}"
 
 
 def _digest(text: str) -> str:
@@ -161,6 +155,11 @@ def _shared(gpu: GpuPlan) -> tuple[str, ...]:
     return (gpu.sharing.lower().replace("_", "-"), str(gpu.max_clients)) if gpu.sharing else ()
 
 
+def _placed(pool: NodePoolPlan) -> bool:
+    """Whether its nodes exist before Kueue places work on them. A ProvisioningRequest brings them first."""
+    return pool.autoscaling is None or _queued(pool)
+
+
 def _queued(pool: NodePoolPlan) -> bool:
     return pool.flex_start is not None and pool.flex_start.queued
 
@@ -182,8 +181,7 @@ def rank(capacity: Capacity, order: Sequence[Capacity]) -> int:
 def _cpus(*, placed: bool, system_pool: bool) -> FlavorPlan:
     """The system pool; in a cluster of somebody else's, which has none of ours, every node that its pods fit."""
     return FlavorPlan(
-        name=named(CPU_FLAVOR, placed=placed),
-        kind=CPU_FLAVOR,
+        name=CPU_FLAVOR if placed else f"{CPU_FLAVOR}{ELASTIC}",
         # A flavor with a topology needs a label; this one every node has.
         node_labels={POOL_LABEL: SYSTEM_POOL} if system_pool else {"kubernetes.io/os": "linux"},
         tolerated_taints=(),
@@ -195,7 +193,7 @@ def _cpus(*, placed: bool, system_pool: bool) -> FlavorPlan:
     )
 
 
-def _flavor(kind: str, pools: Sequence[NodePoolPlan], *, placed: bool) -> FlavorPlan:
+def _flavor(name: str, pools: Sequence[NodePoolPlan]) -> FlavorPlan:
     first = pools[0]
     nodes = sum(pool.max_nodes * len(pool.zones) for pool in pools)
     if first.gpu is not None:
@@ -205,20 +203,19 @@ def _flavor(kind: str, pools: Sequence[NodePoolPlan], *, placed: bool) -> Flavor
         labels = {**shape.node_labels, MACHINE_LABEL: shape.machine.name}
         slices, per_slice = nodes // shape.hosts, _whole_slice(pools, shape)
     return FlavorPlan(
-        name=named(kind, placed=placed),
-        kind=kind,
+        name=name,
         node_labels=_fewer(
             {
                 **labels,
                 **_ways_labels(first),
                 CAPACITY_LABEL: first.capacity,
-                FLAVOR_LABEL: kind,
+                FLAVOR_LABEL: name,
                 **({QUEUED_LABEL: "true"} if _queued(first) else {}),
                 **(_CUBE_HEALTH if first.dynamic_slicing else {}),
             }
         ),
         tolerated_taints=tuple(_taints(first)),
-        topology=(CUBE_TOPOLOGY if first.dynamic_slicing else SLICE_TOPOLOGY).name if placed else None,
+        topology=(CUBE_TOPOLOGY if first.dynamic_slicing else SLICE_TOPOLOGY).name if _placed(first) else None,
         capacity=first.capacity,
         pools=tuple(dict.fromkeys(pool.pool for pool in pools)),
         slices=slices,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from tpuplane.plan.cluster_model import AuthorizedNetworkPlan, ControlPlanePlan
-from tpuplane.plan.flavors import CPU_FLAVOR, named, rank
+from tpuplane.plan.flavors import rank
 from tpuplane.plan.launchers import launcher_plan
 from tpuplane.plan.multi_kueue_model import KindPlan, ManagerPlan, WorkerPlan
 from tpuplane.plan.queue_model import (
@@ -15,9 +15,11 @@ from tpuplane.plan.queue_model import (
     ClusterQueuePlan,
     FlavorPlan,
     FlavorQuotaPlan,
+    NamespacePlan,
     QueuesPlan,
     ResourceQuotaPlan,
 )
+from tpuplane.plan.queues import local_queues
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.addon_catalogue import addon_catalogue
 from tpuplane.spec.locations import region_of
@@ -80,59 +82,73 @@ def manager_queues(spec: PlatformSpec, queues: Mapping[str, QueuesPlan]) -> Queu
     if shared is None or not found:
         return None
     covered = max((it.covered for it in found), key=len)  # the same, some of them with GPUs
-    # Work is placed in the worker. The manager's word for it must be the workers' own: it waits for a placement that a
-    # flavor with a topology promises, and refuses work that asks for one that no flavor has.
-    placed = all(it.topologies for it in found)
-    flavors = _flavors(spec, [flavor for it in found for flavor in it.flavors], placed=placed)
-    names = {of.name: flavor.name for flavor in flavors for it in found for of in it.flavors if of.kind == flavor.kind}
+    flavors = _flavors(spec, [flavor for it in found for flavor in it.flavors])
+    names = [flavor.name for flavor in flavors]
+    teams = [name for name in spec.teams if workers_of(spec, name)]
+    # A job goes to the local queue of the same name there: cluster queues to which none leads take none.
+    parts = {
+        (key, it.name): it
+        for key in shared.workers
+        if key in queues
+        for it in queues[key].cluster_queues
+        if any(it.name in team.local_queues.values() for team in queues[key].teams)
+    }
+    cluster_queues = tuple(
+        _queue(spec, {key: it for (key, of), it in parts.items() if of == name}, names, covered)
+        for team in teams
+        for name in sorted({queue.name for queue in parts.values() if queue.team == team})
+    )
     return replace(
         found[0],
-        topologies=tuple(dict.fromkeys(topology for it in found for topology in it.topologies)) if placed else (),
+        # Work is placed in the worker. A flavor is the same here and there: the manager waits for a placement where the
+        # worker's has a topology, and rejects work that asks for one where it has none.
+        topologies=tuple(dict.fromkeys(topology for it in found for topology in it.topologies)),
         flavors=flavors,
         checks=(),
         shared=_summed([it.shared for it in found], names, covered),
-        cluster_queues=tuple(
+        cluster_queues=cluster_queues,
+        teams=tuple(
             replace(
-                _queue(
-                    spec, name, [it for part in found for it in part.cluster_queues if it.name == name], names, covered
+                next(it for part in found for it in part.teams if it.name == team),
+                # No pod runs in its namespaces, so that they need no compute class.
+                namespaces=tuple(
+                    NamespacePlan(own, pod_security=spec.teams[team].pod_security)
+                    for own in namespaces_of(team, spec.teams[team])
                 ),
+                local_queues=local_queues(spec.teams[team].queue, [it for it in cluster_queues if it.team == team]),
                 # An agent has rights where it runs: the workers' own start jobs there, the manager's start them here.
-                launcher=launcher_plan(spec.clusters[shared.manager], name),
+                launcher=launcher_plan(spec.clusters[shared.manager], team),
             )
-            for name in spec.teams
-            if workers_of(spec, name)
+            for team in teams
         ),
         covered=covered,
     )
 
 
 def _queue(
-    spec: PlatformSpec, name: str, parts: Sequence[ClusterQueuePlan], names: Mapping[str, str], covered: tuple[str, ...]
+    spec: PlatformSpec, parts: Mapping[str, ClusterQueuePlan], names: Sequence[str], covered: tuple[str, ...]
 ) -> ClusterQueuePlan:
-    """A team's queue in the manager. No pod runs in its namespaces, so that they need no compute class."""
+    """A team's queue in the manager, given those of its workers by key."""
+    first = next(iter(parts.values()))
     return replace(
-        parts[0],
-        flavors=_summed([part.flavors for part in parts], names, covered),
-        local_queues=tuple(replace(local, compute_class=None) for local in parts[0].local_queues),
+        first,
+        flavors=_summed([part.flavors for part in parts.values()], names, covered),
         # Nodes are asked for in a worker; Kueue takes both kinds of checks in one queue for a mistake.
-        checks=(CheckUsePlan(f"multikueue-{name}"),),
-        workers=tuple(cluster_name(spec.name, key) for key in workers_of(spec, name)),
+        checks=(CheckUsePlan(f"multikueue-{first.name}"),),
+        workers=tuple(cluster_name(spec.name, key) for key in parts),
     )
 
 
-def _flavors(spec: PlatformSpec, found: Iterable[FlavorPlan], *, placed: bool) -> tuple[FlavorPlan, ...]:
-    """Flavors of one kind are one, for they have the same labels and taints in each worker."""
+def _flavors(spec: PlatformSpec, found: Iterable[FlavorPlan]) -> tuple[FlavorPlan, ...]:
+    """Flavors of one name are one, for they have the same labels and taints in each worker."""
     order = spec.queues.capacity_order
-    by_kind = sorted(found, key=lambda it: (it.kind != CPU_FLAVOR, rank(it.capacity, order), it.kind))
-    return tuple(_flavor(list(alike), placed=placed) for _, alike in groupby(by_kind, key=lambda it: it.kind))
+    by_name = sorted(found, key=lambda it: (bool(it.per_slice), rank(it.capacity, order), it.name))
+    return tuple(_flavor(list(alike)) for _, alike in groupby(by_name, key=lambda it: it.name))
 
 
-def _flavor(alike: Sequence[FlavorPlan], *, placed: bool) -> FlavorPlan:
-    first = alike[0]
+def _flavor(alike: Sequence[FlavorPlan]) -> FlavorPlan:
     return replace(
-        first,
-        name=named(first.kind, placed=placed),
-        topology=first.topology if placed else None,
+        alike[0],
         pools=tuple(dict.fromkeys(pool for it in alike for pool in it.pools)),
         slices=sum(it.slices for it in alike),
         provisioning=None,
@@ -140,17 +156,15 @@ def _flavor(alike: Sequence[FlavorPlan], *, placed: bool) -> FlavorPlan:
 
 
 def _summed(
-    parts: Iterable[tuple[FlavorQuotaPlan, ...]], names: Mapping[str, str], covered: tuple[str, ...]
+    parts: Iterable[tuple[FlavorQuotaPlan, ...]], names: Sequence[str], covered: tuple[str, ...]
 ) -> tuple[FlavorQuotaPlan, ...]:
-    """The quotas of several queues in one, by flavor; `names` are the manager's, in its order, by the workers'."""
+    """The quotas of several queues in one, by flavor; `names` are all flavors, in the manager's order."""
     by_flavor: dict[str, list[FlavorQuotaPlan]] = {}
     for part in parts:
         for quota in part:
-            by_flavor.setdefault(names[quota.flavor], []).append(quota)
+            by_flavor.setdefault(quota.flavor, []).append(quota)
     return tuple(
-        FlavorQuotaPlan(name, tuple(_sum(it, by_flavor[name]) for it in covered))
-        for name in dict.fromkeys(names.values())
-        if name in by_flavor
+        FlavorQuotaPlan(name, tuple(_sum(it, by_flavor[name]) for it in covered)) for name in names if name in by_flavor
     )
 
 

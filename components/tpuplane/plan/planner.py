@@ -146,7 +146,5 @@ def _subnet(name: str, cluster: ClusterSpec) -> SubnetPlan:
 
 def _namespaces(cluster: ClusterSpec, queues: QueuesPlan | None) -> tuple[str, ...]:
     """Those without a queue; the others come with their team."""
-    with_queue = {
-        local.namespace for queue in (queues.cluster_queues if queues else ()) for local in queue.local_queues
-    }
+    with_queue = {own.name for team in (queues.teams if queues else ()) for own in team.namespaces}
     return tuple(namespace for namespace in cluster.namespaces if namespace not in with_queue)

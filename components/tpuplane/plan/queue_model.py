@@ -58,10 +58,9 @@ class FlavorPlan:
     """A ResourceFlavor: slices or GPU nodes of one shape and capacity, or the system pool's CPUs."""
 
     name: str
-    kind: str  # what its nodes are called; the name too, where there is a topology
     node_labels: dict[str, str]
     tolerated_taints: tuple[str, ...]  # keys; Kueue lets admitted pods tolerate them
-    topology: str | None  # name of a TopologyPlan
+    topology: str | None  # name of a TopologyPlan; None where nodes come for pods
     capacity: Capacity
     pools: tuple[str, ...]  # keys in the user's file
     slices: int  # at full scale: slices, or nodes with GPUs; 0 for CPUs
@@ -101,12 +100,11 @@ class FlavorQuotaPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class LocalQueuePlan:
-    """Where the jobs of one namespace go."""
+class NamespacePlan:
+    """Where a team's jobs run."""
 
     name: str
-    namespace: str
-    compute_class: str | None = None  # what pods of the namespace get unless they ask for another
+    compute_class: str | None = None  # what its pods get unless they ask for another
     pod_security: PodSecurity = "baseline"  # what they must keep to
 
 
@@ -129,15 +127,28 @@ class LauncherPlan:
 
 @dataclass(frozen=True, slots=True)
 class ClusterQueuePlan:
-    """One team in one cluster: its queue, quota, namespaces and members."""
+    """A team's quota in one cluster: of flavors that all have a topology, or of flavors that all have none.
 
-    name: str  # the team's
+    Kueue gives a job that names no topology no flavor with one, unless all flavors of its queue have one.
+    """
+
+    name: str
+    team: str
     flavors: tuple[FlavorQuotaPlan, ...]  # in the order in which they are tried
     weight: float | None  # share of what is borrowed; None without fair sharing
-    local_queues: tuple[LocalQueuePlan, ...]
-    members: tuple[MemberPlan, ...]
+    namespaces: tuple[str, ...]
     checks: tuple[CheckUsePlan, ...] = ()
     workers: tuple[str, ...] = ()  # clusters, as Google Cloud calls them, that its jobs go on to; empty: they run here
+
+
+@dataclass(frozen=True, slots=True)
+class TeamPlan:
+    """One team in one cluster: its namespaces, the local queues in each of them, and who may work there."""
+
+    name: str
+    namespaces: tuple[NamespacePlan, ...]
+    local_queues: dict[str, str]  # the cluster queue by the local queue's name
+    members: tuple[MemberPlan, ...]
     launcher: LauncherPlan | None = None
 
 
@@ -170,6 +181,7 @@ class QueuesPlan:
     cohort: str
     shared: tuple[FlavorQuotaPlan, ...]  # what no team owns, and all may borrow
     cluster_queues: tuple[ClusterQueuePlan, ...]
+    teams: tuple[TeamPlan, ...]
     covered: tuple[str, ...]  # resources, in the order of every FlavorQuotaPlan
     strategy: str
     preemption: PreemptionPlan

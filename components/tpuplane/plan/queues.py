@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
 from tpuplane.labels import GPU, TPU
-from tpuplane.plan.flavors import TOPOLOGIES, flavor_of, flavors
+from tpuplane.plan.flavors import ELASTIC, TOPOLOGIES, flavor_of, flavors
 from tpuplane.plan.launchers import launcher_plan
 from tpuplane.plan.model import NodePoolPlan
 from tpuplane.plan.queue_model import (
@@ -15,12 +15,13 @@ from tpuplane.plan.queue_model import (
     ClusterQueuePlan,
     FlavorPlan,
     FlavorQuotaPlan,
-    LocalQueuePlan,
     MemberPlan,
+    NamespacePlan,
     PreemptionPlan,
     PriorityClassPlan,
     QueuesPlan,
     ResourceQuotaPlan,
+    TeamPlan,
 )
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.cluster_classes import namespace_classes
@@ -47,10 +48,19 @@ def queues_plan(
     used = {pool for team in teams.values() for pool in team.clusters[key].pools}
     used_gpus = {pool for team in teams.values() for pool in team.clusters[key].gpu_pools}
     pools = (*(it for it in tpu_pools if it.pool in used), *(it for it in gpu_pools if it.pool in used_gpus))
-    found = flavors(pools, spec.queues.capacity_order, system_pool=system_pool)
-    shares = {name: _shares(found, team.clusters[key], tpu_pools, gpu_pools) for name, team in teams.items()}
-    covered = (*COVERED, GPU) if any(GPU in flavor.per_slice for flavor in found) else COVERED
+    possible = flavors(pools, spec.queues.capacity_order, system_pool=system_pool)
+    shares = {name: _shares(possible, team.clusters[key], tpu_pools, gpu_pools) for name, team in teams.items()}
+    covered = (*COVERED, GPU) if any(GPU in flavor.per_slice for flavor in possible) else COVERED
     queues = spec.queues
+    cluster_queues = tuple(
+        queue
+        for name, team in teams.items()
+        for queue in _cluster_queues(
+            name, team, team.clusters[key], possible, shares[name], covered, fair=queues.fair_sharing
+        )
+    )
+    wanted = {quota.flavor for queue in cluster_queues for quota in queue.flavors}
+    found = tuple(it for it in possible if it.name in wanted)
     return QueuesPlan(
         topologies=tuple(it for it in TOPOLOGIES if any(flavor.topology == it.name for flavor in found)),
         flavors=found,
@@ -58,14 +68,16 @@ def queues_plan(
             PriorityClassPlan(name, priority.value, priority.description)
             for name, priority in queues.priorities.items()
         ),
-        checks=tuple(AdmissionCheckPlan(it.kind, it.provisioning) for it in found if it.provisioning is not None),
+        checks=tuple(AdmissionCheckPlan(it.name, it.provisioning) for it in found if it.provisioning is not None),
         cohort=spec.name,
         shared=_shared(found, shares, covered),
-        cluster_queues=tuple(
-            replace(
-                _cluster_queue(
-                    name, team, team.clusters[key], found, shares[name], classes, covered, fair=queues.fair_sharing
-                ),
+        cluster_queues=cluster_queues,
+        teams=tuple(
+            TeamPlan(
+                name,
+                tuple(NamespacePlan(own, classes.get(own), team.pod_security) for own in namespaces_of(name, team)),
+                local_queues(team.queue, [it for it in cluster_queues if it.team == name]),
+                members=tuple(_member(member) for member in team.members),
                 launcher=launcher_plan(spec.clusters[key], name),
             )
             for name, team in teams.items()
@@ -79,6 +91,13 @@ def queues_plan(
         ),
         fair_sharing=queues.fair_sharing,
     )
+
+
+def local_queues(name: str, queues: Sequence[ClusterQueuePlan]) -> dict[str, str]:
+    """A team's local queues: `name`-elastic leads to its autoscaled pools; so does `name` where it has no others."""
+    elastic = {f"{name}{ELASTIC}": it.name for it in queues if it.name != it.team}
+    own = (it.name for it in queues if it.name == it.team and (len(it.flavors) > 1 or not elastic))
+    return {name: next(own, queues[-1].name), **elastic}
 
 
 class _Share:
@@ -143,31 +162,32 @@ def _in_gpus(quota: GpuQuotaSpec, pool: NodePoolPlan) -> _Amounts:
     )
 
 
-def _cluster_queue(
+def _cluster_queues(
     name: str,
     team: TeamSpec,
     cluster: TeamClusterSpec,
     found: tuple[FlavorPlan, ...],
     shares: dict[str, _Share],
-    classes: dict[str, str],
     covered: tuple[str, ...],
     *,
     fair: bool,
-) -> ClusterQueuePlan:
-    mine = tuple(flavor for flavor in found if flavor.name in shares)
-    return ClusterQueuePlan(
-        name=name,
-        flavors=(
-            _cpu_quota(found[0], cluster, covered),
-            *(_quota(flavor, shares[flavor.name], covered) for flavor in mine),
-        ),
-        weight=team.weight if fair else None,
-        local_queues=tuple(
-            LocalQueuePlan(team.queue, own, classes.get(own), team.pod_security) for own in namespaces_of(name, team)
-        ),
-        members=tuple(_member(member) for member in team.members),
-        checks=tuple(CheckUsePlan(it.kind, (it.name,)) for it in mine if it.provisioning is not None),
-    )
+) -> Iterator[ClusterQueuePlan]:
+    """The team's queue of flavors with a topology, which every team has, and that of flavors without one.
+
+    What else the team gets moves no flavor to another queue, so that work which runs keeps its quota.
+    """
+    for placed in (True, False):
+        cpu, *others = (it for it in found if (it.topology is not None) == placed)
+        mine = [it for it in others if it.name in shares]
+        if placed or mine:
+            yield ClusterQueuePlan(
+                name if placed else f"{name}{ELASTIC}",
+                team=name,
+                flavors=(_cpu_quota(cpu, cluster, covered), *(_quota(it, shares[it.name], covered) for it in mine)),
+                weight=team.weight if fair else None,
+                namespaces=namespaces_of(name, team),
+                checks=tuple(CheckUsePlan(it.name, (it.name,)) for it in mine if it.provisioning is not None),
+            )
 
 
 def _cpu_quota(flavor: FlavorPlan, cluster: TeamClusterSpec, covered: tuple[str, ...]) -> FlavorQuotaPlan:

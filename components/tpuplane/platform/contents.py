@@ -52,7 +52,7 @@ def _queues(
             {
                 "cluster": cluster,
                 "plan": plan.manager,
-                "teams": plan.queues.cluster_queues,
+                "queues": plan.queues.cluster_queues,
                 "kubeconfigs": workers,
                 "ready": ready,
             },

@@ -47,8 +47,7 @@ def _needed(spec: PlatformSpec, key: str) -> list[str]:
         "LendingLimit": any(limit is not None for limit in limits),
         "LocalQueueDefaulting": any(team.queue == "default" for team in teams),
         "MultiKueue": manager,
-        # As in the plan: one elastic pool, and no flavor has a topology.
-        "TopologyAwareScheduling": bool(fixed) and all(fixed),
+        "TopologyAwareScheduling": any(fixed),
     }
     return [gate for gate, needs in wanted.items() if needs]
 

@@ -33,6 +33,7 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
     for name, team in spec.teams.items():
         at: Path = ("teams", name)
         yield from _check_namespaces(at, spec, name)
+        yield from _check_queue(at, spec, name)
         yield from _check_groups(spec, name)
         if "weight" in team.model_fields_set and not spec.queues.fair_sharing:
             yield broken("team-weight", (*at, "weight"), value=team.weight)
@@ -146,6 +147,13 @@ def _check_namespaces(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mista
                 break
             if namespace in namespaces_of(other, team) and not set(places).isdisjoint(clusters_of(spec, other)):
                 yield broken("team-namespace", path, value=shown(namespace), owner=other)
+
+
+def _check_queue(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mistake]:
+    """Reject a team whose cluster queue would have the name of another team's queue of autoscaled pools."""
+    owner = name.removesuffix("-elastic")
+    if owner in spec.teams and owner != name and not {*clusters_of(spec, name)}.isdisjoint(clusters_of(spec, owner)):
+        yield broken("team-elastic", at, ("teams", owner), value=shown(name), owner=owner)
 
 
 def _slices(path: Path, cluster: ClusterSpec, key: str, quota: PoolQuotaSpec) -> Generator[Mistake, None, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 from elastic_twin import CLUSTER, ZONE, ElasticTwin, eventually
@@ -88,8 +89,9 @@ def kueue_objects(cluster: ClusterPlan) -> Iterator[Json]:
     yield _object("Cohort", queues.cohort, cohort_spec(queues))
     for queue in queues.cluster_queues:
         yield _object("ClusterQueue", queue.name, cluster_queue_spec(queues, queue))
-        for local in queue.local_queues:
-            yield _object("LocalQueue", local.name, {"clusterQueue": queue.name}, local.namespace)
+    for team in queues.teams:
+        for own, (local, queue) in product(team.namespaces, team.local_queues.items()):
+            yield _object("LocalQueue", local, {"clusterQueue": queue}, own.name)
 
 
 def _object(kind: str, name: str, spec: Json, namespace: str | None = None) -> Json:

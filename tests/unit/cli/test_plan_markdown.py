@@ -92,7 +92,7 @@ def test_quotas_and_what_a_change_does_to_them(changed: Callable[[Callable[[Plat
     with_one = changed(team(1))
     base = with_one.with_name("base.yaml")
     base.write_text(with_one.read_text())
-    _, _, cpu, own, rest = markdown(base).split("| cluster | team |")[1].strip().splitlines()
+    _, _, cpu, own, rest = markdown(base).split("| cluster | queue |")[1].strip().splitlines()
     assert " | cpu | system | 16 cores, 64 GB | any | all |" in cpu
     assert " | research | " in own
     assert " | whoever asks first | " in rest

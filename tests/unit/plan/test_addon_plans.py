@@ -223,7 +223,7 @@ class TestLaunchAgent:
     def test_it_works_for_its_teams_alone(self) -> None:
         queues = plan(PlatformSpec.parse(self.WHOLE)).clusters[0].queues
         assert queues is not None
-        launchers = {it.name: it.launcher for it in queues.cluster_queues}
+        launchers = {it.name: it.launcher for it in queues.teams}
         assert launchers["product"] is None
         assert launchers["research"] is not None
         assert launchers["research"].account == "wandb-launch-serviceaccount-launch-agent"

@@ -122,7 +122,7 @@ def labels_of(kind: str, pool: dict[str, Any], reserved: dict[str, Any], *, clas
     )
     queues = plan(spec).clusters[0].queues
     assert queues is not None
-    return queues.flavors[1].node_labels
+    return queues.flavors[-1].node_labels
 
 
 @pytest.mark.parametrize("classed", [False, True])

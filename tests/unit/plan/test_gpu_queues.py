@@ -58,14 +58,15 @@ def amounts(quotas: tuple[FlavorQuotaPlan, ...], flavor: str) -> dict[str, int]:
 
 def test_flavors_are_machine_types_as_they_are_shared_and_bought() -> None:
     queues = queues_of({"a": {"gpuPools": {name: {"nodes": 1} for name in GPU_POOLS}}})
-    by_kind = {flavor.kind: flavor for flavor in queues.flavors}
-    assert list(by_kind) == [
-        "cpu",
-        "a2-highgpu-1g-1g.5gb-time-sharing-2",
-        "g2-standard-24",
-        "a3-highgpu-8g-spot",
-    ]
-    assert by_kind["a2-highgpu-1g-1g.5gb-time-sharing-2"].node_labels == {
+    by_name = {flavor.name: flavor for flavor in queues.flavors}
+    assert {name: it.topology for name, it in by_name.items()} == {
+        "cpu": "slices",
+        "cpu-elastic": None,
+        "a2-highgpu-1g-1g.5gb-time-sharing-2": "slices",
+        "g2-standard-24": "slices",
+        "a3-highgpu-8g-spot-elastic": None,
+    }
+    assert by_name["a2-highgpu-1g-1g.5gb-time-sharing-2"].node_labels == {
         "cloud.google.com/gke-accelerator": "nvidia-tesla-a100",
         "cloud.google.com/gke-accelerator-count": "1",
         "node.kubernetes.io/instance-type": "a2-highgpu-1g",
@@ -75,31 +76,29 @@ def test_flavors_are_machine_types_as_they_are_shared_and_bought() -> None:
         "cloud.google.com/gke-provisioning": "standard",
         "tpuplane-flavor": "a2-highgpu-1g-1g.5gb-time-sharing-2",
     }
-    assert {flavor.tolerated_taints for flavor in queues.flavors[1:]} == {("nvidia.com/gpu",)}
-    assert {flavor.topology for flavor in queues.flavors} == {None}, "nodes that come and go"
-    assert {flavor.name for flavor in queues.flavors} == {f"{kind}-elastic" for kind in by_kind}
+    assert {flavor.tolerated_taints for flavor in queues.flavors[2:]} == {("nvidia.com/gpu",)}
 
 
 def test_a_quota_has_its_part_of_the_node_with_each_gpu() -> None:
     queues = queues_of({"a": {"gpuPools": {"l4s": {"gpus": 3}, "h100s": {"nodes": 1}}}})
-    own = queues.cluster_queues[0].flavors
+    own, elastic = (it.flavors for it in queues.cluster_queues)
     # A g2-standard-24 has 2 L4s, 24 vCPUs and 96 GB; an a3-highgpu-8g has 16 local SSDs of 375 GB.
-    assert amounts(own, "g2-standard-24-elastic") == {
+    assert amounts(own, "g2-standard-24") == {
         TPU: 0,
         "cpu": 36,
         "memory": 144,
         "ephemeral-storage": 150,
         GPU: 3,
     }
-    assert amounts(own, "a3-highgpu-8g-spot-elastic")["ephemeral-storage"] == 6000
-    assert amounts(own, "cpu-elastic")[GPU] == 0
+    assert amounts(elastic, "a3-highgpu-8g-spot-elastic")["ephemeral-storage"] == 6000
+    assert amounts(own, "cpu")[GPU] == 0
     # Three nodes in each of two zones.
-    assert amounts(queues.shared, "g2-standard-24-elastic")[GPU] == 9
+    assert amounts(queues.shared, "g2-standard-24")[GPU] == 9
 
 
 def test_limits_are_on_gpus_alone_and_in_the_unit_of_the_quota() -> None:
     share = {"h100s": {"nodes": 2, "borrowingLimit": 0, "lendingLimit": 1}}
-    (_, quota) = queues_of({"a": {"gpuPools": share}}).cluster_queues[0].flavors
+    (_, quota) = queues_of({"a": {"gpuPools": share}}).cluster_queues[-1].flavors
     limits = {it.resource: (it.borrowing_limit, it.lending_limit) for it in quota.resources}
     assert limits.pop(GPU) == (0, 8)
     assert set(limits.values()) == {(None, None)}

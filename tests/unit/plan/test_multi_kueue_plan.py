@@ -96,24 +96,32 @@ def test_the_manager_has_the_namespaces_and_queues_of_its_workers_and_their_flav
     hub, east = made["hub"].queues, made["east"].queues
     assert hub is not None
     assert east is not None
-    assert hub.cluster_queues[0].local_queues == east.cluster_queues[0].local_queues
+    assert hub.teams == east.teams
     assert hub.priorities == east.priorities
     for flavor, own in zip(hub.flavors, east.flavors, strict=True):
         assert (flavor.name, flavor.node_labels, flavor.topology) == (own.name, own.node_labels, own.topology)
 
 
-def test_the_manager_promises_a_placement_only_where_every_worker_places() -> None:
+def test_the_managers_queues_lead_to_the_workers_that_have_them() -> None:
+    """A job goes to the local queue of the same name in the worker, which must be of the same cluster queue."""
     elastic = {"pools": {"trainer": {**V6E, "zone": "us-east5-b", "autoscaling": {"maxSlices": 3}}}}
-    teams = {"research": team({"slices": 1}, {"slices": 1})}
-    for changes, topologies in (({}, {"slices"}), ({"east": elastic}, {None})):
-        queues = planned(spanning(teams, **changes))["hub"].queues
-        assert queues is not None
-        assert {it.topology for it in queues.flavors} == topologies
-        assert bool(queues.topologies) is (topologies == {"slices"})
-        names = ["v6e-4x4", "cpu"] if queues.topologies else ["v6e-4x4-elastic", "cpu-elastic"]
-        assert sorted(it.name for it in queues.flavors) == sorted(names)
-        # Of one worker they are named otherwise, and are the same.
-        assert chips(queues.cluster_queues[0].flavors)[names[0]] == (32, None, None)
+    teams = {"research": team({"slices": 1}, {"slices": 1}), "product": team({"slices": 1})}
+    made = {key: it.queues for key, it in planned(spanning(teams, east=elastic)).items() if it.queues is not None}
+    hub = made["hub"]
+    assert {it.name: (it.workers, list(chips(it.flavors))) for it in hub.cluster_queues} == {
+        "research": (("lab-central",), ["cpu", "v6e-4x4"]),
+        "research-elastic": (("lab-east",), ["cpu-elastic", "v6e-4x4-elastic"]),
+        "product-elastic": (("lab-east",), ["cpu-elastic", "v6e-4x4-elastic"]),
+    }
+    assert {it.name: it.topology for it in hub.flavors} == {
+        it.name: it.topology for key in ("central", "east") for it in made[key].flavors
+    }
+    for queue in hub.cluster_queues:
+        (own,) = (it for it in hub.teams if it.name == queue.team)
+        for local in (name for name, of in own.local_queues.items() if of == queue.name):
+            for key in (worker.removeprefix("lab-") for worker in queue.workers):
+                (there,) = (it for it in made[key].teams if it.name == queue.team)
+                assert there.local_queues[local] == queue.name
 
 
 def test_workers_let_in_the_managers_pods_and_nobody_else() -> None:
@@ -181,9 +189,7 @@ def test_a_launch_agent_works_for_a_team_in_its_own_cluster_alone(at: str) -> No
     agent = {"launchAgent": {"queues": ["tpu"], "teams": ["research"], "entity": "acme"}}
     teams = {"research": team({"slices": 1}, {"slices": 1}), "product": team({"slices": 1}, {"slices": 1})}
     made = planned(spanning(teams, **{at: {"addons": {**KUEUE, **agent}}}))
-    working = {
-        (key, it.name) for key, of in made.items() if of.queues for it in of.queues.cluster_queues if it.launcher
-    }
+    working = {(key, it.name) for key, of in made.items() if of.queues for it in of.queues.teams if it.launcher}
     assert working == {(at, "research")}
 
 

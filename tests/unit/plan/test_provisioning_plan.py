@@ -63,12 +63,13 @@ def test_work_for_queued_hosts_waits_for_their_request_and_other_work_does_not()
     assert {quota.flavor for quota in queue.flavors} == {"cpu", "v6e-4x4", check.name}
 
 
-def test_a_check_keeps_its_name_where_flavors_lose_their_topology() -> None:
+def test_only_the_queue_with_queued_hosts_waits_for_requests() -> None:
     queues = queues_of(later=QUEUED, soon=FLEX)
     (check,) = queues.checks
-    assert check.name == "v6e-4x4-flex-start-queued"
-    (queue,) = queues.cluster_queues
-    assert [(it.check, it.flavors) for it in queue.checks] == [(check.name, (f"{check.name}-elastic",))]
+    assert {it.name: [use.flavors for use in it.checks] for it in queues.cluster_queues} == {
+        "a": [(check.name,)],
+        "a-elastic": [],
+    }
 
 
 def test_flex_start_alone_asks_for_nothing() -> None:
@@ -92,31 +93,26 @@ def test_a_request_for_gpus_is_a_check_of_its_own() -> None:
 
 
 def test_only_queued_nodes_have_the_label_and_the_taint_of_queueing() -> None:
-    flavors = {flavor.kind: flavor for flavor in queues_of(later=QUEUED, soon=FLEX).flavors}
-    queued, plain = flavors["v6e-4x4-flex-start-queued"], flavors["v6e-4x4-flex-start"]
+    flavors = {flavor.name: flavor for flavor in queues_of(later=QUEUED, soon=FLEX).flavors}
+    queued, plain = flavors["v6e-4x4-flex-start-queued"], flavors["v6e-4x4-flex-start-elastic"]
     assert queued.node_labels == {
         **plain.node_labels,
         "cloud.google.com/gke-queued": "true",
-        "tpuplane-flavor": queued.kind,
+        "tpuplane-flavor": queued.name,
     }
     assert set(queued.tolerated_taints) - set(plain.tolerated_taints) == {"cloud.google.com/gke-queued"}
 
 
-@pytest.mark.parametrize(
-    ("pools", "placed"),
-    [
-        ({"now": FIXED}, True),
-        ({"later": QUEUED}, True),
-        ({"now": FIXED, "later": QUEUED}, True),
-        ({"soon": FLEX}, False),
-        ({"later": QUEUED, "soon": FLEX}, False),
-        ({"now": FIXED, "soon": FLEX}, False),
-    ],
-)
-def test_hosts_that_a_request_brings_are_placed_by_topology(pools: dict[str, Any], placed: bool) -> None:
-    queues = queues_of(**pools)
-    assert {flavor.topology for flavor in queues.flavors} == {"slices" if placed else None}
-    assert [topology.name for topology in queues.topologies] == (["slices"] if placed else [])
+def test_hosts_that_a_request_brings_are_placed_by_topology() -> None:
+    queues = queues_of(now=FIXED, later=QUEUED, soon=FLEX)
+    assert {flavor.name: flavor.topology for flavor in queues.flavors} == {
+        "cpu": "slices",
+        "cpu-elastic": None,
+        "v6e-4x4": "slices",
+        "v6e-4x4-flex-start-elastic": None,
+        "v6e-4x4-flex-start-queued": "slices",
+    }
+    assert [topology.name for topology in queues.topologies] == ["slices"]
 
 
 def test_cubes_for_dynamic_slicing_are_joined_within_their_block() -> None:

@@ -126,23 +126,59 @@ def test_a_pod_that_names_the_system_pool_fits_no_flavor_but_its_own() -> None:
     assert [it.name for it in flavors if it.node_labels.get("tpuplane-pool") == "system"] == ["cpu"]
 
 
-def test_slices_are_placed_by_topology_only_where_their_hosts_are_always_there() -> None:
-    assert {flavor.topology for flavor in queues_of({"a": {"trainer": {"slices": 1}}}).flavors} == {"slices"}
-    elastic = {"trainer": {**V6E, "autoscaling": {"maxSlices": 3}}}
-    queues = queues_of({"a": {"trainer": {"slices": 1}}}, elastic)
-    assert queues.topologies == ()
-    assert {flavor.topology for flavor in queues.flavors} == {None}
+ELASTIC = {**POOLS, "trainer": {**V6E, "autoscaling": {"maxSlices": 3}}}
 
 
-def test_what_would_change_a_flavor_changes_its_name_and_no_node() -> None:
-    """Kueue refuses the change: "resourceFlavorSpec are immutable when topologyName is set"."""
-    fixed = queues_of({"a": {"trainer": {"slices": 1}}})
-    elastic = queues_of({"a": {"trainer": {"slices": 1}}}, {"trainer": {**V6E, "autoscaling": {"maxSlices": 3}}})
-    assert [it.name for it in fixed.flavors] == ["cpu", "v6e-4x4"]
-    assert [it.name for it in elastic.flavors] == ["cpu-elastic", "v6e-4x4-elastic"]
-    assert [it.node_labels for it in fixed.flavors] == [it.node_labels for it in elastic.flavors]
-    (queue,) = elastic.cluster_queues
-    assert [it.flavor for it in queue.flavors] == ["cpu-elastic", "v6e-4x4-elastic"]
+def test_one_teams_autoscaled_pool_changes_nothing_for_another() -> None:
+    teams = {"a": {"trainer": {"slices": 1}}, "b": {"more": {"slices": 1}, "cheap": {"slices": 1}}}
+    alone = queues_of({"b": teams["b"]})
+    both = queues_of(teams, ELASTIC)
+    assert [it for it in both.cluster_queues if it.team == "b"] == list(alone.cluster_queues)
+    assert [it for it in both.flavors if it.topology] == list(alone.flavors)
+    assert {it.name: (it.topology, it.pools) for it in both.flavors} == {
+        "cpu": ("slices", ("system",)),
+        "cpu-elastic": (None, ("system",)),
+        "v6e-4x4": ("slices", ("more",)),
+        "v6e-4x4-elastic": (None, ("trainer",)),
+        "v6e-4x4-spot": ("slices", ("cheap",)),
+    }
+
+
+def test_every_queue_has_flavors_of_one_sort() -> None:
+    """Kueue gives a job that names no topology none of the flavors with one, unless all of its queue have one."""
+    quotas = {"trainer": {"slices": 1}, "more": {"slices": 1}}
+    queues = queues_of({"a": quotas, "b": {"trainer": {"slices": 1}}, "c": {}}, ELASTIC)
+    placed = {it.name: it.topology is not None for it in queues.flavors}
+    assert {it.name: {placed[quota.flavor] for quota in it.flavors} for it in queues.cluster_queues} == {
+        "a": {True},
+        "a-elastic": {False},
+        "b": {True},
+        "b-elastic": {False},
+        "c": {True},
+    }
+    assert {it.name: it.local_queues for it in queues.teams} == {
+        "a": {"default": "a", "default-elastic": "a-elastic"},
+        "b": {"default": "b-elastic", "default-elastic": "b-elastic"},
+        "c": {"default": "c"},
+    }
+
+
+def test_nodes_of_an_autoscaled_pool_are_not_those_of_a_fixed_one() -> None:
+    queues = queues_of({"a": {"trainer": {"slices": 1}, "more": {"slices": 1}}}, ELASTIC)
+    labels = {it.name: it.node_labels for it in queues.flavors}
+    assert {key for key in labels["v6e-4x4"] if labels["v6e-4x4"][key] != labels["v6e-4x4-elastic"][key]} == {
+        "tpuplane-flavor"
+    }
+
+
+def test_a_class_that_is_called_elastic_makes_no_flavor_autoscaled() -> None:
+    pools = {"fixed": V6E, "more": {**V6E, "autoscaling": {"maxSlices": 2}}}
+    classes = {
+        "x-elastic": {"priorities": [{"nodepools": ["fixed"]}]},
+        "x": {"priorities": [{"nodepools": ["more"]}]},
+    }
+    queues = queues_of({"a": {"fixed": {"slices": 1}, "more": {"slices": 1}}}, pools, classes)
+    assert {it.pools: it.topology for it in queues.flavors if it.slices} == {("fixed",): "slices", ("more",): None}
 
 
 def test_hosts_of_a_flavor_have_the_storage_of_the_largest_pool() -> None:
