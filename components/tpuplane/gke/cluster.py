@@ -8,7 +8,7 @@ import pulumi_gcp as gcp
 
 from tpuplane.gke.cluster_autoscaling import cluster_autoscaling
 from tpuplane.gke.cluster_options import addons, endpoint_options, maintenance, observation_options, security_options
-from tpuplane.gke.cluster_ref import ClusterRef
+from tpuplane.gke.deletion_guard import DeletionGuard, GuardedRef
 from tpuplane.gke.keys import ClusterKeys, key_id
 from tpuplane.gke.kubernetes_access import (
     cluster_id,
@@ -80,7 +80,9 @@ class Cluster(pulumi.ComponentResource):
         self._secrets_key = args.get("secrets_key") or key_id(plan.security.secrets_key, keys)
         self._boot_disk_key = args.get("boot_disk_key") or key_id(plan.security.boot_disk_key, keys)
         self._waits = [*self.identity, *([] if keys is None else [keys])]
+        self._guard = DeletionGuard(name, protected=plan.deletion_protection)
         self.resource = self._cluster(name, args, opts)
+        self._guard.watch_cluster(self.resource)
         self.name = self.resource.name
         self.location = self.resource.location
         # master_auth is secret as a whole because it can hold a client key. The CA certificate is public.
@@ -91,11 +93,12 @@ class Cluster(pulumi.ComponentResource):
         self.identifier = cluster_id(args["project"], plan.location, plan.name)
         self.provider = kubernetes_provider(name, self.identifier, self.kubeconfig, parent=self)
         # What a node pool must know of this cluster.
-        self.ref: ClusterRef = {
+        self.ref: GuardedRef = {
             "project": args["project"],
             "name": self.resource.name,
             "location": plan.location,
             "service_account": self._service_account,
+            "guard": self._guard,
         }
         if self._boot_disk_key is not None:
             self.ref["boot_disk_key"] = self._boot_disk_key
@@ -224,6 +227,7 @@ class Cluster(pulumi.ComponentResource):
                     ignore_changes=["node_config"],
                     depends_on=self._waits,
                     custom_timeouts=pulumi.CustomTimeouts(create="60m", update="90m", delete="60m"),
+                    hooks=self._guard.hooks,
                 ),
             ),
         )

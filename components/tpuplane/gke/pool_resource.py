@@ -6,6 +6,7 @@ import pulumi
 import pulumi_gcp as gcp
 
 from tpuplane.gke.cluster_ref import ClusterRef
+from tpuplane.gke.deletion_guard import guard_of
 from tpuplane.gke.node_config import node_config
 from tpuplane.gke.options import waiting_like
 from tpuplane.plan.model import NodePoolPlan
@@ -21,8 +22,8 @@ def node_pool(
     opts: pulumi.ResourceOptions | None,
 ) -> gcp.container.NodePool:
     """Register the GKE node pool of one plan; `policies` are the workload policies that plans name."""
-    scaling = plan.autoscaling
-    return gcp.container.NodePool(
+    scaling, guard = plan.autoscaling, guard_of(cluster)
+    pool = gcp.container.NodePool(
         name,
         name=plan.name,
         project=cluster["project"],
@@ -60,9 +61,13 @@ def node_pool(
                 delete_before_replace=True,
                 ignore_changes=["initial_node_count", "node_count"] if scaling else None,
                 custom_timeouts=pulumi.CustomTimeouts(create="60m", update="120m", delete="60m"),
+                hooks=guard.hooks if guard else None,
             ),
         ),
     )
+    if guard:
+        guard.watch_pool(pool)
+    return pool
 
 
 def _network(plan: NodePoolPlan) -> gcp.container.NodePoolNetworkConfigArgsDict:

@@ -1,0 +1,87 @@
+"""A protected cluster stands whatever is tried, and its pools with it; the message says which field is to be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.e2e.platform_under_test import CENTRAL2, PlatformUnderTest
+
+pytestmark = pytest.mark.e2e
+
+FRONT = "urn:pulumi:local::tpuplane::tpuplane:index:Platform$tpuplane:index:Cluster$"
+CLUSTER = f"{FRONT}gcp:container/cluster:Cluster::platform-central2"
+POOL = f"{FRONT}tpuplane:index:TpuNodePool$gcp:container/nodePool:NodePool::platform-central2-cubes-0"
+REMEDY = "platform-central2 has deletionProtection: true; set it to false and run `pulumi up`"
+
+
+@pytest.fixture
+def protected(platform: PlatformUnderTest) -> Iterator[PlatformUnderTest]:
+    """The platform, whose second cluster is protected."""
+    with platform.rewritten(lambda clusters: clusters["central2"].update(deletionProtection=True)):
+        up(platform)
+        assert not platform.steps()
+        yield platform
+    up(platform)
+    assert not platform.steps()
+
+
+def up(platform: PlatformUnderTest) -> None:
+    platform.pulumi("up", "--yes", "--skip-preview")
+
+
+def nodes(platform: PlatformUnderTest) -> dict[str, set[str]]:
+    found = platform.pools(CENTRAL2)
+    return {pool: {node["metadata"]["uid"] for node in found[pool]} for pool in found}
+
+
+def rejected(platform: PlatformUnderTest, *arguments: str) -> None:
+    """Hold a command to its refusal, and the cluster to its nodes."""
+    before = nodes(platform)
+    result = platform.pulumi(*arguments, check=False)
+    said = result.stdout + result.stderr
+    assert result.returncode, said
+    assert REMEDY in said
+    assert nodes(platform) == before
+
+
+def test_no_order_deletes_anything_of_a_protected_cluster(protected: PlatformUnderTest) -> None:
+    rejected(protected, "destroy", "--yes")
+    # As the engine itself advises who meets its protection.
+    protected.pulumi("state", "unprotect", CLUSTER, "--yes")
+    rejected(protected, "destroy", "--yes")
+    rejected(protected, "destroy", "--yes", "--skip-preview")
+    rejected(protected, "destroy", "--yes", "--run-program")
+    rejected(protected, "destroy", "--yes", "--skip-preview", "--target", POOL)
+    whole = ("--target", CLUSTER, "--target-dependents")
+    rejected(protected, "destroy", "--yes", "--skip-preview", *whole)
+    rejected(protected, "destroy", "--yes", "--skip-preview", "--run-program", *whole)
+    rejected(protected, "destroy", "--yes", "--skip-preview", "--run-program", "--target", POOL)
+    up(protected)
+    assert not protected.steps()
+
+
+def test_a_protected_cluster_that_leaves_the_stack_file_keeps_its_pools(protected: PlatformUnderTest) -> None:
+    protected.pulumi("state", "unprotect", CLUSTER, "--yes")
+
+    def without(clusters: dict[str, Any]) -> None:
+        del clusters["central2"]
+
+    with protected.rewritten(without):
+        rejected(protected, "preview")
+        rejected(protected, "up", "--yes", "--skip-preview")
+    up(protected)
+    assert not protected.steps()
+
+
+def test_pools_of_a_protected_cluster_come_and_go(protected: PlatformUnderTest) -> None:
+    def fewer(clusters: dict[str, Any]) -> None:
+        clusters["central2"]["pools"]["cubes"] |= {"slices": 1, "topology": "2x2x1"}
+
+    with protected.rewritten(fewer):
+        up(protected)
+        assert set(nodes(protected)) == {"system", "cubes"}
+    up(protected)
+    assert set(nodes(protected)) == {"system", "cubes-0", "cubes-1"}
