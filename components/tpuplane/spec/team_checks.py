@@ -153,7 +153,7 @@ def _check_queue(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mistake]:
     """Reject a team whose cluster queue would have the name of another team's queue of autoscaled pools."""
     owner = name.removesuffix("-elastic")
     if owner in spec.teams and owner != name and not {*clusters_of(spec, name)}.isdisjoint(clusters_of(spec, owner)):
-        yield broken("team-elastic", at, ("teams", owner), value=shown(name), owner=owner)
+        yield broken("team-elastic", at, value=shown(name), owner=owner)
 
 
 def _slices(path: Path, cluster: ClusterSpec, key: str, quota: PoolQuotaSpec) -> Generator[Mistake, None, int]:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cluster_objects import CLUSTER
+from cluster_objects import CLUSTER, RAY, eventually
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.tools import ray
 
@@ -36,6 +36,18 @@ async def program(api: Api, name: str, path: Path) -> None:
     data = {path.name: path.read_text()}  # noqa: ASYNC240
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
     await api.request("POST", f"/api/v1/namespaces/{NAMESPACE}/configmaps", body=body)
+
+
+async def ended(api: Api, name: str) -> Object:
+    """The status of a RayJob that has ended: Ray's job, and the pod that submits it and relays what it wrote."""
+
+    async def look() -> Object | None:
+        found = (await api.request("GET", f"{RAY}/{NAMESPACE}/rayjobs/{name}")).get("status", {})
+        return found if found.get("jobDeploymentStatus") in ("Complete", "Failed") else None
+
+    status = await eventually(look, within=PATIENCE)
+    assert status is not None
+    return status
 
 
 async def proxy(api: Api, service: str, path: str, body: Any = None) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from cluster_objects import RAY, Cluster, eventually, ray_sample
-from real_ray import EXAMPLES, NAMESPACE, PATIENCE, PROGRAM, cluster, program, proxy
+from real_ray import EXAMPLES, NAMESPACE, PATIENCE, PROGRAM, cluster, ended, program, proxy
 from tpuplane.workloads import RayJobSpec, RayServiceSpec, ray_job_manifest, ray_service_manifest
 from tpuplane_twin.cluster.api import Api, Object
 
@@ -46,11 +46,7 @@ async def test_a_ray_job_trains_on_a_slice_and_succeeds(with_ray: Cluster, resea
     manifest = ray_job_manifest("fit", RayJobSpec.model_validate(job))
     await research.request("POST", f"{RAY}/{NAMESPACE}/rayjobs", body=manifest)
 
-    async def ended() -> Object | None:
-        found = (await research.request("GET", f"{RAY}/{NAMESPACE}/rayjobs/fit")).get("status", {})
-        return found if found.get("jobDeploymentStatus") in ("Complete", "Failed") else None
-
-    status = await eventually(ended, within=PATIENCE)
+    status = await ended(research, "fit")
     assert (status["jobDeploymentStatus"], status["jobStatus"]) == ("Complete", "SUCCEEDED"), status
     said = "".join(path.read_text() for path in (with_ray.folder / "logs").glob(f"pod-{NAMESPACE}_fit-*.log"))
     assert "'devices': 16" in said
@@ -86,11 +82,7 @@ async def test_rays_autoscaler_brings_a_whole_slice_for_work_on_all_of_its_hosts
     manifest = ray_job_manifest("gang", RayJobSpec.model_validate(job))
     await research.request("POST", f"{RAY}/{NAMESPACE}/rayjobs", body=manifest)
 
-    async def ended() -> str | None:
-        found = (await research.request("GET", f"{RAY}/{NAMESPACE}/rayjobs/gang")).get("status", {})
-        return found.get("jobStatus") if found.get("jobStatus") in ("SUCCEEDED", "FAILED") else None
-
-    assert await eventually(ended, within=PATIENCE) == "SUCCEEDED"
+    assert (await ended(research, "gang"))["jobStatus"] == "SUCCEEDED"
     said = "".join(path.read_text() for path in (with_ray.folder / "logs").glob(f"pod-{NAMESPACE}_gang-*.log"))
     assert "placed [('tpu-0', 0), ('tpu-0', 1), ('tpu-0', 2), ('tpu-0', 3)]" in said
 

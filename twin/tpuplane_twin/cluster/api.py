@@ -43,6 +43,7 @@ _KINDS = {
     "Pod": ("api/v1", "pods", True),
     "PodTemplate": ("api/v1", "podtemplates", True),
     "ProvisioningRequest": ("apis/autoscaling.x-k8s.io/v1", "provisioningrequests", True),
+    "RayJob": ("apis/ray.io/v1", "rayjobs", True),
     "Role": ("apis/rbac.authorization.k8s.io/v1", "roles", True),
     "RoleBinding": ("apis/rbac.authorization.k8s.io/v1", "rolebindings", True),
     "Secret": ("api/v1", "secrets", True),

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout
+from tpuplane_twin.cluster.ray_head import RayHeads, is_dashboard
 
 logger = logging.getLogger(__name__)
 
@@ -38,19 +39,24 @@ class Dialler(Protocol):
 
 
 class Simulated:
-    """What is behind the addresses of simulated pods and nodes: nothing, and it says whose address it is."""
+    """What is behind the addresses of simulated pods and nodes: nothing, and it says whose address it is.
+
+    The dashboards of Ray's heads answer about jobs.
+    """
 
     def __init__(self, api: Callable[[], Api | None]) -> None:
         """`api` gives the client of the cluster, where it runs."""
         self._api = api
+        self._heads = RayHeads()
 
     async def dial(self, host: str, port: int) -> Streams:
-        """Always raises `Unreachable`."""
-        del port
+        """A connection to a Ray head's dashboard. Raises `Unreachable` for everything else."""
         api = self._api()
         pods = await api.list("Pod", fieldSelector=f"status.podIP={host}") if api is not None else []
-        if not pods:
+        if api is None or not pods:
             raise Unreachable("no pod has this address")
+        if is_dashboard(pods[0], port):
+            return await self._heads.connect(api, pods[0])
         name = f"{pods[0]['metadata']['namespace']}/{pods[0]['metadata']['name']}"
         raise Unreachable(f"the pod {name} is simulated and nothing runs in it")
 
