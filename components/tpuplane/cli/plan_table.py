@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Literal
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from tpuplane.cli.console import console
@@ -101,9 +100,7 @@ def _classes(platform: PlatformPlan) -> Table:
             wide = ", ".join(it.default_namespaces) or everyone
             for index, priority in enumerate(it.priorities):
                 first = index == 0
-                table.add_row(
-                    f"  {it.name}" if first else "", f"{index + 1}. {escape(str(priority))}", wide if first else ""
-                )
+                table.add_row(f"  {it.name}" if first else "", f"{index + 1}. {priority}", wide if first else "")
     return table
 
 

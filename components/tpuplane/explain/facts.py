@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
+from tpuplane.cpu import cpu_catalogue
 from tpuplane.explain.reasons import Facts, zone_offers
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import ClusterPlan, NodePoolPlan
 from tpuplane.plan.summary import PoolSummary, RangeUse
 from tpuplane.spec import ClusterSpec, GpuPoolSpec, PlatformSpec, PoolSpec
 from tpuplane.spec.compute_classes import ComputeClassSpec
-from tpuplane.spec.locations import is_zone, locations
+from tpuplane.spec.locations import is_zone
 from tpuplane.spec.networks import pod_block
 from tpuplane.spec.teams import TeamSpec
 from tpuplane.tpu import catalogue
@@ -89,11 +90,16 @@ def gpu_pool_facts(spec: GpuPoolSpec, cluster: ClusterPlan, pool: NodePoolPlan) 
 
 def system_facts(spec: ClusterSpec, cluster: ClusterPlan) -> Facts:
     """Facts of a cluster's system pool."""
+    machines = cpu_catalogue()
+    machine = spec.system_pool.machine_type or machines.system_machine(cluster.region)
+    family = machines.family_of(machine)
     return {
         "written": spec.system_pool.model_fields_set,
         "zonal": is_zone(cluster.location),
         "region": cluster.region,
-        "usual_machines": cluster.region not in locations().fallback_machines,
+        "usual_machines": machines.system_machine(cluster.region) == machines.system_machine(""),
+        "machine": machine,
+        "disk_types": " and ".join(family.boot_disks) or "Hyperdisk, as far as is known",
     }
 
 

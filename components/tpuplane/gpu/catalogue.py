@@ -15,7 +15,7 @@ from tpuplane.tpu import PriceModel, nearest_names, region_of
 
 # The C parser is ten times faster; it is missing only where PyYAML was built without libyaml.
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_LISTS = ("boot_disks", "zones", "local_ssd_choices", "sources")
+_LISTS = ("boot_disks", "capacities", "zones", "local_ssd_choices", "sources")
 
 
 class GpuCatalogue:
@@ -62,6 +62,16 @@ class GpuCatalogue:
     def machines(self) -> tuple[GpuMachine, ...]:
         """Every machine type."""
         return tuple(self._machines.values())
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Names of every machine type with GPUs, those too of which nothing else is known."""
+        return frozenset((*self._machines, *_read("machines")["not_described"]))
+
+    @cached_property
+    def accelerator_names(self) -> tuple[str, ...]:
+        """Names of every model of GPU, those too of which nothing else is known."""
+        return (*self._accelerators, *_read("accelerators")["not_described"])
 
     def accelerator(self, name: str) -> Accelerator:
         """The GPU model that GKE calls `name`.

@@ -58,8 +58,8 @@ class GpuMachine:
     """How GPUs of several hosts talk to each other past the CPU."""
     networks: int = 0
     """Further network interfaces that this wants, beside the first."""
-    flex_start: bool = True
-    """Whether flex-start (Dynamic Workload Scheduler) offers it, with queued provisioning or without."""
+    capacities: tuple[str, ...] = ("on-demand", "reservation", "spot", "flex-start")
+    """Ways in which Google sells it."""
     default: bool = False
     """Whether it is taken where only the accelerator and the number of GPUs are named."""
     sources: tuple[str, ...] = ()
@@ -70,6 +70,11 @@ class GpuMachine:
 
     def __str__(self) -> str:
         return f"{self.gpus} {self.accelerator.name}"
+
+    @property
+    def flex_start(self) -> bool:
+        """Whether flex-start (Dynamic Workload Scheduler) offers it, with queued provisioning or without."""
+        return "flex-start" in self.capacities
 
     @property
     def node_labels(self) -> dict[str, str]:

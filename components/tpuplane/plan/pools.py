@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from tpuplane.cpu import cpu_catalogue
 from tpuplane.plan.hosts import POOL_LABEL, host_fields
 from tpuplane.plan.model import AutoscalingPlan, GpuPlan, NodePoolPlan, UpgradePlan
 from tpuplane.spec import ClusterSpec, GpuPoolSpec, PlatformSpec, PoolSpec
-from tpuplane.spec.locations import gpu_zones, pool_zone, system_machine, system_zones
+from tpuplane.spec.locations import gpu_zones, pool_zone, region_of, system_zones
 from tpuplane.spec.names import SYSTEM_POOL, node_pool_names, workload_policy_name
 from tpuplane.tpu import Slice
 
@@ -26,13 +27,14 @@ _REPLACE_MULTI_HOST = ("nodeConfig.machineType", "nodeLocations", "placementPoli
 def system_pool(cluster: ClusterSpec, labels: dict[str, str]) -> NodePoolPlan:
     """The CPU pool of a cluster."""
     spec = cluster.system_pool
+    machine = spec.machine_type or cpu_catalogue().system_machine(region_of(cluster.location))
     return NodePoolPlan(
         name=SYSTEM_POOL,
         pool=SYSTEM_POOL,
         index=0,
         zones=system_zones(cluster.location),
-        machine_type=spec.machine_type or system_machine(cluster.location),
-        disk_type=_DISK,
+        machine_type=machine,
+        disk_type=spec.disk_type or cpu_catalogue().family_of(machine).boot_disk,
         disk_size_gb=spec.disk_size_gb,
         capacity="on-demand",
         autoscaling=AutoscalingPlan(spec.min_nodes, spec.max_nodes, location_policy="BALANCED"),

@@ -89,8 +89,8 @@ class SystemPoolArgs(TypedDict):
     """The CPU pool that runs what is not TPU work: DNS, operators, queues."""
 
     machine_type: NotRequired[str]
-    """Default: e2-standard-4, and n2-standard-4 where the zone has no e2 (us-central2-b). A change rolls the
-    nodes."""
+    """Machine type without accelerators, a custom one too. Default: e2-standard-4, and n2-standard-4 where the region
+    has no E2 (us-central2). A change rolls the nodes."""
 
     min_nodes: NotRequired[int]
     """Fewest nodes in each zone. Default 1. Changed in place."""
@@ -98,8 +98,12 @@ class SystemPoolArgs(TypedDict):
     max_nodes: NotRequired[int]
     """Most nodes in each zone. Default 3. Changed in place."""
 
+    disk_type: NotRequired[str]
+    """Boot disk type. Default: pd-balanced, and hyperdisk-balanced where the machine's family takes no other (N4, C4,
+    C4A and later). A change rolls the nodes."""
+
     disk_size_gb: NotRequired[int]
-    """Boot disk size in GB (pd-balanced). Default 100. A change rolls the nodes."""
+    """Boot disk size in GB. Default 100. A change rolls the nodes."""
 
 
 class MaintenanceWindowArgs(TypedDict):

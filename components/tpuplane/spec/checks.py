@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from tpuplane.gpu import gpu_catalogue
 from tpuplane.spec.addon_checks import check_addons
 from tpuplane.spec.auto_provisioning_checks import check_auto_provisioning
 from tpuplane.spec.class_checks import check_classes
@@ -18,6 +16,7 @@ from tpuplane.spec.gpu_checks import check_gpu_pool
 from tpuplane.spec.host_checks import check_hosts
 from tpuplane.spec.joined_names import check_joined_names
 from tpuplane.spec.locations import is_zone, known_zones, locations, region_of, tpu_regions
+from tpuplane.spec.machine_checks import check_system_pool
 from tpuplane.spec.maintenance_checks import check_maintenance
 from tpuplane.spec.multi_kueue_checks import check_multi_kueue
 from tpuplane.spec.names import check_names
@@ -58,7 +57,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from _check_control_plane(at, cluster)
         yield from check_maintenance(at, cluster)
         yield from check_auto_provisioning(at, cluster)
-        yield from _check_system_pool(at, cluster)
+        yield from check_system_pool(at, cluster)
         yield from _check_namespaces(at, cluster)
         yield from check_sizes(key, cluster)
         for name, pool in cluster.pools.items():
@@ -90,32 +89,6 @@ def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         yield Mistake(
             (*at, "authorizedNetworks"),
             "required with publicEndpoint: the ranges that may reach the control plane, such as your office or VPN",
-        )
-
-
-def _check_system_pool(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    pool, at = cluster.system_pool, (*at, "systemPool")
-    if pool.min_nodes > pool.max_nodes:
-        yield Mistake((*at, "minNodes"), f"{pool.min_nodes} is more than maxNodes; allowed: at most {pool.max_nodes}")
-    families = locations().families.get(region_of(cluster.location))
-    if pool.machine_type is None:
-        return
-    family, _, size = pool.machine_type.partition("-")
-    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", pool.machine_type):
-        yield Mistake((*at, "machineType"), f"{shown(pool.machine_type)} is not a machine type, such as e2-standard-4")
-    elif re.fullmatch(r"(ct\d\w*|tpu\d\w*)", family) or pool.machine_type in {
-        it.name for it in gpu_catalogue().machines
-    }:
-        kind = "TPU" if family.startswith(("ct", "tpu")) else "GPU"
-        yield Mistake(
-            (*at, "machineType"), f"{shown(pool.machine_type)} is a {kind} machine; the system pool is for CPU work"
-        )
-    elif families is not None and family not in families:
-        offered = [f for f in families if not f.startswith("ct")]
-        yield Mistake(
-            (*at, "machineType"),
-            f"{shown(pool.machine_type)} does not exist in {cluster.location}; allowed families: {', '.join(offered)}; "
-            f"nearest: n2-{size}",
         )
 
 

@@ -11,9 +11,12 @@ from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.class_priorities import ClassPrioritySpec
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.compute_classes import ComputeClassSpec
-from tpuplane.spec.errors import Mistake, Path, shown
+from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.locations import region_of
 from tpuplane.spec.rules import broken
+
+# How a priority says in which way it buys; what says nothing is bought on demand.
+_FIELDS = {"spot": "spot: true", "flex-start": "flexStart", "reservation": "reservations"}
 
 
 def gpu_machines(priority: ClassPrioritySpec) -> tuple[GpuMachine, ...]:
@@ -30,6 +33,9 @@ def check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     gpu = priority.gpu
     if gpu is not None and priority.tpu is not None:
         yield broken("class-tpu-or-gpu", (*at, "gpu"))
+    yield from _check_sold(at, priority)
+    if gpu is not None and gpu.type is not None and gpu.type not in gpu_catalogue().accelerator_names:
+        yield Mistake((*at, "gpu", "type"), choice(gpu.type, "a GPU of GKE", gpu_catalogue().accelerator_names))
     if gpu is None or gpu.type not in {it.name for it in gpu_catalogue().accelerators}:
         return
     machine = next((it for it in gpu_catalogue().machines if it.name == priority.machine_type), None)
@@ -41,6 +47,24 @@ def check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     elif gpu.type != machine.accelerator.name or gpu.count not in (None, machine.gpus):
         wanted = f"{gpu.count or 'some'} {gpu.type}"
         yield broken("class-gpu", (*at, "gpu"), value=wanted, machine=machine.name, has=str(machine))
+
+
+def _check_sold(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+    """Some machine that the priority may become is sold the way it buys."""
+    machines = gpu_machines(priority)
+    way, field = _way(priority)
+    if machines and not any(way in machine.capacities for machine in machines):
+        allowed = ", ".join(_FIELDS[it] for it in machines[0].capacities if it in _FIELDS)
+        yield broken("class-gpu-capacity", (*at, field), value=shown(way), machine=machines[0].name, allowed=allowed)
+
+
+def _way(priority: ClassPrioritySpec) -> tuple[str, str]:
+    """How a priority buys its nodes, and the field that says so."""
+    if priority.flex_start is not None and priority.flex_start.enabled:
+        return "flex-start", "flexStart"
+    if priority.reservations is not None and priority.reservations.affinity != "None":
+        return "reservation", "reservations"
+    return "spot" if priority.spot else "on-demand", "spot"
 
 
 def check_gpu_places(

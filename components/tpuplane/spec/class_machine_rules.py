@@ -15,6 +15,7 @@ from tpuplane.spec.class_parts import ClassMinimumCapacitySpec
 from tpuplane.spec.class_priorities import ClassPrioritySpec, ClassStorageSpec
 from tpuplane.spec.compute_classes import ComputeClassSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
+from tpuplane.spec.machine_checks import check_class_machine
 from tpuplane.spec.rules import broken
 from tpuplane.tpu import SliceError, catalogue
 
@@ -24,6 +25,7 @@ def check_machines(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
     for index, priority in enumerate(spec.priorities or ()):
         path = (*at, "priorities", index)
         yield from _check_gpu(path, priority)
+        yield from check_class_machine(path, priority)
         yield from _check_storage((*path, "storage"), priority.storage)
         yield from _check_tpu_disk((*path, "storage", "bootDiskType"), priority)
         yield from _check_minimum(path, priority.minimum_capacity, (priority,), "this priority")

@@ -12,6 +12,7 @@ from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.compute_classes import ComputeClassSpec
 from tpuplane.spec.errors import Mistake, Path, shown
 from tpuplane.spec.locations import is_zone, offering_zones, region_of
+from tpuplane.spec.machine_checks import check_class_region
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.rules import broken
 from tpuplane.tpu import Slice, SliceError, catalogue
@@ -28,6 +29,7 @@ def check_places(at: Path, spec: PlatformSpec, key: str, it: ComputeClassSpec) -
         if priority.location is not None:
             yield from _check_inside((*path, "location", "zones"), key, cluster, priority.location.zones or ())
         yield from check_gpu_places(path, key, cluster, it, priority)
+        yield from check_class_region(path, key, cluster, priority)
         try:
             shape = slice_of(priority)
         except SliceError:

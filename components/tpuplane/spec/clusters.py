@@ -99,7 +99,8 @@ class SystemPoolSpec(Spec):
     """The CPU pool that runs what is not TPU work: DNS, operators, queues."""
 
     machine_type: str | None = None
-    """Default: e2-standard-4, and n2-standard-4 where the zone has no e2 (us-central2-b). A change rolls the nodes."""
+    """Machine type without accelerators, a custom one too. Default: e2-standard-4, and n2-standard-4 where the region
+    has no E2 (us-central2). A change rolls the nodes."""
 
     min_nodes: Annotated[int, Field(ge=1)] = 1
     """Fewest nodes in each zone. Default 1. Changed in place."""
@@ -107,8 +108,12 @@ class SystemPoolSpec(Spec):
     max_nodes: Annotated[int, Field(ge=1, le=1000)] = 3
     """Most nodes in each zone. Default 3. Changed in place."""
 
+    disk_type: str | None = None
+    """Boot disk type. Default: pd-balanced, and hyperdisk-balanced where the machine's family takes no other (N4, C4,
+    C4A and later). A change rolls the nodes."""
+
     disk_size_gb: Annotated[int, Field(ge=10, le=65536)] = 100
-    """Boot disk size in GB (pd-balanced). Default 100. A change rolls the nodes."""
+    """Boot disk size in GB. Default 100. A change rolls the nodes."""
 
 
 class ExistingClusterSpec(Spec):

@@ -34,7 +34,7 @@ def choice(value: object, what: str, allowed: Iterable[str]) -> str:
     allowed = tuple(allowed)
     if not allowed:
         return f"{shown(value)} is not {what}: there is none"
-    close = nearest_names(str(value), allowed)
+    close = nearest_names(str(value), allowed) if len(allowed) > 1 else ()
     hint = f"; nearest: {', '.join(close)}" if close else ""
     return f"{shown(value)} is not {what}; allowed: {', '.join(allowed)}{hint}"
 

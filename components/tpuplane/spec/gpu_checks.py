@@ -36,7 +36,7 @@ def check_gpu_pool(at: Path, platform: str, cluster: ClusterSpec, pool: GpuPoolS
     yield from _check_zones(at, cluster, pool, machine)
     yield from _check_disks(at, pool, machine)
     yield from _check_partition(at, pool, machine)
-    yield from _check_flex(at, pool, machine)
+    yield from _check_sold(at, pool, machine)
     if pool.compact_placement:
         yield from _check_compact(at, cluster, pool, machine)
 
@@ -98,9 +98,11 @@ def _check_partition(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterat
         )
 
 
-def _check_flex(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
-    if pool.capacity == "flex-start" and not machine.flex_start:
-        yield broken("gpu-flex", (*at, "capacity"), machine=machine.name)
+def _check_sold(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
+    if pool.capacity not in machine.capacities:
+        allowed = ", ".join(machine.capacities)
+        value = shown(pool.capacity)
+        yield broken("gpu-capacity", (*at, "capacity"), value=value, machine=machine.name, allowed=allowed)
 
 
 def _check_compact(at: Path, cluster: ClusterSpec, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:

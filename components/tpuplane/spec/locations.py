@@ -1,4 +1,4 @@
-"""Where things may be: regions, their zones, and the CPU machines of the odd zone that lacks the usual ones."""
+"""Where things may be: regions and their zones."""
 
 from __future__ import annotations
 
@@ -20,9 +20,6 @@ class Locations:
 
     regions: tuple[str, ...]
     zones: dict[str, tuple[str, ...]]  # region -> zones; only regions whose zones matter to TPU clusters
-    system_machine: str
-    families: dict[str, tuple[str, ...]]  # region -> all machine families there; only where the usual ones lack
-    fallback_machines: dict[str, str]  # region -> system machine type, for the regions in `families`
 
 
 @functools.cache
@@ -30,16 +27,12 @@ def locations() -> Locations:
     """The data, read once."""
     text = resources.files("tpuplane.spec").joinpath("data/locations.yaml").read_text(encoding="utf-8")
     data = yaml.safe_load(text)
-    odd = data["regions_without_usual_machines"]
     return Locations(
         regions=tuple(data["regions"]["names"]),
         zones={
             region: tuple(f"{region}-{letter}" for letter in letters)
             for region, letters in data["zones"]["letters"].items()
         },
-        system_machine=data["system_machine"]["machine_type"],
-        families={region: tuple(entry["families"]) for region, entry in odd.items()},
-        fallback_machines={region: entry["machine_type"] for region, entry in odd.items()},
     )
 
 
@@ -71,11 +64,6 @@ def system_zones(location: str) -> tuple[str, ...]:
     as GKE itself would choose; none (GKE chooses) where the list is not known.
     """
     return (location,) if is_zone(location) else locations().zones.get(location, ())[:3]
-
-
-def system_machine(location: str) -> str:
-    """The system pool's machine type unless the user names one."""
-    return locations().fallback_machines.get(region_of(location), locations().system_machine)
 
 
 def offering_zones(generation: str, region: str) -> tuple[str, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tpuplane.cpu import cpu_catalogue
 from tpuplane.labels import GKE_POOL_LABEL, TPU
-from tpuplane.spec.locations import locations
+from tpuplane.spec.machine_checks import families_in
 from tpuplane.tpu import SliceError, catalogue
 
 from tpuplane_policies.core.judging import Demands, Options, demand
@@ -179,16 +180,17 @@ def upgrades_need_no_spare_slice(pool: Resource, options: Options) -> Demands:
 
 @resource_rule("TPU011", POOL)
 def machines_exist_there(pool: Resource, options: Options) -> Demands:
-    """Regions that lack the usual machine families are on record."""
+    """Regions that list a machine family are on record."""
     machine = pool["nodeConfig.machineType"]
     if tpu_hosts(pool) is not None:
         return
     where = zones(pool).get(pool["location"].get([]))
     for zone in [where] if isinstance(where, str) else where:
-        families = locations().families.get(region_of(zone))
-        if families:
-            family = str(machine.get("e2-medium")).partition("-")[0]  # e2-medium: GKE's own default
-            yield demand(family in families, machine, f"{zone} has {', '.join(families)} only")
+        name = str(machine.get("e2-medium")).partition("-")[0]  # e2-medium: GKE's own default
+        family = cpu_catalogue().families.get(name)
+        if family is not None:
+            offered = family.may_be_in(region_of(zone))
+            yield demand(offered, machine, f"{zone} has {', '.join(families_in(zone))} only")
 
 
 @resource_rule("TPU014", POOL)

@@ -99,18 +99,6 @@ def test_what_each_team_has(tmp_path: Path) -> None:
     assert {it["nominal"] for it in cluster["queues"]["shared"] if it["resource"] == "google.com/tpu"} == {"16"}
 
 
-def test_a_machine_type_is_shown_as_it_is_written(tmp_path: Path) -> None:
-    platform = {
-        "name": "lab",
-        "project": "tpuplane-lab",
-        "classes": {"web": {"priorities": [{"machineType": "n2-[my]"}], "nodePoolAutoCreation": {"enabled": True}}},
-        "clusters": {"main": {"location": "us-central1-b"}},
-    }
-    file = tmp_path / "Pulumi.lab.yaml"
-    file.write_text(json.dumps({"config": {"tpuplane:platform": platform}}))
-    assert row(run("plan", file), "Compute classes", "web") == "web 1. on-demand n2-[my]"
-
-
 def test_a_cluster_without_teams_has_no_quotas() -> None:
     assert "Quotas of the teams" not in run("plan", ACME).stdout
     assert {cluster["queues"] for cluster in acme()["clusters"]} == {None}

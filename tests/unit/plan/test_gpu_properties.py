@@ -31,7 +31,7 @@ def gpu_pools(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     pool: dict[str, Any] = {
         "machineType": machine.name,
         "zones": draw(st.lists(st.sampled_from(zones), min_size=1, unique=True)),
-        "capacity": draw(st.sampled_from(["on-demand", "spot"])),
+        "capacity": draw(st.sampled_from([it for it in ("on-demand", "spot") if it in machine.capacities])),
     }
     most = draw(st.integers(1, 20))
     if draw(st.booleans()):

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from tpuplane.spec.locations import system_machine
+from tpuplane.cpu import cpu_catalogue
+from tpuplane.spec.locations import region_of
 from tpuplane.tpu import Slice
 from tpuplane.workloads import (
     RayClusterSpec,
@@ -69,7 +70,7 @@ def test_a_worker_group_is_a_slice() -> None:
 def test_a_head_fits_the_system_pool_as_both_come(location: str) -> None:
     head = ray_cluster_manifest("train", RayClusterSpec.model_validate(cluster()))["spec"]["headGroupSpec"]
     asked = head["template"]["spec"]["containers"][0]["resources"]["requests"]
-    node = machine(system_machine(location))
+    node = machine(cpu_catalogue().system_machine(region_of(location)))
     # Half a core and 1 GiB are left to what GKE runs there itself.
     assert 1000 * int(asked["cpu"]) + 500 <= node.allocatable_cpu
     assert (int(asked["memory"].removesuffix("Gi")) + 1) * 1024**3 <= node.allocatable_memory

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
 import yaml
+from tpuplane.cpu import CpuError, cpu_catalogue
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.tpu import SliceError, catalogue
 
 from tpuplane_twin.cluster.errors import ClusterError
 
 _GIB = 1024**3
-_NAME = re.compile(r"(?P<family>[a-z0-9]+)-(?P<series>[a-z]+)-(?P<vcpus>[1-9][0-9]*)")
 
 
 class UnknownMachine(ClusterError):
@@ -67,9 +66,12 @@ def machine(name: str | None) -> Machine:
         generation, tpu = catalogue().machine(name)
     except SliceError:
         gpu = next((it for it in gpu_catalogue().machines if it.name == name), None)
-        vcpus, memory_gb = (gpu.vcpus, gpu.memory_gb) if gpu else _cpu_machine(name)
+        try:
+            host = gpu or cpu_catalogue().machine(name)
+        except CpuError as error:
+            raise UnknownMachine(f"machineType: {error}") from None
         architecture = "arm64" if name.partition("-")[0] in table["arm_families"] else "amd64"
-        return Machine(name, vcpus, int(memory_gb * _GIB), architecture, None)
+        return Machine(name, host.vcpus, int(host.memory_gb * _GIB), architecture, None)
     tpu_side = Tpu(tpu.chips, generation.label, tpu.single_host_topology)
     return Machine(name, tpu.vcpus, int(tpu.memory_gb * _GIB), "amd64", tpu_side)
 
@@ -99,21 +101,6 @@ def _on_boot_disk(size_gib: int | None) -> tuple[int, int]:
     return size * _GIB, int((size * (1 - rule["eviction_share"]) - reserved) * _GIB)
 
 
-def _cpu_machine(name: str) -> tuple[int, float]:
-    family = _families().get(name.partition("-")[0], {})
-    shared = family.get("shared_core", {}).get(name)
-    if shared:
-        return shared["vcpus"], shared["memory_gb"]
-    match = _NAME.fullmatch(name)
-    series = family.get("series", {}).get(match["series"]) if match else None
-    if match is None or series is None:
-        raise UnknownMachine(
-            f"machineType: nothing is known of {name!r}; known are TPU and GPU machine types and the families "
-            f"{', '.join(_families())}"
-        )
-    return int(match["vcpus"]), int(match["vcpus"]) * series["memory_gb_per_vcpu"]
-
-
 def _stepped(steps: list[tuple[float | None, float]], amount: float) -> float:
     total, below = 0.0, 0.0
     for limit, share in steps:
@@ -126,13 +113,6 @@ def _stepped(steps: list[tuple[float | None, float]], amount: float) -> float:
 @cache
 def _table() -> dict[str, Any]:
     return _load("tpuplane_twin.cluster", "data/reservations.yaml")
-
-
-@cache
-def _families() -> dict[str, Any]:
-    # The same table by which Google's API in the twin accepts a machine type.
-    families: dict[str, Any] = _load("tpuplane_twin.gcp", "data/machine_types.yaml")["families"]
-    return families
 
 
 def _load(package: str, name: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 import yaml
+from tpuplane.cpu import CpuError, CpuMachine, cpu_catalogue
 from tpuplane.gpu import GpuMachine, gpu_catalogue
 from tpuplane.tpu import Generation, MachineType, SliceError, catalogue
 
@@ -33,6 +34,11 @@ class Machine:
     tpu: tuple[Generation, MachineType] | None = None
     gpu: GpuMachine | None = None
     shared: bool = False
+
+    @property
+    def hyperdisk_only(self) -> bool:
+        """Whether the machine takes no Persistent Disk, as far as is known."""
+        return bool(self.disk_types) and not any(disk.startswith("pd-") for disk in self.disk_types)
 
     @property
     def accelerator(self) -> tuple[str, int] | None:
@@ -78,14 +84,8 @@ def default_zones(location: str) -> list[str]:
 def machines() -> dict[str, Machine]:
     """Every machine type by name."""
     found: dict[str, Machine] = {}
-    for family, spec in data("machine_types")["families"].items():
-        disks = ("hyperdisk-balanced",) if spec.get("hyperdisk_only") else ()
-        for name, size in spec.get("shared_core", {}).items():
-            found[name] = Machine(name, family, size["vcpus"], size["memory_gb"], disks, shared=True)
-        for series, shape in spec["series"].items():
-            for vcpus in shape["sizes"]:
-                name = f"{family}-{series}-{vcpus}"
-                found[name] = Machine(name, family, vcpus, vcpus * shape["memory_gb_per_vcpu"], disks)
+    for family in cpu_catalogue().families.values():
+        found |= {it.name: _cpu_machine(it) for it in family.machines.values()}
     for generation in catalogue().generations:
         for tpu in generation.machines:
             found[tpu.name] = Machine(
@@ -101,9 +101,22 @@ def machines() -> dict[str, Machine]:
     return found
 
 
+def machine_named(name: str) -> Machine | None:
+    """The machine type, custom ones too; None where there is no such type."""
+    try:
+        return machines().get(name) or _cpu_machine(cpu_catalogue().machine(name))
+    except CpuError:
+        return None
+
+
+def _cpu_machine(it: CpuMachine) -> Machine:
+    disks = cpu_catalogue().families[it.family].boot_disks
+    return Machine(it.name, it.family, it.vcpus, it.memory_gb, disks, shared=it.shared)
+
+
 def machine_in(name: str, zone: str) -> Machine:
     """The machine type, if the zone offers it; else the refusal in GKE's words (keras-team/kinetic#305)."""
-    machine = machines().get(name)
+    machine = machine_named(name)
     if machine is None or not _offers(zone, machine):
         raise invalid(f'Invalid machine type "{name}" in zone "{zone}": GCE_NOT_FOUND')
     return machine
@@ -119,7 +132,7 @@ def _offers(zone: str, machine: Machine) -> bool:
     if machine.gpu is not None:
         return zone in machine.gpu.zones
     if machine.tpu is None:
-        return machine.family in data("locations")["cpu_families"].get(zone, (machine.family,))
+        return cpu_catalogue().families[machine.family].may_be_in(zone.rpartition("-")[0])
     try:
         catalogue().check_zone(zone, machine.tpu[0].name)
     except SliceError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tpuplane_twin.gcp.backend import node_counts
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.links import CONTAINER
-from tpuplane_twin.gcp.locations import machines
+from tpuplane_twin.gcp.locations import machine_named
 from tpuplane_twin.gcp.operations import OPERATION
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -95,15 +95,15 @@ def _cluster(store: Store, key: str) -> ClusterStatus:
 
 
 def _pool(pool: Json) -> PoolStatus:
-    machine = machines()[pool["config"]["machineType"]]
+    machine = machine_named(pool["config"]["machineType"])
     nodes = sum(node_counts(pool).values())
     return PoolStatus(
         name=pool["name"],
         status=pool["status"],
         message=pool.get("statusMessage", ""),
-        machine_type=machine.name,
+        machine_type=pool["config"]["machineType"],
         topology=pool.get("placementPolicy", {}).get("tpuTopology", ""),
         zones=tuple(pool["locations"]),
         nodes=nodes,
-        chips=nodes * machine.tpu[1].chips if machine.tpu else 0,
+        chips=nodes * machine.tpu[1].chips if machine and machine.tpu else 0,
     )

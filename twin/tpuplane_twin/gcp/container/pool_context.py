@@ -10,7 +10,7 @@ from tpuplane.gpu import GpuMachine
 from tpuplane.tpu import Generation, MachineType
 
 from tpuplane_twin.gcp.container.names import CLUSTER
-from tpuplane_twin.gcp.locations import Machine, machines, region_of
+from tpuplane_twin.gcp.locations import Machine, machine_named, region_of
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
@@ -52,7 +52,7 @@ class PoolContext:
     @property
     def machine(self) -> Machine | None:
         """The machine type; None where no such type is known."""
-        return machines().get(self.config["machineType"])
+        return machine_named(self.config["machineType"])
 
     @property
     def tpu(self) -> tuple[Generation, MachineType] | None:

@@ -9,7 +9,7 @@ from tpuplane_twin.gcp.container.merge import at, overlay
 from tpuplane_twin.gcp.container.names import GROUPS, group_names
 from tpuplane_twin.gcp.container.pool_context import PoolContext
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.locations import default_zones, is_zone, machine_in, machines, region_of
+from tpuplane_twin.gcp.locations import default_zones, is_zone, machine_in, machine_named, region_of
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.versions import node_version
 
@@ -39,8 +39,8 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
     # Image streaming: https://registry.terraform.io/providers/hashicorp/google/latest/docs/resources/container_cluster#nested_node_pool_defaults
     inherited = {"gcfsConfig": at(cluster, "nodePoolDefaults.nodeConfigDefaults.gcfsConfig")}
     config = overlay(overlay(_CONFIG, inherited), asked.get("config", {}))
-    machine = machines().get(config["machineType"])
-    hyperdisk = machine is not None and machine.disk_types == ("hyperdisk-balanced",)
+    machine = machine_named(config["machineType"])
+    hyperdisk = machine is not None and machine.hyperdisk_only
     # GKE moved disk type and size into bootDisk; both forms are accepted and both are shown.
     boot = config.get("bootDisk", {})
     config["diskType"] = boot.get("diskType") or config.get("diskType")

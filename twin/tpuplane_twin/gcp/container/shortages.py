@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tpuplane_twin.gcp.backend import Numbers, capacity_of
 from tpuplane_twin.gcp.container.names import GROUPS, instance_name
-from tpuplane_twin.gcp.locations import machines
+from tpuplane_twin.gcp.locations import machine_named
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
@@ -23,7 +23,7 @@ def shortage(store: Store, key: str, pool: Json, wanted: Numbers) -> str | None:
 
     Reserved machines are there whatever others get: only a stockout of reservations (they are full) meets them.
     """
-    machine = machines().get(pool["config"]["machineType"])
+    machine = machine_named(pool["config"]["machineType"])
     if machine is None or machine.tpu is None:
         return None
     capacity, generation = capacity_of(pool["config"]), machine.tpu[0].name

@@ -111,7 +111,7 @@ def boot_disk(context: PoolContext) -> str | None:
     """The machine type takes only some boot disks."""
     machine, disk = context.machine, context.config["diskType"]
     # For pd disks a listed set is what the autoscaler prefers; only hyperdisk-only machines are known to refuse.
-    if machine is None or machine.disk_types != ("hyperdisk-balanced",) or disk in machine.disk_types:
+    if machine is None or not machine.hyperdisk_only or disk in machine.disk_types:
         return None
     return f"[{disk}] disk type cannot be used by {machine.name} machine type; use hyperdisk-balanced."
 

@@ -1,0 +1,185 @@
+"""The catalogue of machine types without accelerators: look-ups by name over `data/machines.yaml`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any, Literal
+
+import yaml
+
+from tpuplane.tpu import nearest_names
+from tpuplane.tpu.refused import Refused
+
+_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_CUSTOM = re.compile(
+    r"(?:(?P<family>[a-z0-9]+)-)?custom-(?P<vcpus>[0-9]+|micro|small|medium)-(?P<mb>[0-9]+)(?P<ext>-ext)?"
+)
+_STEP_MB = 256
+
+
+class CpuError(Refused[Literal["machine_type", "machine_family"]]):
+    """A machine type or family that does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class CpuMachine:
+    """A Compute Engine machine type without accelerators: one VM, one Kubernetes node."""
+
+    name: str
+    family: str
+    vcpus: int
+    memory_gb: float
+    shared: bool = False
+    """Whether its vCPUs are shared with other machines."""
+
+
+@dataclass(frozen=True, slots=True)
+class CpuFamily:
+    """Machine types of one kind."""
+
+    name: str
+    machines: Mapping[str, CpuMachine]
+    boot_disks: tuple[str, ...]
+    """Boot disks that it takes, preferred first; empty where none is on record."""
+    custom: Mapping[str, Any] | None = None
+    regions: frozenset[str] | None = None
+    """Regions that list it; None: see `not_in`."""
+    not_in: frozenset[str] | None = None
+    """Regions that are known not to list it; None and no `regions`: nothing is known."""
+
+    @property
+    def boot_disk(self) -> str:
+        """The boot disk unless the user chooses: pd-balanced, as GKE's own, where the family takes it."""
+        return next(iter(self.boot_disks), "hyperdisk-balanced")
+
+    def may_be_in(self, region: str) -> bool:
+        """Whether the region lists the family, or nothing is known of it."""
+        return self.is_in(region) or self.regions is self.not_in is None
+
+    def is_in(self, region: str) -> bool:
+        """Whether the region is known to list the family."""
+        if self.regions is not None:
+            return region in self.regions
+        return self.not_in is not None and region not in self.not_in
+
+
+class CpuCatalogue:
+    """Everything known about CPU machine types. Get the one instance from `cpu_catalogue()`."""
+
+    @cached_property
+    def _data(self) -> dict[str, Any]:
+        text = files("tpuplane.cpu").joinpath("data/machines.yaml").read_text(encoding="utf-8")
+        return dict(yaml.load(text, Loader=_Loader))  # noqa: S506  # a SafeLoader either way
+
+    @cached_property
+    def families(self) -> dict[str, CpuFamily]:
+        """Every family by its name."""
+        return {
+            name: CpuFamily(
+                name=name,
+                machines={it.name: it for it in _machines(name, raw)},
+                boot_disks=tuple(raw["boot_disks"]),
+                custom=raw.get("custom"),
+                regions=frozenset(raw["regions"]) if "regions" in raw else None,
+                not_in=frozenset(raw["not_in"]) if "not_in" in raw else None,
+            )
+            for name, raw in self._data["families"].items()
+        }
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """What the data rests on."""
+        return dict(self._data["sources"])
+
+    def system_machine(self, region: str) -> str:
+        """The machine type of a system pool unless the user names one."""
+        usual: list[str] = self._data["system_machines"]
+        return next((name for name in usual if self.family_of(name).may_be_in(region)), usual[0])
+
+    def family(self, name: str) -> CpuFamily:
+        """The family called `name`.
+
+        Raises:
+            CpuError: field "machine_family".
+        """
+        try:
+            return self.families[name]
+        except KeyError:
+            known = tuple(self.families)
+            raise CpuError(
+                "machine_family", name, "is not a machine family", allowed=known, nearest=nearest_names(name, known)
+            ) from None
+
+    def family_of(self, machine_type: str) -> CpuFamily:
+        """The family of a machine type. Raises `CpuError` as `machine` does."""
+        return self.families[self.machine(machine_type).family]
+
+    def machine(self, name: str) -> CpuMachine:
+        """The machine type called `name`, a custom one too.
+
+        Raises:
+            CpuError: field "machine_type", with the sizes that there are.
+        """
+        custom = _CUSTOM.fullmatch(name)
+        family = self.families.get((custom["family"] or "n1") if custom else name.partition("-")[0])
+        if custom and family and family.custom:
+            return _custom_machine(custom, family)
+        if family is None:
+            names = tuple(name for family in self.families.values() for name in family.machines)
+            text = f"a machine type of {', '.join(self.families)}, such as e2-standard-4"
+            nearest = nearest_names(name, names)
+            raise CpuError("machine_type", name, "is not a machine type", allowed_text=text, nearest=nearest)
+        if name not in family.machines:
+            raise _no_such_size(name, family)
+        return family.machines[name]
+
+
+def _machines(family: str, raw: Mapping[str, Any]) -> list[CpuMachine]:
+    found = [CpuMachine(name, family, vcpus, gb, shared=True) for name, (vcpus, gb) in raw.get("named", {}).items()]
+    for series, shape in raw.get("series", {}).items():
+        pattern = series if "*" in series else f"{series}-*"
+        for size in shape["vcpus"]:
+            vcpus, _, gb = str(size).partition("=")
+            name = f"{family}-{pattern.replace('*', vcpus)}"
+            found.append(CpuMachine(name, family, int(vcpus), float(gb or int(vcpus) * shape["gb"])))
+    return found
+
+
+def _no_such_size(name: str, family: CpuFamily) -> CpuError:
+    """The error for a size that its series lacks, or for a series that its family lacks."""
+    *series, size = name.split("-")
+    alike = [it for it in family.machines.values() if it.name.split("-")[:-1] == series] if size.isdecimal() else []
+    if not alike:
+        forms = ", ".join(dict.fromkeys(re.sub(r"-[0-9]+(?=-|$)", "-N", it) for it in family.machines))
+        nearest = nearest_names(name, tuple(family.machines))
+        return CpuError("machine_type", name, "is not a machine type", allowed_text=forms, nearest=nearest)
+    below = [it.name for it in alike if it.vcpus < int(size)][-1:]
+    above = [it.name for it in alike if it.vcpus > int(size)][:1]
+    allowed = tuple(it.name for it in alike)
+    return CpuError("machine_type", name, "is not a machine type", allowed=allowed, nearest=(*below, *above))
+
+
+def _custom_machine(match: re.Match[str], family: CpuFamily) -> CpuMachine:
+    rule, name, mb = family.custom or {}, match[0], int(match["mb"])
+    shared = not match["vcpus"].isdecimal()
+    vcpus = 2 if shared else int(match["vcpus"])
+    least, most = rule.get("gb", (0, 10**6))
+    if not shared and (vcpus > rule["most"] or (vcpus % 2 and vcpus > 1) or vcpus < 1):
+        cause, allowed = "has a number of vCPUs that no custom machine has", f"an even number up to {rule['most']}"
+    elif mb % _STEP_MB or not mb:
+        cause, allowed = "has a memory that no custom machine has", f"a multiple of {_STEP_MB} MB"
+    elif not shared and (mb < int(vcpus * least * 1024) or (mb > vcpus * most * 1024 and not match["ext"])):
+        cause, allowed = "has a memory that no custom machine has", f"{least} to {most} GB for each vCPU"
+    else:
+        return CpuMachine(name, family.name, vcpus, mb / 1024, shared)
+    raise CpuError("machine_type", name, cause, allowed_text=allowed)
+
+
+@cache
+def cpu_catalogue() -> CpuCatalogue:
+    """The catalogue; its file is read when something is first looked up."""
+    return CpuCatalogue()
