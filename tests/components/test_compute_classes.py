@@ -214,7 +214,11 @@ def test_a_mistake_is_refused_in_the_words_of_the_arguments(changes: dict[str, A
 
 def test_gpus_and_slices_stand_side_by_side() -> None:
     """A workload moves from one to the other by asking for another class."""
-    gpus = [{"nodepools": ["l4"]}, {"gpu": {"type": "nvidia-b200", "count": 8}, "spot": True}, {"gpu": {"type": "nvidia-tesla-t4"}}]
+    gpus = [
+        {"nodepools": ["l4"]},
+        {"gpu": {"type": "nvidia-b200", "count": 8}, "spot": True},
+        {"gpu": {"type": "nvidia-tesla-t4"}},
+    ]
     creation = {"nodePoolAutoCreation": {"enabled": True}}
     pool = {"accelerator": "nvidia-l4", "zones": ["us-central1-a"]}
     deployed = deploy_platform(
