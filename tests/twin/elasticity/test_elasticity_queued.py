@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from elastic_twin import CLUSTER, ZONE, ElasticTwin, eventually
 from queued_team import QueuedTeam, planned
-from tpuplane_twin.queues import read_queues
+from tpuplane.status import describe_queues
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
@@ -48,7 +48,8 @@ async def test_a_job_waits_for_its_slice_and_then_has_it_alone(team: QueuedTeam)
     assert ZONE in check["message"]
     assert await twin.nodes(POOL) == []
     assert await twin.kubernetes.list("Pod", team.namespace) == []
-    (queue,) = await read_queues(twin.kubernetes)
+    queues, local, workloads = [await twin.kubernetes.list(it) for it in ("ClusterQueue", "LocalQueue", "Workload")]
+    (queue,) = describe_queues(queues, local, workloads, (), ())
     assert [(work["job"], work["state"]) for work in queue["workloads"]] == [("train", "waiting")]
 
     await stockouts(twin, "DELETE", SCARCE)
