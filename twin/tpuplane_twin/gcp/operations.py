@@ -22,6 +22,9 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store, StoreError
 
 OPERATION = "operation"
+UPGRADE = "twinUpgrade"
+"""The note of an operation that upgrades: the version before, and the one after."""
+
 _WORK = "work"
 _KEPT_OPERATIONS = 1000
 _RETRY_SECONDS = 2.0
@@ -64,8 +67,10 @@ class Operations:
         self._restoring: list[asyncio.Task[str | None]] = []
         self._ends: dict[str, asyncio.Future[str]] = {}
 
-    def begin(self, kind: str, cluster: str, target: str, action: str) -> Json:
+    def begin(self, kind: str, cluster: str, target: str, action: str, notes: Json | None = None) -> Json:
         """Record an operation on `target` (a cluster or a pool of it) and do `action` in the background.
+
+        `notes` are stored with it, and no answer shows them.
 
         Called inside the transaction of the change; the work starts only once that is committed.
         """
@@ -82,6 +87,7 @@ class Operations:
             "selfLink": CONTAINER + key,
             "targetLink": CONTAINER + target,
             "startTime": now(),
+            **(notes or {}),
         }
         self._store.put(OPERATION, key, operation)
         self._store.put(_WORK, key, {"cluster": cluster, "target": target, "action": action})

@@ -22,7 +22,7 @@ from tpuplane_twin.gcp.container.updates import cluster_updates
 from tpuplane_twin.gcp.container.views import cluster_view
 from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.locations import is_zone
-from tpuplane_twin.gcp.operations import Operations
+from tpuplane_twin.gcp.operations import UPGRADE, Operations
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import channels, master_version
@@ -109,10 +109,13 @@ class ClusterUpdates:
 
     def _begin(self, kind: str, key: str, cluster: Json) -> Json:
         check_cluster(self._store, key.split("/")[1], cluster)
+        before = find_cluster(self._store, key)["currentMasterVersion"]
+        versions = {"initialVersion": before, "targetVersion": cluster["currentMasterVersion"]}
         # A cluster that is still being created stays PROVISIONING: the change is part of what is made.
         status = cluster["status"] if cluster["status"] == "PROVISIONING" else "RECONCILING"
         self._store.put(CLUSTER, key, {**cluster, "status": status})
-        return self._operations.begin(kind, key, key, reconcile.UPDATE_CLUSTER)
+        notes = {UPGRADE: versions} if kind == "UPGRADE_MASTER" else {}
+        return self._operations.begin(kind, key, key, reconcile.UPDATE_CLUSTER, notes)
 
     def _upgrade(self, cluster: Json, asked: str) -> None:
         version = master_version(asked, cluster["releaseChannel"].get("channel"))

@@ -38,6 +38,16 @@ def check_maintenance(policy: Json) -> None:
         _check_exclusion(name, exclusion)
 
 
+def scopes_at(policy: Json, moment: datetime) -> set[str]:
+    """The scopes of the exclusions that hold at a moment. Windows are not looked at."""
+    exclusions: Json = policy.get("window", {}).get("maintenanceExclusions", {})
+    return {
+        _scope(it)
+        for it in exclusions.values()
+        if _moment(it["startTime"]) <= moment and ("endTime" not in it or moment < _moment(it["endTime"]))
+    }
+
+
 def _weekly(recurring: Json) -> timedelta:
     """How long the window is open in a week."""
     times: Json = recurring.get("window", {})

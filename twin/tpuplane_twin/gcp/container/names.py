@@ -14,6 +14,9 @@ from tpuplane_twin.gcp.store import Store
 
 CLUSTER = "cluster"
 POOL = "nodePool"
+BEFORE = "twinBefore"
+"""The field of a stored pool with what it was before an update that has not succeeded. No answer shows it."""
+
 GROUPS = "twinGroups"
 """The field of a stored pool with the name of its managed instance group in each zone. No answer shows it."""
 

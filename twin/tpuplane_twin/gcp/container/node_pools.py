@@ -6,6 +6,7 @@ from tpuplane_twin.gcp.backend import NODES, sized
 from tpuplane_twin.gcp.call import Call
 from tpuplane_twin.gcp.container import pool_rules, reconcile
 from tpuplane_twin.gcp.container.names import (
+    BEFORE,
     GROUPS,
     POOL,
     check_changeable,
@@ -23,7 +24,7 @@ from tpuplane_twin.gcp.container.pool_defaults import check_machine, check_zones
 from tpuplane_twin.gcp.container.updates import node_pool_updates
 from tpuplane_twin.gcp.container.views import pool_view
 from tpuplane_twin.gcp.errors import ApiError, already_exists, failed_precondition, invalid
-from tpuplane_twin.gcp.operations import Operations
+from tpuplane_twin.gcp.operations import UPGRADE, Operations
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import node_version
@@ -171,6 +172,8 @@ class NodePools:
         check_machine(pool)
         pool_rules.check(PoolContext.of(self._store, parent_cluster(key), pool))
         status = pool["status"] if pool["status"] == "PROVISIONING" else "RECONCILING"
-        groups = group_names(cluster["name"], pool)
-        self._store.put(POOL, key, {**pool, GROUPS: groups, "status": status})
-        return self._operations.begin(kind, parent_cluster(key), key, reconcile.UPDATE_POOL)
+        before, groups = find_pool(self._store, key), group_names(cluster["name"], pool)
+        versions = {"initialVersion": before["version"], "targetVersion": pool["version"]}
+        self._store.put(POOL, key, {BEFORE: before, **pool, GROUPS: groups, "status": status})
+        notes = {UPGRADE: versions} if pool["version"] != before["version"] else {}
+        return self._operations.begin(kind, parent_cluster(key), key, reconcile.UPDATE_POOL, notes)

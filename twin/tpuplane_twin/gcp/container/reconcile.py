@@ -12,7 +12,7 @@ import logging
 
 from tpuplane_twin.gcp.backend import NODES, BackendError, ClusterBackend, Endpoint, Numbers, node_numbers
 from tpuplane_twin.gcp.container import pool_rules, ranges
-from tpuplane_twin.gcp.container.names import CLUSTER, POOL, parent_cluster
+from tpuplane_twin.gcp.container.names import BEFORE, CLUSTER, POOL, parent_cluster
 from tpuplane_twin.gcp.container.shortages import shortage
 from tpuplane_twin.gcp.container.views import cluster_view, pool_view
 from tpuplane_twin.gcp.operations import Commit
@@ -266,7 +266,8 @@ class Reconciler:
     def _change(self, kind: str, key: str, fields: Json) -> None:
         found = self._store.get(kind, key)
         if found is not None:
-            rest = {name: value for name, value in found.items() if name not in ("statusMessage", "conditions")}
+            over = ("statusMessage", "conditions", *((BEFORE,) if fields["status"] == "RUNNING" else ()))
+            rest = {name: value for name, value in found.items() if name not in over}
             self._store.put(kind, key, {**rest, **fields})
 
 

@@ -7,6 +7,7 @@ from tpuplane_twin.gcp.container.cluster_updates import ClusterUpdates
 from tpuplane_twin.gcp.container.clusters import Clusters
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.subnetworks import usable
+from tpuplane_twin.gcp.container.upgrades import Upgrades
 from tpuplane_twin.gcp.errors import not_found
 from tpuplane_twin.gcp.locations import check_location, is_zone, regions
 from tpuplane_twin.gcp.operations import OPERATION, Operations
@@ -22,6 +23,7 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
     clusters = Clusters(store, operations)
     pools = NodePools(store, operations)
     updates = ClusterUpdates(store, operations, pools)
+    upgrades = Upgrades(store, operations)
 
     def get_server_config(call: Call) -> Json:
         check_location(call.params["locationsId"])
@@ -51,9 +53,12 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
         "clusters.update": updates.update,
         "clusters.updateMaster": updates.update_master,
         "clusters.setResourceLabels": updates.set_resource_labels,
+        "clusters.fetchClusterUpgradeInfo": upgrades.cluster_info,
         "clusters.setAddons": updates.setter("UPDATE_CLUSTER", "addonsConfig", "addonsConfig", {}),
         "clusters.setLegacyAbac": updates.setter("UPDATE_CLUSTER", "enabled", "legacyAbac.enabled", False),
         "clusters.setLocations": updates.setter("UPDATE_CLUSTER", "locations", "locations", []),
+        "clusters.setLogging": updates.setter("UPDATE_CLUSTER", "loggingService", "loggingService", ""),
+        "clusters.setMonitoring": updates.setter("UPDATE_CLUSTER", "monitoringService", "monitoringService", ""),
         "clusters.setMaintenancePolicy": updates.setter(
             "SET_MAINTENANCE_POLICY", "maintenancePolicy", "maintenancePolicy", {}
         ),
@@ -63,6 +68,9 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
         "clusters.nodePools.list": pools.list,
         "clusters.nodePools.update": pools.update,
         "clusters.nodePools.delete": pools.delete,
+        "clusters.nodePools.completeUpgrade": upgrades.complete,
+        "clusters.nodePools.fetchNodePoolUpgradeInfo": upgrades.pool_info,
+        "clusters.nodePools.rollback": upgrades.rollback,
         "clusters.nodePools.setSize": pools.set_size,
         "clusters.nodePools.setAutoscaling": pools.set_autoscaling,
         "clusters.nodePools.setManagement": pools.set_management,
