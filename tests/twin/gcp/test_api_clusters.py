@@ -31,7 +31,7 @@ async def test_create_remove_default_pool_and_read(project: Api) -> None:
     cluster = await project.call("GET", f"{CLUSTERS}/c1")
     assert cluster["status"] == "RUNNING"
     assert cluster["endpoint"] == "127.0.0.1:6443"
-    assert base64.b64decode(cluster["masterAuth"]["clusterCaCertificate"]) == b"a PEM certificate"
+    assert base64.b64decode(cluster["masterAuth"]["clusterCaCertificate"]) == b"certificate 0\n"
     assert cluster["currentMasterVersion"] == cluster["initialClusterVersion"]
     assert cluster["currentMasterVersion"].startswith("1.35.4-gke.")
     assert (cluster["network"], cluster["subnetwork"]) == ("net", "sub")

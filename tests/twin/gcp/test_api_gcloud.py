@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
 import shutil
@@ -94,3 +95,58 @@ async def test_clusters_and_pools(gcloud: Gcloud) -> None:
     (pool,) = await gcloud("container", "node-pools", "list", "--cluster=c1", "--location=us-central1")
     assert pool["config"]["machineType"] == "ct6e-standard-4t"
     assert (await gcloud("projects", "describe", PROJECT))["projectId"] == PROJECT
+
+
+@pytest.mark.parametrize(
+    ("flag", "field", "expected"),
+    [
+        ("--enable-image-streaming", "nodePoolDefaults.nodeConfigDefaults.gcfsConfig.enabled", True),
+        ("--enable-identity-service", "identityServiceConfig.enabled", True),
+        ("--update-labels=team=a", "resourceLabels.team", "a"),
+        ("--enable-shielded-nodes", "shieldedNodes.enabled", True),
+        ("--maintenance-window=03:00", "maintenancePolicy.window.dailyMaintenanceWindow.startTime", "03:00"),
+        ("--autoscaling-profile=optimize-utilization", "autoscaling.autoscalingProfile", "OPTIMIZE_UTILIZATION"),
+    ],
+)
+async def test_updates_of_a_cluster(gcloud: Gcloud, flag: str, field: str, expected: object) -> None:
+    await gcloud("container", "clusters", "update", "c1", "--location=us-central1", flag)
+    value = await gcloud("container", "clusters", "describe", "c1", "--location=us-central1")
+    for name in field.split("."):
+        value = value[name]
+    assert value == expected
+
+
+async def test_credentials_are_rotated(gcloud: Gcloud) -> None:
+    seen = []
+    for flag in ("--start-credential-rotation", "--complete-credential-rotation"):
+        await gcloud("container", "clusters", "update", "c1", "--location=us-central1", flag)
+        found = await gcloud("container", "clusters", "describe", "c1", "--location=us-central1")
+        seen.append(base64.b64decode(found["masterAuth"]["clusterCaCertificate"]).decode())
+    assert seen == ["certificate 1\ncertificate 0\n", "certificate 1\n"]
+
+
+async def test_a_pool_is_resized_updated_and_rolled_back(gcloud: Gcloud) -> None:
+    place = ("--cluster=c1", "--location=us-central1")
+    pools = ("container", "node-pools")
+    await gcloud(*pools, "create", "cpus", "--machine-type=e2-standard-4", "--num-nodes=1", *place)
+    await gcloud("container", "clusters", "resize", "c1", "--node-pool=cpus", "--num-nodes=2", "--location=us-central1")
+    await gcloud(*pools, "update", "cpus", "--node-labels=team=a", *place)
+    await gcloud(*pools, "rollback", "cpus", *place)
+    found = await gcloud(*pools, "describe", "cpus", *place)
+    assert (found["initialNodeCount"], found["config"]["labels"]["team"]) == (2, "a")
+    slices = ("--machine-type=ct6e-standard-4t", "--tpu-topology=4x4", "--node-locations=us-central1-b")
+    await gcloud(*pools, "create", "other", *slices, *place)
+    assert (await gcloud(*pools, "describe", "other", *place))["placementPolicy"]["tpuTopology"] == "4x4"
+    await gcloud(*pools, "delete", "other", *place)
+    for what in (
+        ("clusters", "get-upgrade-info", "c1", "--location=us-central1"),
+        ("node-pools", "get-upgrade-info", "cpus", *place),
+    ):
+        assert "autoUpgradeStatus" in await gcloud("container", *what)
+
+
+async def test_a_policy_of_a_project(gcloud: Gcloud) -> None:
+    role = "roles/viewer"
+    await gcloud("projects", "add-iam-policy-binding", PROJECT, "--member=user:a@b.example", f"--role={role}")
+    policy = await gcloud("projects", "get-iam-policy", PROJECT)
+    assert {"members": ["user:a@b.example"], "role": role} in policy["bindings"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -94,3 +95,38 @@ async def test_a_rollback_after_a_success_changes_nothing(cluster: Api) -> None:
     assert await cluster.call("GET", POOL) == before
     assert await cluster.call("POST", f"{POOL}:completeUpgrade", {}) == {}
     await cluster.refused("POST", f"{CLUSTER}/nodePools/q:rollback", {}, 404)
+
+
+async def certificates(api: Api) -> str:
+    found = await api.call("GET", CLUSTER)
+    return base64.b64decode(found["masterAuth"]["clusterCaCertificate"]).decode()
+
+
+async def test_credentials_are_rotated(cluster: Api) -> None:
+    seen = [await certificates(cluster)]
+    for step in ("startIpRotation", "startIpRotation", "completeIpRotation", "completeIpRotation", "startIpRotation"):
+        body = {"rotateCredentials": True} if step == "startIpRotation" else {}
+        await cluster.done("POST", f"{CLUSTER}:{step}", body)
+        seen.append(await certificates(cluster))
+    under_way = "certificate 1\ncertificate 0\n"
+    after = "certificate 1\n"
+    assert seen == ["certificate 0\n", under_way, under_way, after, after, "certificate 2\ncertificate 1\n"]
+
+
+async def test_the_address_alone_stays_as_it_is(cluster: Api) -> None:
+    before = await cluster.call("GET", CLUSTER)
+    for step in ("startIpRotation", "completeIpRotation"):
+        await cluster.done("POST", f"{CLUSTER}:{step}", {})
+        assert {**await cluster.call("GET", CLUSTER), "etag": before["etag"]} == before
+
+
+async def test_a_rotation_that_failed_is_tried_again(cluster: Api) -> None:
+    path, body = f"{CLUSTER}:startIpRotation", {"rotateCredentials": True}
+    cluster.backend.refuse["c1"] = "no room"
+    failed = await cluster.wait(await cluster.call("POST", path, body))
+    assert (failed["operationType"], failed["statusMessage"]) == ("UPDATE_CLUSTER", "no room")
+    assert (await cluster.call("GET", CLUSTER))["status"] == "DEGRADED"
+    cluster.backend.refuse.clear()
+    await cluster.done("POST", path, body)
+    assert (await cluster.call("GET", CLUSTER))["status"] == "RUNNING"
+    assert (await certificates(cluster)).startswith("certificate 1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import aiohttp
@@ -17,6 +17,7 @@ from googleapiclient.discovery import build_from_document
 from googleapiclient.discovery_cache import get_static_doc
 from tpuplane_twin.faults import Faults
 from tpuplane_twin.gcp import BackendError, ClusterBackend, Endpoint, Instance, Store, create_app, node_counts
+from tpuplane_twin.gcp.backend import NO_ROTATION, ROTATION
 from tpuplane_twin.given import Given
 from wire_types import check_answer
 
@@ -64,9 +65,11 @@ class MemoryBackend:
         port = 6443 + len(self.clusters)
         found = self.clusters.setdefault(
             cluster["name"],
-            MemoryCluster(Endpoint(f"127.0.0.1:{port}", "a PEM certificate"), cluster["currentMasterVersion"]),
+            MemoryCluster(Endpoint(f"127.0.0.1:{port}", ""), cluster["currentMasterVersion"]),
         )
-        return found.endpoint
+        rotation = cluster.get(ROTATION, NO_ROTATION)
+        numbers = range(rotation["trusted"], rotation["serves"] - 1, -1)
+        return replace(found.endpoint, ca_certificate="".join(f"certificate {it}\n" for it in numbers))
 
     async def update_cluster(self, cluster: Json) -> None:
         await self._step("update_cluster", cluster["name"])

@@ -133,8 +133,8 @@ def api_server(layout: Layout, token: str, services: str, private: str | None) -
     )
 
 
-def controller_manager(layout: Layout) -> ProcessSpec:
-    """Kubernetes' controllers, each acting as its own ServiceAccount."""
+def controller_manager(layout: Layout, trusted: Path) -> ProcessSpec:
+    """Kubernetes' controllers, each acting as its own ServiceAccount; pods are told of the authorities in `trusted`."""
     pair = layout.authority.issue("kube-controller-manager")
     argv = _flags(
         layout.tools.binary("kube-controller-manager"),
@@ -146,7 +146,7 @@ def controller_manager(layout: Layout) -> ProcessSpec:
             "tls-private-key-file": pair.key,
             "leader-elect": "false",
             "use-service-account-credentials": "true",
-            "root-ca-file": layout.authority.pair.certificate,
+            "root-ca-file": trusted,
             "service-account-private-key-file": layout.folder / "pki" / "service-accounts.key",
             "kube-api-qps": _QPS,
             "kube-api-burst": _QPS,

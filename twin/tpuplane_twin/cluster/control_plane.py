@@ -26,7 +26,8 @@ from tpuplane_twin.cluster.tpu_webhook import TpuWebhook
 from tpuplane_twin.cluster.tpu_webhook.server import PORT as WEBHOOK_PORT
 from tpuplane_twin.cluster.tunnel import Tunnel
 from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
-from tpuplane_twin.gcp.backend import Instance
+from tpuplane_twin.files import write_if_changed
+from tpuplane_twin.gcp.backend import NO_ROTATION, ROTATION, Instance
 from tpuplane_twin.ports import PortBook
 from tpuplane_twin.processes import ProcessManager
 
@@ -69,6 +70,7 @@ class ControlPlane:
         self._default_class = False
         self._gcs_fuse = False
         self._prometheus = True  # as GKE has it, unless the cluster says otherwise
+        self._authority, self._next_authority = 0, 0  # numbers; two of them while credentials are rotated
         self._applied: tuple[object, ...] | None = None  # what the last start brought about; None if it failed
         self._lock = asyncio.Lock()
         self._api: Api | None = None
@@ -92,13 +94,16 @@ class ControlPlane:
 
     @property
     def has_authority(self) -> bool:
-        """Whether the cluster's certificate authority is there: a start makes it, in its own time."""
-        return (self._folder / "pki" / "ca.crt").exists()
+        """Whether what clients are to trust is there: a start makes it, in its own time."""
+        return self._bundle.exists()
 
     @property
     def ca_certificate(self) -> str:
-        """The cluster's certificate authority, PEM. Known once the cluster was started."""
-        return (self._folder / "pki" / "ca.crt").read_text()
+        """The cluster's certificate authority, PEM; before it the next one while credentials are rotated.
+
+        Known once the cluster was started.
+        """
+        return self._bundle.read_text()
 
     def kubeconfig(self, user: Mapping[str, Any] | None = None) -> str:
         """A kubeconfig for this cluster; `user` is its user entry (an exec plugin), else the twin's token."""
@@ -134,7 +139,7 @@ class ControlPlane:
                 self._publish()
                 progress("controllers and operators")
                 await together(
-                    self._processes.start(components.controller_manager(layout)),
+                    self._processes.start(components.controller_manager(layout, self._bundle)),
                     self._processes.start(components.scheduler(layout)),
                     self._start_operators(layout, api, installation, operators),
                 )
@@ -169,8 +174,13 @@ class ControlPlane:
     async def apply_cluster(self, cluster: Mapping[str, Any]) -> None:
         """Start and stop what the cluster asks for: add-ons (Ray, Cloud Storage FUSE), a default class, Prometheus.
 
-        What failed is tried again by the next call.
+        What failed is tried again by the next call. Once a rotation of credentials is complete, everything stops, for
+        `start` to start it with the new ones.
         """
+        rotation = cluster.get(ROTATION, NO_ROTATION)
+        if rotation["serves"] != self._authority:
+            await self.stop()
+        self._authority, self._next_authority = rotation["serves"], rotation["trusted"]
         self._services = service_range(cluster)
         self._place = PrivateEndpoint.of(cluster)
         self._publish()
@@ -200,7 +210,17 @@ class ControlPlane:
         return await self._pools.instances() if self._pools is not None else []
 
     def _wanted(self) -> tuple[object, ...]:
-        return self._operators, self._default_class, self._prometheus, self._gcs_fuse
+        return self._operators, self._default_class, self._prometheus, self._gcs_fuse, self._next_authority
+
+    @property
+    def _bundle(self) -> Path:
+        """The certificates that clients are to trust."""
+        name = "ca.crt" if self._authority == self._next_authority else "trusted.crt"
+        return self._pki(self._next_authority) / name
+
+    def _pki(self, number: int) -> Path:
+        """The folder of an authority; the first one's also has what is not rotated."""
+        return self._folder / "pki" / (f"rotated-{number}" if number else "")
 
     def _running_pools(self) -> NodePools:
         if self._pools is None:
@@ -210,17 +230,20 @@ class ControlPlane:
     def _layout(self) -> Layout:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         identities = (*components.IDENTITIES, *(operator.identity for operator in OPERATORS.values()))
-        pki = self._folder / "pki"
+        authority = Authority(self._pki(self._authority), "tpuplane-twin")
+        if self._next_authority != self._authority:
+            following = Authority(self._pki(self._next_authority), "tpuplane-twin")
+            write_if_changed(self._bundle, following.pem + authority.pem)
         layout = Layout(
             self._key,
             self._folder,
             self._tools,
             self._ports,
-            Authority(pki, "tpuplane-twin"),
+            authority,
             Credentials(self._folder / "auth", self._token, identities),
             self._trusted,
         )
-        signing_key(pki / "service-accounts.key")
+        signing_key(self._pki(0) / "service-accounts.key")
         return layout
 
     def _check_ports(self, layout: Layout) -> None:

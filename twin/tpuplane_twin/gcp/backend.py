@@ -20,9 +20,17 @@ Numbers = dict[str, list[int]]
 NODES = "twinNodes"
 """The field of a stored pool with its `Numbers` once the cluster autoscaler has resized it. No answer shows it."""
 
-
 CUBE = "twinCube"
 """The field of a stored pool that is true where its chips wait for dynamic slicing. No answer shows it."""
+
+ROTATION = "twinRotation"
+"""The field of a stored cluster whose credentials were rotated. No answer shows it.
+
+It counts its authorities: `serves` is the one that signs the server's certificate, `trusted` the last one that clients
+are to trust, which is another while a rotation is under way.
+"""
+
+NO_ROTATION = {"serves": 0, "trusted": 0}
 
 
 class BackendError(Exception):
@@ -52,7 +60,7 @@ class ClusterBackend(Protocol):
     """One control plane per cluster, simulated nodes for the pools."""
 
     async def create_cluster(self, cluster: Json) -> Endpoint:
-        """Start the cluster's control plane, return when it serves."""
+        """Start the cluster's control plane, with the credentials of its `ROTATION`; return when it serves."""
         ...
 
     async def update_cluster(self, cluster: Json) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tpuplane.tpu import GkeVersion
 
+from tpuplane_twin.gcp.backend import NO_ROTATION, ROTATION
 from tpuplane_twin.gcp.call import Call
 from tpuplane_twin.gcp.container import reconcile
 from tpuplane_twin.gcp.container.cluster_autoscaling import check_autoscaling, complete_autoscaling
@@ -27,6 +28,8 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import channels, master_version
 
+# Google's reference: labels, policies and the rest of a cluster are all of this type.
+_UPDATE, _UPGRADE = "UPDATE_CLUSTER", "UPGRADE_MASTER"
 _POD_RANGES = ("additionalPodRangesConfig", "removedAdditionalPodRangesConfig")
 _POOL_FIELDS = ("desiredNodePoolAutoscaling", "desiredNodeVersion", "desiredImageType")
 
@@ -49,14 +52,14 @@ class ClusterUpdates:
             return self._pools.update_from_cluster(key, update)
         if not update:
             raise invalid("Must specify a field to update.")
-        kind = "UPDATE_CLUSTER"
+        kind = _UPDATE
         added, removed = (update.pop(field, None) for field in _POD_RANGES)
         if added or removed:
             change_pod_ranges(self._store, cluster, added or {}, removed or {})
         for field, value in update.items():
             if field == "desiredMasterVersion":
                 self._upgrade(cluster, value)
-                kind = "UPGRADE_MASTER"
+                kind = _UPGRADE
             else:
                 _change(cluster, field, value)
         check_autoscaling(self._store, call.params["projectsId"], cluster)
@@ -68,7 +71,7 @@ class ClusterUpdates:
         key = cluster_key(call.params)
         cluster = self._changeable(key)
         self._upgrade(cluster, call.body.get("masterVersion", ""))
-        return self._begin("UPGRADE_MASTER", key, cluster)
+        return self._begin(_UPGRADE, key, cluster)
 
     def set_resource_labels(self, call: Call) -> Json:
         """Replace the labels; the fingerprint must be that of the labels now."""
@@ -78,9 +81,26 @@ class ClusterUpdates:
         if call.body.get("labelFingerprint", "") != now:
             raise ApiError("FAILED_PRECONDITION", "Labels could not be set due to fingerprint mismatch.", http_code=412)
         cluster["resourceLabels"] = call.body.get("resourceLabels", {})
-        return self._begin("SET_LABELS", key, cluster)
+        return self._begin(_UPDATE, key, cluster)
 
-    def setter(self, kind: str, field: str, path: str, default: object) -> Callable[[Call], Json]:
+    def start_rotation(self, call: Call) -> Json:
+        """New credentials, trusted beside those that serve; the address stays."""
+        key = cluster_key(call.params)
+        cluster = self._changeable(key)
+        if call.body.get("rotateCredentials"):
+            serves = cluster.get(ROTATION, NO_ROTATION)["serves"]
+            cluster[ROTATION] = {"serves": serves, "trusted": serves + 1}
+        return self._begin(_UPDATE, key, cluster, reconcile.ROTATE)
+
+    def complete_rotation(self, call: Call) -> Json:
+        """The new credentials serve, and nothing of the former is trusted."""
+        key = cluster_key(call.params)
+        cluster = self._changeable(key)
+        trusted = cluster.get(ROTATION, NO_ROTATION)["trusted"]
+        cluster[ROTATION] = {"serves": trusted, "trusted": trusted}
+        return self._begin(_UPDATE, key, cluster, reconcile.ROTATE)
+
+    def setter(self, field: str, path: str, default: object) -> Callable[[Call], Json]:
         """A handler that writes one field of the request's body into the cluster; `default` where it is left out."""
 
         def handle(call: Call) -> Json:
@@ -94,7 +114,7 @@ class ClusterUpdates:
             if path == "addonsConfig":
                 value = overlay(cluster[path], value)
             put_at(cluster, path, value)
-            return self._begin(kind, key, cluster)
+            return self._begin(_UPDATE, key, cluster)
 
         return handle
 
@@ -107,15 +127,15 @@ class ClusterUpdates:
         if etag is not None and etag != cluster_view(self._store, key, cluster)["etag"]:
             raise ApiError("ABORTED", f"The etag of {key} has changed; read the cluster again.")
 
-    def _begin(self, kind: str, key: str, cluster: Json) -> Json:
+    def _begin(self, kind: str, key: str, cluster: Json, action: str = reconcile.UPDATE_CLUSTER) -> Json:
         check_cluster(self._store, key.split("/")[1], cluster)
         before = find_cluster(self._store, key)["currentMasterVersion"]
         versions = {"initialVersion": before, "targetVersion": cluster["currentMasterVersion"]}
         # A cluster that is still being created stays PROVISIONING: the change is part of what is made.
         status = cluster["status"] if cluster["status"] == "PROVISIONING" else "RECONCILING"
         self._store.put(CLUSTER, key, {**cluster, "status": status})
-        notes = {UPGRADE: versions} if kind == "UPGRADE_MASTER" else {}
-        return self._operations.begin(kind, key, key, reconcile.UPDATE_CLUSTER, notes)
+        notes = {UPGRADE: versions} if kind == _UPGRADE else {}
+        return self._operations.begin(kind, key, key, action, notes)
 
     def _upgrade(self, cluster: Json, asked: str) -> None:
         version = master_version(asked, cluster["releaseChannel"].get("channel"))

@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 CREATE_CLUSTER = "create-cluster"
 UPDATE_CLUSTER = "update-cluster"
+ROTATE = "rotate-credentials"
 DELETE_CLUSTER = "delete-cluster"
 CREATE_POOL = "create-pool"
 UPDATE_POOL = "update-pool"
@@ -31,6 +32,7 @@ DELETE_POOL = "delete-pool"
 # Status after a failure, by action. A pool whose creation failed stays, in ERROR: clients find it there.
 _FAILED_STATUS = {
     UPDATE_CLUSTER: "DEGRADED",
+    ROTATE: "DEGRADED",
     DELETE_CLUSTER: "ERROR",
     CREATE_POOL: "ERROR",
     UPDATE_POOL: "RUNNING_WITH_ERROR",
@@ -60,6 +62,9 @@ class Reconciler:
         if action == UPDATE_CLUSTER:
             await self._backend.update_cluster(self._view(work["cluster"], cluster))
             return lambda: self._settle(CLUSTER, target)
+        if action == ROTATE:
+            endpoint = await self._backend.create_cluster(self._view(target, cluster))
+            return lambda: self._serve(target, endpoint)
         pool = self._store.get(POOL, target)
         if pool is None:
             raise BackendError(f"Node pool {target} is gone.")
@@ -192,8 +197,7 @@ class Reconciler:
             raise
 
         def commit() -> None:
-            self._store.put(CLUSTER, key, _reachable(self._store.get(CLUSTER, key) or cluster, endpoint))
-            self._settle(CLUSTER, key)
+            self._serve(key, endpoint)
             for name, _ in pools:
                 self._settle(POOL, name)
 
@@ -247,6 +251,11 @@ class Reconciler:
 
     def _view(self, key: str, cluster: Json) -> Json:
         return cluster_view(self._store, key, cluster)
+
+    def _serve(self, key: str, endpoint: Endpoint) -> None:
+        """The cluster answers at `endpoint`."""
+        self._store.put(CLUSTER, key, _reachable(self._cluster(key), endpoint))
+        self._settle(CLUSTER, key)
 
     def _settle(self, kind: str, key: str) -> None:
         self._mark(kind, key, {"status": "RUNNING"})
