@@ -27,7 +27,7 @@ try:
     cluster = ExistingCluster(
         "cluster",
         {
-            "project": config.require("project"),
+            "project": pulumi.Config("gcp").require("project"),
             "name": config.require("cluster"),
             "location": config.require("location"),
             "service_account": config.require("nodeServiceAccount"),

@@ -6,10 +6,12 @@ import asyncio
 import base64
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 import pulumi
 import pulumi_gcp as gcp
+import yaml
 from pulumi.runtime import rpc
 from pulumi.runtime.mocks import MockCallArgs, MockMonitor, MockResourceArgs, Mocks
 from pulumi.runtime.proto import resource_pb2
@@ -164,6 +166,12 @@ def deploy(program: Callable[[], object], *, preview: bool = False) -> Deploymen
     exports = dict(stack.outputs)
     stack.outputs.clear()
     return Deployment(monitor.registrations, monitor.outputs, exports)
+
+
+def shipped(stack: Path) -> Inputs:
+    """The platform of a stack file, with the stack's project."""
+    config = yaml.safe_load(stack.read_text())["config"]
+    return {"project": config["gcp:project"], **config["tpuplane:platform"]}
 
 
 def deploy_platform(description: Inputs, *, preview: bool = False) -> Deployment:

@@ -81,7 +81,7 @@ def test_the_descriptions_are_those_of_the_spec() -> None:
 
 def test_the_platform_can_be_offered_to_other_languages() -> None:
     platform = Analyzer("tpuplane").analyze([Platform])["component_definitions"]["Platform"]
-    required = {"name", "project", "clusters"}
+    required = {"name", "clusters"}
     assert platform.inputs.keys() == set(PlatformSpec.model_fields)
     assert {name for name, it in platform.inputs.items() if not it.optional} == required
     assert platform.outputs.keys() == {"clusters", "nodePools", "gpuNodePools", "kubeconfigs"}

@@ -26,9 +26,9 @@ def clean_config() -> Iterator[None]:
     pulumi.runtime.set_all_config({})
 
 
-def run(description: object) -> Deployment:
+def run(description: object, **config: str) -> Deployment:
     """Run the program as the language host does, with this stack's config."""
-    pulumi.runtime.set_all_config({"tpuplane:platform": json.dumps(description)})
+    pulumi.runtime.set_all_config({"tpuplane:platform": json.dumps(description), **config})
     return deploy(lambda: runpy.run_path(str(PROGRAM), run_name="__main__"))
 
 
@@ -44,15 +44,19 @@ def test_no_line_of_the_program_asks_where_it_runs() -> None:
 
 @pytest.mark.parametrize("stack", sorted((ROOT / "stacks").glob("Pulumi.*.yaml")), ids=lambda it: it.name)
 def test_every_stack_of_the_project_deploys(stack: Path) -> None:
-    description = yaml.safe_load(stack.read_text())["config"]["tpuplane:platform"]
-    made = run(description)
-    assert len(made.all("container/cluster:Cluster")) == len(description["clusters"])
+    config = yaml.safe_load(stack.read_text())["config"]
+    description = config.pop("tpuplane:platform")
+    made = run(description, **config)
+    clusters = made.all("container/cluster:Cluster")
+    assert len(clusters) == len(description["clusters"])
+    assert {it.inputs["project"] for it in clusters} == {config["gcp:project"]}
 
 
 @pytest.mark.parametrize("stack", sorted((ROOT / "stacks").glob("Pulumi.*.yaml")), ids=lambda it: it.name)
 def test_no_stack_is_too_large_for_a_quick_preview(stack: Path) -> None:
     """A thousand resources take minutes. The objects of operators' charts come on top, some dozens in a cluster."""
-    made = run(yaml.safe_load(stack.read_text())["config"]["tpuplane:platform"])
+    config = yaml.safe_load(stack.read_text())["config"]
+    made = run(config.pop("tpuplane:platform"), **config)
     assert len(made.registrations) <= 300
 
 

@@ -34,7 +34,7 @@ def run(example: str, monkeypatch: pytest.MonkeyPatch, **more: str) -> Deploymen
     monkeypatch.chdir(folder)
     settings: dict[str, Any] = yaml.safe_load((folder / "Pulumi.dev.yaml").read_text())["config"]
     # The mocks' project is called otherwise than the example's.
-    settings = {f"tpuplane:{key.partition(':')[2]}": value for key, value in settings.items()}
+    settings = {key.replace(f"{example}:", "tpuplane:"): value for key, value in settings.items()}
     pulumi.runtime.set_all_config({**settings, **{f"tpuplane:{key}": value for key, value in more.items()}})
     return deploy(lambda: runpy.run_path(str(folder / "__main__.py"), run_name="__main__"))
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from case_files import a_run
-from deployment import deploy_platform
+from deployment import deploy_platform, shipped
 from tpuplane_policies.core.config import SHIPPED, read
 from tpuplane_policies.core.registry import rules
 from tpuplane_policies.core.resources import Resource, Stack
@@ -22,7 +21,7 @@ Description = dict[str, Any]
 
 
 def description(stack: str) -> Description:
-    return yaml.safe_load((ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text())["config"]["tpuplane:platform"]
+    return shipped(ROOT / "stacks" / f"Pulumi.{stack}.yaml")
 
 
 def judged(stack: str, platform: Description) -> list[Violation]:

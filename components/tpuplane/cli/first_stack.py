@@ -12,7 +12,7 @@ import yaml
 
 from tpuplane.plan import Capacity
 from tpuplane.plan.summary import counted
-from tpuplane.spec import CONFIG_KEY, PlatformSpec, SpecError
+from tpuplane.spec import CONFIG_KEY, PROJECT_KEY, PlatformSpec, SpecError
 from tpuplane.spec import __file__ as spec_package
 from tpuplane.spec.locations import is_zone, known_zones, offering_zones, region_of, tpu_regions
 from tpuplane.tpu import Slice, SliceError, catalogue
@@ -42,8 +42,8 @@ class Answers:
     """`2`, or `0-4` for a pool that scales."""
 
     @property
-    def description(self) -> dict[str, Any]:
-        """The platform, as a stack file holds it. What is not answered yet is taken to be something that is right."""
+    def config(self) -> dict[str, Any]:
+        """The stack's configuration. What is not answered yet is taken to be something that is right."""
         known = {**_NOT_YET, **{key: value for key, value in asdict(self).items() if value is not None}}
         pool: dict[str, Any] = {"generation": known["generation"]}
         pool["topology"] = self.topology or _smallest(known["generation"])
@@ -55,7 +55,7 @@ class Answers:
             pool["reservation"] = {"name": self.reservation}
         if self.slices is not None:
             pool |= _scale(self.slices)
-        platform: dict[str, Any] = {"name": known["name"], "project": known["project"]}
+        platform: dict[str, Any] = {"name": known["name"]}
         if self.reservation is not None:
             platform["reservations"] = {
                 self.reservation: {
@@ -65,7 +65,7 @@ class Answers:
                 }
             }
         platform["clusters"] = {CLUSTER: {"location": known["location"], "pools": {POOL: pool}}}
-        return platform
+        return {PROJECT_KEY: known["project"], CONFIG_KEY: platform}
 
     @property
     def zones(self) -> tuple[str, ...]:
@@ -92,10 +92,15 @@ class Answers:
         """One slice of the pool, once generation and topology are answered."""
         return Slice.of(self.generation or "", self.topology or "")
 
+    def check(self) -> None:
+        """Raise `SpecError` where the answers are wrong, or wrong together."""
+        config = self.config
+        PlatformSpec.parse(config[CONFIG_KEY], project=config[PROJECT_KEY])
+
     def mistakes(self, field: str) -> tuple[str, ...]:
         """What is wrong with the answer to one question, in the words of every other command."""
         try:
-            PlatformSpec.parse(self.description)
+            self.check()
         except SpecError as error:
             return tuple(mistake.message for mistake in error.mistakes if _field(mistake.path) == field)
         return ()
@@ -115,10 +120,9 @@ def capacities() -> tuple[str, ...]:
 
 def text(answers: Answers, file: Path) -> str:
     """The stack file. Raises `SpecError` where the answers do not make a right one together."""
-    description = answers.description
-    PlatformSpec.parse(description)
+    answers.check()
     schema = os.path.relpath(Path(spec_package).parent / "platform.schema.json", file.parent)
-    body = yaml.safe_dump({"config": {CONFIG_KEY: description}}, sort_keys=False)
+    body = yaml.safe_dump({"config": answers.config}, sort_keys=False)
     return (
         f"# yaml-language-server: $schema={schema}\n#\n"
         f"# A TPU platform. What it will create and cost: tpuplane plan {file}\n"

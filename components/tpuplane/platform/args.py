@@ -251,8 +251,8 @@ class PlatformArgs(TypedDict):
     name: str
     """Name of the platform and its VPC, and the front of every cluster's name. A change replaces everything."""
 
-    project: str
-    """Google Cloud project id. A change replaces everything."""
+    project: NotRequired[str]
+    """Google Cloud project id. Default: the stack's `gcp:project`. A change replaces everything."""
 
     labels: NotRequired[Mapping[str, str]]
     """Google Cloud labels of everything that can carry them. Changed in place."""

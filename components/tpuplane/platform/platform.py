@@ -84,7 +84,7 @@ class Platform(pulumi.ComponentResource):
             SpecError: if the description is wrong, before anything is registered.
 
         """
-        platform = plan(PlatformSpec.parse(args))
+        platform = plan(PlatformSpec.parse(args, project=pulumi.Config("gcp").get("project")))
         super().__init__("tpuplane:index:Platform", name, {}, opts)
         network = self._network(name, platform)
         clusters: dict[str, AnyCluster] = {

@@ -30,13 +30,14 @@ from tpuplane.spec.errors import Mistake, SpecError
 from tpuplane.spec.gpu_pools import GpuAutoscalingSpec, GpuPoolSpec, GpuSharingSpec
 from tpuplane.spec.hosts import ExtraNetworkSpec, SecondaryBootDiskSpec
 from tpuplane.spec.maintenance import MaintenanceExclusionSpec, MaintenanceSpec, MaintenanceWindowSpec
-from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
 from tpuplane.spec.pools import PoolAutoscalingSpec, PoolSpec
 from tpuplane.spec.quotas import QuotaSpec
 from tpuplane.spec.stackfile import CONFIG_KEY, StackFileMissing, load_stack
 
 __all__ = [
     "CONFIG_KEY",
+    "PROJECT_KEY",
     "AddonsSpec",
     "AuthorizedNetworkSpec",
     "CertManagerSpec",

@@ -6,17 +6,26 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from tpuplane.spec.capacity import ReservationSpec
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.compute_classes import ClassName, ComputeClassSpec
 from tpuplane.spec.errors import Mistake, SpecError, shown
-from tpuplane.spec.fields import Labels, Name, ProjectId, ResourceName, Spec
+from tpuplane.spec.fields import Labels, Name, ProjectId, ResourceName, Spec, refuse
 from tpuplane.spec.observability import ObservabilitySpec
 from tpuplane.spec.queues import QueuesSpec
 from tpuplane.spec.quotas import QuotaSpec
 from tpuplane.spec.teams import TeamSpec
+
+PROJECT_KEY = "gcp:project"
+"""Where a stack's config names the project: for the platform and for Google's provider."""
+
+
+def _given(project: object) -> object:
+    if project == "":
+        raise refuse(f"required: Google Cloud project id, as {PROJECT_KEY} of the stack or here")
+    return project
 
 
 class PlatformSpec(Spec):
@@ -25,8 +34,8 @@ class PlatformSpec(Spec):
     name: Name
     """Name of the platform and its VPC, and the front of every cluster's name. A change replaces everything."""
 
-    project: ProjectId
-    """Google Cloud project id. A change replaces everything."""
+    project: Annotated[ProjectId, BeforeValidator(_given)] = Field(default_factory=str, validate_default=True)
+    """Google Cloud project id. Default: the stack's `gcp:project`. A change replaces everything."""
 
     labels: Labels = Field(default_factory=dict)
     """Google Cloud labels of everything that can carry them. Changed in place."""
@@ -55,18 +64,19 @@ class PlatformSpec(Spec):
     """Dashboard, alerts and log metrics of the project. Default: none. Changed in place."""
 
     @classmethod
-    def parse(cls, value: object, where: str = "") -> PlatformSpec:
+    def parse(cls, value: object, where: str = "", *, project: object = None) -> PlatformSpec:
         """Read the description from plain values, as a stack file or `pulumi.Config` gives them.
 
+        `project` is the stack's `gcp:project`: the platform's where the description has none of its own.
         Raises `SpecError` with every mistake there is; `where` is put in front of each.
         """
         try:
-            return cls._parse(value, where)
+            return cls._parse(value, where, project)
         except RecursionError:
             raise SpecError([Mistake((), "nested deeper than any description is", where)]) from None
 
     @classmethod
-    def _parse(cls, value: object, where: str) -> PlatformSpec:
+    def _parse(cls, value: object, where: str, project: object) -> PlatformSpec:
         from tpuplane.spec.checks import check  # noqa: PLC0415 (checks need the models)
         from tpuplane.spec.translate import judged  # noqa: PLC0415
 
@@ -74,7 +84,8 @@ class PlatformSpec(Spec):
             raise SpecError(
                 [Mistake((), f"a mapping with name, project and clusters is wanted, not {shown(value)}", where)]
             )
-        spec, found = judged(dict(value), cls, check)
+        # The description's own project wins.
+        spec, found = judged({**({} if project is None else {"project": project}), **value}, cls, check)
         if found or spec is None:
             raise SpecError(replace(mistake, where=where) for mistake in found)
         return spec

@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from tpuplane.spec.locations import known_zones, locations
-from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
 from tpuplane.spec.stackfile import CONFIG_KEY
 from tpuplane.tpu import Generation, catalogue
 
@@ -27,7 +27,11 @@ def stack_schema() -> dict[str, Any]:
         "properties": {
             "config": {
                 "type": "object",
-                "properties": {CONFIG_KEY: {"$ref": "#/$defs/PlatformSpec"}},
+                "properties": {
+                    PROJECT_KEY: platform["properties"]["project"]
+                    | {"description": "Google Cloud project id: the platform's, and the provider's default."},
+                    CONFIG_KEY: {"$ref": "#/$defs/PlatformSpec"},
+                },
                 "required": [CONFIG_KEY],
             }
         },

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from tpuplane.spec.errors import Mistake, Path, SpecError, shown
-from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
 from tpuplane.spec.yaml_reader import Lines, read_yaml
 
 CONFIG_KEY = "tpuplane:platform"
@@ -31,7 +31,7 @@ def load_stack(path: str | FilePath) -> PlatformSpec:
         for (line, _), at in lines.duplicates.items()
     ]
     try:
-        spec = PlatformSpec.parse(_description(document))
+        spec = PlatformSpec.parse(_description(document), project=document["config"].get(PROJECT_KEY))
     except SpecError as error:
         mistakes = error.located(_within(lines, str(path))).mistakes
         # What an alias stands for is written once, so its mistakes are reported once.
@@ -48,7 +48,14 @@ def lines_of(path: str | FilePath) -> Callable[[Path], str]:
 
 
 def _within(lines: Lines, file: str) -> Callable[[Path], str]:
-    return lambda at: f"{file}:{lines.mark((*_AT, *at))[0]}"
+    def where(at: Path) -> str:
+        written = (*_AT, *at)
+        of_stack = ("config", PROJECT_KEY)
+        if at == ("project",) and written not in lines and of_stack in lines:
+            written = of_stack
+        return f"{file}:{lines.mark(written)[0]}"
+
+    return where
 
 
 def _description(document: object) -> Any:

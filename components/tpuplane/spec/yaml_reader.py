@@ -175,6 +175,9 @@ class Lines:
         if root is not None:
             self._walk(root, (), root)
 
+    def __contains__(self, path: Path) -> bool:
+        return path in self._marks
+
     def mark(self, path: Path) -> tuple[int, int]:
         """Line and column of the path, or of the nearest thing around it that is in the file."""
         found = (1, 1)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from test_cluster_compute_classes import compute_class, oracle, verdict  # noqa: F401 (a fixture)
 from tpuplane.spec.class_presets import presets
 from tpuplane.spec.cluster_classes import has_flex_start
@@ -14,17 +13,14 @@ from tpuplane.spec.locations import region_of
 from tpuplane.tpu import catalogue
 from tpuplane_twin.cluster.api import Api
 
-from tests.components.deployment import Inputs, deploy_platform
+from tests.components.deployment import Inputs, deploy_platform, shipped
 from tests.unit.spec.test_class_rules import NAMES, ROWS, described
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
 ROOT = Path(__file__).parents[3]
 CLASS = "cloud.google.com/v1:ComputeClass"
-STACKS: dict[str, Any] = {
-    file.name: yaml.safe_load(file.read_text())["config"]["tpuplane:platform"]
-    for file in sorted((ROOT / "stacks").glob("Pulumi.*.yaml"))
-}
+STACKS: dict[str, Any] = {file.name: shipped(file) for file in sorted((ROOT / "stacks").glob("Pulumi.*.yaml"))}
 
 
 def rendered(description: Any) -> dict[str, Inputs]:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from cluster_objects import Cluster
 from tpuplane_twin.cluster.api import Object
 
-from tests.components.deployment import deploy_platform
+from tests.components.deployment import deploy_platform, shipped
 
 pytestmark = pytest.mark.twin
 
@@ -75,11 +74,6 @@ def rendered(description: dict[str, Any]) -> list[Object]:
     return [it.inputs for it in registered if it.type.startswith("kubernetes:") and "kind" in it.inputs]
 
 
-def described(stack: Path) -> dict[str, Any]:
-    platform: dict[str, Any] = yaml.safe_load(stack.read_text())["config"]["tpuplane:platform"]
-    return platform
-
-
 async def dry_run(cluster: Cluster, objects: list[Object]) -> str:
     """What a server-side dry run of these objects says; empty when all are taken."""
     kubectl = await asyncio.create_subprocess_exec(
@@ -118,7 +112,7 @@ CASES = {**{stack.name: stack for stack in STACKS}, "everything": None}
 @pytest.mark.parametrize("name", CASES)
 async def test_every_object_is_taken(cluster: Cluster, namespace: str, name: str) -> None:
     stack = CASES[name]
-    objects = rendered(EVERYTHING if stack is None else described(stack))
+    objects = rendered(EVERYTHING if stack is None else shipped(stack))
     assert objects
     assert await dry_run(cluster, placed(objects, namespace)) == ""
 

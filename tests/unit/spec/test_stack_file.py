@@ -44,6 +44,34 @@ def mistakes(file: Path) -> list[str]:
     return str(refused.value).splitlines()
 
 
+IN_PLATFORM, IN_STACK = "    project: tpuplane-lab\n", "  gcp:project: {}\n  tpuplane:platform:\n"
+
+
+@pytest.mark.parametrize(("own", "project"), [("", "acme-lab"), (IN_PLATFORM, "tpuplane-lab")])
+def test_the_project_is_the_providers_unless_the_platform_has_its_own(stack: Path, own: str, project: str) -> None:
+    text = RIGHT.replace(IN_PLATFORM, own)
+    stack.write_text(text.replace("  tpuplane:platform:\n", IN_STACK.format("acme-lab")))
+    assert load_stack(stack).project == project
+
+
+@pytest.mark.parametrize(
+    ("given", "mistake"),
+    [
+        ("Acme", "4: project: 'Acme' is not allowed; allowed: a project id: "),
+        ("1234567", "4: project: '1234567' is not allowed; allowed: a project id: "),
+        ("''", "4: project: required: Google Cloud project id, as gcp:project of the stack or here"),
+        (None, "4: project: required: Google Cloud project id, as gcp:project of the stack or here"),
+    ],
+)
+def test_a_wrong_project_is_shown_where_it_is_written(stack: Path, given: str | None, mistake: str) -> None:
+    text = RIGHT.replace(IN_PLATFORM, "")
+    if given is not None:
+        text = text.replace("  tpuplane:platform:\n", IN_STACK.format(given))
+    stack.write_text(text)
+    (line,) = mistakes(stack)
+    assert line.startswith(f"{stack}:{mistake}")
+
+
 def test_the_platform_is_read_from_its_config_key(stack: Path) -> None:
     assert load_stack(stack).clusters["east"].pools["trainer"].topology == "4x4"
 

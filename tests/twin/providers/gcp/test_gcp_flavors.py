@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from gcp_driver import Driver
 from google_api import GoogleApi
 from platform_on_api import deploy_on
@@ -22,16 +21,13 @@ from tpuplane.plan.model import ClusterPlan
 from tpuplane.spec import PlatformSpec
 from tpuplane_twin.cluster.nodes import Place, Pool
 
-from tests.components.deployment import deploy_platform
+from tests.components.deployment import deploy_platform, shipped
 
 pytestmark = pytest.mark.twin
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[4]
-STACKS = {
-    path.name.split(".")[1]: yaml.safe_load(path.read_text())["config"]["tpuplane:platform"]
-    for path in sorted((ROOT / "stacks").glob("Pulumi.*.yaml"))
-}
+STACKS = {path.name.split(".")[1]: shipped(path) for path in sorted((ROOT / "stacks").glob("Pulumi.*.yaml"))}
 NETWORK = ipaddress.IPv4Network("10.64.0.0/24")
 
 V6E: Json = {"generation": "v6e", "topology": "4x4", "zone": "us-east5-b"}

@@ -52,6 +52,13 @@ def test_configuration(plugin: Any, api: GoogleApi) -> None:
     assert not answer.acceptSecrets
 
 
+@pytest.mark.parametrize("olds", [{}, {"project": "acme-lab"}])
+def test_another_project_replaces_no_provider(plugin: Any, olds: dict[str, str]) -> None:
+    request = pb.DiffRequest(olds=to_struct(olds), news=to_struct({"project": "acme"}))
+    answer = plugin.DiffConfig(request)
+    assert (answer.changes, list(answer.replaces)) == (pb.DiffResponse.DIFF_SOME, [])
+
+
 def test_error_state_and_secrets(plugin: Any, api: GoogleApi, cluster: Deployed) -> None:
     configure(plugin, api)
     read = plugin.Read(pb.ReadRequest(urn=URN.replace(NODE_POOL, cluster.urn.type), id=cluster.id))

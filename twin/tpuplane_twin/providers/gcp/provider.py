@@ -84,12 +84,9 @@ class GcpProvider:
         return Checked(news, failures)
 
     def diff_config(self, olds: Properties, news: Properties) -> Difference:
-        """A provider whose project changes is another provider; everything else changes in place."""
+        """Everything changes in place, as with the official plugin: a provider is not replaced, nor what it made."""
         names = {*olds, *news} - {"version"}
-        changes = {
-            name: Change(Kind.UPDATE, replace=name == "project") for name in names if olds.get(name) != news.get(name)
-        }
-        return Difference(changes)
+        return Difference({name: Change(Kind.UPDATE) for name in names if olds.get(name) != news.get(name)})
 
     def configure(self, args: Properties) -> None:
         """Read configuration and environment. Raises `ProviderError` without credentials or endpoints."""
