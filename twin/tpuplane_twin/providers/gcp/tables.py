@@ -1,7 +1,8 @@
 """The rules of each resource type, as data: names, types, defaults, what replaces, where the value lives in the API.
 
-One JSON file per type in `tables/`. `"fields": "@name"` takes the fields of `tables/name.json`; `"extends"` adds
-them. A field's attributes:
+They are those of terraform-provider-google-beta, with the property names of pulumi_gcp 9 and 10 and the API fields of
+Google's discovery documents. One JSON file per type in `tables/`. `"fields": "@name"` takes the fields of
+`tables/name.json`; `"extends"` adds them. A field's attributes:
 
 - `type`: string, int, float, bool, map<string>, list<T>, set<T>, object, list<object>, set<object>
 - `required`; `output` (never an input); `computed` (the API decides when the user does not)

@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
 
 import grpc
 from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
@@ -20,9 +21,6 @@ from pulumi.runtime.proto import provider_pb2_grpc
 from tpuplane_twin.providers.kubernetes.awaiting.wait import LISTEN_SECONDS
 from tpuplane_twin.providers.kubernetes.log import EngineLog
 from tpuplane_twin.providers.kubernetes.server import KubernetesProvider
-
-VERSION = "4.34.2"
-"""The official release whose behaviour and state format this provider has."""
 
 ORPHAN_CHECK_SECONDS = 5
 
@@ -38,7 +36,8 @@ def main(arguments: list[str] | None = None) -> None:
     log = EngineLog(known.engine) if known.engine else None
 
     server = grpc.server(ThreadPoolExecutor(WORKERS), options=_GRPC_CHANNEL_OPTIONS)
-    provider = KubernetesProvider(VERSION, log)
+    # The SDK's: the engine warns of a plugin older than the SDK that asks for it.
+    provider = KubernetesProvider(metadata.version("pulumi-kubernetes"), log)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(provider, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
