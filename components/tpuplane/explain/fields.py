@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import types
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel, to_snake
 
 from tpuplane.spec import PlatformSpec
+from tpuplane.spec.annotations import element, unwrap
 from tpuplane.spec.errors import Path, dotted
 
 _ITEM = re.compile(r"\[(\d+)\]")  # of a list, as mistakes are located
@@ -46,15 +46,15 @@ class Field:
     @property
     def children(self) -> tuple[Field, ...]:
         """What is in it: of a part its fields, of a mapping or list of parts its entries; else nothing."""
-        of = plain(self.of)
+        of, _ = unwrap(self.of)
         if isinstance(of, type) and issubclass(of, BaseModel):
             return tuple(self._field(name, of) for name in of.model_fields)
         if not _parts_in(of):
             return ()
         if isinstance(self.value, Mapping):
-            return tuple(self._entry(key, item, get_args(of)[1]) for key, item in self.value.items())
+            return tuple(self._entry(key, item, element(of)) for key, item in self.value.items())
         items = enumerate(self.value or ())
-        return tuple(self._entry(index, item, get_args(of)[0]) for index, item in items)
+        return tuple(self._entry(index, item, element(of)) for index, item in items)
 
     def _field(self, name: str, of: type[BaseModel]) -> Field:
         known = of.model_fields[name]
@@ -98,19 +98,7 @@ def _front(field: Field, rest: str) -> str | None:
     return next((name for name in names if rest == name or rest.startswith(f"{name}.")), None)
 
 
-def plain(of: Any) -> Any:
-    """The type without None and annotations."""
-    if get_origin(of) is Annotated:
-        return plain(get_args(of)[0])
-    if get_origin(of) in (Union, types.UnionType):
-        some = [each for each in get_args(of) if each is not type(None)]
-        return plain(some[0]) if len(some) == 1 else of
-    return of
-
-
 def _parts_in(of: Any) -> bool:
     """Whether it is a mapping or a list of parts, or of mappings of them; of plain values it is a value itself."""
-    if get_origin(of) not in (dict, tuple):
-        return False
-    item = plain(get_args(of)[1 if get_origin(of) is dict else 0])
-    return (isinstance(item, type) and issubclass(item, BaseModel)) or _parts_in(item)
+    item, _ = unwrap(element(of))
+    return item is not None and ((isinstance(item, type) and issubclass(item, BaseModel)) or _parts_in(item))

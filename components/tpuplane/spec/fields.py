@@ -6,13 +6,13 @@ import functools
 import re
 from collections.abc import Callable
 from ipaddress import IPv4Network
-from types import UnionType
-from typing import Annotated, Union, get_args, get_origin
+from typing import Annotated, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
+from tpuplane.spec.annotations import unwrap
 from tpuplane.spec.errors import shown
 
 STRICT = "strict"
@@ -47,17 +47,13 @@ class Spec(BaseModel):
 
 @functools.cache
 def _fields_of(model: type[BaseModel], kinds: tuple[type, ...]) -> frozenset[str]:
-    """The fields that hold a value of one of these types, or may."""
-    fields = model.model_fields.items()
-    return frozenset(name for name, field in fields if _may_be(field.annotation, kinds))
+    """The fields that hold a value of one of these types."""
+    return frozenset(name for name, field in model.model_fields.items() if _is_a(field.annotation, kinds))
 
 
-def _may_be(annotation: object, kinds: tuple[type, ...]) -> bool:
-    if get_origin(annotation) is Annotated:
-        return _may_be(get_args(annotation)[0], kinds)
-    if get_origin(annotation) in (Union, UnionType):
-        return any(_may_be(arg, kinds) for arg in get_args(annotation))
-    kind = get_origin(annotation) or annotation
+def _is_a(annotation: object, kinds: tuple[type, ...]) -> bool:
+    inner, _ = unwrap(annotation)
+    kind = get_origin(inner) or inner
     return isinstance(kind, type) and kind is not bool and issubclass(kind, kinds)
 
 

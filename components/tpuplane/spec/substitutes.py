@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from tpuplane.spec.annotations import element
 from tpuplane.spec.errors import Path, shown
 from tpuplane.spec.wording import annotation_at, bounds, plain, suggested
 
@@ -53,11 +54,7 @@ class Substitutes:
             wanted = [alias for alias, field in fields.items() if field.is_required() or (rich and self._more(field))]
             return {alias: self.of(annotation_at(inner, (alias,)), alias, within=True) for alias in wanted}
         if get_origin(inner) is dict:
-            return (
-                {}
-                if within and not rich
-                else {key: self.of(get_args(inner)[1], key, within=True) for key in self.names}
-            )
+            return {} if within and not rich else {key: self.of(element(inner), key, within=True) for key in self.names}
         if get_origin(inner) in (tuple, list):
             return list(self.names) if rich else []
         one_of = get_args(inner) if get_origin(inner) is Literal else _EXAMPLES.get(name, ("one", "placeholder"))

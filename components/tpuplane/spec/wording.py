@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import functools
-import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date
 from importlib import resources
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from tpuplane.spec.annotations import element, unwrap
 from tpuplane.spec.errors import Path, choice, shown
 from tpuplane.spec.node_system import Described
 from tpuplane.tpu.nearest import nearest_names
@@ -153,40 +153,22 @@ def annotation_at(model: _Model, path: Path) -> Any:
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             field = _field(inner, part)
             at = None if field is None else Annotated[(field.annotation, *field.metadata, None)]
-        elif get_origin(inner) in (dict, tuple, list):
-            # A mapping's value type is its last argument, a list's item type its first.
-            at = get_args(inner)[1 if get_origin(inner) is dict else 0]
         else:
-            return None
+            at = element(inner)
     return at
 
 
 def bounds(annotation: Any) -> tuple[int | None, int | None]:
     """The least and the most that a number may be; None where there is no such bound."""
-    marks = list(_marks(annotation))
+    _, marks = unwrap(annotation)
     low = next((mark.ge for mark in marks if hasattr(mark, "ge")), None)
     return low, next((mark.le for mark in marks if hasattr(mark, "le")), None)
 
 
-def _marks(annotation: Any) -> Iterator[Any]:
-    if get_origin(annotation) is Annotated:
-        inner, *marks = get_args(annotation)
-        for mark in marks:
-            yield from mark.metadata if isinstance(mark, FieldInfo) else (mark,)
-        yield from _marks(inner)
-    elif get_origin(annotation) in (Union, types.UnionType):
-        for inner in get_args(annotation):
-            yield from _marks(inner)
-
-
 def plain(annotation: Any) -> Any:
     """The annotation without Optional and Annotated; the model of what is described by data."""
-    if get_origin(annotation) is Annotated:
-        described = next((mark for mark in get_args(annotation) if isinstance(mark, Described)), None)
-        return plain(get_args(annotation)[0]) if described is None else described.model
-    if get_origin(annotation) in (Union, types.UnionType):
-        return next(plain(arg) for arg in get_args(annotation) if arg is not types.NoneType)
-    return annotation
+    inner, marks = unwrap(annotation)
+    return next((mark.model for mark in marks if isinstance(mark, Described)), inner)
 
 
 def _model_at(root: _Model, path: Path) -> _Model | None:
@@ -216,7 +198,7 @@ def _example(annotation: Any) -> str:
         needed = [field.alias or key for key, field in inner.model_fields.items() if field.is_required()]
         return f"{{{', '.join(f'{name}: …' for name in needed)}}}" if needed else "{…}"
     if get_origin(inner) is dict:
-        return f"{{NAME: {_example(get_args(inner)[1])}}}"
+        return f"{{NAME: {_example(element(inner))}}}"
     if get_origin(inner) in (tuple, list):
-        return f"[{_example(get_args(inner)[0])}]"
+        return f"[{_example(element(inner))}]"
     return str(get_args(inner)[0]) if get_origin(inner) is Literal else "…"
