@@ -1,7 +1,7 @@
 # Every target is one line; what it calls is a command that you can type yourself.
 BIN := .venv/bin
 ENV := .venv/.installed
-.PHONY: up down test unit ray long lint types bench bench-gate soak docs
+.PHONY: up down test unit ray long lint types bench bench-gate soak generate
 
 up: $(ENV) ; @$(BIN)/tpuplane check stacks/Pulumi.local.yaml && $(BIN)/tpuplane-twin rehearse local
 down: $(ENV) ; @$(BIN)/tpuplane-twin down
@@ -14,5 +14,5 @@ types: $(ENV) ; @$(BIN)/mypy
 bench: $(ENV) ; @$(BIN)/python -m benchmarks
 bench-gate: $(ENV) ; @$(BIN)/python -m benchmarks gate
 soak: $(ENV) ; @$(BIN)/python -m benchmarks soak
-docs: $(ENV) ; @$(BIN)/python scripts/refresh_docs.py
+generate: $(ENV) ; @$(BIN)/python -m scripts.generate
 $(ENV): uv.lock pyproject.toml components/pyproject.toml twin/pyproject.toml policies/pyproject.toml ; @scripts/bootstrap.sh

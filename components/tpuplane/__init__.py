@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tpuplane.args import MultisliceArgs, RayClusterArgs, RayJobArgs, RayServiceArgs
     from tpuplane.gke import ClusterRef, ExistingCluster, ExistingClusterArgs
     from tpuplane.parts import (
         Cluster,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from tpuplane.platform import Platform, PlatformArgs
     from tpuplane.spec import PlatformSpec, SpecError
     from tpuplane.tpu import Slice, SliceError
-    from tpuplane.workloads.args import MultisliceArgs, RayClusterArgs, RayJobArgs, RayServiceArgs
     from tpuplane.workloads.resources import Multislice, RayCluster, RayJob, RayService
 
 __all__ = [
@@ -78,7 +78,7 @@ _HOMES = {
     "GpuNodePool": "tpuplane.parts",
     "GpuNodePoolArgs": "tpuplane.parts",
     "Multislice": "tpuplane.workloads.resources",
-    "MultisliceArgs": "tpuplane.workloads.args",
+    "MultisliceArgs": "tpuplane.args",
     "Network": "tpuplane.parts",
     "NetworkArgs": "tpuplane.parts",
     "Platform": "tpuplane.platform",
@@ -86,11 +86,11 @@ _HOMES = {
     "PlatformPlan": "tpuplane.plan",
     "PlatformSpec": "tpuplane.spec",
     "RayCluster": "tpuplane.workloads.resources",
-    "RayClusterArgs": "tpuplane.workloads.args",
+    "RayClusterArgs": "tpuplane.args",
     "RayJob": "tpuplane.workloads.resources",
-    "RayJobArgs": "tpuplane.workloads.args",
+    "RayJobArgs": "tpuplane.args",
     "RayService": "tpuplane.workloads.resources",
-    "RayServiceArgs": "tpuplane.workloads.args",
+    "RayServiceArgs": "tpuplane.args",
     "Slice": "tpuplane.tpu",
     "SliceError": "tpuplane.tpu",
     "SpecError": "tpuplane.spec",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pulumi
 import pulumi_kubernetes as kubernetes
 from tpuplane import RayJob, SpecError
-from tpuplane.workloads.args import WorkerGroupArgs
+from tpuplane.args import WorkerGroupArgs
 
 FOLDER = "/home/ray/program"
 

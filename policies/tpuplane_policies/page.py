@@ -1,16 +1,14 @@
-"""Writes docs/policies.md from what is written about the rules: `python -m tpuplane_policies.page`, in `policies/`."""
+"""The text of docs/policies.md, from what is written about the rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.resources import files
-from pathlib import Path
 
 import yaml
 
 from tpuplane_policies.core.registry import GROUPS, Rule, rules
 
-PAGE = Path(__file__).parents[2] / "docs" / "policies.md"
 TITLES = {
     "gke": "GKE clusters and nodes",
     "tpu": "TPU node pools",
@@ -68,7 +66,3 @@ def _sentence(text: str) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import typing
-from typing import Any, cast
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 from deployment import deploy
-from test_args import boundary_type, pairs
 from tpuplane import (
     Multislice,
-    MultisliceArgs,
     RayCluster,
-    RayClusterArgs,
     RayJob,
-    RayJobArgs,
     RayService,
-    RayServiceArgs,
     SpecError,
 )
-from tpuplane.plugin import PlatformProvider
 from tpuplane.workloads import (
     MultisliceSpec,
     RayClusterSpec,
@@ -40,13 +32,12 @@ pytestmark = pytest.mark.components
 
 V6E = {"generation": "v6e", "topology": "4x4", "image": "rayproject/ray:2.52.0"}
 CLUSTER: Any = {"namespace": "research", "workers": {"tpu": V6E}}
-KINDS: dict[type[pulumi.ComponentResource], tuple[Any, Any, Any, Any]] = {
-    RayCluster: (RayClusterSpec, RayClusterArgs, ray_cluster_manifest, CLUSTER),
-    RayJob: (RayJobSpec, RayJobArgs, ray_job_manifest, {"cluster": CLUSTER, "entrypoint": "python train.py"}),
-    RayService: (RayServiceSpec, RayServiceArgs, ray_service_manifest, {"cluster": CLUSTER, "serve_config": "a: []"}),
+KINDS: dict[type[pulumi.ComponentResource], tuple[Any, Any, Any]] = {
+    RayCluster: (RayClusterSpec, ray_cluster_manifest, CLUSTER),
+    RayJob: (RayJobSpec, ray_job_manifest, {"cluster": CLUSTER, "entrypoint": "python train.py"}),
+    RayService: (RayServiceSpec, ray_service_manifest, {"cluster": CLUSTER, "serve_config": "a: []"}),
     Multislice: (
         MultisliceSpec,
-        MultisliceArgs,
         multislice_manifest,
         {**V6E, "namespace": "research", "slices": 2, "command": ["python", "train.py"]},
     ),
@@ -55,7 +46,7 @@ KINDS: dict[type[pulumi.ComponentResource], tuple[Any, Any, Any, Any]] = {
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_the_manifest_is_registered_as_it_is(kind: Any) -> None:
-    spec, _, manifest, args = KINDS[kind]
+    spec, manifest, args = KINDS[kind]
     wanted = manifest("train", spec.model_validate(args))
     deployed = deploy(lambda: kind("train", args))
     made = deployed.one(f"kubernetes:{wanted['apiVersion']}:{wanted['kind']}")
@@ -67,7 +58,7 @@ def test_the_manifest_is_registered_as_it_is(kind: Any) -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_what_the_options_say_of_the_cluster_reaches_the_object(kind: Any) -> None:
-    args = KINDS[kind][3]
+    args = KINDS[kind][2]
 
     def program() -> None:
         provider = kubernetes.Provider("central", cluster_identifier="central")
@@ -92,13 +83,13 @@ def made_kind(kind: type) -> str:
 FULL = {"queue": "default", "priority_class": "high"}
 RUN_ONCE: dict[type[pulumi.ComponentResource], Any] = {
     RayJob: {
-        **KINDS[RayJob][3],
+        **KINDS[RayJob][2],
         "cluster": {**CLUSTER, **FULL},
         "runtime_env": "pip: [numpy]",
         "deadline_seconds": 60,
         "keep_seconds": 5,
     },
-    Multislice: {**KINDS[Multislice][3], **FULL, "keep_seconds": 5},
+    Multislice: {**KINDS[Multislice][2], **FULL, "keep_seconds": 5},
 }
 
 
@@ -126,7 +117,7 @@ def test_another_queue_replaces_work_and_another_priority_does_not(
     kind: Any, before: dict[str, str], after: dict[str, str], replaced: bool
 ) -> None:
     """As the engine decides it, of what the Kubernetes provider calls the change."""
-    args = KINDS[kind][3]
+    args = KINDS[kind][2]
     old, new = (
         deploy(lambda words=words: kind("train", with_words(args, words))).one(made_kind(kind))
         for words in (before, after)
@@ -153,13 +144,13 @@ def test_each_field_of_work_that_runs_once_says_what_a_change_does(spec: Any) ->
 
 def test_a_ray_cluster_and_a_service_are_changed_in_place() -> None:
     for kind in (RayCluster, RayService):
-        made = deploy(lambda kind=kind: kind("train", KINDS[kind][3])).one(made_kind(kind))
+        made = deploy(lambda kind=kind: kind("train", KINDS[kind][2])).one(made_kind(kind))
         assert not made.request.replaceOnChanges
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_a_wrong_slice_is_refused_before_anything_is_registered(kind: Any) -> None:
-    spec, _, _, args = KINDS[kind]
+    spec, _, args = KINDS[kind]
     wrong = {**V6E, "topology": "4x5"}
     cluster = {**CLUSTER, "workers": {"tpu": wrong}}
     broken = (
@@ -179,7 +170,7 @@ LONGEST: dict[type[pulumi.ComponentResource], int] = {RayCluster: 53, RayJob: 47
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_a_name_that_its_operator_refuses_is_refused_before_anything_is_registered(kind: Any) -> None:
-    args, most = KINDS[kind][3], LONGEST[kind]
+    args, most = KINDS[kind][2], LONGEST[kind]
     assert deploy(lambda: kind("a" * most, args)).one(made_kind(kind))
 
     def program() -> None:
@@ -190,27 +181,3 @@ def test_a_name_that_its_operator_refuses_is_refused_before_anything_is_register
                 kind(name, args)
 
     assert not list(deploy(program).registrations)
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_the_args_are_the_fields_of_the_spec(kind: Any) -> None:
-    spec, args, _, _ = KINDS[kind]
-    for model, typed in pairs(spec, args, {}).items():
-        assert typing.get_type_hints(typed).keys() == set(model.model_fields)
-        required = {name for name, field in model.model_fields.items() if field.is_required()}
-        assert cast(Any, typed).__required_keys__ == required
-        for name, field in model.model_fields.items():
-            plain = boundary_type(field.annotation)
-            if plain in (str, int, bool):
-                assert typing.get_type_hints(typed)[name] is plain
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_other_languages_read_the_descriptions_of_the_spec(kind: Any) -> None:
-    spec, args, _, _ = KINDS[kind]
-    schema = json.loads(PlatformProvider().schema or "")
-    described = {name.rpartition(":")[2]: it.get("properties", {}) for name, it in schema["types"].items()}
-    described[args.__name__] = schema["resources"][f"tpuplane:index:{kind.__name__}"]["inputProperties"]
-    for model, typed in pairs(spec, args, {}).items():
-        fields = {field.alias: (field.description or "").split() for field in model.model_fields.values()}
-        assert {name: it["description"].split() for name, it in described[typed.__name__].items()} == fields

@@ -61,3 +61,7 @@ def test_what_is_good_is_good_by_every_rule(name: str) -> None:
     run = a_run()
     assert [text.message for rule in rules() for text in run.resource(rule, it)] == []
     assert run.undecided == {}
+
+
+def test_every_rule_has_an_id_of_its_own() -> None:
+    assert len({rule.id for rule in rules()}) == len(rules())

@@ -5,12 +5,12 @@ from typing import NotRequired
 import pulumi
 
 from tpuplane import gke
+from tpuplane.args import ClusterSettingsArgs
 from tpuplane.parts.arguments import require
 from tpuplane.plan.parts import cluster_plan
-from tpuplane.platform.args import ClusterSettings
 
 
-class ClusterArgs(ClusterSettings):
+class ClusterArgs(ClusterSettingsArgs):
     """Arguments of `Cluster`: the settings of a platform's cluster, and the network that it is in."""
 
     project: pulumi.Input[str]
@@ -58,7 +58,7 @@ class Cluster(gke.Cluster):
         require(args, ClusterArgs)
         plan = cluster_plan(
             args.get("cluster_name", name),
-            {key: value for key, value in args.items() if key in ClusterSettings.__annotations__},
+            {key: value for key, value in args.items() if key in ClusterSettingsArgs.__annotations__},
             pods_range=args.get("pods_range", "pods"),
             services_range=args.get("services_range", "services"),
             makes_account="service_account" not in args,

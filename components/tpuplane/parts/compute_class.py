@@ -6,11 +6,10 @@ from typing import NotRequired
 import pulumi
 
 from tpuplane import gke
+from tpuplane.args import PlatformComputeClassArgs, ReservationArgs
 from tpuplane.gke.cluster_ref import ClusterRef
-from tpuplane.gke.pool_args import ReservationArgs
 from tpuplane.parts.arguments import others, require_cluster
 from tpuplane.plan.added_class import added_class
-from tpuplane.platform.class_args import PlatformComputeClassArgs
 
 
 class ComputeClassArgs(PlatformComputeClassArgs):

@@ -6,9 +6,9 @@ from typing import NotRequired, TypedDict
 import pulumi
 
 from tpuplane import gke
+from tpuplane.args import ClusterNetworkArgs
 from tpuplane.parts.arguments import require
 from tpuplane.plan.parts import network_plan
-from tpuplane.platform.args import ClusterNetworkArgs
 
 
 class SubnetworkArgs(ClusterNetworkArgs):

@@ -6,14 +6,12 @@ from typing import Any, NotRequired
 import pulumi
 
 from tpuplane import gke
+from tpuplane.args import GpuPoolArgs, PoolArgs, ReservationArgs, SystemPoolArgs
 from tpuplane.gke.cluster_ref import ClusterRef
-from tpuplane.gke.gpu_pool_args import GpuPoolArgs
-from tpuplane.gke.pool_args import PoolArgs, ReservationArgs
 from tpuplane.parts.arguments import others, require_cluster
 from tpuplane.plan.added import Kind, added_pools
 from tpuplane.plan.model import NodePoolPlan
 from tpuplane.plan.parts import system_pool_plan
-from tpuplane.platform.args import SystemPoolArgs
 
 
 class TpuNodePoolArgs(PoolArgs):

@@ -6,9 +6,9 @@ from typing import TypedDict
 import pulumi
 
 from tpuplane.addons import Observability
+from tpuplane.args import PlatformArgs
 from tpuplane.gke import AnyCluster, Cluster, GpuNodePool, Network, TpuNodePool
 from tpuplane.plan import PlatformPlan, plan
-from tpuplane.platform.args import PlatformArgs
 from tpuplane.platform.clusters import make_cluster, make_node_pools
 from tpuplane.platform.contents import fill_clusters
 from tpuplane.spec import PlatformSpec

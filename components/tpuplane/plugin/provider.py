@@ -12,7 +12,7 @@ from pulumi.provider.experimental.component import ComponentProvider
 from pulumi.provider.server import ComponentInitError
 
 import tpuplane
-from tpuplane.plugin.descriptions import described
+from tpuplane.plugin.schema import completed
 from tpuplane.spec import SpecError
 from tpuplane.spec.errors import Path, dotted
 
@@ -26,13 +26,13 @@ def components() -> list[type[pulumi.ComponentResource]]:
 
 
 class PlatformProvider(ComponentProvider):
-    """The SDK's host of components, with descriptions of inherited fields and with refusals in the spec's words."""
+    """The SDK's host of components, with the completed schema and with refusals in the spec's words."""
 
     def __init__(self) -> None:
         served = components()
         super().__init__(served, NAME, version=version(NAME))
         types = {name: it.python_type for name, it in self._type_defs.items()}
-        self.schema = json.dumps(described(json.loads(self.schema or "{}"), served, types, NAME))
+        self.schema = json.dumps(completed(json.loads(self.schema or "{}"), served, types, NAME))
         mappings = [
             *(it.inputs_mapping for it in self._component_defs.values()),
             *(it.properties_mapping for it in self._type_defs.values()),

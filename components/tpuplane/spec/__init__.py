@@ -21,6 +21,7 @@ from tpuplane.spec.capacity import FlexStartSpec, ReservationSpec, ReservationUs
 from tpuplane.spec.clusters import (
     AuthorizedNetworkSpec,
     ClusterNetworkSpec,
+    ClusterSettingsSpec,
     ClusterSpec,
     ControlPlaneSpec,
     ExistingClusterSpec,
@@ -42,6 +43,7 @@ __all__ = [
     "AuthorizedNetworkSpec",
     "CertManagerSpec",
     "ClusterNetworkSpec",
+    "ClusterSettingsSpec",
     "ClusterSpec",
     "ComputeSpec",
     "ControlPlaneSpec",

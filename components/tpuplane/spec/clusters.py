@@ -127,8 +127,8 @@ class ExistingClusterSpec(Spec):
     """Reach its control plane by the DNS endpoint instead of the IP address. Default false. Changed in place."""
 
 
-class ClusterSpec(Spec):
-    """One GKE cluster: where it is, who reaches it, and its pools of TPU slices and GPU nodes."""
+class ClusterSettingsSpec(Spec):
+    """How a GKE cluster is made: where it is, who reaches it, when it changes."""
 
     location: str
     """A region, such as us-central1 (its control plane survives the loss of a zone), or a zone. A change replaces the
@@ -141,19 +141,6 @@ class ClusterSpec(Spec):
     version: GkeVersion | None = None
     """Lowest version of the control plane, such as "1.34" (in quotes). Default: what the channel offers.
     Changed in place."""
-
-    existing: ExistingClusterSpec | None = None
-    """Add to a cluster that somebody else made, instead of making one. `releaseChannel`, `version` and
-    `addons.ray.mode` then say what that cluster is; what would shape it is refused. Default: the cluster is made. A
-    change between the two replaces everything in it."""
-
-    node_service_account: ServiceAccountEmail | None = None
-    """E-mail address of a service account that exists already, for the nodes to run as; it needs at least
-    roles/container.defaultNodeServiceAccount, and roles/artifactregistry.reader to pull images. Default: one is made
-    for the cluster, with these two roles. A change replaces the pools."""
-
-    network: ClusterNetworkSpec = ClusterNetworkSpec()
-    """Address ranges."""
 
     control_plane: ControlPlaneSpec = ControlPlaneSpec()
     """Who reaches the control plane."""
@@ -187,6 +174,23 @@ class ClusterSpec(Spec):
 
     labels: Labels = Field(default_factory=dict)
     """Google Cloud labels, on top of the platform's. Changed in place."""
+
+
+class ClusterSpec(ClusterSettingsSpec):
+    """One GKE cluster: where it is, who reaches it, and its pools of TPU slices and GPU nodes."""
+
+    existing: ExistingClusterSpec | None = None
+    """Add to a cluster that somebody else made, instead of making one. `releaseChannel`, `version` and
+    `addons.ray.mode` then say what that cluster is; what would shape it is refused. Default: the cluster is made. A
+    change between the two replaces everything in it."""
+
+    node_service_account: ServiceAccountEmail | None = None
+    """E-mail address of a service account that exists already, for the nodes to run as; it needs at least
+    roles/container.defaultNodeServiceAccount, and roles/artifactregistry.reader to pull images. Default: one is made
+    for the cluster, with these two roles. A change replaces the pools."""
+
+    network: ClusterNetworkSpec = ClusterNetworkSpec()
+    """Address ranges."""
 
     namespaces: tuple[Namespace, ...] = ()
     """Kubernetes namespaces to create. Removing one deletes everything in it."""

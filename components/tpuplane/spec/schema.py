@@ -1,7 +1,4 @@
-"""The JSON schema of stack files, generated from the spec, so that editors complete and check them.
-
-`tpuplane schema > components/tpuplane/spec/platform.schema.json` writes it again; a test fails when that was forgotten.
-"""
+"""The JSON schema of stack files, generated from the spec, so that editors complete and check them."""
 
 from __future__ import annotations
 

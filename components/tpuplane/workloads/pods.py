@@ -46,7 +46,11 @@ class Host(Protocol):
 
 
 class PodsSpec(Spec):
-    """Equal pods, each on a host with accelerators or on its part of one."""
+    """Equal pods, each on a host with accelerators or on its part of one.
+
+    A change of any of them replaces a Multislice or a RayJob. A RayService changes over to a new cluster. A
+    RayCluster's running pods stay as they are, unless it is in a queue.
+    """
 
     machine_type: str | None = None
     """Machine type of the hosts. Default: as for a pool."""

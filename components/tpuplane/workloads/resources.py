@@ -7,10 +7,10 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 from pydantic import ValidationError
 
+from tpuplane.args import MultisliceArgs, RayClusterArgs, RayJobArgs, RayServiceArgs
 from tpuplane.spec import SpecError
 from tpuplane.spec.fields import Spec
 from tpuplane.spec.translate import mistakes_of
-from tpuplane.workloads.args import MultisliceArgs, RayClusterArgs, RayJobArgs, RayServiceArgs
 from tpuplane.workloads.jobset import MULTISLICE_REPLACE_ON, MultisliceSpec, multislice_manifest
 from tpuplane.workloads.ray import (
     RAY_JOB_REPLACE_ON,

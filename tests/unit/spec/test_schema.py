@@ -1,4 +1,4 @@
-"""The checked-in JSON schema: up to date, and referenced by the stack files."""
+"""The JSON schema of stack files: what it says, and that the stack files refer to it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tpuplane.spec.schema import schema_text, stack_schema
+from tpuplane.spec.schema import stack_schema
 
 pytestmark = pytest.mark.unit
 
 ROOT = Path(__file__).parents[3]
 CHECKED_IN = ROOT / "components/tpuplane/spec/platform.schema.json"
-
-
-def test_the_checked_in_schema_is_the_generated_one() -> None:
-    assert CHECKED_IN.read_text() == schema_text(), (
-        "run: tpuplane schema > components/tpuplane/spec/platform.schema.json"
-    )
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "stacks").glob("Pulumi.*.yaml")), ids=lambda file: file.name)

@@ -1,0 +1,49 @@
+"""Every model that a program fills in, and the name of the TypedDict in `tpuplane.args` that has its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import BaseModel
+
+from tpuplane.spec import ClusterSettingsSpec, PlatformSpec
+from tpuplane.spec.annotations import element, unwrap
+from tpuplane.workloads import MultisliceSpec, RayClusterSpec, RayJobSpec, RayServiceSpec
+
+Model = type[BaseModel]
+
+ROOTS: tuple[Model, ...] = (
+    PlatformSpec,
+    ClusterSettingsSpec,
+    RayClusterSpec,
+    RayJobSpec,
+    RayServiceSpec,
+    MultisliceSpec,
+)
+
+# Components have arguments that are called ClusterArgs, ComputeClassArgs and ExistingClusterArgs.
+_OF_THE_PLATFORM = ("ClusterSpec", "ComputeClassSpec", "ExistingClusterSpec")
+
+
+def models() -> tuple[Model, ...]:
+    """All models, each after those that it holds."""
+    found: dict[Model, None] = {}
+    for root in ROOTS:
+        found |= dict.fromkeys(_within(root))
+    return tuple(found)
+
+
+def args_name(model: Model) -> str:
+    """Name of the TypedDict with the model's fields."""
+    front = "Platform" if model.__name__ in _OF_THE_PLATFORM else ""
+    return f"{front}{model.__name__.removesuffix('Spec')}Args"
+
+
+def _within(model: Model) -> Iterator[Model]:
+    for field in model.model_fields.values():
+        kind = unwrap(field.annotation)[0]
+        while (inner := element(kind)) is not None:
+            kind = unwrap(inner)[0]
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from _within(kind)
+    yield model

@@ -1,0 +1,81 @@
+"""Write everything that is generated: `make generate`. With --check nothing is written; exit code 1 says what is stale.
+
+In the documentation, a `console` block that starts with `$ tpuplane …` holds that command's output.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Callable
+from contextlib import chdir
+from pathlib import Path
+
+from tpuplane.cli import app
+from tpuplane.picture import draw
+from tpuplane.plan import plan
+from tpuplane.spec import load_stack
+from tpuplane.spec.schema import schema_text
+from tpuplane_policies.page import page as policies_page
+from typer.testing import CliRunner
+
+from scripts.typed_args import typed_args
+
+ROOT = Path(__file__).resolve().parents[1]
+
+_BLOCK = re.compile(r"^```console\n\$ tpuplane (?P<command>[^\n]+)\n.*?^```$", re.DOTALL | re.MULTILINE)
+
+
+def _plugin_schema() -> str:
+    from tpuplane.plugin import PlatformProvider  # noqa: PLC0415 (reads the TypedDicts, which are written before it)
+
+    return PlatformProvider().schema_text
+
+
+def _page(name: str) -> Callable[[], str]:
+    """A page with the outputs of its commands."""
+    return lambda: _BLOCK.sub(lambda block: _output(block["command"]), (ROOT / name).read_text(encoding="utf-8"))
+
+
+def _output(command: str) -> str:
+    result = CliRunner().invoke(app, shlex.split(command))
+    lines = [line.rstrip() for line in result.output.rstrip().splitlines()]
+    return "\n".join(("```console", f"$ tpuplane {command}", *lines, "```"))
+
+
+GENERATED: dict[str, Callable[[], str]] = {
+    "components/tpuplane/args.py": typed_args,
+    "components/tpuplane/spec/platform.schema.json": schema_text,
+    "components/schema.json": _plugin_schema,
+    "docs/policies.md": policies_page,
+    "docs/pictures/acme.svg": lambda: draw(plan(load_stack(ROOT / "tests/unit/acme.yaml"))),
+    **{name: _page(name) for name in ("docs/cli.md", "docs/stacks.md")},
+}
+
+
+def stale() -> list[str]:
+    """The files that differ from what would be generated."""
+    with chdir(ROOT):
+        return [name for name, text in GENERATED.items() if _current(ROOT / name) != text()]
+
+
+def _current(file: Path) -> str | None:
+    return file.read_text(encoding="utf-8") if file.exists() else None
+
+
+def main() -> int:
+    """Generate, or only check."""
+    if "--check" in sys.argv[1:]:
+        found = stale()
+        for name in found:
+            print(f"{name} is stale; run make generate")
+        return 1 if found else 0
+    with chdir(ROOT):
+        for name, text in GENERATED.items():
+            (ROOT / name).write_text(text(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""The TypedDicts that programs pass to components: the fields of the spec, in types that Pulumi's analyzer reads.
+
+The analyzer knows no constraints, no Literal and no tuple. Values are checked by the spec.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+from tpuplane.models import args_name, models
+from tpuplane.spec.annotations import element, unwrap
+
+HEADER = '''# Generated from the spec by `make generate`; do not edit.
+"""What programs pass to components: the fields of `tpuplane.spec` and `tpuplane.workloads`, as TypedDicts.
+
+Everything here shapes a plan or a manifest, so everything is a plain value, known before the engine starts.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+'''
+
+
+def typed_args() -> str:
+    """The module `tpuplane.args`."""
+    return "\n\n".join((HEADER, *map(_typed_dict, models()))).rstrip() + "\n"
+
+
+def _typed_dict(model: type[BaseModel]) -> str:
+    lines = [f"class {args_name(model)}(TypedDict):", _docstring(model.__doc__ or "")]
+    for name, field in model.model_fields.items():
+        kind = boundary_type(field.annotation)
+        lines += ["", f"    {name}: {kind if field.is_required() else f'NotRequired[{kind}]'}"]
+        lines += [_docstring(field.description or "")]
+    return "\n".join(lines) + "\n"
+
+
+def boundary_type(annotation: Any) -> str:
+    """What an annotation of the spec is in a TypedDict."""
+    inner, _ = unwrap(annotation)
+    if get_origin(inner) is Literal:
+        (kind,) = {type(value) for value in get_args(inner)}
+        return str(kind.__name__)
+    if get_origin(inner) is dict:
+        return f"Mapping[str, {boundary_type(element(inner))}]"
+    if get_origin(inner) is tuple:
+        return f"Sequence[{boundary_type(element(inner))}]"
+    return args_name(inner) if inner is not Any and issubclass(inner, BaseModel) else str(inner.__name__)
+
+
+def _docstring(text: str) -> str:
+    words = " ".join(text.split()).replace("\\", "\\\\")
+    end = ' """' if words.endswith('"') else '"""'
+    indent = " " * 4
+    return textwrap.fill(
+        f'"""{words}{end}',
+        120,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,66 @@
+"""What is generated is up to date, and what the generator makes of the spec can be offered to other languages."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pulumi.provider.experimental.analyzer import Analyzer, PropertyType
+from tpuplane import Platform, PlatformSpec, args
+from tpuplane.models import args_name, models
+from tpuplane.plugin import PlatformProvider
+
+from scripts.generate import stale
+
+pytestmark = pytest.mark.components
+
+
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(PlatformProvider().schema or "")
+    return found
+
+
+def test_generated_files_are_up_to_date() -> None:
+    assert stale() == [], "run make generate"
+
+
+def test_every_model_has_its_fields_in_a_typed_dict() -> None:
+    names = {args_name(model) for model in models()}
+    assert len(names) == len(models())
+    assert {"PlatformArgs", "PlatformClusterArgs", "PoolArgs", "PoolAutoscalingArgs", "WorkerGroupArgs"} < names
+    for model in models():
+        typed = getattr(args, args_name(model))
+        assert typed.__annotations__.keys() == model.model_fields.keys()
+        assert typed.__required_keys__ == {name for name, field in model.model_fields.items() if field.is_required()}
+
+
+def test_the_platform_can_be_offered_to_other_languages() -> None:
+    platform = Analyzer("tpuplane").analyze([Platform])["component_definitions"]["Platform"]
+    required = {"name", "clusters"}
+    assert platform.inputs.keys() == set(PlatformSpec.model_fields)
+    assert {name for name, it in platform.inputs.items() if not it.optional} == required
+    assert platform.outputs.keys() == {"clusters", "nodePools", "gpuNodePools", "kubeconfigs"}
+    assert platform.inputs["clusters"].type is PropertyType.OBJECT
+    assert all(it.plain for it in platform.inputs.values()), "what shapes the plan is known before the engine starts"
+
+
+def test_every_description_is_on_one_line(schema: dict[str, Any]) -> None:
+    assert "\\n" not in json.dumps(schema)
+
+
+def test_a_component_has_the_descriptions_of_the_model_that_it_extends(schema: dict[str, Any]) -> None:
+    fields = schema["resources"]["tpuplane:index:TpuNodePool"]["inputProperties"]
+    assert fields["topology"]["description"].startswith("Chips of one slice along each axis")
+    assert fields["cluster"]["description"].startswith("Where the pools are made")
+
+
+def test_allowed_values_are_enums_that_take_other_text_too(schema: dict[str, Any]) -> None:
+    capacity = schema["types"]["tpuplane:index:PoolArgs"]["properties"]["capacity"]
+    assert (capacity["type"], capacity["plain"]) == ("string", True)
+    assert capacity["oneOf"] == [{"type": "string"}, {"$ref": "#/types/tpuplane:index:PoolCapacity"}]
+    enum = [it["value"] for it in schema["types"]["tpuplane:index:PoolCapacity"]["enum"]]
+    assert enum == ["on-demand", "spot", "reservation", "flex-start"]
+    days = schema["types"]["tpuplane:index:MaintenanceWindowArgs"]["properties"]["days"]
+    assert days["items"]["oneOf"][1] == {"$ref": "#/types/tpuplane:index:MaintenanceWindowDays"}
