@@ -7,13 +7,12 @@ import json
 import os
 import secrets
 import shutil
-import signal
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +25,7 @@ from tpuplane_twin.paths import TwinPaths, name_option
 _CONTROL_SECONDS = 30.0  # how long the supervisor may take to answer: it shares two cores with what it starts
 _LAUNCH_SECONDS = 60.0
 _STOP_SECONDS = 60.0
+_KILL_SECONDS = 10.0  # until the kernel has let go of what was killed, and of its memory
 
 
 class TwinError(RuntimeError):
@@ -44,7 +44,7 @@ class Record:
         """Whether that very process still runs (a process id alone may have been given to another one)."""
         with contextlib.suppress(psutil.Error):
             process = psutil.Process(self.pid)
-            return abs(process.create_time() - self.created) < 1 and process.status() != psutil.STATUS_ZOMBIE
+            return abs(process.create_time() - self.created) < 1 and _runs(process)
         return False
 
 
@@ -137,19 +137,23 @@ class TwinClient:
 
     def stop(self) -> bool:
         """End the supervisor and with it every process of the twin; the state stays. True if it ran."""
+        return self._end(_STOP_SECONDS)
+
+    def _end(self, seconds: float) -> bool:
+        """End all processes; the supervisor has so many seconds to do it in order, for the sake of their data."""
         record = self.record()
         if record is None:
             return False
-        with contextlib.suppress(psutil.Error):
-            process = psutil.Process(record.pid)
-            children = process.children(recursive=True)
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(_STOP_SECONDS)
-            except psutil.TimeoutExpired:
-                process.kill()
-            for child in psutil.wait_procs(children, timeout=5)[1]:
-                child.kill()
+        with contextlib.suppress(psutil.NoSuchProcess):
+            supervisor = psutil.Process(record.pid)
+            others = supervisor.children(recursive=True)
+            if seconds:
+                supervisor.terminate()
+                _wait([supervisor], seconds)
+            for process in (supervisor, *others):  # that one first: it starts again what ends
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
+            _wait([supervisor, *others], _KILL_SECONDS)
         self.paths.record.unlink(missing_ok=True)
         return True
 
@@ -166,7 +170,7 @@ class TwinClient:
                     f"pulumi (process {holder}) is at work on the stack {lock.parent.name!r} of this twin; wait for it "
                     f"to end, or end it (kill -INT {holder}), and run the command again"
                 )
-        self.stop()
+        self._end(0)  # nothing of the data is needed any longer
         existed = self.paths.root.exists()
         if existed:
             # The marker goes last: what an interruption leaves is still known as a twin's.
@@ -238,6 +242,20 @@ class TwinClient:
             if lines:
                 return f"the twin's supervisor ended: {lines[-1]}\nIts log is {log}"
         return f"the twin's supervisor ended; its log is {log}"
+
+
+def _wait(processes: Iterable[psutil.Process], seconds: float) -> None:
+    """Return when none of them runs, or after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while any(map(_runs, processes)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def _runs(process: psutil.Process) -> bool:
+    """Whether the process has not ended: its parent may not have taken note of its end yet."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 def _refusal(error: urllib.error.HTTPError) -> str:
