@@ -32,9 +32,12 @@ def clean_config() -> Iterator[None]:
 def run(example: str, monkeypatch: pytest.MonkeyPatch, **more: str) -> Deployment:
     folder = EXAMPLES / example
     monkeypatch.chdir(folder)
-    settings: dict[str, Any] = yaml.safe_load((folder / "Pulumi.dev.yaml").read_text())["config"]
+    settings: dict[str, Any] = yaml.safe_load((folder / "Pulumi.yaml").read_text())["config"]
     # The mocks' project is called otherwise than the example's.
-    settings = {key.replace(f"{example}:", "tpuplane:"): value for key, value in settings.items()}
+    settings = {
+        key if ":" in key else f"tpuplane:{key}": value["default"] if isinstance(value, dict) else value
+        for key, value in settings.items()
+    }
     pulumi.runtime.set_all_config({**settings, **{f"tpuplane:{key}": value for key, value in more.items()}})
     return deploy(lambda: runpy.run_path(str(folder / "__main__.py"), run_name="__main__"))
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-REPOSITORY = Path(__file__).parents[2]
-BIN = REPOSITORY / ".venv" / "bin"
+from tests.e2e.platform_under_test import BIN, CENTRAL1, REPOSITORY, PlatformUnderTest
 
 
 @dataclass
@@ -75,6 +76,28 @@ class Program:
         state = json.loads(self.pulumi("stack", "export", "--stack", "dev").stdout)
         found: list[dict[str, Any]] = state["deployment"].get("resources", [])
         return found
+
+
+@contextmanager
+def example(platform: PlatformUnderTest, folder: Path, name: str, **settings: str) -> Iterator[Program]:
+    """The example's program on the platform's twin, with these settings beside its own; destroyed afterwards."""
+    # The sample that `rehearse` left running has a slice.
+    platform.kubectl(CENTRAL1, "delete", "raycluster", "--all", "-n", "default", "--wait")
+    platform.kubectl(CENTRAL1, "wait", "pod", "--for=delete", "-n", "default", "-l", "ray.io/cluster", "--timeout=300s")
+    twin = Twin(folder, platform.name, {})
+    twin.variables = {**platform.variables}
+    # A copy: what is configured stands in its stack file.
+    shutil.copytree(REPOSITORY / "examples" / name, folder / name)
+    about = folder / name / "pyproject.toml"
+    about.write_text(about.read_text().replace("../../components", str(REPOSITORY / "components")))
+    program = twin.program(folder / name)
+    for key, value in settings.items():
+        program.pulumi("config", "set", key, value, "--stack", "dev")
+    try:
+        program.up()
+        yield program
+    finally:
+        program.destroy()
 
 
 def run(

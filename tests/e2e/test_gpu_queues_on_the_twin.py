@@ -12,8 +12,8 @@ import pytest
 import yaml
 from tpuplane.workloads import RayClusterSpec, ray_cluster_manifest
 
+from tests.e2e.other_programs import example
 from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
-from tests.e2e.test_examples_on_the_twin import example
 from tests.e2e.test_team_queues import flavors_and_nodes
 from tests.e2e.test_workloads import running
 

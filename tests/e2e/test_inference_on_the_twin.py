@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.other_programs import REPOSITORY
+from tests.e2e.other_programs import REPOSITORY, example
 from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
-from tests.e2e.test_examples_on_the_twin import example
 from tests.e2e.test_workloads import running
 
 pytestmark = pytest.mark.e2e

@@ -13,9 +13,8 @@ from typing import Any, TypeVar
 import pytest
 from tpuplane_twin.tools import ray
 
-from tests.e2e.other_programs import REPOSITORY
+from tests.e2e.other_programs import REPOSITORY, example
 from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
-from tests.e2e.test_examples_on_the_twin import example
 
 pytestmark = pytest.mark.ray
 

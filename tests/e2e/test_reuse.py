@@ -84,16 +84,6 @@ def test_the_wheel_in_somebodys_program(twin: Twin, consumer: Path) -> None:
     assert not program.resources()
 
 
-def test_the_stack_in_yaml(twin: Twin) -> None:
-    program = twin.program(EXAMPLES / "yaml-stack")
-    outputs = program.up()
-    assert (outputs["cluster"], outputs["nodePools"], outputs["chips"]) == ("trainers", ["trainer-0", "trainer-1"], 32)
-    assert not program.steps()
-    made = [it for it in program.resources() if it["type"].endswith(":NodePool")]
-    assert {type(it["outputs"]["nodeCount"]) for it in made if it["inputs"]["name"].startswith("trainer")} == {int}
-    program.destroy()
-
-
 def test_a_mistake_in_yaml_names_the_property(twin: Twin, tmp_path: Path) -> None:
     folder = tmp_path / "wrong"
     shutil.copytree(EXAMPLES / "yaml-stack", folder)
@@ -106,16 +96,6 @@ def test_a_mistake_in_yaml_names_the_property(twin: Twin, tmp_path: Path) -> Non
     assert "property topology" in said.stdout
     assert "'4x5' is not a v6e topology; allowed: " in said.stdout
     assert "Traceback" not in said.stdout + said.stderr
-
-
-def test_pools_in_a_cluster_of_their_own(twin: Twin) -> None:
-    program = twin.program(EXAMPLES / "add-pools-to-existing-cluster")
-    assert program.up() == {"chips": 48, "cluster": "acme", "nodePools": ["trainer-0", "trainer-1", "evals"]}
-    assert not program.steps()
-    status = json.loads(run([BIN / "tpuplane-twin", "status", "--json"], program.folder, twin.variables).stdout)
-    (cluster,) = (it for it in status["clusters"] if it["name"] == "acme")
-    assert {it["name"] for it in cluster["nodePools"]} == {"default-pool", "trainer-0", "trainer-1", "evals"}
-    program.destroy()
 
 
 def test_the_schema_that_the_engine_gets_is_the_golden_one(twin: Twin) -> None:

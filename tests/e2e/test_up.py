@@ -62,21 +62,10 @@ def test_refresh_finds_what_was_made(platform: PlatformUnderTest) -> None:
     assert not platform.steps()
 
 
-def test_a_second_rehearsal_changes_nothing(platform: PlatformUnderTest) -> None:
-    before = {context: sorted(map(_identity, platform.items(context, "nodes"))) for context in EXPECTED}
-    platform.rehearse()
-    after = {context: sorted(map(_identity, platform.items(context, "nodes"))) for context in EXPECTED}
-    assert before == after
-
-
 def test_objects_in_the_cluster_are_the_programs(platform: PlatformUnderTest) -> None:
     for context in EXPECTED:
         labels = platform.items(context, "namespaces", "-l", "pod-security.kubernetes.io/enforce=baseline")
         assert "research" in {item["metadata"]["name"] for item in labels}
-
-
-def _identity(node: dict[str, Any]) -> str:
-    return str(node["metadata"]["uid"])
 
 
 def test_logs_are_found_by_a_part_of_their_name(platform: PlatformUnderTest) -> None:

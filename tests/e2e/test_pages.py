@@ -1,0 +1,86 @@
+"""The shell blocks of the documentation, as they are written: in a new checkout, one shell for each page.
+
+`make up` of the README finds the twin that the other tests of this tier work with, and changes nothing on it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+
+import pytest
+
+from tests.e2e.platform_under_test import BIN, PlatformUnderTest
+from tests.pages import PAGES, REPOSITORY, script
+
+pytestmark = pytest.mark.e2e
+
+OWN_TWIN = "examples"  # of the pages that start one
+
+UNCHANGED = r"Resources:\n +\d+ unchanged\n"
+# What a page's commands must have printed, beside ending well.
+SAID = {
+    "README.md": [rf"{UNCHANGED}[\s\S]*done in \d+ s[\s\S]*{UNCHANGED}"],
+    "docs/twin-elasticity.md": ["stockout: no v6e in us-east5-b as spot", "no stockouts: there is capacity everywhere"],
+    "examples/add-pools-to-existing-cluster/README.md": [
+        r"chips +48\n",
+        r'nodePools +\["trainer-0","trainer-1","evals"\]',
+        r" trainer-1 +4x4\n",
+    ],
+    "examples/idle-chips/README.md": [
+        r"research/deadline +high +16 chips +on trainer-[01] *\n",
+        r"research/trial-[01] +idle +16 chips +on trainer-[01] *\n",
+        r"research/trial-[01] +idle +16 chips +waits: made room for more important work of its team",
+    ],
+    "examples/jobset-multislice/README.md": [r"research/pretrain +\S+ +32 chips +on trainer-0, trainer-1 *\n"],
+    "examples/ray-torch/README.md": [r"research/torch +\S+ +16 chips +on system, trainer-[01] *\n"],
+    "examples/ray-train/README.md": [r"research/train +\S+ +16 chips +on system, trainer-[01] *\n"],
+    "examples/yaml-stack/README.md": [r"chips +32\n", r'nodePools +\["trainer-0","trainer-1"\]'],
+}
+
+
+_OURS = ("TPUPLANE_", "PULUMI_", "UV_PROJECT_ENVIRONMENT", "VIRTUAL_ENV", "KUBECONFIG")
+_KEPT = ("TPUPLANE_CACHE", "TPUPLANE_TWIN", "TPUPLANE_TWIN_HOME")
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The repository as somebody else has cloned and installed it; at the end no file of it may have changed."""
+    patterns = [".git", *(line.rstrip("/") for line in (REPOSITORY / ".gitignore").read_text().split())]
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        return {it for it in names if any(PurePath(folder, it).match(pattern) for pattern in patterns)}
+
+    folder = tmp_path_factory.mktemp("clone") / "tpuplane"
+    shutil.copytree(REPOSITORY, folder, ignore=ignored)
+    files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    subprocess.run(["make", "--silent", ".venv/.installed"], cwd=folder, env=_clean(), check=True)
+    yield folder
+    assert [path for path, content in files.items() if not path.exists() or path.read_bytes() != content] == []
+
+
+@pytest.fixture
+def shell(platform: PlatformUnderTest) -> Iterator[dict[str, str]]:
+    """The variables of somebody who has heard of the twin's name and of nothing else."""
+    yield _clean() | {key: it for key, it in platform.variables.items() if key in _KEPT}
+    platform.run(BIN / "tpuplane-twin", "down", "--name", OWN_TWIN)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if script(page)])
+def test_the_commands_of_a_page_run_as_they_are_written(page: str, checkout: Path, shell: dict[str, str]) -> None:
+    file = checkout.parent / "page.sh"
+    file.write_text(script(page))
+    run = ["bash", "-v", "-e", "-o", "pipefail", file]
+    output = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    said = subprocess.run(run, cwd=checkout, env=shell, text=True, check=False, **output)
+    assert said.returncode == 0, said.stdout[-10_000:]
+    assert [wanted for wanted in SAID.get(page, []) if not re.search(wanted, said.stdout)] == [], said.stdout[-10_000:]
+
+
+def _clean() -> dict[str, str]:
+    """The variables of this process without those that the project or a twin reads."""
+    return {key: it for key, it in os.environ.items() if not key.startswith(_OURS)}

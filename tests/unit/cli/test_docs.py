@@ -1,0 +1,47 @@
+"""The documentation's blocks: what a reader types is marked as such, and is run by a test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.pages import PAGES, blocks, script
+
+pytestmark = pytest.mark.unit
+
+# Each needs what no test of a checkout has; every other shell block is run by tests/e2e/test_pages.py.
+UNTESTED = [
+    ("docs/testing.md", "runs the tests themselves"),
+    ("docs/testing.md", "takes hours"),
+    ("docs/twin-cluster.md", "installs 1.2 GB, and needs 4 GiB of memory"),
+    ("examples/ray-serve-autoscaling/README.md", "needs Ray in the pods"),
+    ("examples/ray-serve/README.md", "needs Ray in the pods"),
+]
+LANGUAGES = {"console", "json", "mermaid", "python", "sh", "text", "yaml"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_is_to_be_typed_is_marked_as_such(page: str) -> None:
+    """What is fenced otherwise would be run by nobody."""
+    for block in blocks(page):
+        assert block.language in LANGUAGES, block.text
+        assert block.commands or block.language not in ("console", "sh"), block.text
+        assert block.language in ("console", "sh") or "\n$ " not in f"\n{block.text}", block.text
+
+
+@pytest.mark.parametrize(
+    "page", ["- step\n\n  ```sh\n  ls\n  ```\n", "~~~sh\nls\n~~~\n", "````sh\nls\n````\n", "```sh\nls\n"]
+)
+def test_a_block_that_would_be_overlooked_is_an_error(page: str, tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text(page)
+    with pytest.raises(ValueError, match="start of a line"):
+        list(blocks(str(tmp_path / "page.md")))
+
+
+def test_blocks_that_are_not_run_are_few() -> None:
+    assert sorted((page, block.untested) for page in PAGES for block in blocks(page) if block.untested) == UNTESTED
+
+
+def test_every_example_is_run() -> None:
+    assert [page for page in PAGES if page.startswith(("README", "examples/")) and not script(page)] == []
