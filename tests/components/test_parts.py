@@ -8,7 +8,23 @@ import pulumi
 import pulumi_gcp as gcp
 import pytest
 from deployment import Deployment, deploy, deploy_platform
-from tpuplane import Cluster, ClusterArgs, ClusterRef, Network, NetworkArgs, SpecError, SystemNodePool, TpuNodePool
+from tpuplane import (
+    Cluster,
+    ClusterArgs,
+    ClusterRef,
+    ComputeClass,
+    GpuNodePool,
+    Multislice,
+    Network,
+    NetworkArgs,
+    Platform,
+    RayCluster,
+    RayJob,
+    RayService,
+    SpecError,
+    SystemNodePool,
+    TpuNodePool,
+)
 
 pytestmark = pytest.mark.components
 
@@ -181,6 +197,31 @@ def test_a_wrong_cluster_is_refused_by_its_own_arguments(name: str, change: Any,
     assert line in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("kind", "args"),
+    [
+        (Network, network()),
+        (Cluster, CLUSTER),
+        (SystemNodePool, {"cluster": REF}),
+        (TpuNodePool, {"cluster": REF, "generation": "v6e", "topology": "4x4"}),
+        (GpuNodePool, {"cluster": REF}),
+        (ComputeClass, {"cluster": REF}),
+        (Platform, {}),
+        (RayCluster, {}),
+        (RayJob, {}),
+        (RayService, {}),
+        (Multislice, {}),
+    ],
+    ids=lambda it: it.__name__ if isinstance(it, type) else "",
+)
+def test_a_mistake_is_shown_by_the_engine_without_a_traceback(kind: Any, args: dict[str, Any]) -> None:
+    with pytest.raises(pulumi.RunError) as refused:
+        deploy(lambda: kind("mine", args | {"banana": 1}))
+    assert isinstance(refused.value, SpecError)
+    assert str(refused.value).startswith(f"{kind.__name__} mine: ")
+    assert "banana" in str(refused.value)
+
+
 def test_a_clusters_own_network_is_not_measured() -> None:
     """How large somebody else's ranges are is not known here, and no range of theirs overlaps ours."""
     plane: Any = {"master_cidr": "10.0.0.0/28"}
@@ -192,7 +233,7 @@ def test_a_clusters_own_network_is_not_measured() -> None:
 
 def test_what_is_not_known_yet_cannot_shape_a_pool() -> None:
     ref = {**REF, "location": pulumi.Output.from_input("us-central1")}
-    with pytest.raises(SpecError, match=r"^cluster.location: is known only while the engine runs"):
+    with pytest.raises(SpecError, match=r"^TpuNodePool x: cluster.location: is known only while the engine runs"):
         deploy(lambda: TpuNodePool("x", cast(Any, {"cluster": ref, "generation": "v6e", "topology": "4x4"})))
 
 
@@ -207,7 +248,7 @@ def test_a_block_of_a_reservation_needs_a_project_by_name() -> None:
         "reservation": {"name": "long", "block": "b1"},
         "reservations": {"long": {"generation": "v6e", "zone": "us-central1-b", "chips": 64}},
     }
-    with pytest.raises(SpecError, match=r"^reservations: project is required"):
+    with pytest.raises(SpecError, match=r"^TpuNodePool x: reservations: project is required"):
         deploy(lambda: TpuNodePool("x", cast(Any, pool)))
     pool["reservations"]["long"]["project"] = "acme-ml"
     assert deploy(lambda: TpuNodePool("x", cast(Any, pool))).one(":NodePool")
@@ -224,7 +265,7 @@ def test_a_reservation_too_small_is_told_without_the_words_of_a_platform() -> No
         "reservation": {"name": "long"},
         "reservations": {"long": {"generation": "v6e", "zone": "us-central1-b", "chips": 16}},
     }
-    with pytest.raises(SpecError, match=r"^reservations.long.chips: 16") as refused:
+    with pytest.raises(SpecError, match=r"^TpuNodePool x: reservations.long.chips: 16") as refused:
         deploy(lambda: TpuNodePool("x", args))
     assert "clusters" not in str(refused.value)
     assert "this 32" in str(refused.value)

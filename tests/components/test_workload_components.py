@@ -176,7 +176,8 @@ def test_a_name_that_its_operator_refuses_is_refused_before_anything_is_register
     def program() -> None:
         for name in ("a" * (most + 1), "1a", "A", "a-", "a.b", ""):
             with pytest.raises(
-                SpecError, match=f"^name: .* is no name of a {kind.__name__}; allowed: 1 to {most} lower-case"
+                SpecError,
+                match=f"^{kind.__name__} .*: name: .* is no name of a {kind.__name__}; allowed: 1 to {most} lower-case",
             ):
                 kind(name, args)
 

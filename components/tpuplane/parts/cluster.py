@@ -8,6 +8,7 @@ from tpuplane import gke
 from tpuplane.args import ClusterSettingsArgs
 from tpuplane.parts.arguments import require
 from tpuplane.plan.parts import cluster_plan
+from tpuplane.refused import in_plain_words
 
 
 class ClusterArgs(ClusterSettingsArgs):
@@ -48,6 +49,7 @@ class Cluster(gke.Cluster):
     """A GKE cluster with private nodes, Workload Identity and Dataplane V2, and its CPU pool. In Python `ref` is what
     node pools want for their `cluster`, and `in_cluster()` the options of objects inside it."""
 
+    @in_plain_words
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Plan and make the cluster.
 

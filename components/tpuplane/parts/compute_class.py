@@ -10,6 +10,7 @@ from tpuplane.args import PlatformComputeClassArgs, ReservationArgs
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.parts.arguments import others, require_cluster
 from tpuplane.plan.added_class import added_class
+from tpuplane.refused import in_plain_words
 
 
 class ComputeClassArgs(PlatformComputeClassArgs):
@@ -32,6 +33,7 @@ class ComputeClass(gke.ComputeClass):
     Give it the cluster's own options, `cluster.in_cluster()`, or the Kubernetes provider of a cluster of yours.
     """
 
+    @in_plain_words
     def __init__(self, name: str, args: ComputeClassArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Plan and make the class.
 

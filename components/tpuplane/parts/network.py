@@ -9,6 +9,7 @@ from tpuplane import gke
 from tpuplane.args import ClusterNetworkArgs
 from tpuplane.parts.arguments import require
 from tpuplane.plan.parts import network_plan
+from tpuplane.refused import in_plain_words
 
 
 class SubnetworkArgs(ClusterNetworkArgs):
@@ -37,6 +38,7 @@ class Network(gke.Network):
     """A custom-mode VPC with a subnetwork for each cluster, secondary ranges for pods and services, and a Cloud NAT in
     each region, through which private nodes reach what is outside."""
 
+    @in_plain_words
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Plan and make the network.
 

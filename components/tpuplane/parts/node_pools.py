@@ -12,6 +12,7 @@ from tpuplane.parts.arguments import others, require_cluster
 from tpuplane.plan.added import Kind, added_pools
 from tpuplane.plan.model import NodePoolPlan
 from tpuplane.plan.parts import system_pool_plan
+from tpuplane.refused import in_plain_words
 
 
 class TpuNodePoolArgs(PoolArgs):
@@ -65,6 +66,7 @@ class TpuNodePool(gke.TpuNodePool):
     pool.
     """
 
+    @in_plain_words
     def __init__(self, name: str, args: TpuNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Plan and make the pools.
 
@@ -80,6 +82,7 @@ class TpuNodePool(gke.TpuNodePool):
 class GpuNodePool(gke.GpuNodePool):
     """Nodes with GPUs, in any cluster: one GKE node pool."""
 
+    @in_plain_words
     def __init__(self, name: str, args: GpuNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Plan and make the pool.
 
@@ -95,6 +98,7 @@ class GpuNodePool(gke.GpuNodePool):
 class SystemNodePool(gke.SystemNodePool):
     """A pool without accelerators, in any cluster, for what must run somewhere: DNS, operators, Ray heads, queues."""
 
+    @in_plain_words
     def __init__(self, name: str, args: SystemNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Plan and make the pool.
 

@@ -11,6 +11,7 @@ from tpuplane.gke import AnyCluster, Cluster, GpuNodePool, Network, TpuNodePool
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.platform.clusters import make_cluster, make_node_pools
 from tpuplane.platform.contents import fill_clusters
+from tpuplane.refused import in_plain_words
 from tpuplane.spec import PlatformSpec
 
 
@@ -77,6 +78,7 @@ class Platform(pulumi.ComponentResource):
     kubeconfigs: Mapping[str, pulumi.Output[str]]
     """A kubeconfig for each cluster. It calls Google's auth plugin and holds no credential."""
 
+    @in_plain_words
     def __init__(self, name: str, args: PlatformArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Make everything the description asks for.
 

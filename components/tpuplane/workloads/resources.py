@@ -8,6 +8,7 @@ import pulumi_kubernetes as kubernetes
 from pydantic import ValidationError
 
 from tpuplane.args import MultisliceArgs, RayClusterArgs, RayJobArgs, RayServiceArgs
+from tpuplane.refused import in_plain_words
 from tpuplane.spec import SpecError
 from tpuplane.spec.fields import Spec
 from tpuplane.spec.translate import mistakes_of
@@ -36,6 +37,7 @@ class RayCluster(pulumi.ComponentResource):
     Raises `SpecError` if the name or the description is wrong, before anything is registered.
     """
 
+    @in_plain_words
     def __init__(self, name: str, args: RayClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         manifest = ray_cluster_manifest(name, _read(RayClusterSpec, args))
         super().__init__("tpuplane:index:RayCluster", name, {}, opts)
@@ -50,6 +52,7 @@ class RayJob(pulumi.ComponentResource):
     Raises `SpecError` if the name or the description is wrong, before anything is registered.
     """
 
+    @in_plain_words
     def __init__(self, name: str, args: RayJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         manifest = ray_job_manifest(name, _read(RayJobSpec, args))
         super().__init__("tpuplane:index:RayJob", name, {}, opts)
@@ -66,6 +69,7 @@ class RayService(pulumi.ComponentResource):
     Raises `SpecError` if the name or the description is wrong, before anything is registered.
     """
 
+    @in_plain_words
     def __init__(self, name: str, args: RayServiceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         manifest = ray_service_manifest(name, _read(RayServiceSpec, args))
         super().__init__("tpuplane:index:RayService", name, {}, opts)
@@ -80,6 +84,7 @@ class Multislice(pulumi.ComponentResource):
     Raises `SpecError` if the name or the description is wrong, before anything is registered.
     """
 
+    @in_plain_words
     def __init__(self, name: str, args: MultisliceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         manifest = multislice_manifest(name, _read(MultisliceSpec, args))
         super().__init__("tpuplane:index:Multislice", name, {}, opts)
