@@ -98,6 +98,7 @@ def example(platform: PlatformUnderTest, folder: Path, name: str, **settings: st
         yield program
     finally:
         program.destroy()
+        program.pulumi("stack", "rm", "dev", "--yes")  # the next test of the same example has a stack of this name
 
 
 def run(

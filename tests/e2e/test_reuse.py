@@ -90,7 +90,6 @@ def test_a_mistake_in_yaml_names_the_property(twin: Twin, tmp_path: Path) -> Non
     text = (folder / "Pulumi.yaml").read_text()
     text = text.replace("../../components", str(REPOSITORY / "components")).replace("name: yaml-stack", "name: wrong")
     (folder / "Pulumi.yaml").write_text(text.replace("topology: 4x4", "topology: 4x5"))
-    (folder / "Pulumi.dev.yaml").write_text("config:\n  gcp:project: acme-lab\n")
     said = twin.program(folder).pulumi("preview", "--stack", "dev", check=False)
     assert said.returncode != 0
     assert "property topology" in said.stdout

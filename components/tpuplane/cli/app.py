@@ -20,14 +20,31 @@ UNREACHABLE = 3
 USAGE = 2
 """Exit code: the command was called wrongly, for example with a file that is not there."""
 
-app = typer.Typer(name="tpuplane", no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False)
+app = typer.Typer(
+    name="tpuplane",
+    no_args_is_help=True,
+    pretty_exceptions_show_locals=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 StackFile = Annotated[Path, typer.Argument(metavar="FILE", help="A stack file, such as stacks/Pulumi.local.yaml.")]
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version  # noqa: PLC0415 (only this option needs it)
+
+        typer.echo(f"tpuplane {version('tpuplane')}")
+        raise typer.Exit
+
+
 @app.callback()
-def main() -> None:
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
     """TPU platforms on GKE, described in one stack file."""
 
 

@@ -121,13 +121,25 @@ def capacities() -> tuple[str, ...]:
 def text(answers: Answers, file: Path) -> str:
     """The stack file. Raises `SpecError` where the answers do not make a right one together."""
     answers.check()
-    schema = os.path.relpath(Path(spec_package).parent / "platform.schema.json", file.parent)
+    named = file.name if file.is_absolute() else file  # an absolute path is one of this machine
     body = yaml.safe_dump({"config": answers.config}, sort_keys=False)
     return (
-        f"# yaml-language-server: $schema={schema}\n#\n"
-        f"# A TPU platform. What it will create and cost: tpuplane plan {file}\n"
+        f"{_schema_line(file)}\n#\n"
+        f"# A TPU platform. What it will create and cost: tpuplane plan {named}\n"
         f"{_commented(body, answers)}"
     )
+
+
+def _schema_line(file: Path) -> str:
+    """What lets editors find the schema, on every machine: its path in the checkout that both files are in."""
+    schema = Path(spec_package).resolve().with_name("platform.schema.json")
+    checkout, folder = schema.parents[3], file.resolve().parent
+    if not folder.is_relative_to(checkout):
+        return (
+            "# For editors: tpuplane schema > platform.schema.json, and as the first line here:\n"
+            "#   # yaml-language-server: $schema=platform.schema.json"
+        )
+    return f"# yaml-language-server: $schema={os.path.relpath(schema, folder)}"
 
 
 def _commented(body: str, answers: Answers) -> str:

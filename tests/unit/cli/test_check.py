@@ -77,6 +77,18 @@ def test_a_wrong_call_is_exit_code_2(args: list[str]) -> None:
     assert run(*args).exit_code == 2
 
 
+@pytest.mark.parametrize("option", ["-h", "--help", "--version"])
+def test_help_and_version(option: str) -> None:
+    said = run(option)
+    assert said.exit_code == 0
+    assert "tpuplane" in said.stdout.lower()
+
+
+def test_commands_are_completed() -> None:
+    asked = {"COMP_WORDS": "tpuplane expl", "COMP_CWORD": "1", "_TPUPLANE_COMPLETE": "complete_bash"}
+    assert CliRunner().invoke(app, env=asked, prog_name="tpuplane").stdout.split() == ["explain"]
+
+
 def test_the_schema_command_prints_what_is_checked_in() -> None:
     checked_in = STACKS.parent / "components/tpuplane/spec/platform.schema.json"
     assert run("schema").stdout == checked_in.read_text()

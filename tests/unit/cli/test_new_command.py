@@ -25,6 +25,7 @@ GIVEN = {
     "--capacity": "on-demand",
     "--slices": "2",
 }
+RIGHT = Answers(**{key.removeprefix("--"): value for key, value in GIVEN.items()})
 
 
 def new(file: Path, *args: str, answers: str = "", **changed: str | None) -> Result:
@@ -48,13 +49,23 @@ def test_options_alone_write_a_file_that_plans(tmp_path: Path) -> None:
     assert platform.clusters[0].deletion_protection
 
 
-def test_editors_find_the_schema(tmp_path: Path) -> None:
-    file = tmp_path / "Pulumi.dev.yaml"
-    new(file)
-    first = file.read_text().splitlines()[0]
+@pytest.mark.parametrize("folder", ["stacks", "examples/mine/stacks", "."])
+def test_editors_find_the_schema_in_the_checkout(folder: str) -> None:
+    file = SCHEMA.parents[3] / folder / "Pulumi.dev.yaml"
+    first = text(RIGHT, file).splitlines()[0]
     schema = first.removeprefix("# yaml-language-server: $schema=")
     assert schema != first
     assert (file.parent / schema).resolve() == SCHEMA.resolve()
+
+
+def test_elsewhere_the_file_names_no_path_of_this_machine(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.dev.yaml"
+    new(file)
+    written = file.read_text()
+    assert written.startswith("# For editors: tpuplane schema > platform.schema.json")
+    assert str(tmp_path) not in written
+    assert str(SCHEMA.parent) not in written
+    assert "../" not in written
 
 
 def test_every_answer_is_checked_at_once_and_asked_for_again(tmp_path: Path) -> None:
