@@ -30,12 +30,12 @@ def test_a_node_costs_its_host_and_its_gpus_in_every_zone() -> None:
 def test_a_pool_without_a_price_is_missing_from_the_sum() -> None:
     found = costs_of(
         known={"accelerator": "nvidia-h100-mega-80gb", "zones": ["us-central1-a"]},
-        unknown={"accelerator": "nvidia-b200"},
+        unknown={"accelerator": "nvidia-b200", "capacity": "spot"},
     )
     assert found.total.max.missing == ("lab-main unknown",)
     assert found.total.max.usd_per_hour == pytest.approx(9.46006 + 82.75421, rel=1e-3)
     (reason,) = (pool.rate.reason for pool in found.pools if pool.pool.name == "unknown")
-    assert reason == "no on-demand price of a4-highgpu-8g is on record for any region"
+    assert reason == "no spot price of a4-highgpu-8g is on record for any region"
 
 
 def test_an_estimate_takes_the_dearest_price_of_the_continent() -> None:
