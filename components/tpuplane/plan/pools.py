@@ -48,7 +48,7 @@ def tpu_pools(
 ) -> list[NodePoolPlan]:
     """The GKE node pools of a pool: for multi-host slices one each, for single-host slices one in all."""
     shape = pool.slice
-    zone = pool_zone(cluster, pool)
+    zone = pool_zone(cluster.location, pool)
     if zone is None:
         raise ValueError(f"pool {key!r} has no zone; was the description checked?")
     return [
@@ -78,7 +78,7 @@ def gpu_pool(
 ) -> NodePoolPlan:
     """The GKE node pool of a pool of GPU nodes."""
     machine, scaling = pool.machine, pool.autoscaling
-    zones = gpu_zones(cluster, pool)
+    zones = gpu_zones(cluster.location, pool)
     if not zones:
         raise ValueError(f"pool {key!r} has no zone; was the description checked?")
     return NodePoolPlan(

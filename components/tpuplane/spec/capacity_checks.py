@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tpuplane.spec.capacity import FlexStartSpec, seconds
-from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.clusters import ClusterPlaceSpec
 from tpuplane.spec.errors import Mistake, Path, shown
+from tpuplane.spec.gpu_pools import GpuPoolSpec
 from tpuplane.spec.hosts import HostsSpec
 from tpuplane.spec.locations import pool_zone
 from tpuplane.spec.pools import PoolSpec
@@ -20,7 +21,7 @@ _FLEX_SECONDS = range(600, 604801)
 _CUBE = "4x4x4"
 
 
-def check_capacity(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
+def check_capacity(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
     """Exactly one way to buy, and what that way allows."""
     yield from check_way(at, pool, slice_scale(pool))
     if pool.capacity == "flex-start":
@@ -50,11 +51,22 @@ class Scale:
         """The field of the most under `autoscaling`."""
         return f"max{self.unit.capitalize()}"
 
+    @property
+    def largest(self) -> Path:
+        """The field that the size at full scale comes from."""
+        return ("autoscaling", self.maximum_field) if self.bounds else (self.unit,)
+
 
 def slice_scale(pool: PoolSpec) -> Scale:
     """The scale of a pool of slices."""
     scaling = pool.autoscaling
     return Scale("slices", pool.slices, (scaling.min_slices, scaling.max_slices) if scaling else None)
+
+
+def gpu_scale(pool: GpuPoolSpec) -> Scale:
+    """The scale of a pool of GPU nodes."""
+    scaling = pool.autoscaling
+    return Scale("nodes", pool.nodes, (scaling.min_nodes, scaling.max_nodes) if scaling else None)
 
 
 def check_scale(at: Path, scale: Scale) -> Iterator[Mistake]:
@@ -107,13 +119,13 @@ def _check_flex_scale(at: Path, pool: HostsSpec, scale: Scale) -> Iterator[Mista
         yield broken("flex-auto-repair", (*at, "autoRepair"))
 
 
-def _check_flex_offer(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
+def _check_flex_offer(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
     """The generation, its zone and GKE's version have flex-start."""
     if not generation.flex_start:
         offered = [it.name for it in catalogue().generations if it.flex_start]
         yield broken("flex-generations", (*at, "capacity"), generation=generation.name, allowed=", ".join(offered))
         return
-    zone, zones = pool_zone(cluster, pool), catalogue().zones(generation.name, flex_start=True)
+    zone, zones = pool_zone(cluster.location, pool), catalogue().zones(generation.name, flex_start=True)
     # A zone that does not have the generation at all is reported where it stands.
     if zone is not None and zone not in zones and catalogue().zone_offers(zone, generation.name):
         path = (*at, "zone" if pool.zone else "capacity")
@@ -131,7 +143,7 @@ def _check_queued(at: Path, flex: FlexStartSpec, generation: Generation) -> Iter
         yield broken("queued-generations", path, generation=generation.name, allowed=", ".join(known))
 
 
-def _check_multislice(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
+def _check_multislice(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
     """Several multi-host slices of a pool are one multislice."""
     try:
         multi_host = pool.slice.multi_host
@@ -147,12 +159,14 @@ def _check_multislice(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation
         yield broken("multislice-versions", path, value=pool.max_slices, needed=needed, version=shown(cluster.version))
 
 
-def _older(cluster: ClusterSpec, needed: GkeVersion) -> bool:
+def _older(cluster: ClusterPlaceSpec, needed: GkeVersion) -> bool:
     """Whether the cluster asks for a version below this one; what is not asked for is the channel's."""
     return cluster.version is not None and GkeVersion.parse(cluster.version) < needed
 
 
-def _check_topology_mode(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
+def _check_topology_mode(
+    at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation
+) -> Iterator[Mistake]:
     mode, at = pool.accelerator_topology_mode, (*at, "acceleratorTopologyMode")
     if mode is None:
         return

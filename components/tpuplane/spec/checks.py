@@ -9,25 +9,25 @@ from tpuplane.spec.addon_checks import check_addons
 from tpuplane.spec.auto_provisioning_checks import check_auto_provisioning
 from tpuplane.spec.class_checks import check_classes
 from tpuplane.spec.clusters import ClusterSpec
-from tpuplane.spec.errors import Mistake, Path, choice, shown
+from tpuplane.spec.errors import Mistake, Path, shown
 from tpuplane.spec.existing import check_distinct, check_existing, check_existing_network
 from tpuplane.spec.gate_checks import check_gates
 from tpuplane.spec.gpu_checks import check_gpu_pool
 from tpuplane.spec.host_checks import check_hosts
 from tpuplane.spec.joined_names import check_joined_names
-from tpuplane.spec.locations import is_zone, known_zones, locations, region_of, tpu_regions
+from tpuplane.spec.locations import check_location
 from tpuplane.spec.machine_checks import check_system_pool
 from tpuplane.spec.maintenance_checks import check_maintenance
 from tpuplane.spec.multi_kueue_checks import check_multi_kueue
 from tpuplane.spec.names import check_names
-from tpuplane.spec.networks import check_overlaps, check_sizes
+from tpuplane.spec.networks import address_needs, check_overlaps, check_sizes, ranges_of
 from tpuplane.spec.option_checks import check_options
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pool_checks import check_pool
+from tpuplane.spec.pool_sizes import pools_of
 from tpuplane.spec.reservation_checks import check_reservations
 from tpuplane.spec.scale_checks import check_limits, check_quotas
 from tpuplane.spec.team_checks import check_teams
-from tpuplane.tpu.nearest import nearest_names
 
 
 def check(spec: PlatformSpec) -> list[Mistake]:
@@ -36,9 +36,16 @@ def check(spec: PlatformSpec) -> list[Mistake]:
 
 
 def _check(spec: PlatformSpec) -> Iterator[Mistake]:
-    yield from check_overlaps(spec.clusters)
+    yield from check_overlaps(ranges_of(spec.clusters))
     yield from check_distinct(spec.name, spec.clusters)
-    yield from check_reservations(spec)
+    yield from check_reservations(
+        spec.reservations,
+        (
+            (("clusters", key, *path), cluster.location, pool)
+            for key, cluster in spec.clusters.items()
+            for path, pool in pools_of(cluster)
+        ),
+    )
     yield from check_quotas(spec)
     yield from check_limits(spec)
     yield from check_classes(spec)
@@ -51,15 +58,10 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from check_names(spec.name, key, cluster)
         yield from check_existing(at, cluster)
         yield from check_existing_network(at, cluster)
-        yield from check_options(at, cluster)
-        yield from _check_location(at, cluster)
-        yield from check_addons(at, cluster)
-        yield from _check_control_plane(at, cluster)
-        yield from check_maintenance(at, cluster)
-        yield from check_auto_provisioning(at, cluster)
-        yield from check_system_pool(at, cluster)
+        yield from check_settings(at, cluster)
         yield from _check_namespaces(at, cluster)
-        yield from check_sizes(key, cluster)
+        if cluster.existing is None:
+            yield from check_sizes((*at, "network"), cluster.network, address_needs(cluster))
         for name, pool in cluster.pools.items():
             yield from check_pool((*at, "pools", name), cluster, pool)
             yield from check_hosts((*at, "pools", name), spec.name, cluster, pool)
@@ -67,18 +69,15 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
             yield from check_gpu_pool((*at, "gpuPools", name), spec.name, cluster, gpu_pool)
 
 
-def _check_location(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    region = region_of(cluster.location)
-    if region not in locations().regions:
-        close = nearest_names(cluster.location, locations().regions)
-        hint = f"; nearest: {', '.join(close)}" if close else ""
-        yield Mistake(
-            (*at, "location"),
-            f"{shown(cluster.location)} is not a Google Cloud region or zone; regions with TPUs: "
-            f"{', '.join(tpu_regions())}{hint}",
-        )
-    elif is_zone(cluster.location) and region in locations().zones and cluster.location not in known_zones(region):
-        yield Mistake((*at, "location"), choice(cluster.location, f"a zone of {region}", known_zones(region)))
+def check_settings(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """Every mistake of how a cluster is made."""
+    yield from check_options(at, cluster)
+    yield from check_location((*at, "location"), cluster.location)
+    yield from check_addons(at, cluster)
+    yield from _check_control_plane(at, cluster)
+    yield from check_maintenance(at, cluster)
+    yield from check_auto_provisioning(at, cluster)
+    yield from check_system_pool((*at, "systemPool"), cluster.location, cluster.system_pool)
 
 
 def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from tpuplane.spec.capacity import ReservationSpec
 from tpuplane.spec.class_places import check_places
 from tpuplane.spec.class_presets import expanded
 from tpuplane.spec.class_rules import check_class
-from tpuplane.spec.cluster_classes import classes_of, owners, pool_classes
+from tpuplane.spec.cluster_classes import class_in, classes_of, owners, pool_classes
+from tpuplane.spec.clusters import ClusterPlaceSpec
 from tpuplane.spec.compute_classes import ComputeClassSpec
 from tpuplane.spec.errors import Mistake, Path, shown
 from tpuplane.spec.platform import PlatformSpec
@@ -25,20 +27,32 @@ def check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
 def _check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
     for name, it in spec.classes.items():
         at: Path = ("classes", name)
-        yield from _check_preset(at, it)
+        yield from check_definition(at, name, it)
         for index, key in enumerate(it.clusters or ()):
             if key not in spec.clusters:
                 allowed = ", ".join(spec.clusters)
                 yield broken("class-clusters", (*at, "clusters", index), value=shown(key), allowed=allowed)
-        yield from _as_written(at, it, check_class(at, name, expanded(it, flex_start=_may_be_flex_start(it))))
-    for key in spec.clusters:
+    for key, cluster in spec.clusters.items():
         classes = classes_of(spec, key)
-        for name, it in classes.items():
-            at = ("classes", name)
-            yield from _as_written(at, spec.classes[name], check_places(at, spec, key, it))
-            yield from _check_versions(at, spec, key, it)
+        for name in classes:
+            yield from check_in_cluster(("classes", name), key, cluster, spec.reservations, spec.classes[name])
         yield from _check_pools(spec, key, classes)
         yield from _check_namespaces(spec, key, classes)
+
+
+def check_definition(at: Path, name: str, it: ComputeClassSpec) -> Iterator[Mistake]:
+    """Every mistake of a class, whatever cluster it is in."""
+    yield from _check_preset(at, it)
+    yield from _as_written(at, it, check_class(at, name, expanded(it, flex_start=_may_be_flex_start(it))))
+
+
+def check_in_cluster(
+    at: Path, key: str, cluster: ClusterPlaceSpec, reservations: Mapping[str, ReservationSpec], it: ComputeClassSpec
+) -> Iterator[Mistake]:
+    """Every mistake of a class in the cluster that messages call `key`."""
+    there = class_in(cluster, it)
+    yield from _as_written(at, it, check_places(at, key, cluster, reservations, there))
+    yield from _check_versions(at, key, cluster.version, there)
 
 
 def _may_be_flex_start(spec: ComputeClassSpec) -> bool:
@@ -86,9 +100,8 @@ def _check_preset(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
             yield broken("class-preset-needs", (*at, field), preset=spec.preset, remedy=remedy)
 
 
-def _check_versions(at: Path, spec: PlatformSpec, key: str, it: ComputeClassSpec) -> Iterator[Mistake]:
+def _check_versions(at: Path, key: str, version: str | None, it: ComputeClassSpec) -> Iterator[Mistake]:
     """The cluster's version has what the class uses; what is not asked for is the channel's."""
-    version = spec.clusters[key].version
     if version is None:
         return
     for feature, what in _features(it).items():

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.class_priorities import ClassPrioritySpec
-from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.clusters import ClusterPlaceSpec
 from tpuplane.spec.compute_classes import ComputeClassSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.locations import region_of
@@ -68,7 +68,7 @@ def _way(priority: ClassPrioritySpec) -> tuple[str, str]:
 
 
 def check_gpu_places(
-    at: Path, key: str, cluster: ClusterSpec, it: ComputeClassSpec, priority: ClassPrioritySpec
+    at: Path, key: str, cluster: ClusterPlaceSpec, it: ComputeClassSpec, priority: ClassPrioritySpec
 ) -> Iterator[Mistake]:
     """A zone in which the class may be offers the machine."""
     machines = gpu_machines(priority)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from tpuplane.spec.capacity import ReservationSpec
 from tpuplane.spec.class_gpus import check_gpu_places
 from tpuplane.spec.class_priorities import ClassPrioritySpec, ClassReservationSpec
 from tpuplane.spec.class_rules import slice_of
 from tpuplane.spec.cluster_classes import candidate_zones, has_flex_start
-from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.clusters import ClusterPlaceSpec
 from tpuplane.spec.compute_classes import ComputeClassSpec
 from tpuplane.spec.errors import Mistake, Path, shown
 from tpuplane.spec.locations import is_zone, offering_zones, region_of
 from tpuplane.spec.machine_checks import check_class_region
-from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.rules import broken
 from tpuplane.tpu import Slice, SliceError, catalogue
 
 
-def check_places(at: Path, spec: PlatformSpec, key: str, it: ComputeClassSpec) -> Iterator[Mistake]:
+def check_places(
+    at: Path, key: str, cluster: ClusterPlaceSpec, reservations: Mapping[str, ReservationSpec], it: ComputeClassSpec
+) -> Iterator[Mistake]:
     """Every mistake of a class in the cluster called `key`."""
-    cluster = spec.clusters[key]
     if it.priority_defaults is not None and it.priority_defaults.location is not None:
         path = (*at, "priorityDefaults", "location", "zones")
         yield from _check_inside(path, key, cluster, it.priority_defaults.location.zones or ())
@@ -37,21 +38,22 @@ def check_places(at: Path, spec: PlatformSpec, key: str, it: ComputeClassSpec) -
         if shape is not None:
             yield from _check_slices(path, key, cluster, it, priority, shape)
         for place, use in enumerate(priority.reservations.specific or () if priority.reservations else ()):
-            yield from _check_reservation((*path, "reservations", "specific", place, "name"), spec, key, use, shape)
+            at_name = (*path, "reservations", "specific", place, "name")
+            yield from _check_reservation(at_name, key, cluster, reservations, use, shape)
 
 
-def _check_inside(at: Path, key: str, cluster: ClusterSpec, zones: tuple[str, ...]) -> Iterator[Mistake]:
+def _check_inside(at: Path, key: str, cluster: ClusterPlaceSpec, zones: tuple[str, ...]) -> Iterator[Mistake]:
     for index, zone in enumerate(zones):
         if not _inside(zone, cluster):
             yield broken("class-zone", (*at, index), value=shown(zone), location=cluster.location, cluster=key)
 
 
-def _inside(zone: str, cluster: ClusterSpec) -> bool:
+def _inside(zone: str, cluster: ClusterPlaceSpec) -> bool:
     return zone == cluster.location if is_zone(cluster.location) else region_of(zone) == cluster.location
 
 
 def _check_slices(
-    at: Path, key: str, cluster: ClusterSpec, it: ComputeClassSpec, priority: ClassPrioritySpec, shape: Slice
+    at: Path, key: str, cluster: ClusterPlaceSpec, it: ComputeClassSpec, priority: ClassPrioritySpec, shape: Slice
 ) -> Iterator[Mistake]:
     """The zones offer the generation, and flex-start for it where that is how the slices are bought."""
     generation, location = shape.generation, cluster.location
@@ -82,14 +84,18 @@ def _check_slices(
 
 
 def _check_reservation(
-    at: Path, spec: PlatformSpec, key: str, use: ClassReservationSpec, shape: Slice | None
+    at: Path,
+    key: str,
+    cluster: ClusterPlaceSpec,
+    reservations: Mapping[str, ReservationSpec],
+    use: ClassReservationSpec,
+    shape: Slice | None,
 ) -> Iterator[Mistake]:
-    held = spec.reservations.get(use.name)
+    held = reservations.get(use.name)
     if held is None:
-        allowed = ", ".join(spec.reservations) or "none is described"
+        allowed = ", ".join(reservations) or "none is described"
         yield broken("reservation-declared", at, value=shown(use.name), allowed=allowed)
         return
-    cluster = spec.clusters[key]
     remedy = "draw on another reservation or change the class"
     if shape is not None:
         for what, holds, wants in (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tpuplane.spec.class_presets import expanded
 from tpuplane.spec.class_priorities import ClassPrioritySpec
-from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.clusters import ClusterPlaceSpec, ClusterSpec
 from tpuplane.spec.compute_classes import ComputeClassSpec
 from tpuplane.spec.locations import is_zone, offering_zones
 from tpuplane.spec.platform import PlatformSpec
@@ -13,12 +13,16 @@ from tpuplane.tpu import Generation, SliceError, catalogue
 
 def classes_of(spec: PlatformSpec, key: str) -> dict[str, ComputeClassSpec]:
     """The classes of the cluster called `key`, by name."""
-    cluster = spec.clusters[key]
     return {
-        name: expanded(it, flex_start=_preset_has_flex_start(cluster, it))
+        name: class_in(spec.clusters[key], it)
         for name, it in spec.classes.items()
         if it.clusters is None or key in it.clusters
     }
+
+
+def class_in(cluster: ClusterPlaceSpec, it: ComputeClassSpec) -> ComputeClassSpec:
+    """A class as it is in a cluster, its preset written out."""
+    return expanded(it, flex_start=_preset_has_flex_start(cluster, it))
 
 
 def namespace_classes(spec: PlatformSpec, key: str) -> dict[str, str]:
@@ -46,7 +50,7 @@ def owners(cluster: ClusterSpec) -> dict[str, str | None]:
 
 
 def candidate_zones(
-    cluster: ClusterSpec, spec: ComputeClassSpec, priority: ClassPrioritySpec | None, generation: Generation
+    cluster: ClusterPlaceSpec, spec: ComputeClassSpec, priority: ClassPrioritySpec | None, generation: Generation
 ) -> tuple[str, ...]:
     """Zones in which a priority's slices may be made: what it or its class names, else all with the generation."""
     defaults = spec.priority_defaults.location if spec.priority_defaults else None
@@ -61,7 +65,7 @@ def has_flex_start(generation: Generation, zones: tuple[str, ...]) -> bool:
     return generation.flex_start and not set(zones).isdisjoint(catalogue().zones(generation.name, flex_start=True))
 
 
-def _preset_has_flex_start(cluster: ClusterSpec, spec: ComputeClassSpec) -> bool:
+def _preset_has_flex_start(cluster: ClusterPlaceSpec, spec: ComputeClassSpec) -> bool:
     if spec.tpu is None:
         return False
     try:

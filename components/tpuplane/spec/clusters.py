@@ -127,8 +127,8 @@ class ExistingClusterSpec(Spec):
     """Reach its control plane by the DNS endpoint instead of the IP address. Default false. Changed in place."""
 
 
-class ClusterSettingsSpec(Spec):
-    """How a GKE cluster is made: where it is, who reaches it, when it changes."""
+class ClusterPlaceSpec(Spec):
+    """Where a GKE cluster is, and which GKE runs there: what the rules for its pools and classes ask."""
 
     location: str
     """A region, such as us-central1 (its control plane survives the loss of a zone), or a zone. A change replaces the
@@ -141,6 +141,10 @@ class ClusterSettingsSpec(Spec):
     version: GkeVersion | None = None
     """Lowest version of the control plane, such as "1.34" (in quotes). Default: what the channel offers.
     Changed in place."""
+
+
+class ClusterSettingsSpec(ClusterPlaceSpec):
+    """How a GKE cluster is made: where it is, who reaches it, when it changes."""
 
     control_plane: ControlPlaneSpec = ControlPlaneSpec()
     """Who reaches the control plane."""

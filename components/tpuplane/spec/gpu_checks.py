@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pydantic.alias_generators import to_camel
 
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
-from tpuplane.spec.capacity_checks import Scale, check_scale, check_way
-from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.capacity_checks import check_scale, check_way, gpu_scale
+from tpuplane.spec.clusters import ClusterPlaceSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.gpu_pools import GpuPoolSpec
 from tpuplane.spec.host_checks import check_hosts
@@ -16,23 +16,22 @@ from tpuplane.spec.locations import gpu_zones, is_zone, locations, region_of
 from tpuplane.spec.rules import broken
 
 
-def check_gpu_pool(at: Path, platform: str, cluster: ClusterSpec, pool: GpuPoolSpec) -> Iterator[Mistake]:
-    """Every mistake of one pool."""
-    scaling = pool.autoscaling
-    scale = Scale("nodes", pool.nodes, (scaling.min_nodes, scaling.max_nodes) if scaling else None)
+def check_gpu_pool(at: Path, network: str | None, cluster: ClusterPlaceSpec, pool: GpuPoolSpec) -> Iterator[Mistake]:
+    """Every mistake of one pool; `network` is the VPC of its cluster, where it is known."""
+    scale = gpu_scale(pool)
     yield from check_scale(at, scale)
     yield from check_way(at, pool, scale)
     if pool.machine_type is None and pool.accelerator is None:
         yield broken("gpu-machine", (*at, "machineType"))
-        yield from check_hosts(at, platform, cluster, pool)
+        yield from check_hosts(at, network, cluster, pool)
         return
     try:
         machine = pool.machine
     except GpuError as error:
         yield Mistake((*at, to_camel(error.field)), str(error))
-        yield from check_hosts(at, platform, cluster, pool)
+        yield from check_hosts(at, network, cluster, pool)
         return  # zones, disks and partitions hang on it
-    yield from check_hosts(at, platform, cluster, pool, rdma=machine.gpudirect == "RDMA")
+    yield from check_hosts(at, network, cluster, pool, rdma=machine.gpudirect == "RDMA")
     yield from _check_zones(at, cluster, pool, machine)
     yield from _check_disks(at, pool, machine)
     yield from _check_partition(at, pool, machine)
@@ -41,12 +40,12 @@ def check_gpu_pool(at: Path, platform: str, cluster: ClusterSpec, pool: GpuPoolS
         yield from _check_compact(at, cluster, pool, machine)
 
 
-def _check_zones(at: Path, cluster: ClusterSpec, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
+def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
     location = cluster.location
     if region_of(location) not in locations().regions:
         return  # nothing can be said about zones of a place that is not there
     inside = [zone for zone in machine.zones if location in (zone, region_of(zone))]
-    if not gpu_zones(cluster, pool):
+    if not gpu_zones(cluster.location, pool):
         if inside:
             message = f"required: several zones of {location} offer {machine.name}; allowed: {', '.join(inside)}"
             yield Mistake((*at, "zones"), message)
@@ -105,9 +104,9 @@ def _check_sold(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mi
         yield broken("gpu-capacity", (*at, "capacity"), value=value, machine=machine.name, allowed=allowed)
 
 
-def _check_compact(at: Path, cluster: ClusterSpec, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
+def _check_compact(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
     path = (*at, "compactPlacement")
-    zones = len(gpu_zones(cluster, pool))
+    zones = len(gpu_zones(cluster.location, pool))
     if zones > 1:
         yield broken("gpu-compact-zone", path, count=zones)
     if pool.max_nodes > machine.compact_nodes:

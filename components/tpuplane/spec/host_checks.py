@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.clusters import ClusterPlaceSpec
 from tpuplane.spec.errors import Mistake, Path, shown
 from tpuplane.spec.hosts import HostsSpec
 from tpuplane.spec.rules import broken
 
 
 def check_hosts(
-    at: Path, platform: str, cluster: ClusterSpec, pool: HostsSpec, *, rdma: bool = False
+    at: Path, network: str | None, cluster: ClusterPlaceSpec, pool: HostsSpec, *, rdma: bool = False
 ) -> Iterator[Mistake]:
     """Every mistake about images, upgrades and networks of a pool's hosts.
 
+    `network`: name of the VPC that the cluster is in, where it is known.
     `rdma`: its GPUs talk to other hosts by RDMA, whose interfaces share a VPC.
     """
     yield from _check_images(at, pool)
     yield from _check_upgrades(at, cluster, pool)
-    yield from _check_extra_networks(at, platform, pool, rdma=rdma)
+    yield from _check_extra_networks(at, network, pool, rdma=rdma)
 
 
 def _check_images(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
@@ -28,7 +29,7 @@ def _check_images(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
             yield broken("image-cache-streaming", (*at, "secondaryBootDisks", index, "mode"))
 
 
-def _check_upgrades(at: Path, cluster: ClusterSpec, pool: HostsSpec) -> Iterator[Mistake]:
+def _check_upgrades(at: Path, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:
     if not pool.auto_upgrade and cluster.release_channel != "UNSPECIFIED":
         yield Mistake(
             (*at, "autoUpgrade"),
@@ -37,12 +38,12 @@ def _check_upgrades(at: Path, cluster: ClusterSpec, pool: HostsSpec) -> Iterator
         )
 
 
-def _check_extra_networks(at: Path, platform: str, pool: HostsSpec, *, rdma: bool) -> Iterator[Mistake]:
+def _check_extra_networks(at: Path, network: str | None, pool: HostsSpec, *, rdma: bool) -> Iterator[Mistake]:
     """Every interface of a host lies in another VPC; those of RDMA in another subnetwork."""
     extras = pool.extra_networks
     for index, extra in enumerate(extras):
         path = (*at, "extraNetworks", index)
-        if extra.network == platform:
+        if extra.network == network:
             yield broken("extra-network-own", (*path, "network"), value=shown(extra.network))
         elif rdma and extra.subnetwork in [it.subnetwork for it in extras[:index]]:
             yield broken("extra-networks-rdma", (*path, "subnetwork"), value=shown(extra.subnetwork))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 
 import yaml
 
-from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.gpu_pools import GpuPoolSpec
 from tpuplane.spec.pools import PoolSpec
 from tpuplane.tpu import catalogue
+from tpuplane.tpu.nearest import nearest_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +73,39 @@ def offering_zones(generation: str, region: str) -> tuple[str, ...]:
     return tuple(zone for zone in catalogue().zones(generation) if region_of(zone) == region)
 
 
-def pool_zone(cluster: ClusterSpec, pool: PoolSpec) -> str | None:
-    """The zone of a pool's hosts; None where the user has to choose one."""
+def pool_zone(location: str, pool: PoolSpec) -> str | None:
+    """The zone of a pool's hosts in a cluster at `location`; None where the user has to choose one."""
     if pool.zone is not None:
         return pool.zone
-    if is_zone(cluster.location):
-        return cluster.location
-    offering = offering_zones(pool.generation, cluster.location)
+    if is_zone(location):
+        return location
+    offering = offering_zones(pool.generation, location)
     return offering[0] if len(offering) == 1 else None
 
 
-def gpu_zones(cluster: ClusterSpec, pool: GpuPoolSpec) -> tuple[str, ...]:
-    """The zones of a pool's nodes; none where the user has to choose. Raises `GpuError` for a machine that is not."""
+def gpu_zones(location: str, pool: GpuPoolSpec) -> tuple[str, ...]:
+    """The zones of a pool's nodes in a cluster at `location`; none where the user has to choose.
+
+    Raises `GpuError` where no such machine exists.
+    """
     if pool.zones:
         return pool.zones
-    if is_zone(cluster.location):
-        return (cluster.location,)
-    offering = [zone for zone in pool.machine.zones if region_of(zone) == cluster.location]
+    if is_zone(location):
+        return (location,)
+    offering = [zone for zone in pool.machine.zones if region_of(zone) == location]
     return tuple(offering) if len(offering) == 1 else ()
+
+
+def check_location(at: Path, location: str) -> Iterator[Mistake]:
+    """Refuse what is neither a region nor a zone of Google Cloud."""
+    region = region_of(location)
+    if region not in locations().regions:
+        close = nearest_names(location, locations().regions)
+        hint = f"; nearest: {', '.join(close)}" if close else ""
+        yield Mistake(
+            at,
+            f"{shown(location)} is not a Google Cloud region or zone; regions with TPUs: "
+            f"{', '.join(tpu_regions())}{hint}",
+        )
+    elif is_zone(location) and region in locations().zones and location not in known_zones(region):
+        yield Mistake(at, choice(location, f"a zone of {region}", known_zones(region)))

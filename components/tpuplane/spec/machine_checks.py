@@ -7,19 +7,18 @@ from collections.abc import Iterator
 from tpuplane.cpu import CpuError, CpuFamily, cpu_catalogue
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.spec.class_priorities import ClassPrioritySpec
-from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.clusters import ClusterPlaceSpec, SystemPoolSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.locations import region_of
 from tpuplane.spec.rules import broken
 from tpuplane.tpu import catalogue
 
 
-def check_system_pool(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    """Every mistake of a cluster's CPU pool."""
-    pool, at = cluster.system_pool, (*at, "systemPool")
+def check_system_pool(at: Path, location: str, pool: SystemPoolSpec) -> Iterator[Mistake]:
+    """Every mistake of a CPU pool in a cluster at `location`."""
     if pool.min_nodes > pool.max_nodes:
         yield Mistake((*at, "minNodes"), f"{pool.min_nodes} is more than maxNodes; allowed: at most {pool.max_nodes}")
-    region = region_of(cluster.location)
+    region = region_of(location)
     name = pool.machine_type or cpu_catalogue().system_machine(region)
     kind = "TPU" if name in _tpu_machines() else "GPU" if name in gpu_catalogue().names else None
     if kind is not None:
@@ -33,7 +32,7 @@ def check_system_pool(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     if family.name == "ek":
         yield broken("class-machine-ek", (*at, "machineType"), value=shown(name))
     elif not family.may_be_in(region):
-        yield _elsewhere((*at, "machineType"), name, family, cluster.location)
+        yield _elsewhere((*at, "machineType"), name, family, location)
     if pool.disk_type is not None and family.boot_disks and pool.disk_type not in family.boot_disks:
         yield Mistake((*at, "diskType"), choice(pool.disk_type, f"a boot disk of {name}", family.boot_disks))
 
@@ -74,7 +73,7 @@ def _check_size(at: Path, priority: ClassPrioritySpec, family: CpuFamily) -> Ite
         yield broken("class-machine-large", (*at, field), value=wanted, family=family.name, largest=has)
 
 
-def check_class_region(at: Path, key: str, cluster: ClusterSpec, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+def check_class_region(at: Path, key: str, cluster: ClusterPlaceSpec, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     """The cluster's region has the family."""
     name = priority.machine_type or priority.machine_family
     if name is None:

@@ -27,8 +27,10 @@ def node_pool_names(key: str, pool: PoolSpec) -> tuple[str, ...]:
     return tuple(f"{key}-{index}" for index in range(pool.max_slices))
 
 
-def workload_policy_name(cluster: str, key: str, pool: PoolSpec) -> str | None:
+def workload_policy_name(cluster: str | None, key: str, pool: PoolSpec) -> str | None:
     """The policy that places a pool's slices; None where the generation needs none.
+
+    `cluster` is in front of it: its name in Google Cloud. None: it is known only while the engine runs.
 
     A policy cannot be changed, so topology and mode are part of its name: another one is another policy.
     """
@@ -36,7 +38,7 @@ def workload_policy_name(cluster: str, key: str, pool: PoolSpec) -> str | None:
         return None
     mode = pool.accelerator_topology_mode
     suffix = f"-{mode.lower().replace('_', '-')}" if mode else ""
-    return f"{cluster}-{key}-{pool.slice.topology}{suffix}"
+    return f"{f'{cluster}-' if cluster else ''}{key}-{pool.slice.topology}{suffix}"
 
 
 def check_account_id(at: Path, name: str, remedy: str = "choose another name") -> Iterator[Mistake]:
@@ -49,14 +51,39 @@ def check_account_id(at: Path, name: str, remedy: str = "choose another name") -
         )
 
 
+def check_cluster_name(at: Path, name: str) -> Iterator[Mistake]:
+    """Refuse a name that GKE does not take for a cluster."""
+    if len(name) > MAX_NAME:
+        yield Mistake(
+            at, f"its GKE name '{name}' has {len(name)} characters; allowed: {MAX_NAME}; shorten this key or the name"
+        )
+
+
+def check_pool_names(at: Path, cluster: str | None, key: str, pool: PoolSpec) -> Iterator[Mistake]:
+    """Refuse a pool's name whose node pools or workload policy would have names that are too long.
+
+    `cluster` is its name in Google Cloud, where it is known. Raises `SliceError`.
+    """
+    names, policy = node_pool_names(key, pool), workload_policy_name(cluster, key, pool)
+    if names and len(names[-1]) > MAX_NAME:
+        yield Mistake(
+            at,
+            f"its node pool '{names[-1]}' has {len(names[-1])} characters; allowed: {MAX_NAME}; shorten the name",
+        )
+    if policy is not None and len(policy) > _MAX_RESOURCE_NAME:
+        yield Mistake(
+            at,
+            f"its workload policy '{policy}' has {len(policy)} characters; allowed: {_MAX_RESOURCE_NAME}; shorten "
+            "the pool's or the cluster's name",
+        )
+
+
 def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
     """Refuse names that are too long or used twice."""
     at: Path = ("clusters", key)
     name = cluster_name(platform, key)
     if cluster.existing is None and len(name) > MAX_NAME:
-        yield Mistake(
-            at, f"its GKE name '{name}' has {len(name)} characters; allowed: {MAX_NAME}; shorten this key or the name"
-        )
+        yield from check_cluster_name(at, name)
     elif cluster.node_service_account is None:
         yield from check_account_id(at, name, "change this key or the platform's name")
     owners = {} if cluster.existing else {SYSTEM_POOL: "systemPool"}
@@ -74,18 +101,7 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
         clash = next((taken for taken in names if taken in owners), None)
         if clash is not None:
             yield Mistake(path, f"its node pool '{clash}' is also one of {owners[clash]}; choose another name")
-        if names and len(names[-1]) > MAX_NAME:
-            yield Mistake(
-                path,
-                f"its node pool '{names[-1]}' has {len(names[-1])} characters; allowed: {MAX_NAME}; shorten the name",
-            )
-        policy = workload_policy_name(name, pool_key, pool)
-        if policy is not None and len(policy) > _MAX_RESOURCE_NAME:
-            yield Mistake(
-                path,
-                f"its workload policy '{policy}' has {len(policy)} characters; allowed: {_MAX_RESOURCE_NAME}; shorten "
-                "the pool's or the cluster's name",
-            )
+        yield from check_pool_names(path, name, pool_key, pool)
         owners |= {own: f"pools.{pool_key}" for own in names if own not in owners}
     for pool_key in cluster.gpu_pools:
         if pool_key in cluster.pools:

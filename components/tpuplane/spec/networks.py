@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from pydantic.alias_generators import to_snake
+from pydantic.alias_generators import to_camel
 
-from tpuplane.gpu import GpuError
-from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.clusters import ClusterNetworkSpec, ClusterSpec, SystemPoolSpec
 from tpuplane.spec.errors import Mistake, Path, dotted
-from tpuplane.spec.locations import gpu_zones, system_zones
+from tpuplane.spec.fields import Spec
+from tpuplane.spec.locations import system_zones
+from tpuplane.spec.pool_sizes import pool_size, pools_of
 from tpuplane.spec.provisioned import tpu_rooms
-from tpuplane.tpu import SliceError
 
 # Every primary range loses four addresses: network, gateway, last but one, broadcast
 # (https://cloud.google.com/vpc/docs/subnets).
@@ -25,6 +25,7 @@ _SMALLEST_SERVICES = 27
 _GKE_MAX_PODS = 110
 # A cluster in a region whose zones are not known: GKE spreads a pool over three.
 USUAL_ZONES = 3
+_RANGES = ("nodes_cidr", "pods_cidr", "services_cidr", "master_cidr")
 _PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
 
 
@@ -38,47 +39,43 @@ class AddressNeeds:
     """Of the pods' range: a block for each node."""
 
 
-def _ranges(clusters: dict[str, ClusterSpec]) -> dict[Path, IPv4Network]:
-    """Every address range of the platform's VPC, by its path in the file."""
-    found: dict[Path, IPv4Network] = {}
-    for key, cluster in clusters.items():
-        if cluster.existing is not None:
-            continue  # its ranges are somebody else's
-        at: Path = ("clusters", key)
-        if cluster.network.existing is None:
-            found[(*at, "network", "nodesCidr")] = IPv4Network(cluster.network.nodes_cidr)
-            found[(*at, "network", "podsCidr")] = IPv4Network(cluster.network.pods_cidr)
-            found[(*at, "network", "servicesCidr")] = IPv4Network(cluster.network.services_cidr)
-        if cluster.control_plane.master_cidr is not None:
-            found[(*at, "controlPlane", "masterCidr")] = IPv4Network(cluster.control_plane.master_cidr)
-    return found
+def check_overlaps(networks: Mapping[Path, Spec]) -> Iterator[Mistake]:
+    """Refuse a range that overlaps one that stands before it, and suggest the next free one of its size.
 
-
-def check_overlaps(clusters: dict[str, ClusterSpec]) -> Iterator[Mistake]:
-    """Refuse a range that overlaps one that stands before it, and suggest the next free one of its size."""
+    `networks` are the parts of the description with ranges of one VPC, by their paths.
+    """
     known: dict[IPv4Network, Path] = {}
     within: dict[IPv4Network, Path] = {}  # the first range inside of each larger one
-    ranges = _ranges(clusters)
-    everything = list(ranges.values())
-    for path, network in ranges.items():
+    ranges = {
+        (*at, to_camel(field)): (IPv4Network(value), field in part.model_fields_set)
+        for at, part in networks.items()
+        for field in _RANGES
+        if (value := getattr(part, field, None)) is not None
+    }
+    everything = [network for network, _ in ranges.values()]
+    for path, (network, written) in ranges.items():
         around = [network.supernet(new_prefix=prefix) for prefix in range(network.prefixlen + 1)]
         other = within.get(network) or next((known[it] for it in around if it in known), None)
         if other is not None:
             free = next_free(network.prefixlen, everything)
             everything += [free] if free else []
             hint = f"; next free: {free}" if free else ""
-            default = "" if _is_written(clusters, path) else " (the default)"
-            yield Mistake(path, f"'{network}'{default} overlaps {ranges[other]} of {dotted(other)}{hint}")
+            default = "" if written else " (the default)"
+            yield Mistake(path, f"'{network}'{default} overlaps {ranges[other][0]} of {dotted(other)}{hint}")
         known.setdefault(network, path)
         for it in around:
             within.setdefault(it, path)
 
 
-def _is_written(clusters: dict[str, ClusterSpec], path: Path) -> bool:
-    """Whether the user chose the range at `path`."""
-    _, key, part, field = path
-    section = clusters[str(key)].network if part == "network" else clusters[str(key)].control_plane
-    return to_snake(str(field)) in section.model_fields_set
+def ranges_of(clusters: Mapping[str, ClusterSpec]) -> dict[Path, Spec]:
+    """The parts of clusters with address ranges of the platform's VPC; those of existing clusters are not known."""
+    found: dict[Path, Spec] = {}
+    for key, cluster in clusters.items():
+        if cluster.existing is None:
+            if cluster.network.existing is None:
+                found["clusters", key, "network"] = cluster.network
+            found["clusters", key, "controlPlane"] = cluster.control_plane
+    return found
 
 
 def next_free(prefix: int, taken: list[IPv4Network]) -> IPv4Network | None:
@@ -96,14 +93,12 @@ def next_free(prefix: int, taken: list[IPv4Network]) -> IPv4Network | None:
     return None
 
 
-def check_sizes(key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
-    """Refuse ranges that cannot hold the cluster at full scale."""
-    if cluster.existing is not None or cluster.network.existing is not None:
+def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> Iterator[Mistake]:
+    """Refuse ranges that cannot hold a cluster at full scale."""
+    if network.existing is not None:
         return
-    needs = address_needs(cluster)
     nodes, pods = needs.nodes, needs.pods
-    at: Path = ("clusters", key, "network")
-    nodes_range = IPv4Network(cluster.network.nodes_cidr)
+    nodes_range = IPv4Network(network.nodes_cidr)
     room = max(0, nodes_range.num_addresses - RESERVED_ADDRESSES)
     if nodes > room:
         yield Mistake(
@@ -111,14 +106,14 @@ def check_sizes(key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
             f"'{nodes_range}' holds {room} nodes, but the pools grow to {nodes}; "
             f"allowed: /{_prefix(nodes + RESERVED_ADDRESSES)} or larger",
         )
-    pods_range = IPv4Network(cluster.network.pods_cidr)
+    pods_range = IPv4Network(network.pods_cidr)
     if pods > pods_range.num_addresses:
         yield Mistake(
             (*at, "podsCidr"),
             f"'{pods_range}' has {pods_range.num_addresses} addresses, but the pools' {nodes} nodes reserve {pods} "
             f"(twice the pods per node, rounded up); allowed: /{_prefix(pods)} or larger, or a lower maxPodsPerNode",
         )
-    services_range = IPv4Network(cluster.network.services_cidr)
+    services_range = IPv4Network(network.services_cidr)
     if services_range.prefixlen > _SMALLEST_SERVICES:
         yield Mistake(
             (*at, "servicesCidr"),
@@ -128,34 +123,24 @@ def check_sizes(key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 def address_needs(cluster: ClusterSpec) -> AddressNeeds:
     """How much of its ranges the cluster takes."""
-    nodes = _system_nodes(cluster)
-    pods = nodes * pod_block(_GKE_MAX_PODS)
-    for pool in cluster.pools.values():
-        try:
-            hosts = pool.slice.hosts * pool.max_slices
-        except SliceError:
-            continue  # reported where it stands
+    # What runs in an existing cluster is not known.
+    own = AddressNeeds(0, 0) if cluster.existing else system_needs(cluster.location, cluster.system_pool)
+    nodes, pods = own.nodes, own.pods
+    for _, pool in pools_of(cluster):
+        size = pool_size(cluster.location, pool)
+        hosts = size.nodes if size is not None else 0
         nodes += hosts
         pods += hosts * pod_block(pool.max_pods_per_node)
     for room in tpu_rooms(cluster):
         nodes += room.hosts
         pods += room.hosts * pod_block(_GKE_MAX_PODS)
-    for gpu_pool in cluster.gpu_pools.values():
-        try:
-            hosts = gpu_pool.max_nodes * (len(gpu_zones(cluster, gpu_pool)) or 1)
-        except GpuError:
-            continue  # reported where it stands
-        nodes += hosts
-        pods += hosts * pod_block(gpu_pool.max_pods_per_node)
     return AddressNeeds(nodes, pods)
 
 
-def _system_nodes(cluster: ClusterSpec) -> int:
-    """Nodes of the system pool and the one that its upgrade adds; what an existing cluster has is not known."""
-    if cluster.existing is not None:
-        return 0
-    zones = len(system_zones(cluster.location)) or USUAL_ZONES
-    return cluster.system_pool.max_nodes * zones + 1
+def system_needs(location: str, pool: SystemPoolSpec) -> AddressNeeds:
+    """How much of its ranges a cluster's CPU pool takes, with the node that its upgrade adds."""
+    nodes = pool.max_nodes * (len(system_zones(location)) or USUAL_ZONES) + 1
+    return AddressNeeds(nodes, nodes * pod_block(_GKE_MAX_PODS))
 
 
 def pod_block(max_pods: int) -> int:

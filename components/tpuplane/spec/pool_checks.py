@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pydantic.alias_generators import to_camel
 
 from tpuplane.spec.capacity_checks import check_capacity, check_scale, slice_scale
-from tpuplane.spec.clusters import ClusterSpec
+from tpuplane.spec.clusters import ClusterPlaceSpec
 from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.locations import is_zone, locations, offering_zones, pool_zone, region_of
 from tpuplane.spec.pools import PoolSpec
 from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
 
 
-def check_pool(at: Path, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[Mistake]:
+def check_pool(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec) -> Iterator[Mistake]:
     """Every mistake of one pool."""
     yield from check_scale(at, slice_scale(pool))
     try:
@@ -32,11 +32,11 @@ def check_pool(at: Path, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[Mista
     yield from check_capacity(at, cluster, pool, generation)
 
 
-def _check_zone(at: Path, cluster: ClusterSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
+def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
     location = cluster.location
     if region_of(location) not in locations().regions:
         return  # nothing can be said about zones of a place that is not there
-    zone = pool_zone(cluster, pool)
+    zone = pool_zone(cluster.location, pool)
     if zone is None:
         offering = offering_zones(generation.name, location)
         if offering:
@@ -74,7 +74,7 @@ def _check_disk(at: Path, pool: PoolSpec, generation: Generation) -> Iterator[Mi
         yield Mistake((*at, "diskType"), choice(pool.disk_type, f"a boot disk of {generation.name} hosts", allowed))
 
 
-def _check_version(at: Path, cluster: ClusterSpec, generation: Generation) -> Iterator[Mistake]:
+def _check_version(at: Path, cluster: ClusterPlaceSpec, generation: Generation) -> Iterator[Mistake]:
     needed = generation.min_gke_version
     if cluster.version is None or needed is None:
         return

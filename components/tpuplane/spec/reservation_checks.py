@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tpuplane.gpu import GpuError, gpu_catalogue
 from tpuplane.spec.capacity import ReservationSpec, ReservationUseSpec
 from tpuplane.spec.errors import Mistake, Path, choice, dotted, shown
-from tpuplane.spec.locations import gpu_zones, pool_zone
-from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.pool_sizes import AnyPool, PoolSize, pool_size
 from tpuplane.spec.rules import broken
 from tpuplane.tpu import SliceError, catalogue
 
@@ -21,83 +19,34 @@ _WORDS: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Draw:
-    """A pool that draws on a reservation, and what its hosts are."""
-
-    at: Path
-    use: ReservationUseSpec
-    counted: str  # "chips" or "gpus"
-    hardware: str
-    zone: str | None
-    machine_type: str
-    maintenance: str | None
-    always: int  # chips or GPUs that are always up
-
-
-def check_reservations(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Every mistake of the platform's reservations, and of the pools that draw on them."""
-    for name, declared in spec.reservations.items():
+def check_reservations(
+    reservations: Mapping[str, ReservationSpec], pools: Iterable[tuple[Path, str, AnyPool]]
+) -> Iterator[Mistake]:
+    """Every mistake of reservations, and of the pools that draw on them: each with its path and its cluster's place."""
+    for name, declared in reservations.items():
         yield from _check_reservation(("reservations", name), declared)
     drawn: dict[tuple[str, str], dict[str, int]] = {}
-    for draw in _draws(spec):
-        path: Path = (*draw.at, "reservation", "name")
-        name = draw.use.name
-        reservation = spec.reservations.get(name)
-        if reservation is None:
-            allowed = ", ".join(spec.reservations) or "none is described"
-            yield broken("reservation-declared", path, value=shown(name), allowed=allowed)
+    for at, location, pool in pools:
+        use, size = pool.reservation, pool_size(location, pool)
+        if use is None or pool.capacity != "reservation" or size is None:
             continue
-        yield from _check_fit(path, reservation, draw)
-        if not reservation.active and draw.always:
-            yield broken("reservation-active", path, value=shown(name), **_WORDS[draw.counted])
-        drawn.setdefault((name, draw.counted), {})[dotted(draw.at)] = draw.always
-    for (name, counted), pools in drawn.items():
-        held: int | None = getattr(spec.reservations[name], counted)
-        needed = sum(pools.values())
+        path: Path = (*at, "reservation", "name")
+        reservation = reservations.get(use.name)
+        if reservation is None:
+            allowed = ", ".join(reservations) or "none is described"
+            yield broken("reservation-declared", path, value=shown(use.name), allowed=allowed)
+            continue
+        yield from _check_fit(path, use, reservation, pool, size)
+        if not reservation.active and size.always:
+            yield broken("reservation-active", path, value=shown(use.name), **_WORDS[size.counted])
+        drawn.setdefault((use.name, size.counted), {})[dotted(at) or "this"] = size.always
+    for (name, counted), users in drawn.items():
+        held: int | None = getattr(reservations[name], counted)
+        needed = sum(users.values())
         if held is not None and needed > held:
-            users = ", ".join(f"{path} {own}" for path, own in pools.items() if own)
+            named = ", ".join(f"{path} {own}" for path, own in users.items() if own)
             at = ("reservations", name, counted)
-            yield broken("reservation-size", at, value=held, needed=needed, pools=users, **_WORDS[counted])
-
-
-def _draws(spec: PlatformSpec) -> Iterator[_Draw]:
-    """Every pool that comes from a reservation; those whose shape is wrong are reported where it stands."""
-    for key, cluster in spec.clusters.items():
-        for pool_key, pool in cluster.pools.items():
-            if pool.reservation is None or pool.capacity != "reservation":
-                continue
-            try:
-                shape = pool.slice
-            except SliceError:
-                continue
-            yield _Draw(
-                at=("clusters", key, "pools", pool_key),
-                use=pool.reservation,
-                counted="chips",
-                hardware=shape.generation.name,
-                zone=pool_zone(cluster, pool),
-                machine_type=shape.machine.name,
-                maintenance=pool.host_maintenance,
-                always=pool.min_slices * shape.chips,
-            )
-        for pool_key, gpu_pool in cluster.gpu_pools.items():
-            if gpu_pool.reservation is None or gpu_pool.capacity != "reservation":
-                continue
-            try:
-                machine, zones = gpu_pool.machine, gpu_zones(cluster, gpu_pool)
-            except GpuError:
-                continue
-            yield _Draw(
-                at=("clusters", key, "gpuPools", pool_key),
-                use=gpu_pool.reservation,
-                counted="gpus",
-                hardware=machine.accelerator.name,
-                zone=", ".join(zones) or None,
-                machine_type=machine.name,
-                maintenance=gpu_pool.host_maintenance,
-                always=gpu_pool.min_nodes * len(zones) * machine.gpus,
-            )
+            yield broken("reservation-size", at, value=held, needed=needed, pools=named, **_WORDS[counted])
 
 
 def _check_reservation(at: Path, reservation: ReservationSpec) -> Iterator[Mistake]:
@@ -144,16 +93,18 @@ def _check_gpus(at: Path, reservation: ReservationSpec, name: str) -> Iterator[M
         yield Mistake((*at, "zone"), choice(reservation.zone, f"known to offer {accelerator.name}", zones))
 
 
-def _check_fit(path: Path, reservation: ReservationSpec, draw: _Draw) -> Iterator[Mistake]:
+def _check_fit(
+    path: Path, use: ReservationUseSpec, reservation: ReservationSpec, pool: AnyPool, size: PoolSize
+) -> Iterator[Mistake]:
     """The reservation holds what the pool is: Compute Engine gives nothing where one of them differs."""
     hardware = reservation.generation or reservation.accelerator
     compared = (
-        ("generation" if reservation.generation else "accelerator", hardware, draw.hardware),
-        ("zone", reservation.zone, draw.zone),
-        ("machine type", reservation.machine_type, draw.machine_type),
-        ("host maintenance", reservation.maintenance_interval, draw.maintenance),
+        ("generation" if reservation.generation else "accelerator", hardware, size.hardware),
+        ("zone", reservation.zone, ", ".join(size.zones) or None),
+        ("machine type", reservation.machine_type, size.machine_type),
+        ("host maintenance", reservation.maintenance_interval, pool.host_maintenance),
     )
     for what, held, wanted in compared:
         if held is not None and wanted is not None and held != wanted:
-            yield broken("reservation-fits", path, value=shown(draw.use.name), holds=f"{what} {held}", wants=wanted)
+            yield broken("reservation-fits", path, value=shown(use.name), holds=f"{what} {held}", wants=wanted)
             return  # another generation is in another zone and of another machine

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from tpuplane.gpu import GpuError, gpu_catalogue
 from tpuplane.spec.capacity import Capacity
 from tpuplane.spec.errors import Mistake, Path, dotted, shown
-from tpuplane.spec.locations import gpu_zones, is_zone, known_zones, locations, pool_zone, region_of
+from tpuplane.spec.locations import is_zone, known_zones, locations, region_of
 from tpuplane.spec.networks import address_needs
 from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.pool_sizes import AnyPool, pool_size, pools_of
 from tpuplane.spec.provisioned import provisioning_zones, tpu_rooms
 from tpuplane.spec.rules import broken
 from tpuplane.tpu import SliceError, catalogue
@@ -67,48 +68,41 @@ def check_limits(spec: PlatformSpec) -> Iterator[Mistake]:
     """Refuse node pools and clusters larger than GKE makes them."""
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
-        for pool_key, pool in cluster.pools.items():
-            try:
-                nodes = 0 if pool.slice.multi_host else pool.max_slices
-            except SliceError:
-                continue  # reported where it stands
-            if nodes > _MAX_POOL_NODES:
-                field = ("autoscaling", "maxSlices") if pool.autoscaling else ("slices",)
-                cause = f"{nodes} single-host slices are as many nodes of one pool"
-                yield broken("pool-nodes", (*at, "pools", pool_key, *field), cause=cause, allowed=_MAX_POOL_NODES)
-        for pool_key, gpu_pool in cluster.gpu_pools.items():
-            if gpu_pool.max_nodes > _MAX_POOL_NODES:
-                field = ("autoscaling", "maxNodes") if gpu_pool.autoscaling else ("nodes",)
-                cause = f"{gpu_pool.max_nodes} nodes in a zone"
-                yield broken("pool-nodes", (*at, "gpuPools", pool_key, *field), cause=cause, allowed=_MAX_POOL_NODES)
-        total = address_needs(cluster).nodes
-        if total > _MAX_CLUSTER_NODES:
-            yield broken("cluster-nodes", (*at, "pools"), value=total, allowed=_MAX_CLUSTER_NODES)
+        for path, pool in pools_of(cluster):
+            yield from check_pool_nodes((*at, *path), cluster.location, pool)
+        yield from check_cluster_nodes((*at, "pools"), address_needs(cluster).nodes)
+
+
+def check_pool_nodes(at: Path, location: str, pool: AnyPool) -> Iterator[Mistake]:
+    """Refuse a GKE node pool with more nodes than GKE makes in a zone; one slice alone has what its topology has."""
+    size = pool_size(location, pool)
+    if size is None or size.spans_pools or size.max_nodes <= _MAX_POOL_NODES:
+        return
+    scale, nodes = size.scale, size.max_nodes
+    cause = f"{nodes} nodes in a zone"
+    if scale.unit == "slices":
+        cause = f"{nodes} single-host slices are as many nodes of one pool"
+    yield broken("pool-nodes", (*at, *scale.largest), cause=cause, allowed=_MAX_POOL_NODES)
+
+
+def check_cluster_nodes(at: Path, nodes: int) -> Iterator[Mistake]:
+    """Refuse pools with more nodes than GKE makes in a cluster."""
+    if nodes > _MAX_CLUSTER_NODES:
+        yield broken("cluster-nodes", at, value=nodes, allowed=_MAX_CLUSTER_NODES)
 
 
 def _uses(spec: PlatformSpec) -> Iterator[_Use]:
     for key, cluster in spec.clusters.items():
-        for pool_key, pool in cluster.pools.items():
-            try:
-                shape = pool.slice
-            except SliceError:
-                continue  # reported where it stands
-            zone, path = pool_zone(cluster, pool), dotted(("clusters", key, "pools", pool_key))
-            if zone is not None and pool.max_slices:
-                yield _Use(path, (zone,), shape.generation.name, pool.capacity, pool.max_slices * shape.chips)
+        for path, pool in pools_of(cluster):
+            size, name = pool_size(cluster.location, pool), dotted(("clusters", key, *path))
+            if size is not None and size.max_nodes:
+                for zone in size.zones:
+                    yield _Use(name, (zone,), size.hardware, pool.capacity, size.max_nodes * size.per_node)
         for room in tpu_rooms(cluster):
             if room.chips:
                 # Pods that say nothing else get on-demand hosts.
-                path, zones = dotted(("clusters", key, "autoProvisioning")), provisioning_zones(cluster)
-                yield _Use(path, zones, room.generation.name, "on-demand", room.chips)
-        for pool_key, gpu_pool in cluster.gpu_pools.items():
-            try:
-                machine, zones = gpu_pool.machine, gpu_zones(cluster, gpu_pool)
-            except GpuError:
-                continue  # reported where it stands
-            path, gpus = dotted(("clusters", key, "gpuPools", pool_key)), gpu_pool.max_nodes * machine.gpus
-            for zone in zones if gpus else ():
-                yield _Use(path, (zone,), machine.accelerator.name, gpu_pool.capacity, gpus)
+                name, zones = dotted(("clusters", key, "autoProvisioning")), provisioning_zones(cluster)
+                yield _Use(name, zones, room.generation.name, "on-demand", room.chips)
 
 
 def _hardware(name: str) -> tuple[str, dict[str, Any]]:

@@ -207,7 +207,7 @@ def _gpus(path: Path, cluster: ClusterSpec, key: str, quota: GpuQuotaSpec) -> Ge
 
 def _gpus_at_most(cluster: ClusterSpec, pool: GpuPoolSpec) -> int:
     try:
-        return pool.max_nodes * len(gpu_zones(cluster, pool)) * pool.offered
+        return pool.max_nodes * len(gpu_zones(cluster.location, pool)) * pool.offered
     except GpuError:
         return 0  # and nothing is promised of it
 
