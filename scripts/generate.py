@@ -1,6 +1,7 @@
 """Write everything that is generated: `make generate`. With --check nothing is written; exit code 1 says what is stale.
 
-In the documentation, a `console` block that starts with `$ tpuplane …` holds that command's output.
+In the documentation, a `console` block that starts with `$ tpuplane …` holds that command's output, and
+`scripts/field_tables.py` writes the tables of fields.
 """
 
 from __future__ import annotations
@@ -20,9 +21,12 @@ from tpuplane.spec.schema import schema_text
 from tpuplane_policies.page import page as policies_page
 from typer.testing import CliRunner
 
+from scripts.field_tables import with_tables
 from scripts.typed_args import typed_args
 
 ROOT = Path(__file__).resolve().parents[1]
+
+PAGES = ("cli.md", "stacks.md", "gpu.md", "queues.md", "compute-classes.md", "monitoring.md")
 
 _BLOCK = re.compile(r"^```console\n\$ tpuplane (?P<command>[^\n]+)\n.*?^```$", re.DOTALL | re.MULTILINE)
 
@@ -34,8 +38,12 @@ def _plugin_schema() -> str:
 
 
 def _page(name: str) -> Callable[[], str]:
-    """A page with the outputs of its commands."""
-    return lambda: _BLOCK.sub(lambda block: _output(block["command"]), (ROOT / name).read_text(encoding="utf-8"))
+    """A page with its tables of fields and the outputs of its commands."""
+    return lambda: _BLOCK.sub(lambda block: _output(block["command"]), with_tables(_pages())[name])
+
+
+def _pages() -> dict[str, str]:
+    return {name: (ROOT / "docs" / name).read_text(encoding="utf-8") for name in PAGES}
 
 
 def _output(command: str) -> str:
@@ -50,7 +58,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "components/schema.json": _plugin_schema,
     "docs/policies.md": policies_page,
     "docs/pictures/acme.svg": lambda: draw(plan(load_stack(ROOT / "tests/unit/acme.yaml"))),
-    **{name: _page(name) for name in ("docs/cli.md", "docs/stacks.md")},
+    **{f"docs/{name}": _page(name) for name in PAGES},
 }
 
 

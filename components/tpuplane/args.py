@@ -15,7 +15,7 @@ class AuthorizedNetworkArgs(TypedDict):
     """IPv4 range. The whole internet (0.0.0.0/0) is refused."""
 
     name: str
-    """What the range is, as the console shows it."""
+    """Name that the console shows for the range."""
 
 
 class ControlPlaneArgs(TypedDict):
@@ -452,13 +452,16 @@ class ClusterNetworkArgs(TypedDict):
     known here, so it is not checked. Default: a subnetwork of the platform's VPC is made."""
 
     nodes_cidr: NotRequired[str]
-    """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes)."""
+    """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes). Changed in place to a larger range
+    around the old one; any other change replaces the cluster."""
 
     pods_cidr: NotRequired[str]
-    """Secondary range for pods: a block for each node, by its pods per node. Default 10.64.0.0/14."""
+    """Secondary range for pods: a block for each node, by its pods per node. Default 10.64.0.0/14. A change replaces
+    the cluster."""
 
     services_cidr: NotRequired[str]
-    """Secondary range for services, one address each; at least a /27. Default 10.32.0.0/20 (4,096 services)."""
+    """Secondary range for services, one address each; at least a /27. Default 10.32.0.0/20 (4,096 services). A change
+    replaces the cluster."""
 
 
 class PoolAutoscalingArgs(TypedDict):
@@ -526,15 +529,16 @@ class PoolArgs(TypedDict):
     """Chips of one slice along each axis, such as 4x4 or 2x2x2. A change replaces the pool."""
 
     machine_type: NotRequired[str]
-    """Machine type of the hosts. Default: the generation's multi-host machine, else the one that has the topology. A
-    change replaces the pool."""
+    """Machine type of the hosts; v6e 2x4, for one, is two hosts of four chips or one ct6e-standard-8t. Default: the
+    generation's multi-host machine, else the one that has the topology. A change replaces the pool."""
 
     zone: NotRequired[str]
-    """Zone of the hosts. Default: the cluster's zone, or the only zone of its region with this generation. A change
-    replaces a multi-host pool."""
+    """Zone of the hosts. Required where several zones of the cluster's region offer the generation. Default: the
+    cluster's zone, or the only one that does. A change replaces a multi-host pool."""
 
     slices: NotRequired[int]
-    """Number of slices, fixed. Default 1. Not together with `autoscaling`. Adds and removes the last slices only."""
+    """Number of slices, fixed; 0 keeps the pool described and makes nothing. Default 1. Not together with
+    `autoscaling`. A change adds or removes the last slices only."""
 
     autoscaling: NotRequired[PoolAutoscalingArgs]
     """Scale with the work instead of a fixed number of slices. Not together with `slices`."""
@@ -568,8 +572,8 @@ class PoolArgs(TypedDict):
     change replaces the pool."""
 
     max_pods_per_node: NotRequired[int]
-    """Pods per host; sets the size of each host's pod range. Default 32, not GKE's 110: a host with accelerators runs
-    few workloads beside the system's own pods. A change replaces the pool."""
+    """Pods per host. GKE reserves at least twice as many addresses for each: 64 for 32 pods, 256 for its own default of
+    110. Default 32. A change replaces the pool."""
 
     auto_repair: NotRequired[bool]
     """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true; false with capacity:
@@ -650,8 +654,8 @@ class GpuPoolArgs(TypedDict):
     A4); switches multi-networking of the cluster on. Default: none. A change replaces the pool."""
 
     max_pods_per_node: NotRequired[int]
-    """Pods per host; sets the size of each host's pod range. Default 32, not GKE's 110: a host with accelerators runs
-    few workloads beside the system's own pods. A change replaces the pool."""
+    """Pods per host. GKE reserves at least twice as many addresses for each: 64 for 32 pods, 256 for its own default of
+    110. Default 32. A change replaces the pool."""
 
     auto_repair: NotRequired[bool]
     """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true; false with capacity:
@@ -729,8 +733,8 @@ class PlatformClusterArgs(TypedDict):
     refuses it to new ones. Changed in place."""
 
     version: NotRequired[str]
-    """Lowest version of the control plane, such as "1.34" (in quotes). Default: what the channel offers. Changed in
-    place."""
+    """Lowest version of the control plane, such as "1.34", in quotes: unquoted, 1.30 is the number 1.3. Default: what
+    the channel offers. Changed in place."""
 
     control_plane: NotRequired[ControlPlaneArgs]
     """Who reaches the control plane."""
@@ -1618,7 +1622,8 @@ class ObservabilityArgs(TypedDict):
     """A dashboard, alert policies and a metric of log entries in the platform's project."""
 
     dashboard: NotRequired[bool]
-    """A Cloud Monitoring dashboard of chips, slices and queues. Default true. Changed in place."""
+    """A Cloud Monitoring dashboard: TensorCore utilisation, duty cycle, HBM and its bandwidth by kind of slice; slices
+    and interruptions by node pool; queues; libtpu's messages. Default true. Changed in place."""
 
     alerts: NotRequired[AlertsArgs]
     """Alert policies."""
@@ -1628,7 +1633,8 @@ class ObservabilityArgs(TypedDict):
     Cloud Monitoring only. Changed in place."""
 
     libtpu_errors: NotRequired[bool]
-    """Count libtpu's error messages in the containers' logs. Default true. Changed in place."""
+    """Count libtpu's error messages in the containers' logs, as the log metric `tpuplane/PLATFORM/libtpu_errors`.
+    Default true. Changed in place."""
 
 
 class PlatformArgs(TypedDict):
@@ -1644,7 +1650,8 @@ class PlatformArgs(TypedDict):
     """Google Cloud labels of everything that can carry them. Changed in place."""
 
     clusters: Mapping[str, PlatformClusterArgs]
-    """GKE clusters, by name; GKE sees `<platform>-<name>`. A new name is a new cluster."""
+    """GKE clusters, by name. GKE sees `<platform>-<name>`, 6 to 30 characters in all, because the nodes' service
+    account has that name too. A new name is a new cluster, with ranges that the old one does not have."""
 
     reservations: NotRequired[Mapping[str, ReservationArgs]]
     """Reservations that pools with capacity: reservation draw on, by the name that Compute Engine knows them by."""
@@ -1679,8 +1686,8 @@ class ClusterSettingsArgs(TypedDict):
     refuses it to new ones. Changed in place."""
 
     version: NotRequired[str]
-    """Lowest version of the control plane, such as "1.34" (in quotes). Default: what the channel offers. Changed in
-    place."""
+    """Lowest version of the control plane, such as "1.34", in quotes: unquoted, 1.30 is the number 1.3. Default: what
+    the channel offers. Changed in place."""
 
     control_plane: NotRequired[ControlPlaneArgs]
     """Who reaches the control plane."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from tpuplane.spec import ClusterSettingsSpec, PlatformSpec
-from tpuplane.spec.annotations import element, unwrap
+from tpuplane.spec.annotations import unwrap_all
 from tpuplane.workloads import MultisliceSpec, RayClusterSpec, RayJobSpec, RayServiceSpec
 
 Model = type[BaseModel]
@@ -41,9 +41,7 @@ def args_name(model: Model) -> str:
 
 def _within(model: Model) -> Iterator[Model]:
     for field in model.model_fields.values():
-        kind = unwrap(field.annotation)[0]
-        while (inner := element(kind)) is not None:
-            kind = unwrap(inner)[0]
+        kind = unwrap_all(field.annotation)
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             yield from _within(kind)
     yield model

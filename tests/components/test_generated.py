@@ -11,6 +11,7 @@ from tpuplane import Platform, PlatformSpec, args
 from tpuplane.models import args_name, models
 from tpuplane.plugin import PlatformProvider
 
+from scripts.field_tables import with_tables
 from scripts.generate import stale
 
 pytestmark = pytest.mark.components
@@ -64,3 +65,21 @@ def test_allowed_values_are_enums_that_take_other_text_too(schema: dict[str, Any
     assert enum == ["on-demand", "spot", "reservation", "flex-start"]
     days = schema["types"]["tpuplane:index:MaintenanceWindowArgs"]["properties"]["days"]
     assert days["items"]["oneOf"][1] == {"$ref": "#/types/tpuplane:index:MaintenanceWindowDays"}
+
+
+def test_a_table_takes_default_and_change_out_of_the_description() -> None:
+    page = "## Window\n\n<!-- generated: MaintenanceWindowSpec -->\nold\n<!-- end -->\n"
+    upper = "## Maintenance\n\n<!-- generated: MaintenanceSpec -->\n<!-- end -->\n"
+    written = with_tables({"window.md": page, "upper.md": upper})
+    assert written["window.md"].splitlines()[3:7] == [
+        "| field | default | meaning | a change |",
+        "|---|---|---|---|",
+        "| `days` | every day | Days on which the window opens, from MO to SU. "
+        "One of `MO`, `TU`, `WE`, `TH`, `FR`, `SA`, `SU`. | in place |",
+        '| `start` | required | Time of day at which it opens, in UTC and in quotes: "02:00". | in place |',
+    ]
+    assert (
+        "| `window` | required | The hours in which GKE may. See [Window](window.md#window). |" in written["upper.md"]
+    )
+    assert "| `exclusions.scope` | NO_MINOR_OR_NODE_UPGRADES: " in written["upper.md"]
+    assert "old" not in written["window.md"]

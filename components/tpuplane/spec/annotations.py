@@ -28,3 +28,10 @@ def element(annotation: Any) -> Any:
     if get_origin(inner) is dict:
         return get_args(inner)[1]
     return get_args(inner)[0] if get_origin(inner) in (tuple, list) else None
+
+
+def unwrap_all(annotation: Any) -> Any:
+    """The type that mappings and lists hold in the end, or the type itself."""
+    inner, _ = unwrap(annotation)
+    item = element(inner)
+    return inner if item is None else unwrap_all(item)

@@ -54,13 +54,16 @@ class ClusterNetworkSpec(Spec):
     known here, so it is not checked. Default: a subnetwork of the platform's VPC is made."""
 
     nodes_cidr: Cidr = "10.0.0.0/20"
-    """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes)."""
+    """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes). Changed in place to a larger range
+    around the old one; any other change replaces the cluster."""
 
     pods_cidr: Cidr = "10.64.0.0/14"
-    """Secondary range for pods: a block for each node, by its pods per node. Default 10.64.0.0/14."""
+    """Secondary range for pods: a block for each node, by its pods per node. Default 10.64.0.0/14. A change
+    replaces the cluster."""
 
     services_cidr: Cidr = "10.32.0.0/20"
-    """Secondary range for services, one address each; at least a /27. Default 10.32.0.0/20 (4,096 services)."""
+    """Secondary range for services, one address each; at least a /27. Default 10.32.0.0/20 (4,096 services). A
+    change replaces the cluster."""
 
 
 class AuthorizedNetworkSpec(Spec):
@@ -70,7 +73,7 @@ class AuthorizedNetworkSpec(Spec):
     """IPv4 range. The whole internet (0.0.0.0/0) is refused."""
 
     name: Annotated[str, Field(min_length=1, max_length=63)]
-    """What the range is, as the console shows it."""
+    """Name that the console shows for the range."""
 
 
 class ControlPlaneSpec(Spec):
@@ -139,8 +142,8 @@ class ClusterPlaceSpec(Spec):
     GKE refuses it to new ones. Changed in place."""
 
     version: GkeVersion | None = None
-    """Lowest version of the control plane, such as "1.34" (in quotes). Default: what the channel offers.
-    Changed in place."""
+    """Lowest version of the control plane, such as "1.34", in quotes: unquoted, 1.30 is the number 1.3. Default: what
+    the channel offers. Changed in place."""
 
 
 class ClusterSettingsSpec(ClusterPlaceSpec):

@@ -99,8 +99,8 @@ class HostsSpec(Spec):
     replaces the pool."""
 
     max_pods_per_node: Annotated[int, Field(ge=8, le=256)] = 32
-    """Pods per host; sets the size of each host's pod range. Default 32, not GKE's 110: a host with accelerators runs
-    few workloads beside the system's own pods. A change replaces the pool."""
+    """Pods per host. GKE reserves at least twice as many addresses for each: 64 for 32 pods, 256 for its own default of
+    110. Default 32. A change replaces the pool."""
 
     auto_repair: bool = True
     """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true; false with capacity:

@@ -77,7 +77,8 @@ class ObservabilitySpec(Spec):
     """A dashboard, alert policies and a metric of log entries in the platform's project."""
 
     dashboard: bool = True
-    """A Cloud Monitoring dashboard of chips, slices and queues. Default true. Changed in place."""
+    """A Cloud Monitoring dashboard: TensorCore utilisation, duty cycle, HBM and its bandwidth by kind of slice; slices
+    and interruptions by node pool; queues; libtpu's messages. Default true. Changed in place."""
 
     alerts: AlertsSpec = AlertsSpec()
     """Alert policies."""
@@ -87,4 +88,5 @@ class ObservabilitySpec(Spec):
     Cloud Monitoring only. Changed in place."""
 
     libtpu_errors: bool = True
-    """Count libtpu's error messages in the containers' logs. Default true. Changed in place."""
+    """Count libtpu's error messages in the containers' logs, as the log metric `tpuplane/PLATFORM/libtpu_errors`.
+    Default true. Changed in place."""

@@ -41,7 +41,8 @@ class PlatformSpec(Spec):
     """Google Cloud labels of everything that can carry them. Changed in place."""
 
     clusters: Annotated[dict[Name, ClusterSpec], Field(min_length=1)]
-    """GKE clusters, by name; GKE sees `<platform>-<name>`. A new name is a new cluster."""
+    """GKE clusters, by name. GKE sees `<platform>-<name>`, 6 to 30 characters in all, because the nodes' service
+    account has that name too. A new name is a new cluster, with ranges that the old one does not have."""
 
     reservations: dict[ResourceName, ReservationSpec] = Field(default_factory=dict)
     """Reservations that pools with capacity: reservation draw on, by the name that Compute Engine knows them by."""

@@ -35,15 +35,16 @@ class SliceSpec(Spec):
     """Chips of one slice along each axis, such as 4x4 or 2x2x2. A change replaces the pool."""
 
     machine_type: str | None = None
-    """Machine type of the hosts. Default: the generation's multi-host machine, else the one that has the topology.
-    A change replaces the pool."""
+    """Machine type of the hosts; v6e 2x4, for one, is two hosts of four chips or one ct6e-standard-8t. Default: the
+    generation's multi-host machine, else the one that has the topology. A change replaces the pool."""
 
     zone: str | None = None
-    """Zone of the hosts. Default: the cluster's zone, or the only zone of its region with this generation.
-    A change replaces a multi-host pool."""
+    """Zone of the hosts. Required where several zones of the cluster's region offer the generation. Default: the
+    cluster's zone, or the only one that does. A change replaces a multi-host pool."""
 
     slices: Annotated[int, Field(ge=0, le=_MAX_SLICES)] | None = None
-    """Number of slices, fixed. Default 1. Not together with `autoscaling`. Adds and removes the last slices only."""
+    """Number of slices, fixed; 0 keeps the pool described and makes nothing. Default 1. Not together with
+    `autoscaling`. A change adds or removes the last slices only."""
 
     autoscaling: PoolAutoscalingSpec | None = None
     """Scale with the work instead of a fixed number of slices. Not together with `slices`."""

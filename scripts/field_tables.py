@@ -1,0 +1,95 @@
+"""The tables of fields in the documentation, between `<!-- generated: Model -->` and `<!-- end -->`.
+
+A row is a field; the fields of a part follow it, unless the part has a table of its own, to which its row links then.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from tpuplane.models import Model, models
+from tpuplane.spec.annotations import unwrap_all
+
+_REGION = re.compile(r"(?<=<!-- generated: )(\w+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
+_HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+_SENTENCE = re.compile(r"(?<=\.) (?=[A-Z0-9`(])")
+_CHANGE = re.compile(r"(?:A change|Changed|Cannot be changed|A new name|Removing) ?")
+_VERB = re.compile(r"^(A change (?=replaces|rolls|adds)|Changed )")
+_DEFAULT = re.compile(r"Default:? ")
+_COLUMNS = ("field", "default", "meaning", "a change")
+
+Row = tuple[str, str, str, str]
+
+
+def with_tables(pages: Mapping[str, str]) -> dict[str, str]:
+    """The pages, by name, with their tables."""
+    known = {model.__name__: model for model in models()}
+    homes = {
+        region[1]: (name, _HEADING.findall(page[: region.start()])[-1])
+        for name, page in pages.items()
+        for region in _REGION.finditer(page)
+    }
+    return {
+        name: _REGION.sub(lambda region, at=name: f"{region[1]} -->\n{_table(known[region[1]], at, homes)}", page)
+        for name, page in pages.items()
+    }
+
+
+def _table(model: Model, page: str, homes: Mapping[str, tuple[str, str]]) -> str:
+    rows = list(_rows(model, (), page, homes))
+    shown = [at for at in range(len(_COLUMNS)) if any(row[at] for row in rows)]
+    lines = [[line[at] for at in shown] for line in (_COLUMNS, *rows)]
+    head, *body = (f"| {' | '.join(cells)} |\n" for cells in lines)
+    return f"{head}|{'---|' * len(shown)}\n{''.join(body)}"
+
+
+def _rows(model: Model, above: tuple[str, ...], page: str, homes: Mapping[str, tuple[str, str]]) -> Iterator[Row]:
+    for key, field in model.model_fields.items():
+        path = (*above, field.alias or key)
+        default, meaning, change = _described(field)
+        part = unwrap_all(field.annotation)
+        is_part = isinstance(part, type) and issubclass(part, BaseModel)
+        home = homes.get(part.__name__) if is_part else None
+        if home:
+            meaning += f" See {_link(*home, page)}."
+        yield tuple(cell.replace("|", "\\|") for cell in (f"`{'.'.join(path)}`", default, meaning, change))  # type: ignore[misc]
+        if is_part and not home:
+            yield from _rows(part, path, page, homes)
+
+
+def _described(field: FieldInfo) -> tuple[str, str, str]:
+    """Default, meaning, and what a change does: the sentences of the field's docstring that say so, and the rest."""
+    sentences = _SENTENCE.split(" ".join((field.description or "").split()))
+    changes = [it for it in sentences if _CHANGE.match(it)]
+    defaults = [it for it in sentences if _DEFAULT.match(it)]
+    rest = [it for it in sentences if it not in (*changes, *defaults)]
+    values = _allowed(field)
+    if any(value not in " ".join(sentences) for value in values):
+        rest.append(f"One of {', '.join(f'`{value}`' for value in values)}.")
+    default = " ".join(_DEFAULT.sub("", it).removesuffix(".") for it in defaults)
+    change = " ".join(_VERB.sub("", it).removesuffix(".") for it in changes)
+    return default or _default(field), " ".join(rest), change
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value: Any = field.get_default(call_default_factory=True)
+    if isinstance(value, BaseModel):
+        return ""
+    return f"`{value if isinstance(value, str) else json.dumps(value)}`" if value or value is False else "none"
+
+
+def _allowed(field: FieldInfo) -> tuple[str, ...]:
+    inner = unwrap_all(field.annotation)
+    return get_args(inner) if get_origin(inner) is Literal else ()
+
+
+def _link(home: str, heading: str, page: str) -> str:
+    anchor = re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+    return f"[{heading.replace('`', '')}]({'' if home == page else home}#{anchor})"
