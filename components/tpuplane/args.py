@@ -368,7 +368,7 @@ class MaintenanceArgs(TypedDict):
     """The hours in which GKE may."""
 
     exclusions: NotRequired[Mapping[str, MaintenanceExclusionArgs]]
-    """Times in which GKE may not, by name; 20 at most. Changed in place."""
+    """Times in which GKE may not, by name; 20 at most, 3 of them with scope NO_UPGRADES. Changed in place."""
 
 
 class AutoProvisioningLimitsArgs(TypedDict):

@@ -11,6 +11,12 @@ GPU = "nvidia.com/gpu"
 GKE_POOL_LABEL = "cloud.google.com/gke-nodepool"
 """GKE's label of every node: the name of its node pool."""
 
+POOL_LABEL = "tpuplane-pool"
+"""The pool that a node or a Google Cloud resource belongs to."""
+
+PLATFORM_LABEL = "tpuplane-platform"
+"""The platform that a Google Cloud resource belongs to."""
+
 CAPACITY_LABEL = "tpuplane-capacity"
 """How a pool is bought. GKE labels reserved and on-demand hosts alike; Kueue must tell them apart."""
 

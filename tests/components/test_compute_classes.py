@@ -203,7 +203,6 @@ def test_node_pools_of_a_cluster_of_somebody_elses_are_named_as_gke_knows_them()
         ({"reservations": {}}, "reservation.name: 'nightly' is not one of the platform's reservations"),
         ({"class_name": "gke-steady"}, "className: 'gke-steady' starts with gke or autopilot"),
         ({"clusters": ["theirs"]}, "clusters: belongs to a platform's classes; remove it"),
-        ({"cluster": {**REF, "version": "1.32"}}, "className: compute classes that make node pools need GKE 1.33.3"),
     ],
 )
 def test_a_mistake_is_refused_in_the_words_of_the_arguments(changes: dict[str, Any], line: str) -> None:

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from tpuplane.plan.model import NodePoolPlan
-from tpuplane.plan.parts import ACCOUNT, KEY, PROJECT, own_labels, planned
+from tpuplane.plan.parts import ACCOUNT, KEY, own_labels, planned
 from tpuplane.spec import Mistake, SpecError
 from tpuplane.spec.errors import Path
+from tpuplane.spec.network_paths import UNKNOWN_PROJECT
 
 Kind = Literal["pools", "gpuPools"]
 
@@ -49,7 +50,7 @@ def added_pools(
         cluster["version"] = version
     description = {
         "name": KEY,
-        "project": project or PROJECT,
+        "project": project or UNKNOWN_PROJECT,
         "reservations": dict(reservations or {}),
         "clusters": {KEY: cluster},
     }
@@ -60,7 +61,7 @@ def added_pools(
         ((*at, "version"), ("cluster", "version")),
     ]
     pools = planned(description, moves).clusters[0].pools
-    if project is None and any(PROJECT in (it.reservation or "") for it in pools):
+    if project is None and any(UNKNOWN_PROJECT in (it.reservation or "") for it in pools):
         raise SpecError([Mistake(("reservations",), "project is required, for a block is named by it")])
     return tuple(
         replace(

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from tpuplane.plan.class_model import ComputeClassPlan
-from tpuplane.plan.parts import ACCOUNT, PROJECT, planned
+from tpuplane.plan.parts import ACCOUNT, planned
 from tpuplane.spec import Mistake, SpecError
 from tpuplane.spec.errors import Path
+from tpuplane.spec.network_paths import UNKNOWN_PROJECT
 
 _KEY = "cluster"
 _PLATFORMS_OWN = ("clusters", "default_namespaces", "defaultNamespaces")
@@ -49,7 +50,7 @@ def added_class(
     }
     description = {
         "name": _KEY,
-        "project": project or PROJECT,
+        "project": project or UNKNOWN_PROJECT,
         "reservations": dict(reservations or {}),
         "clusters": {_KEY: cluster},
         "classes": {name: dict(compute_class)},

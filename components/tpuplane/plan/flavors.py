@@ -14,12 +14,12 @@ from tpuplane.labels import (
     GKE_POOL_LABEL,
     GPU,
     MACHINE_LABEL,
+    POOL_LABEL,
     QUEUED_LABEL,
     TPU,
     bought_labels,
     reservation_name,
 )
-from tpuplane.plan.hosts import POOL_LABEL
 from tpuplane.plan.model import GpuPlan, NodePoolPlan
 from tpuplane.plan.queue_model import FlavorPlan, ProvisioningPlan, TopologyPlan
 from tpuplane.spec.capacity import Capacity

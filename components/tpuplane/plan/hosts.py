@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from tpuplane.labels import CAPACITY_LABEL
+from tpuplane.labels import CAPACITY_LABEL, POOL_LABEL
 from tpuplane.plan.model import ExtraNetworkPlan, FlexStartPlan, SecondaryBootDiskPlan
 from tpuplane.spec import FlexStartSpec, PlatformSpec
 from tpuplane.spec.capacity import Capacity, MaintenanceInterval, seconds
 from tpuplane.spec.hosts import HostsSpec
-
-POOL_LABEL = "tpuplane-pool"
-PLATFORM_LABEL = "tpuplane-platform"
 
 
 class HostFields(TypedDict):

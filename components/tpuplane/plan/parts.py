@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from tpuplane.plan.hosts import PLATFORM_LABEL, POOL_LABEL
+from tpuplane.labels import PLATFORM_LABEL, POOL_LABEL
 from tpuplane.plan.model import ClusterPlan, NodePoolPlan, PlatformPlan, ServiceAccountPlan
 from tpuplane.plan.network_model import NetworkPlan
 from tpuplane.plan.planner import NODE_ROLES, plan
@@ -21,11 +21,11 @@ from tpuplane.spec.errors import Path, dotted, shown
 from tpuplane.spec.fields import Name
 from tpuplane.spec.locations import is_zone, region_of
 from tpuplane.spec.names import check_account_id
+from tpuplane.spec.network_paths import UNKNOWN_PROJECT
 
 PLATFORM = "part"
 KEY = "it"
-PROJECT = "not-known-yet"
-ACCOUNT = f"nodes@{PROJECT}.iam.gserviceaccount.com"
+ACCOUNT = f"nodes@{UNKNOWN_PROJECT}.iam.gserviceaccount.com"
 Moves = Iterable[tuple[Path, Path]]
 
 # Ranges that hold any cluster and that no control plane is in: the sizes of somebody else's are not known.
@@ -71,7 +71,7 @@ def network_plan(name: str, subnets: Mapping[str, Mapping[str, Any]]) -> Network
     for key in subnets:
         moves.insert(0, (("clusters", key, "network"), ("subnets", key)))
         moves.insert(0, (("clusters", key, "location"), ("subnets", key, "region")))
-    return planned({"name": name, "project": PROJECT, "clusters": clusters}, moves).network
+    return planned({"name": name, "project": UNKNOWN_PROJECT, "clusters": clusters}, moves).network
 
 
 def cluster_plan(
@@ -141,7 +141,7 @@ def system_pool_plan(
 
 
 def _alone(cluster: Mapping[str, Any]) -> dict[str, Any]:
-    return {"name": PLATFORM, "project": PROJECT, "clusters": {KEY: cluster}}
+    return {"name": PLATFORM, "project": UNKNOWN_PROJECT, "clusters": {KEY: cluster}}
 
 
 def own_labels(labels: Mapping[str, str]) -> dict[str, str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from tpuplane.labels import PLATFORM_LABEL
 from tpuplane.plan.addons import addon_plans
 from tpuplane.plan.auto_provisioning import auto_provisioning_plan
 from tpuplane.plan.classes import compute_classes, in_classes
 from tpuplane.plan.flavors import in_flavors
-from tpuplane.plan.hosts import PLATFORM_LABEL
 from tpuplane.plan.maintenance import maintenance_plan
 from tpuplane.plan.model import ClusterPlan, ExistingClusterPlan, PlatformPlan, ServiceAccountPlan
 from tpuplane.plan.multi_kueue import manager_plan, manager_queues, opened, worker_plan

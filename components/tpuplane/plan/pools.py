@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tpuplane.cpu import cpu_catalogue
-from tpuplane.plan.hosts import POOL_LABEL, host_fields
+from tpuplane.labels import POOL_LABEL
+from tpuplane.plan.hosts import host_fields
 from tpuplane.plan.model import AutoscalingPlan, GpuPlan, NodePoolPlan, UpgradePlan
 from tpuplane.spec import ClusterSpec, GpuPoolSpec, PlatformSpec, PoolSpec
 from tpuplane.spec.locations import gpu_zones, pool_zone, region_of, system_zones

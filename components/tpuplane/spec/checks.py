@@ -15,11 +15,13 @@ from tpuplane.spec.gate_checks import check_gates
 from tpuplane.spec.gpu_checks import check_gpu_pool
 from tpuplane.spec.host_checks import check_hosts
 from tpuplane.spec.joined_names import check_joined_names
+from tpuplane.spec.label_checks import check_labels
 from tpuplane.spec.locations import check_location
 from tpuplane.spec.machine_checks import check_system_pool
 from tpuplane.spec.maintenance_checks import check_maintenance
 from tpuplane.spec.multi_kueue_checks import check_multi_kueue
 from tpuplane.spec.names import check_names
+from tpuplane.spec.network_paths import home_of
 from tpuplane.spec.networks import address_needs, check_overlaps, check_sizes, ranges_of
 from tpuplane.spec.option_checks import check_options
 from tpuplane.spec.platform import PlatformSpec
@@ -53,20 +55,22 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_multi_kueue(spec)
     yield from check_gates(spec)
     yield from check_joined_names(spec)
+    yield from check_labels(spec)
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         yield from check_names(spec.name, key, cluster)
         yield from check_existing(at, cluster)
-        yield from check_existing_network(at, cluster)
+        yield from check_existing_network(at, spec.project, cluster)
         yield from check_settings(at, cluster)
         yield from _check_namespaces(at, cluster)
         if cluster.existing is None:
             yield from check_sizes((*at, "network"), cluster.network, address_needs(cluster))
+        home = home_of(spec.name, spec.project, cluster)
         for name, pool in cluster.pools.items():
             yield from check_pool((*at, "pools", name), cluster, pool)
-            yield from check_hosts((*at, "pools", name), spec.name, cluster, pool)
+            yield from check_hosts((*at, "pools", name), home, cluster, pool)
         for name, gpu_pool in cluster.gpu_pools.items():
-            yield from check_gpu_pool((*at, "gpuPools", name), spec.name, cluster, gpu_pool)
+            yield from check_gpu_pool((*at, "gpuPools", name), home, cluster, gpu_pool)
 
 
 def check_settings(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

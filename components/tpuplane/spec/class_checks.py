@@ -10,7 +10,7 @@ from tpuplane.spec.class_places import check_places
 from tpuplane.spec.class_presets import expanded
 from tpuplane.spec.class_rules import check_class
 from tpuplane.spec.cluster_classes import class_in, classes_of, owners, pool_classes
-from tpuplane.spec.clusters import ClusterPlaceSpec
+from tpuplane.spec.clusters import ClusterPlaceSpec, ClusterSpec
 from tpuplane.spec.compute_classes import ComputeClassSpec
 from tpuplane.spec.errors import Mistake, Path, shown
 from tpuplane.spec.platform import PlatformSpec
@@ -52,7 +52,7 @@ def check_in_cluster(
     """Every mistake of a class in the cluster that messages call `key`."""
     there = class_in(cluster, it)
     yield from _as_written(at, it, check_places(at, key, cluster, reservations, there))
-    yield from _check_versions(at, key, cluster.version, there)
+    yield from _check_versions(at, key, cluster, there)
 
 
 def _may_be_flex_start(spec: ComputeClassSpec) -> bool:
@@ -100,25 +100,31 @@ def _check_preset(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
             yield broken("class-preset-needs", (*at, field), preset=spec.preset, remedy=remedy)
 
 
-def _check_versions(at: Path, key: str, version: str | None, it: ComputeClassSpec) -> Iterator[Mistake]:
+def _check_versions(at: Path, key: str, cluster: ClusterPlaceSpec, it: ComputeClassSpec) -> Iterator[Mistake]:
     """The cluster's version has what the class uses; what is not asked for is the channel's."""
+    version = cluster.version
     if version is None:
         return
-    for feature, what in _features(it).items():
+    # Whether an existing cluster has auto-provisioning is not known.
+    alone = isinstance(cluster, ClusterSpec) and cluster.existing is None and cluster.auto_provisioning is None
+    for feature, what in _features(it, provisioned=not alone).items():
         needed = catalogue().min_version(feature)
         if GkeVersion.parse(version) < needed:
             yield broken("class-versions", at, what=what, needed=needed, cluster=key, value=shown(version))
             return
 
 
-def _features(spec: ComputeClassSpec) -> dict[str, str]:
-    """What of compute classes is younger than they, newest first."""
+def _features(spec: ComputeClassSpec, *, provisioned: bool) -> dict[str, str]:
+    """What of compute classes is younger than they, newest first; `provisioned`: with node auto-provisioning."""
     priorities = spec.priorities or ()
     drawn = [use for it in priorities if it.reservations for use in it.reservations.specific or ()]
     blocks = [use.reservation_block for use in drawn if use.reservation_block]
     made = spec.node_pool_auto_creation is not None and spec.node_pool_auto_creation.enabled
     used = {
-        "compute-class-auto-creation-without-nap": ("compute classes that make node pools", made),
+        "compute-class-auto-creation-without-nap": (
+            "compute classes that make node pools without autoProvisioning",
+            made and not provisioned,
+        ),
         "compute-class-placement": ("compute classes with placement", any(it.placement for it in priorities)),
         "compute-class-reservation-subblocks": (
             "compute classes with reservation sub-blocks",

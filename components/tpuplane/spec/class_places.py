@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tpuplane.spec.capacity import ReservationSpec
-from tpuplane.spec.class_gpus import check_gpu_places
+from tpuplane.spec.class_gpus import check_gpu_places, gpu_machines
 from tpuplane.spec.class_priorities import ClassPrioritySpec, ClassReservationSpec
 from tpuplane.spec.class_rules import slice_of
 from tpuplane.spec.cluster_classes import candidate_zones, has_flex_start
@@ -38,8 +38,9 @@ def check_places(
         if shape is not None:
             yield from _check_slices(path, key, cluster, it, priority, shape)
         for place, use in enumerate(priority.reservations.specific or () if priority.reservations else ()):
-            at_name = (*path, "reservations", "specific", place, "name")
-            yield from _check_reservation(at_name, key, cluster, reservations, use, shape)
+            where = (*path, "reservations", "specific", place, "name")
+            yield from _check_reservation(where, key, cluster, reservations, use, shape)
+            yield from _check_gpus_held(where, reservations, use, priority)
 
 
 def _check_inside(at: Path, key: str, cluster: ClusterPlaceSpec, zones: tuple[str, ...]) -> Iterator[Mistake]:
@@ -105,9 +106,25 @@ def _check_reservation(
             if holds is not None and _catalogue_name(holds) != wants:
                 yield _unfit(at, use, f"{what} {holds}", wants, remedy)
                 return
+        if held.chips is not None and held.chips < shape.chips:
+            yield _unfit(at, use, f"{held.chips} chips", f"slices of {shape.chips}", remedy)
+            return
     if not _inside(held.zone, cluster):
         remedy = f"keep the class out of cluster {key} with clusters, or draw on another reservation"
         yield _unfit(at, use, f"chips in {held.zone}", f"them in {cluster.location}", remedy)
+
+
+def _check_gpus_held(
+    at: Path, reservations: Mapping[str, ReservationSpec], use: ClassReservationSpec, priority: ClassPrioritySpec
+) -> Iterator[Mistake]:
+    held, machines = reservations.get(use.name), gpu_machines(priority)
+    if held is None or held.gpus is None or not machines:
+        return
+    least = min(machine.gpus for machine in machines)
+    if held.gpus < least:
+        yield _unfit(
+            at, use, f"{held.gpus} GPUs", f"nodes of {least}", "draw on another reservation or change the class"
+        )
 
 
 def _unfit(at: Path, use: ClassReservationSpec, holds: str, wants: str, remedy: str) -> Mistake:

@@ -8,8 +8,8 @@ from pydantic.alias_generators import to_camel
 
 from tpuplane.spec.clusters import ClusterSpec
 from tpuplane.spec.errors import Mistake, Path, shown
-from tpuplane.spec.locations import region_of
 from tpuplane.spec.names import cluster_name
+from tpuplane.spec.network_paths import check_interface
 
 SHAPES_THE_CLUSTER = frozenset(
     {
@@ -55,8 +55,8 @@ def check_distinct(platform: str, clusters: Mapping[str, ClusterSpec]) -> Iterat
             )
 
 
-def check_existing_network(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    """Refuse ranges beside a subnetwork that has its own."""
+def check_existing_network(at: Path, project: str, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """Reject ranges where an existing subnetwork has its own, and a subnetwork in another region or project."""
     network, at = cluster.network, (*at, "network")
     if network.existing is None:
         return
@@ -70,10 +70,4 @@ def check_existing_network(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
             (*at, "existing", "servicesRange"),
             f"{shown(network.existing.services_range)} is the pods' range too; name the range that is for services",
         )
-    region = region_of(cluster.location)
-    place = network.existing.subnetwork.split("/")
-    if len(place) > 1 and "regions" in place and place[3] != region:
-        yield Mistake(
-            (*at, "existing", "subnetwork"),
-            f"{shown(place[3])} is not the cluster's region; allowed: a subnetwork of {region}",
-        )
+    yield from check_interface((*at, "existing"), cluster.location, project, network.existing)

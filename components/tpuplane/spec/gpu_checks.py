@@ -13,25 +13,26 @@ from tpuplane.spec.errors import Mistake, Path, choice, shown
 from tpuplane.spec.gpu_pools import GpuPoolSpec
 from tpuplane.spec.host_checks import check_hosts
 from tpuplane.spec.locations import gpu_zones, is_zone, locations, region_of
+from tpuplane.spec.network_paths import Home
 from tpuplane.spec.rules import broken
 
 
-def check_gpu_pool(at: Path, network: str | None, cluster: ClusterPlaceSpec, pool: GpuPoolSpec) -> Iterator[Mistake]:
-    """Every mistake of one pool; `network` is the VPC of its cluster, where it is known."""
+def check_gpu_pool(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: GpuPoolSpec) -> Iterator[Mistake]:
+    """Every mistake of one pool; `home` is where its cluster is."""
     scale = gpu_scale(pool)
     yield from check_scale(at, scale)
     yield from check_way(at, pool, scale)
     if pool.machine_type is None and pool.accelerator is None:
         yield broken("gpu-machine", (*at, "machineType"))
-        yield from check_hosts(at, network, cluster, pool)
+        yield from check_hosts(at, home, cluster, pool)
         return
     try:
         machine = pool.machine
     except GpuError as error:
         yield Mistake((*at, to_camel(error.field)), str(error))
-        yield from check_hosts(at, network, cluster, pool)
+        yield from check_hosts(at, home, cluster, pool)
         return  # zones, disks and partitions hang on it
-    yield from check_hosts(at, network, cluster, pool, rdma=machine.gpudirect == "RDMA")
+    yield from check_hosts(at, home, cluster, pool, rdma=machine.gpudirect == "RDMA")
     yield from _check_zones(at, cluster, pool, machine)
     yield from _check_disks(at, pool, machine)
     yield from _check_partition(at, pool, machine)

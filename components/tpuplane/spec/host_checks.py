@@ -7,20 +7,21 @@ from collections.abc import Iterator
 from tpuplane.spec.clusters import ClusterPlaceSpec
 from tpuplane.spec.errors import Mistake, Path, shown
 from tpuplane.spec.hosts import HostsSpec
+from tpuplane.spec.network_paths import Home, check_interface, place_of
 from tpuplane.spec.rules import broken
 
 
 def check_hosts(
-    at: Path, network: str | None, cluster: ClusterPlaceSpec, pool: HostsSpec, *, rdma: bool = False
+    at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec, *, rdma: bool = False
 ) -> Iterator[Mistake]:
     """Every mistake about images, upgrades and networks of a pool's hosts.
 
-    `network`: name of the VPC that the cluster is in, where it is known.
+    `home`: where the cluster is, as far as it is known.
     `rdma`: its GPUs talk to other hosts by RDMA, whose interfaces share a VPC.
     """
     yield from _check_images(at, pool)
     yield from _check_upgrades(at, cluster, pool)
-    yield from _check_extra_networks(at, network, pool, rdma=rdma)
+    yield from _check_extra_networks(at, home, cluster, pool, rdma=rdma)
 
 
 def _check_images(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
@@ -38,14 +39,20 @@ def _check_upgrades(at: Path, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Ite
         )
 
 
-def _check_extra_networks(at: Path, network: str | None, pool: HostsSpec, *, rdma: bool) -> Iterator[Mistake]:
-    """Every interface of a host lies in another VPC; those of RDMA in another subnetwork."""
-    extras = pool.extra_networks
-    for index, extra in enumerate(extras):
+def _check_extra_networks(
+    at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec, *, rdma: bool
+) -> Iterator[Mistake]:
+    """Every interface of a host is in another VPC; those of RDMA in another subnetwork."""
+    networks = [place_of(it.network, home.project) for it in pool.extra_networks]
+    # Without its region, which a path has and a name leaves to the cluster's.
+    subnetworks = [place_of(it.subnetwork, home.project)[:2] for it in pool.extra_networks]
+    for index, extra in enumerate(pool.extra_networks):
         path = (*at, "extraNetworks", index)
-        if extra.network == network:
+        if networks[index] == home.network:
             yield broken("extra-network-own", (*path, "network"), value=shown(extra.network))
-        elif rdma and extra.subnetwork in [it.subnetwork for it in extras[:index]]:
+        elif rdma and subnetworks[index] in subnetworks[:index]:
             yield broken("extra-networks-rdma", (*path, "subnetwork"), value=shown(extra.subnetwork))
-        elif not rdma and extra.network in [it.network for it in extras[:index]]:
+        elif not rdma and networks[index] in networks[:index]:
             yield broken("extra-networks", (*path, "network"), value=shown(extra.network))
+        else:
+            yield from check_interface(path, cluster.location, home.project, extra)

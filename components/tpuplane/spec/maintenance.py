@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from tpuplane.maintenance import MOST_EXCLUSIONS
 from tpuplane.spec.errors import shown
 from tpuplane.spec.fields import Name, Spec, refuse
 
@@ -90,5 +91,7 @@ class MaintenanceSpec(Spec):
     window: MaintenanceWindowSpec
     """The hours in which GKE may."""
 
-    exclusions: Annotated[dict[Name, MaintenanceExclusionSpec], Field(max_length=20)] = Field(default_factory=dict)
-    """Times in which GKE may not, by name; 20 at most. Changed in place."""
+    exclusions: Annotated[dict[Name, MaintenanceExclusionSpec], Field(max_length=MOST_EXCLUSIONS)] = Field(
+        default_factory=dict
+    )
+    """Times in which GKE may not, by name; 20 at most, 3 of them with scope NO_UPGRADES. Changed in place."""

@@ -28,9 +28,15 @@ class PoolSize:
     counted: Literal["chips", "gpus"]
     per_node: int  # chips or GPUs
     zones: tuple[str, ...]  # empty where the user has to choose
+    nodes_per_piece: int  # hosts of a slice
     min_nodes: int
     max_nodes: int
     spans_pools: bool  # multi-host slices: a GKE node pool for each
+
+    @property
+    def piece(self) -> int:
+        """Chips of one slice, or GPUs of one node; 0 where the pool never has any."""
+        return self.nodes_per_piece * self.per_node if self.max_nodes else 0
 
     @property
     def always(self) -> int:
@@ -68,6 +74,7 @@ def _slice_size(location: str, pool: PoolSpec) -> PoolSize:
         counted="chips",
         per_node=shape.machine.chips,
         zones=(zone,) if zone is not None else (),
+        nodes_per_piece=shape.hosts,
         min_nodes=pool.min_slices * shape.hosts,
         max_nodes=pool.max_slices * shape.hosts,
         spans_pools=shape.multi_host,
@@ -83,6 +90,7 @@ def _gpu_size(location: str, pool: GpuPoolSpec) -> PoolSize:
         counted="gpus",
         per_node=machine.gpus,
         zones=gpu_zones(location, pool),
+        nodes_per_piece=1,
         min_nodes=pool.min_nodes,
         max_nodes=pool.max_nodes,
         spans_pools=False,

@@ -14,8 +14,8 @@ from tpuplane.tpu import SliceError, catalogue
 
 # What a pool is counted in, how it is fixed and how autoscaled, in the words of its kind.
 _WORDS: dict[str, dict[str, Any]] = {
-    "chips": {"unit": "chips", "fixed": "slices", "least": "minSlices"},
-    "gpus": {"unit": "GPUs", "fixed": "nodes", "least": "minNodes"},
+    "chips": {"unit": "chips", "piece": "slice", "fixed": "slices", "least": "minSlices"},
+    "gpus": {"unit": "GPUs", "piece": "node", "fixed": "nodes", "least": "minNodes"},
 }
 
 
@@ -39,6 +39,11 @@ def check_reservations(
         yield from _check_fit(path, use, reservation, pool, size)
         if not reservation.active and size.always:
             yield broken("reservation-active", path, value=shown(use.name), **_WORDS[size.counted])
+        available: int | None = getattr(reservation, size.counted)
+        if available is not None and size.piece > available:
+            where, words = ("reservations", use.name, size.counted), _WORDS[size.counted]
+            yield broken("reservation-slice", where, value=available, pool=dotted(at), needed=size.piece, **words)
+            continue
         drawn.setdefault((use.name, size.counted), {})[dotted(at) or "this"] = size.always
     for (name, counted), users in drawn.items():
         held: int | None = getattr(reservations[name], counted)
@@ -71,10 +76,12 @@ def _check_tpus(at: Path, reservation: ReservationSpec, name: str) -> Iterator[M
         catalogue().check_zone(reservation.zone, generation.name)
     except SliceError as error:
         yield Mistake((*at, "zone"), str(error))
-    machines = [machine.name for machine in generation.machines]
+    machines = {machine.name: machine.chips for machine in generation.machines}
     if reservation.machine_type is not None and reservation.machine_type not in machines:
         message = choice(reservation.machine_type, f"a machine type of {generation.name}", machines)
         yield Mistake((*at, "machineType"), message)
+        return
+    yield from _check_whole((*at, "chips"), reservation.chips or 0, reservation.machine_type, machines)
 
 
 def _check_gpus(at: Path, reservation: ReservationSpec, name: str) -> Iterator[Mistake]:
@@ -84,13 +91,26 @@ def _check_gpus(at: Path, reservation: ReservationSpec, name: str) -> Iterator[M
         yield Mistake((*at, "accelerator"), str(error))
         return
     machines = [it for it in gpu_catalogue().machines if it.accelerator == accelerator]
-    names = [it.name for it in machines]
-    if reservation.machine_type is not None and reservation.machine_type not in names:
-        message = choice(reservation.machine_type, f"a machine type with {accelerator.name}", names)
+    sizes = {it.name: it.gpus for it in machines}
+    if reservation.machine_type is not None and reservation.machine_type not in sizes:
+        message = choice(reservation.machine_type, f"a machine type with {accelerator.name}", sizes)
         yield Mistake((*at, "machineType"), message)
+    else:
+        yield from _check_whole((*at, "gpus"), reservation.gpus or 0, reservation.machine_type, sizes)
     zones = dict.fromkeys(zone for machine in machines for zone in machine.zones)
     if reservation.zone not in zones:
         yield Mistake((*at, "zone"), choice(reservation.zone, f"known to offer {accelerator.name}", zones))
+
+
+def _check_whole(at: Path, held: int, machine: str | None, sizes: dict[str, int]) -> Iterator[Mistake]:
+    """Hosts are reserved whole; `sizes`: chips or GPUs of the machines that it may be made of."""
+    # Every size is a multiple of the smallest.
+    whole = sizes[machine] if machine else min(sizes.values())
+    if held % whole:
+        below = held - held % whole
+        near = ", ".join(str(it) for it in (below, below + whole) if it)
+        unit = _WORDS[str(at[-1])]["unit"]
+        yield broken("reservation-hosts", at, value=held, unit=unit, whole=whole, near=near)
 
 
 def _check_fit(

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from tpuplane.maintenance import COUNTED, LONGEST_PAUSE, MOST_EXCLUSIONS, MOST_PAUSES, NEEDED, ROLLING
+
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.schema import Json, snake
 
-# https://docs.cloud.google.com/kubernetes-engine/docs/concepts/maintenance-windows-and-exclusions, as of August 2026;
-# until 2026 it was 48 hours in 32 days, and 30 days without upgrades.
-_NEEDED = timedelta(hours=48)
-_COUNTED = timedelta(hours=4)  # GKE counts no window below this
-_WEEKS = 13  # whole weeks in any 92 days
-_LONGEST_PAUSE = timedelta(days=90)
-_MOST_EXCLUSIONS = 20
-_MOST_PAUSES = 3
+_WEEKS = ROLLING // timedelta(weeks=1)
 
 
 def check_maintenance(policy: Json) -> None:
@@ -24,14 +19,14 @@ def check_maintenance(policy: Json) -> None:
     """
     window: Json = policy.get("window", {})
     recurring: Json = window.get("recurringWindow", {})
-    if recurring and _weekly(recurring) * _WEEKS < _NEEDED:
+    if recurring and _weekly(recurring) * _WEEKS < NEEDED:
         # GKE's own words, as users report them.
         raise invalid("maintenance policy would go longer than 92d without 48h maintenance availability")
     exclusions: Json = window.get("maintenanceExclusions", {})
     pauses = [name for name, exclusion in exclusions.items() if _scope(exclusion) == "NO_UPGRADES"]
-    if len(exclusions) > _MOST_EXCLUSIONS or len(pauses) > _MOST_PAUSES:
+    if len(exclusions) > MOST_EXCLUSIONS or len(pauses) > MOST_PAUSES:
         raise invalid(
-            f"A cluster has at most {_MOST_EXCLUSIONS} maintenance exclusions, {_MOST_PAUSES} of them with scope"
+            f"A cluster has at most {MOST_EXCLUSIONS} maintenance exclusions, {MOST_PAUSES} of them with scope"
             f" NO_UPGRADES; this policy has {len(exclusions)} and {len(pauses)}."
         )
     for name, exclusion in exclusions.items():
@@ -65,8 +60,8 @@ def _weekly(recurring: Json) -> timedelta:
     elif plain and rule.get("FREQ") == "WEEKLY":
         days = len(set(rule.get("BYDAY", "MO").split(",")))
     else:
-        return _NEEDED
-    return length * days if length >= _COUNTED else timedelta(0)
+        return NEEDED
+    return length * days if length >= COUNTED else timedelta(0)
 
 
 def _check_exclusion(name: str, exclusion: Json) -> None:
@@ -83,9 +78,9 @@ def _check_exclusion(name: str, exclusion: Json) -> None:
     length = _moment(exclusion["endTime"]) - _moment(exclusion["startTime"])
     if length <= timedelta(0):
         raise invalid(f'Maintenance exclusion "{name}": end_time must be after start_time.')
-    if scope == "NO_UPGRADES" and length > _LONGEST_PAUSE:
+    if scope == "NO_UPGRADES" and length > LONGEST_PAUSE:
         raise invalid(
-            f'Maintenance exclusion "{name}" with scope NO_UPGRADES must not be longer than {_LONGEST_PAUSE.days} days.'
+            f'Maintenance exclusion "{name}" with scope NO_UPGRADES must not be longer than {LONGEST_PAUSE.days} days.'
         )
 
 

@@ -1,0 +1,31 @@
+"""Labels of Google Cloud: no more of one resource than it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tpuplane.labels import PLATFORM_LABEL, POOL_LABEL
+from tpuplane.spec.errors import Mistake, Path
+from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.rules import broken
+
+_MOST = 64
+_OWN = frozenset({PLATFORM_LABEL, POOL_LABEL})
+
+
+def check_labels(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Refuse more labels than a resource can have, where they become too many."""
+    shared = _OWN | set(spec.labels)
+    if len(shared) > _MOST:
+        yield broken("labels", ("labels",), value=len(shared))
+        return
+    for key, cluster in spec.clusters.items():
+        labels, at = shared | set(cluster.labels), ("clusters", key)
+        if len(labels) > _MOST:
+            yield broken("labels", (*at, "labels"), value=len(labels))
+            continue
+        kinds = (("pools", cluster.pools), ("gpuPools", cluster.gpu_pools))
+        for kind, name, own in ((kind, name, pool.labels) for kind, pools in kinds for name, pool in pools.items()):
+            path: Path = (*at, kind, name, "labels")
+            if len(labels | set(own)) > _MOST:
+                yield broken("labels", path, value=len(labels | set(own)))
