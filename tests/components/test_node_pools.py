@@ -9,7 +9,8 @@ import pulumi
 import pytest
 from deployment import Deployment, Inputs, deploy, deploy_platform
 from tpuplane.gke import ClusterRef, TpuNodePool, TpuNodePoolArgs
-from tpuplane.plan import AutoscalingPlan, ExtraNetworkPlan, FlexStartPlan, NodePoolPlan, SecondaryBootDiskPlan
+from tpuplane.plan import AutoscalingPlan, NodePoolPlan
+from tpuplane.spec import ExtraNetworkSpec, FlexStartSpec, SecondaryBootDiskSpec
 from tpuplane.tpu import Slice
 
 pytestmark = pytest.mark.components
@@ -179,7 +180,7 @@ def test_a_flex_start_pool_asks_for_hosts_that_come_and_go(
         capacity="flex-start",
         node_count=None,
         autoscaling=AutoscalingPlan(0, 4),
-        flex_start=FlexStartPlan(max_run_duration="3600s", queued=queued),
+        flex_start=FlexStartSpec(max_run_duration="1h", queued=queued),
         auto_repair=False,
     )
     made = deploy(lambda: TpuNodePool("mine", planned(elsewhere, plan))).one(":NodePool").inputs
@@ -197,10 +198,10 @@ def test_images_and_networks_of_hosts(slice_plan: NodePoolPlan, elsewhere: Clust
         slice_plan,
         image_streaming=True,
         secondary_boot_disks=(
-            SecondaryBootDiskPlan(image, image_cache=True),
-            SecondaryBootDiskPlan(image, image_cache=False),
+            SecondaryBootDiskSpec(disk_image=image),
+            SecondaryBootDiskSpec(disk_image=image, mode="DATA"),
         ),
-        extra_networks=(ExtraNetworkPlan("dcn", "dcn-sub"),),
+        extra_networks=(ExtraNetworkSpec(network="dcn", subnetwork="dcn-sub"),),
     )
     made = deploy(lambda: TpuNodePool("mine", planned(elsewhere, plan))).one(":NodePool").inputs
     assert made["nodeConfig"]["gcfsConfig"] == {"enabled": True}

@@ -58,8 +58,8 @@ class Queues(KueueComponent):
         flavors = [
             self._object("ResourceFlavor", it.name, flavor_spec(it), [*ready, *topologies]) for it in plan.flavors
         ]
-        for priority in plan.priorities:
-            self._priority(priority.name, priority.value, priority.description, ready)
+        for priority_class, priority in plan.priorities.items():
+            self._priority(priority_class, priority.value, priority.description, ready)
         checks = [*args.get("checks", ()), *(self._check(it, ready) for it in plan.checks)]
         kept = keep_flavors_in_use(f"{name}-flavors-in-use", self._after(ready))
         cohort = self._object("Cohort", plan.cohort, cohort_spec(plan), flavors or ready)

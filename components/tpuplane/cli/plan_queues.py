@@ -92,7 +92,7 @@ def queues_as_json(cluster: ClusterPlan) -> dict[str, Any] | None:
         "strategy": queues.strategy,
         "fairSharing": queues.fair_sharing,
         "flavors": [_flavor(flavor) for flavor in queues.flavors],
-        "priorities": {it.name: it.value for it in queues.priorities},
+        "priorities": {name: it.value for name, it in queues.priorities.items()},
         "teams": [_team(queues, team) for team in queues.teams],
         "shared": _quotas(queues.shared),
     }

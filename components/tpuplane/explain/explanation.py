@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from operator import attrgetter
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic.alias_generators import to_camel, to_snake
 
 from tpuplane.explain.fields import Field, find, root
@@ -143,6 +144,8 @@ def _shown(value: object) -> str:
             text = ", ".join(f"{key}={_shown(item)}" for key, item in value.items()) or "none"
         case tuple():
             text = ", ".join(_shown(item) for item in value) or "none"
+        case BaseModel():
+            text = " ".join(f"{to_camel(name)}={_shown(item)}" for name, item in value)
         case _ if is_dataclass(value) and not isinstance(value, Slice | GpuMachine):
             text = " ".join(f"{to_camel(part.name)}={_shown(getattr(value, part.name))}" for part in fields(value))
         case _:

@@ -77,8 +77,8 @@ class Cluster(pulumi.ComponentResource):
         self._service_account = made.email if made is not None else args.get("service_account", plan.node_account)
         self.node_service_account = pulumi.Output.from_input(self._service_account)
         keys = self._keys(name, args)
-        self._secrets_key = args.get("secrets_key") or key_id(plan.security.secrets_key, keys)
-        self._boot_disk_key = args.get("boot_disk_key") or key_id(plan.security.boot_disk_key, keys)
+        self._secrets_key = args.get("secrets_key") or key_id(plan.keys.secrets, keys)
+        self._boot_disk_key = args.get("boot_disk_key") or key_id(plan.keys.boot_disk, keys)
         self._waits = [*self.identity, *([] if keys is None else [keys])]
         self._guard = DeletionGuard(name, protected=plan.deletion_protection)
         self.resource = self._cluster(name, args, opts)
@@ -115,7 +115,7 @@ class Cluster(pulumi.ComponentResource):
         )
 
     def _keys(self, name: str, args: ClusterArgs) -> ClusterKeys | None:
-        names = args["plan"].security.made_keys
+        names = args["plan"].keys.made
         if not names:
             return None
         return ClusterKeys(
@@ -195,8 +195,8 @@ class Cluster(pulumi.ComponentResource):
             subnetwork=args["subnetwork"],
             networking_mode="VPC_NATIVE",
             ip_allocation_policy={
-                "cluster_secondary_range_name": ranges.pods_range_name,
-                "services_secondary_range_name": ranges.services_range_name,
+                "cluster_secondary_range_name": ranges.pods_range,
+                "services_secondary_range_name": ranges.services_range,
             },
             datapath_provider="ADVANCED_DATAPATH",
             enable_intranode_visibility=True,
@@ -212,7 +212,7 @@ class Cluster(pulumi.ComponentResource):
             },
             enable_shielded_nodes=True,
             addons_config=addons(plan),
-            **endpoint_options(plan.control_plane),
+            **endpoint_options(plan.control_plane, global_access=plan.global_access),
             **security_options(plan.security, self._secrets_key),
             **observation_options(plan.monitoring, cost_allocation=plan.cost_allocation),
             opts=waiting_like(

@@ -5,7 +5,9 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_gcp as gcp
 
-from tpuplane.plan import ClusterPlan, ControlPlanePlan, MaintenancePlan, MonitoringPlan, SecurityPlan
+from tpuplane.plan import ClusterPlan, MaintenancePlan
+from tpuplane.spec import ControlPlaneSpec
+from tpuplane.spec.cluster_options import MonitoringSpec, SecuritySpec
 
 
 class EndpointOptions(TypedDict):
@@ -35,7 +37,7 @@ class ObservationOptions(TypedDict):
     cost_management_config: gcp.container.ClusterCostManagementConfigArgsDict
 
 
-def endpoint_options(plan: ControlPlanePlan) -> EndpointOptions:
+def endpoint_options(plan: ControlPlaneSpec, *, global_access: bool) -> EndpointOptions:
     """Who reaches the control plane, and how."""
     options: EndpointOptions = {
         "control_plane_endpoints_config": {
@@ -50,7 +52,7 @@ def endpoint_options(plan: ControlPlanePlan) -> EndpointOptions:
         "enable_private_nodes": True,
         "enable_private_endpoint": not plan.public_endpoint,
         "master_ipv4_cidr_block": plan.master_cidr,
-        "master_global_access_config": {"enabled": plan.global_access},
+        "master_global_access_config": {"enabled": global_access},
     }
     # Present even when empty: without the block the endpoint is open to everyone.
     options["master_authorized_networks_config"] = {
@@ -62,7 +64,7 @@ def endpoint_options(plan: ControlPlanePlan) -> EndpointOptions:
     return options
 
 
-def security_options(plan: SecurityPlan, secrets_key: pulumi.Input[str] | None) -> SecurityOptions:
+def security_options(plan: SecuritySpec, secrets_key: pulumi.Input[str] | None) -> SecurityOptions:
     """How the cluster is guarded."""
     options: SecurityOptions = {
         "database_encryption": {"state": "DECRYPTED"}
@@ -78,12 +80,12 @@ def security_options(plan: SecurityPlan, secrets_key: pulumi.Input[str] | None) 
     return options
 
 
-def observation_options(plan: MonitoringPlan, *, cost_allocation: bool) -> ObservationOptions:
+def observation_options(plan: MonitoringSpec, *, cost_allocation: bool) -> ObservationOptions:
     """What is measured and logged, and how the bill is divided."""
     return {
         "logging_config": {"enable_components": list(plan.logs)},
         "monitoring_config": {
-            "enable_components": list(plan.components),
+            "enable_components": list(plan.components or ()),
             "managed_prometheus": {"enabled": plan.managed_prometheus},
         },
         "cost_management_config": {"enabled": cost_allocation},

@@ -56,8 +56,8 @@ class Network(pulumi.ComponentResource):
             network=self.network.id,
             ip_cidr_range=plan.nodes_cidr,
             secondary_ip_ranges=[
-                {"range_name": plan.pods_range_name, "ip_cidr_range": plan.pods_cidr},
-                {"range_name": plan.services_range_name, "ip_cidr_range": plan.services_cidr},
+                {"range_name": plan.pods_range, "ip_cidr_range": plan.pods_cidr},
+                {"range_name": plan.services_range, "ip_cidr_range": plan.services_cidr},
             ],
             # Private nodes reach Google's APIs and Artifact Registry without passing the NAT.
             private_ip_google_access=True,

@@ -48,7 +48,7 @@ def _capacity(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
         }
     if plan.flex_start is not None:
         config["flex_start"] = True
-        config["max_run_duration"] = plan.flex_start.max_run_duration
+        config["max_run_duration"] = f"{plan.flex_start.max_run_seconds}s"
         config["reservation_affinity"] = {"consume_reservation_type": "NO_RESERVATION"}
     if plan.host_maintenance is not None:
         config["host_maintenance_policy"] = {"maintenance_interval": plan.host_maintenance}
@@ -91,7 +91,7 @@ def _images(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
     if plan.secondary_boot_disks:
         config["secondary_boot_disks"] = [
             {"disk_image": disk.disk_image, "mode": "CONTAINER_IMAGE_CACHE"}
-            if disk.image_cache
+            if disk.mode == "CONTAINER_IMAGE_CACHE"
             else {"disk_image": disk.disk_image}
             for disk in plan.secondary_boot_disks
         ]

@@ -8,26 +8,6 @@ from tpuplane.spec.maintenance import ExclusionScope
 
 
 @dataclass(frozen=True, slots=True)
-class AuthorizedNetworkPlan:
-    """A CIDR block that may reach the control plane, and the name it is shown under."""
-
-    cidr: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class ControlPlanePlan:
-    """Who reaches the control plane. `public_endpoint=False` means the private endpoint only."""
-
-    dns_endpoint: bool  # answers users by its DNS name
-    ip_endpoint: bool  # answers at an address at all
-    public_endpoint: bool
-    master_cidr: str | None
-    authorized_networks: tuple[AuthorizedNetworkPlan, ...]
-    global_access: bool = False  # the private endpoint answers other regions of the VPC, too
-
-
-@dataclass(frozen=True, slots=True)
 class KeyPlan:
     """A Cloud KMS key. Exactly one of `brought` and `name` is set: one that exists already, or one that is made."""
 
@@ -36,41 +16,17 @@ class KeyPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class SecurityPlan:
-    """How a cluster is guarded. None for a key means Google's own."""
+class KeysPlan:
+    """The Cloud KMS keys of a cluster. None: Google's own."""
 
-    secrets_key: KeyPlan | None
-    boot_disk_key: KeyPlan | None
-    posture: str
-    binary_authorization: str
-    anonymous_authentication: str
-    security_group: str | None
-    secret_manager: bool
+    secrets: KeyPlan | None
+    boot_disk: KeyPlan | None
 
     @property
-    def made_keys(self) -> tuple[str, ...]:
+    def made(self) -> tuple[str, ...]:
         """Names of the keys that are made."""
-        keys = (self.secrets_key, self.boot_disk_key)
+        keys = (self.secrets, self.boot_disk)
         return tuple(key.name for key in keys if key is not None and key.name is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class StoragePlan:
-    """Which drivers for volumes a cluster has."""
-
-    persistent_disk: bool
-    gcs_fuse: bool
-    filestore: bool
-    lustre: bool
-
-
-@dataclass(frozen=True, slots=True)
-class MonitoringPlan:
-    """What is measured and logged."""
-
-    components: tuple[str, ...]
-    managed_prometheus: bool
-    logs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

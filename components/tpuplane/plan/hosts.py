@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TypedDict
 
 from tpuplane.labels import CAPACITY_LABEL, POOL_LABEL
-from tpuplane.plan.model import ExtraNetworkPlan, FlexStartPlan, SecondaryBootDiskPlan
-from tpuplane.spec import FlexStartSpec, PlatformSpec
-from tpuplane.spec.capacity import Capacity, MaintenanceInterval, seconds
+from tpuplane.spec import ExtraNetworkSpec, FlexStartSpec, PlatformSpec, SecondaryBootDiskSpec
+from tpuplane.spec.capacity import Capacity, MaintenanceInterval
 from tpuplane.spec.hosts import HostsSpec
 
 
@@ -17,14 +16,14 @@ class HostFields(TypedDict):
     disk_size_gb: int
     capacity: Capacity
     reservation: str | None
-    flex_start: FlexStartPlan | None
+    flex_start: FlexStartSpec | None
     host_maintenance: MaintenanceInterval | None
     auto_repair: bool
     auto_upgrade: bool
     max_pods_per_node: int
     image_streaming: bool
-    secondary_boot_disks: tuple[SecondaryBootDiskPlan, ...]
-    extra_networks: tuple[ExtraNetworkPlan, ...]
+    secondary_boot_disks: tuple[SecondaryBootDiskSpec, ...]
+    extra_networks: tuple[ExtraNetworkSpec, ...]
     node_labels: dict[str, str]
     resource_labels: dict[str, str]
 
@@ -35,17 +34,14 @@ def host_fields(key: str, pool: HostsSpec, labels: dict[str, str], spec: Platfor
         "disk_size_gb": pool.disk_size_gb,
         "capacity": pool.capacity,
         "reservation": _reservation(pool, spec),
-        "flex_start": _flex_start(pool),
+        "flex_start": (pool.flex_start or FlexStartSpec()) if pool.capacity == "flex-start" else None,
         "host_maintenance": _host_maintenance(pool, spec),
         "auto_repair": pool.auto_repair and pool.capacity != "flex-start",
         "auto_upgrade": pool.auto_upgrade,
         "max_pods_per_node": pool.max_pods_per_node,
         "image_streaming": pool.image_streaming,
-        "secondary_boot_disks": tuple(
-            SecondaryBootDiskPlan(disk.disk_image, image_cache=disk.mode == "CONTAINER_IMAGE_CACHE")
-            for disk in pool.secondary_boot_disks
-        ),
-        "extra_networks": tuple(ExtraNetworkPlan(extra.network, extra.subnetwork) for extra in pool.extra_networks),
+        "secondary_boot_disks": pool.secondary_boot_disks,
+        "extra_networks": pool.extra_networks,
         "node_labels": {**pool.node_labels, POOL_LABEL: key, CAPACITY_LABEL: pool.capacity},
         "resource_labels": {**labels, **pool.labels, POOL_LABEL: key},
     }
@@ -65,13 +61,6 @@ def _reservation(pool: HostsSpec, spec: PlatformSpec) -> str | None:
     if use.sub_block is not None:
         path += f"/reservationSubBlocks/{use.sub_block}"
     return path
-
-
-def _flex_start(pool: HostsSpec) -> FlexStartPlan | None:
-    if pool.capacity != "flex-start":
-        return None
-    flex = pool.flex_start or FlexStartSpec()
-    return FlexStartPlan(max_run_duration=f"{seconds(flex.max_run_duration)}s", queued=flex.queued)
 
 
 def _host_maintenance(pool: HostsSpec, spec: PlatformSpec) -> MaintenanceInterval | None:

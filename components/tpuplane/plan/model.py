@@ -12,12 +12,15 @@ from tpuplane.gpu import GpuMachine
 from tpuplane.plan.addon_model import AddonPlan
 from tpuplane.plan.auto_provisioning import AutoProvisioningPlan
 from tpuplane.plan.class_model import ComputeClassPlan
-from tpuplane.plan.cluster_model import ControlPlanePlan, MaintenancePlan, MonitoringPlan, SecurityPlan, StoragePlan
+from tpuplane.plan.cluster_model import KeysPlan, MaintenancePlan
 from tpuplane.plan.multi_kueue_model import ManagerPlan, WorkerPlan
-from tpuplane.plan.network_model import ExistingNetworkPlan, NetworkPlan, SubnetPlan
+from tpuplane.plan.network_model import NetworkPlan, SubnetPlan
 from tpuplane.plan.observability_model import ObservabilityPlan
 from tpuplane.plan.queue_model import QueuesPlan
+from tpuplane.spec import ControlPlaneSpec, ExistingClusterSpec, ExtraNetworkSpec, FlexStartSpec, SecondaryBootDiskSpec
 from tpuplane.spec.capacity import Capacity, MaintenanceInterval
+from tpuplane.spec.cluster_options import MonitoringSpec, SecuritySpec, StorageSpec
+from tpuplane.spec.clusters import ExistingNetworkSpec
 from tpuplane.spec.gpu_pools import GpuDriver, GpuSharingStrategy
 from tpuplane.tpu import Slice
 
@@ -36,13 +39,6 @@ class ServiceAccountPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class ExistingClusterPlan:
-    """A cluster that is there already: it is looked up, never made, changed or deleted."""
-
-    dns_endpoint: bool  # reach it by its DNS endpoint
-
-
-@dataclass(frozen=True, slots=True)
 class AutoscalingPlan:
     """Per-zone node limits. For a multi-host slice min is 0 or the slice's hosts and max is the slice's hosts."""
 
@@ -57,35 +53,6 @@ class UpgradePlan:
 
     max_surge: int
     max_unavailable: int
-
-
-@dataclass(frozen=True, slots=True)
-class FlexStartPlan:
-    """How flex-start hosts come and go."""
-
-    max_run_duration: str  # as Google's API has it: "604800s"
-    queued: bool  # hosts come by ProvisioningRequest only
-
-    @property
-    def max_run_seconds(self) -> int:
-        """How long a host runs at most."""
-        return int(self.max_run_duration.removesuffix("s"))
-
-
-@dataclass(frozen=True, slots=True)
-class SecondaryBootDiskPlan:
-    """A disk that every host starts with. `image_cache` means container images, else data."""
-
-    disk_image: str
-    image_cache: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ExtraNetworkPlan:
-    """A further network interface of every host: name or path of the VPC and the subnetwork."""
-
-    network: str
-    subnetwork: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +90,7 @@ class NodePoolPlan:
     disk_size_gb: int
     capacity: Capacity
     reservation: str | None = None  # name or path in Google's form; exactly with capacity "reservation"
-    flex_start: FlexStartPlan | None = None  # exactly with capacity "flex-start"
+    flex_start: FlexStartSpec | None = None  # exactly with capacity "flex-start"
     host_maintenance: MaintenanceInterval | None = None  # None: the machine's own
     slice: Slice | None = None
     gpu: GpuPlan | None = None
@@ -139,8 +106,8 @@ class NodePoolPlan:
     auto_upgrade: bool = True
     max_pods_per_node: int | None = None
     image_streaming: bool = False
-    secondary_boot_disks: tuple[SecondaryBootDiskPlan, ...] = ()
-    extra_networks: tuple[ExtraNetworkPlan, ...] = ()
+    secondary_boot_disks: tuple[SecondaryBootDiskSpec, ...] = ()
+    extra_networks: tuple[ExtraNetworkSpec, ...] = ()
     compute_class: str | None = None  # the class that alone may use the nodes; None: any pod that tolerates TPUs
     node_labels: dict[str, str] = field(default_factory=dict)  # ours only; GKE adds its own TPU labels
     resource_labels: dict[str, str] = field(default_factory=dict)
@@ -178,10 +145,11 @@ class ClusterPlan:
     subnet: SubnetPlan | None  # None in an existing cluster, and in an existing network
     node_addresses: int  # taken of the subnet's primary range at full scale, one for each node
     pod_addresses: int  # taken of its pods' range at full scale, a block for each node
-    control_plane: ControlPlanePlan
-    security: SecurityPlan
-    storage: StoragePlan
-    monitoring: MonitoringPlan
+    control_plane: ControlPlaneSpec
+    security: SecuritySpec
+    keys: KeysPlan
+    storage: StorageSpec
+    monitoring: MonitoringSpec  # with its components, also where the user names none
     cost_allocation: bool
     service_account: ServiceAccountPlan | None  # exactly without node_service_account
     node_service_account: str | None  # address of an account that exists already
@@ -195,9 +163,10 @@ class ClusterPlan:
     maintenance: MaintenancePlan | None = None  # None: whenever GKE sees fit
     compute_classes: tuple[ComputeClassPlan, ...] = ()
     queues: QueuesPlan | None = None  # None: no team has anything here
-    existing: ExistingClusterPlan | None = None  # None: the cluster is made
-    network: ExistingNetworkPlan | None = None  # None: its subnetwork is made
+    existing: ExistingClusterSpec | None = None  # None: the cluster is made
+    network: ExistingNetworkSpec | None = None  # None: its subnetwork is made
     auto_provisioning: AutoProvisioningPlan | None = None  # None: GKE makes no pools of its own
+    global_access: bool = False  # the private endpoint answers other regions of the VPC, too
     manager: ManagerPlan | None = None  # MultiKueue: hands jobs on to other clusters
     worker: WorkerPlan | None = None  # MultiKueue: runs what a manager hands on
 

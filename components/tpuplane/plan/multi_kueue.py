@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from tpuplane.plan.cluster_model import AuthorizedNetworkPlan, ControlPlanePlan
 from tpuplane.plan.flavors import rank
 from tpuplane.plan.launchers import launcher_plan
 from tpuplane.plan.multi_kueue_model import KindPlan, ManagerPlan, WorkerPlan
@@ -20,7 +19,7 @@ from tpuplane.plan.queue_model import (
     ResourceQuotaPlan,
 )
 from tpuplane.plan.queues import local_queues
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import AuthorizedNetworkSpec, ControlPlaneSpec, PlatformSpec
 from tpuplane.spec.addon_catalogue import addon_catalogue
 from tpuplane.spec.locations import region_of
 from tpuplane.spec.multi_kueue import workers_of
@@ -62,17 +61,23 @@ def worker_plan(spec: PlatformSpec, key: str) -> WorkerPlan | None:
     )
 
 
-def opened(spec: PlatformSpec, key: str, plane: ControlPlanePlan) -> ControlPlanePlan:
+def control_plane(spec: PlatformSpec, key: str) -> ControlPlaneSpec:
     """The control plane of the cluster `key`, which the pods of its manager reach at its private address."""
-    shared = spec.queues.multi_kueue
+    plane, shared = spec.clusters[key].control_plane, spec.queues.multi_kueue
     if shared is None or key not in shared.workers:
         return plane
-    manager = spec.clusters[shared.manager]
+    pods = spec.clusters[shared.manager].network.pods_cidr
     name = f"Pods of {cluster_name(spec.name, shared.manager)}, which hands jobs on"
-    let_in = AuthorizedNetworkPlan(manager.network.pods_cidr, name[:_LONGEST_NAME])
-    # A private address answers its own region alone, unless it is told otherwise.
-    elsewhere = region_of(manager.location) != region_of(spec.clusters[key].location)
-    return replace(plane, authorized_networks=(*plane.authorized_networks, let_in), global_access=elsewhere)
+    let_in = AuthorizedNetworkSpec(cidr=pods, name=name[:_LONGEST_NAME])
+    return plane.model_copy(update={"authorized_networks": (*plane.authorized_networks, let_in)})
+
+
+def global_access(spec: PlatformSpec, key: str) -> bool:
+    """Whether the manager of the cluster `key` is in another region, which a private address answers only then."""
+    shared = spec.queues.multi_kueue
+    if shared is None or key not in shared.workers:
+        return False
+    return region_of(spec.clusters[shared.manager].location) != region_of(spec.clusters[key].location)
 
 
 def manager_queues(spec: PlatformSpec, queues: Mapping[str, QueuesPlan]) -> QueuesPlan | None:

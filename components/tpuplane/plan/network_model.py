@@ -14,18 +14,8 @@ class SubnetPlan:
     nodes_cidr: str
     pods_cidr: str
     services_cidr: str
-    pods_range_name: str = "pods"
-    services_range_name: str = "services"
-
-
-@dataclass(frozen=True, slots=True)
-class ExistingNetworkPlan:
-    """A subnetwork that is there already: names or paths, and its secondary ranges."""
-
-    network: str
-    subnetwork: str
-    pods_range_name: str
-    services_range_name: str
+    pods_range: str = "pods"  # name of the secondary range
+    services_range: str = "services"
 
 
 @dataclass(frozen=True, slots=True)

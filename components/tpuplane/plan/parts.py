@@ -102,7 +102,7 @@ def cluster_plan(
     return replace(
         made,
         name=name,
-        subnet=replace(made.subnet, pods_range_name=pods_range, services_range_name=services_range),
+        subnet=replace(made.subnet, pods_range=pods_range, services_range=services_range),
         service_account=account if makes_account else None,
         node_service_account=None,
         resource_labels=own_labels(made.resource_labels),

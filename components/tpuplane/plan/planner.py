@@ -8,11 +8,11 @@ from tpuplane.plan.auto_provisioning import auto_provisioning_plan
 from tpuplane.plan.classes import compute_classes, in_classes
 from tpuplane.plan.flavors import in_flavors
 from tpuplane.plan.maintenance import maintenance_plan
-from tpuplane.plan.model import ClusterPlan, ExistingClusterPlan, PlatformPlan, ServiceAccountPlan
-from tpuplane.plan.multi_kueue import manager_plan, manager_queues, opened, worker_plan
-from tpuplane.plan.network_model import ExistingNetworkPlan, NatPlan, NetworkPlan, SubnetPlan
+from tpuplane.plan.model import ClusterPlan, PlatformPlan, ServiceAccountPlan
+from tpuplane.plan.multi_kueue import control_plane, global_access, manager_plan, manager_queues, worker_plan
+from tpuplane.plan.network_model import NatPlan, NetworkPlan, SubnetPlan
 from tpuplane.plan.observability import observability_plan
-from tpuplane.plan.options import control_plane_plan, monitoring_plan, security_plan, storage_plan
+from tpuplane.plan.options import keys_plan, monitoring
 from tpuplane.plan.pools import gpu_pool, system_pool, tpu_pools
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.plan.queues import queues_plan
@@ -99,10 +99,12 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         subnet=None if cluster.existing or cluster.network.existing else _subnet(name, cluster),
         node_addresses=needs.nodes,
         pod_addresses=needs.pods,
-        control_plane=opened(spec, key, control_plane_plan(cluster)),
-        security=security_plan(cluster),
-        storage=storage_plan(cluster),
-        monitoring=monitoring_plan(cluster),
+        control_plane=control_plane(spec, key),
+        global_access=global_access(spec, key),
+        security=cluster.security,
+        keys=keys_plan(cluster),
+        storage=cluster.storage,
+        monitoring=monitoring(cluster),
         cost_allocation=cluster.cost_allocation,
         service_account=None
         if cluster.node_service_account
@@ -117,21 +119,14 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         namespaces=_namespaces(cluster, queues),
         maintenance=maintenance_plan(cluster.maintenance),
         queues=queues,
-        existing=ExistingClusterPlan(cluster.existing.dns_endpoint) if cluster.existing else None,
+        existing=cluster.existing,
         auto_provisioning=auto_provisioning_plan(cluster),
         addons=addon_plans(cluster, system, queues, manager),
         compute_classes=compute_classes(spec, key),
-        network=_existing_network(cluster),
+        network=None if cluster.existing else cluster.network.existing,
         manager=manager,
         worker=worker_plan(spec, key),
     )
-
-
-def _existing_network(cluster: ClusterSpec) -> ExistingNetworkPlan | None:
-    found = cluster.network.existing
-    if found is None or cluster.existing is not None:
-        return None
-    return ExistingNetworkPlan(found.network, found.subnetwork, found.pods_range, found.services_range)
 
 
 def _subnet(name: str, cluster: ClusterSpec) -> SubnetPlan:

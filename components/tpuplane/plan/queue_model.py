@@ -8,6 +8,7 @@ from typing import Literal
 from tpuplane.labels import GPU
 from tpuplane.quantities import canonical
 from tpuplane.spec.capacity import Capacity
+from tpuplane.spec.queues import PreemptionSpec, PrioritySpec
 from tpuplane.spec.teams import PodSecurity
 
 _IN_GIB = ("memory", "ephemeral-storage")  # Compute Engine's GB are 2^30 bytes
@@ -153,30 +154,12 @@ class TeamPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class PriorityClassPlan:
-    """A WorkloadPriorityClass."""
-
-    name: str
-    value: int
-    description: str
-
-
-@dataclass(frozen=True, slots=True)
-class PreemptionPlan:
-    """Whose work ends for whom, in Kueue's own words."""
-
-    within_cluster_queue: str
-    reclaim_within_cohort: str
-    borrow_within_cohort: str
-
-
-@dataclass(frozen=True, slots=True)
 class QueuesPlan:
     """Everything that Kueue gets in one cluster. Objects are deleted in the reverse of the order of these fields."""
 
     topologies: tuple[TopologyPlan, ...]
     flavors: tuple[FlavorPlan, ...]
-    priorities: tuple[PriorityClassPlan, ...]
+    priorities: dict[str, PrioritySpec]  # WorkloadPriorityClasses, by name
     checks: tuple[AdmissionCheckPlan, ...]
     cohort: str
     shared: tuple[FlavorQuotaPlan, ...]  # what no team owns, and all may borrow
@@ -184,5 +167,5 @@ class QueuesPlan:
     teams: tuple[TeamPlan, ...]
     covered: tuple[str, ...]  # resources, in the order of every FlavorQuotaPlan
     strategy: str
-    preemption: PreemptionPlan
+    preemption: PreemptionSpec
     fair_sharing: bool

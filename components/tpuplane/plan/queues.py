@@ -17,8 +17,6 @@ from tpuplane.plan.queue_model import (
     FlavorQuotaPlan,
     MemberPlan,
     NamespacePlan,
-    PreemptionPlan,
-    PriorityClassPlan,
     QueuesPlan,
     ResourceQuotaPlan,
     TeamPlan,
@@ -64,10 +62,7 @@ def queues_plan(
     return QueuesPlan(
         topologies=tuple(it for it in TOPOLOGIES if any(flavor.topology == it.name for flavor in found)),
         flavors=found,
-        priorities=tuple(
-            PriorityClassPlan(name, priority.value, priority.description)
-            for name, priority in queues.priorities.items()
-        ),
+        priorities=queues.priorities,
         checks=tuple(AdmissionCheckPlan(it.name, it.provisioning) for it in found if it.provisioning is not None),
         cohort=spec.name,
         shared=_shared(found, shares, covered),
@@ -84,11 +79,7 @@ def queues_plan(
         ),
         covered=covered,
         strategy=queues.strategy,
-        preemption=PreemptionPlan(
-            within_cluster_queue=queues.preemption.within_cluster_queue,
-            reclaim_within_cohort=queues.preemption.reclaim_within_cohort,
-            borrow_within_cohort=queues.preemption.borrow_within_cohort,
-        ),
+        preemption=queues.preemption,
         fair_sharing=queues.fair_sharing,
     )
 

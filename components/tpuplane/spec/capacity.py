@@ -87,3 +87,8 @@ class FlexStartSpec(Spec):
     queued: bool = False
     """Queued provisioning: hosts come only for a ProvisioningRequest (Kueue makes them), all or none. Default false;
     of TPUs v6e and tpu7x only. A change replaces the pool."""
+
+    @property
+    def max_run_seconds(self) -> int:
+        """How long a host runs at most, in seconds."""
+        return seconds(self.max_run_duration)

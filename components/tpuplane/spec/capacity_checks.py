@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tpuplane.spec.capacity import FlexStartSpec, seconds
+from tpuplane.spec.capacity import FlexStartSpec
 from tpuplane.spec.clusters import ClusterPlaceSpec
 from tpuplane.spec.errors import Mistake, Path, shown
 from tpuplane.spec.gpu_pools import GpuPoolSpec
@@ -87,7 +87,7 @@ def check_way(at: Path, pool: HostsSpec, scale: Scale) -> Iterator[Mistake]:
     if pool.capacity == "flex-start":
         yield from _check_flex_scale(at, pool, scale)
         flex = pool.flex_start or FlexStartSpec()
-        if seconds(flex.max_run_duration) not in _FLEX_SECONDS:
+        if flex.max_run_seconds not in _FLEX_SECONDS:
             yield broken("flex-duration", (*at, "flexStart", "maxRunDuration"), value=shown(flex.max_run_duration))
 
 

@@ -187,6 +187,8 @@ def test_no_value_of_the_plan_is_left_out() -> None:
             "queues",
             "manager",
             "worker",
+            "keys",
+            "global_access",
             "compute_classes",
         },
     }

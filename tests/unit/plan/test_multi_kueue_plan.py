@@ -133,7 +133,7 @@ def test_workers_let_in_the_managers_pods_and_nobody_else() -> None:
     pods = ("10.64.0.0/14", "Pods of lab-hub, which hands jobs on")
     assert allowed == {"hub": [], "east": [pods], "central": [("203.0.113.0/24", "office"), pods]}
     # A private address answers its own region alone.
-    assert {key: it.control_plane.global_access for key, it in made.items()} == {
+    assert {key: it.global_access for key, it in made.items()} == {
         "hub": False,
         "east": True,
         "central": False,

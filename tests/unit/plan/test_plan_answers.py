@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tpuplane.plan import AutoscalingPlan, ClusterPlan, FlexStartPlan, NodePoolPlan, UpgradePlan, plan
-from tpuplane.spec import PlatformSpec, SpecError
+from tpuplane.plan import AutoscalingPlan, ClusterPlan, NodePoolPlan, UpgradePlan, plan
+from tpuplane.spec import FlexStartSpec, PlatformSpec, SpecError
 
 pytestmark = pytest.mark.unit
 
@@ -144,7 +144,7 @@ def test_flex_start_pools_wait_at_zero_and_are_not_repaired() -> None:
     )
     assert [pool.name for pool in pools] == ["trainer-0", "trainer-1"]
     for pool in pools:
-        assert pool.flex_start == FlexStartPlan(max_run_duration="129600s", queued=True)
+        assert pool.flex_start == FlexStartSpec(max_run_duration="36h", queued=True)
         assert pool.autoscaling == AutoscalingPlan(0, 4, location_policy="ANY")
         assert (pool.capacity, pool.node_count, pool.auto_repair) == ("flex-start", None, False)
 
@@ -157,7 +157,7 @@ def test_flex_start_hosts_run_for_seven_days_unless_less_is_asked() -> None:
         capacity="flex-start",
         autoscaling={"maxSlices": 2},
     )
-    assert pool.flex_start == FlexStartPlan(max_run_duration="604800s", queued=False)
+    assert pool.flex_start == FlexStartSpec()
 
 
 def test_v4_gets_a_system_pool_of_machines_that_its_zone_has() -> None:
