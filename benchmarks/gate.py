@@ -13,10 +13,11 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from tpuplane_twin import executables, tools
+from tpuplane_twin import tools
 from tpuplane_twin.engine import environment
-from tpuplane_twin.environment import google_environment
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.shell import executables
+from tpuplane_twin.shell.environment import google_environment
 
 from benchmarks.measure import Benchmark
 

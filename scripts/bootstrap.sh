@@ -12,7 +12,7 @@ fail() {
     exit 1
 }
 
-# The tool cache, as tpuplane_twin.paths has it.
+# The tool cache, as tpuplane_twin.machine.paths has it.
 if [ -n "${TPUPLANE_CACHE:-}" ]; then
     cache=$TPUPLANE_CACHE
 elif [ "$(uname)" = Darwin ]; then

@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from tpuplane_twin import executables, tools
+from tpuplane_twin import tools
 from tpuplane_twin.engine import environment
-from tpuplane_twin.environment import google_environment
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.shell import executables
+from tpuplane_twin.shell.environment import google_environment
 
 PACK = Path(__file__).parents[2] / "policies"
 sys.path.insert(0, str(PACK))  # as Python does for the engine, which runs the folder

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from google_api import PROJECT, TOKEN, google_api
 from pulumi_stack import Stack
-from tpuplane_twin.environment import google_environment
+from tpuplane_twin.shell.environment import google_environment
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

@@ -13,7 +13,7 @@ from case_files import bases, merged
 from pulumi_stack import Stack
 from tpuplane_twin import tools
 from tpuplane_twin.engine import environment, install_engine
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.machine.paths import TwinPaths
 
 pytestmark = pytest.mark.twin
 

@@ -15,8 +15,8 @@ from real_ray import DESCRIPTION, NAMESPACE, PATIENCE
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.control_plane import ControlPlane
-from tpuplane_twin.ports import PortBook
-from tpuplane_twin.processes import ProcessManager
+from tpuplane_twin.machine.ports import PortBook
+from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.tools import ray
 
 from tests.twin.namespaces import takes_pods

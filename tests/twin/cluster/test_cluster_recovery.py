@@ -20,7 +20,7 @@ from cluster_objects import (
     taken,
 )
 from tpuplane_twin.cluster.api import Api, Object
-from tpuplane_twin.processes import ProcessStatus
+from tpuplane_twin.machine.processes import ProcessStatus
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import certifi
 import pytest
 from tpuplane_twin.cluster.pki import Authority
-from tpuplane_twin.paths import TwinPaths
-from tpuplane_twin.trust import VARIABLES, twin_authority
+from tpuplane_twin.daemon.certificates import VARIABLES, twin_authority
+from tpuplane_twin.machine.paths import TwinPaths
 
 pytestmark = pytest.mark.twin
 

@@ -15,7 +15,7 @@ from tpuplane_twin.cluster.identities import Credentials
 from tpuplane_twin.cluster.layout import Layout
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.cluster.tunnel import PORT, Streams, Tunnel, Unreachable
-from tpuplane_twin.ports import PortBook
+from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.tools import Tools
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]

@@ -13,12 +13,12 @@ import pytest_asyncio
 from aiohttp import web
 from elastic_twin import CLUSTER, TOKEN, Clock, ElasticTwin, ScarceFleet, add_cluster, eventually
 from tpuplane_twin import tools as twin_tools
+from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.elasticity import Actions, Elasticity
-from tpuplane_twin.faults import Faults
 from tpuplane_twin.gcp import Store, create_app, create_pool, delete_pool, repair, resize
-from tpuplane_twin.paths import TwinPaths
-from tpuplane_twin.ports import PortBook
-from tpuplane_twin.processes import ProcessManager
+from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.machine.ports import PortBook
+from tpuplane_twin.machine.processes import ProcessManager
 
 from tests.twin.namespaces import takes_pods
 

@@ -9,7 +9,7 @@ import pytest
 from pulumi_stack import Stack
 from tpuplane_twin import tools
 from tpuplane_twin.engine import environment, install_engine
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.machine.paths import TwinPaths
 
 
 @pytest.fixture(scope="session")

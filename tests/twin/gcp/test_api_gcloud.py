@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tpuplane_twin.environment import gcloud_environment
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.shell.environment import gcloud_environment
 from twin_api import CLUSTERS, PROJECT, TOKEN, Api, slice_pool
 
 pytestmark = [

@@ -15,10 +15,10 @@ from google.oauth2.credentials import Credentials
 from google_auth_httplib2 import AuthorizedHttp
 from googleapiclient.discovery import build_from_document
 from googleapiclient.discovery_cache import get_static_doc
-from tpuplane_twin.faults import Faults
+from tpuplane_twin.daemon.faults import Faults
+from tpuplane_twin.daemon.routes import serve_project_setup
 from tpuplane_twin.gcp import BackendError, ClusterBackend, Endpoint, Instance, Store, create_app, node_counts
 from tpuplane_twin.gcp.backend import NO_ROTATION, ROTATION
-from tpuplane_twin.given import Given
 from wire_types import check_answer
 
 Json = dict[str, Any]
@@ -210,7 +210,7 @@ async def serving(store: Store, backend: ClusterBackend) -> AsyncIterator[Api]:
     """The application on a free port of 127.0.0.1."""
     app = create_app(store, backend, TOKEN)
     Faults(store, app).serve()
-    Given(store, app).serve()
+    serve_project_setup(store, app)
     runner = web.AppRunner(app)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tpuplane_twin.processes import ProcessManager, ProcessSpec
+from tpuplane_twin.machine.processes import ProcessManager, ProcessSpec
 from tpuplane_twin.sandbox.client import Sandboxes
 
 SERVICES = "10.32.0.0/20"

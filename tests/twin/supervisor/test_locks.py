@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.client import TwinClient, TwinError
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.daemon.client import TwinClient, TwinError
+from tpuplane_twin.machine.paths import TwinPaths
 
 pytestmark = pytest.mark.twin
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tpuplane_twin.processes import ProcessFailed, ProcessManager, ProcessSpec
+from tpuplane_twin.machine.processes import ProcessFailed, ProcessManager, ProcessSpec
 
 pytestmark = pytest.mark.twin
 
@@ -102,7 +102,7 @@ async def test_one_that_the_system_cannot_start_is_tried_again(manager: ProcessM
 async def test_children_end_with_a_killed_supervisor(tmp_path: Path) -> None:
     program = f"""
 import asyncio, pathlib, sys
-from tpuplane_twin.processes import ProcessManager, ProcessSpec
+from tpuplane_twin.machine.processes import ProcessManager, ProcessSpec
 
 async def main():
     manager = ProcessManager()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tpuplane_twin import tools
 from tpuplane_twin.engine import environment, install_engine
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.machine.paths import TwinPaths
 
 pytestmark = pytest.mark.unit
 

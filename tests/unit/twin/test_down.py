@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tpuplane_twin.client import TwinClient
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.daemon.client import TwinClient
+from tpuplane_twin.machine.paths import TwinPaths
 
 pytestmark = pytest.mark.unit
 

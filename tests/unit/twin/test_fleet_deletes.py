@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tpuplane_twin.fleet import Fleet, context_name
-from tpuplane_twin.paths import TwinPaths
-from tpuplane_twin.ports import PortBook
-from tpuplane_twin.processes import ProcessManager
+from tpuplane_twin.daemon.fleet import Fleet, context_name
+from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.machine.ports import PortBook
+from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.tools import Tools
 
 pytestmark = pytest.mark.unit

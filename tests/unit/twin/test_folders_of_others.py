@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from tpuplane_twin.cli import app
-from tpuplane_twin.client import TwinClient
-from tpuplane_twin.paths import TwinNameError, TwinPaths, all_twins
+from tpuplane_twin.daemon.client import TwinClient
+from tpuplane_twin.machine.paths import TwinNameError, TwinPaths, all_twins
 from typer.testing import CliRunner
 
 pytestmark = pytest.mark.unit

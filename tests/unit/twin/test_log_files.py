@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tpuplane_twin import upkeep
 from tpuplane_twin.cluster.layout import Layout
 from tpuplane_twin.cluster.runner import kubelet
 from tpuplane_twin.cluster.runner.images import known
 from tpuplane_twin.cluster.runner.kubelet import start_of_tail
 from tpuplane_twin.cluster.runner.orders import Orders, Surroundings
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.daemon import log_rotation as upkeep
+from tpuplane_twin.machine.paths import TwinPaths
 
 pytestmark = pytest.mark.unit
 

@@ -9,11 +9,11 @@ import stat
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.environment import gcloud_environment, google_environment, proxy_environment, render
-from tpuplane_twin.files import DiskFull, require_space, write_atomic, write_if_changed
 from tpuplane_twin.gcp import Store
-from tpuplane_twin.paths import TwinNameError, TwinPaths, all_twins
-from tpuplane_twin.ports import PortBook, PortTaken
+from tpuplane_twin.machine.files import DiskFull, require_space, write_atomic, write_if_changed
+from tpuplane_twin.machine.paths import TwinNameError, TwinPaths, all_twins
+from tpuplane_twin.machine.ports import PortBook, PortTaken
+from tpuplane_twin.shell.environment import gcloud_environment, google_environment, proxy_environment, render
 
 pytestmark = pytest.mark.unit
 

@@ -24,8 +24,8 @@ from tpuplane_twin.cluster.runner.runner import Runner
 from tpuplane_twin.cluster.runner.turns import Turns
 from tpuplane_twin.cluster.tunnel import Streams
 from tpuplane_twin.cluster.vpc import Vpc
-from tpuplane_twin.ports import PortBook
-from tpuplane_twin.processes import ProcessManager
+from tpuplane_twin.machine.ports import PortBook
+from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.sandbox.client import Sandboxes
 from tpuplane_twin.tools import Tools
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tpuplane_twin.cli.ray_progress import describe_ray
 from tpuplane_twin.cli.show import ray_line
-from tpuplane_twin.ray_progress import describe_ray
 
 pytestmark = pytest.mark.unit
 

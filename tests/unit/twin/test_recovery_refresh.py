@@ -13,9 +13,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tpuplane_twin.client import TwinClient, TwinError
-from tpuplane_twin.paths import TwinPaths
-from tpuplane_twin.recovery import recover
+from tpuplane_twin.cli.recovery import recover
+from tpuplane_twin.daemon.client import TwinClient, TwinError
+from tpuplane_twin.machine.paths import TwinPaths
 
 pytestmark = pytest.mark.unit
 

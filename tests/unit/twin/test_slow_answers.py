@@ -12,8 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 from tpuplane_twin.cli import app
-from tpuplane_twin.client import TwinClient, TwinError
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.daemon.client import TwinClient, TwinError
+from tpuplane_twin.machine.paths import TwinPaths
 from typer.testing import CliRunner
 
 pytestmark = pytest.mark.unit

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from tpuplane_twin.daemon.supervisor import Supervisor
 from tpuplane_twin.elasticity import Actions, Elasticity
 from tpuplane_twin.gcp import Store
 from tpuplane_twin.gcp.container.names import CLUSTER
-from tpuplane_twin.supervisor import Supervisor
 
 pytestmark = pytest.mark.unit
 

@@ -11,10 +11,10 @@ import psutil
 import pytest
 import typer
 from tpuplane_twin.cli import app, faults
-from tpuplane_twin.client import TwinClient
-from tpuplane_twin.environment import shell_environment
+from tpuplane_twin.daemon.client import TwinClient
 from tpuplane_twin.gcp import Store
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.shell.environment import shell_environment
 from typer.testing import CliRunner
 
 pytestmark = pytest.mark.unit

@@ -15,9 +15,9 @@ from tpuplane_twin import tools
 from tpuplane_twin.cli import bringup, faults, logs, rehearse, show
 from tpuplane_twin.cli.clusters import with_clusters
 from tpuplane_twin.cli.console import Json, Name, acting_on, console, errors_as_lines, stderr
-from tpuplane_twin.client import TwinClient, TwinError
-from tpuplane_twin.environment import render, shell_environment
-from tpuplane_twin.paths import TwinPaths, all_twins
+from tpuplane_twin.daemon.client import TwinClient, TwinError
+from tpuplane_twin.machine.paths import TwinPaths, all_twins
+from tpuplane_twin.shell.environment import render, shell_environment
 from tpuplane_twin.tools import ray
 
 app = typer.Typer(

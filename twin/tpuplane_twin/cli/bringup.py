@@ -7,11 +7,11 @@ from typing import Any
 
 from rich.markup import escape
 
-from tpuplane_twin import executables
 from tpuplane_twin.cli.console import console, stderr
-from tpuplane_twin.client import TwinClient
-from tpuplane_twin.files import require_space
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.daemon.client import TwinClient
+from tpuplane_twin.machine.files import require_space
+from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.shell import executables
 from tpuplane_twin.tools import ensure, ray, show
 
 _TWIN_MIB = 50

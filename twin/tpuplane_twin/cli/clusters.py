@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tpuplane_twin.ray_progress import describe_ray
+from tpuplane_twin.cli.ray_progress import describe_ray
 
 
 def with_clusters(status: Mapping[str, Any], kubeconfig: Path) -> dict[str, Any]:

@@ -15,10 +15,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from tpuplane_twin.client import TwinError
-from tpuplane_twin.files import DiskFull
-from tpuplane_twin.paths import TWIN, TwinNameError, TwinPaths, all_twins
-from tpuplane_twin.ports import NoPortFree, PortTaken
+from tpuplane_twin.daemon.client import TwinError
+from tpuplane_twin.machine.files import DiskFull
+from tpuplane_twin.machine.paths import TWIN, TwinNameError, TwinPaths, all_twins
+from tpuplane_twin.machine.ports import NoPortFree, PortTaken
 from tpuplane_twin.tools import ToolError
 
 console = Console(highlight=False)

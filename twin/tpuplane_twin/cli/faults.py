@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from tpuplane_twin.cli.console import Json, Name, acting_on, console, errors_as_lines, stderr
 from tpuplane_twin.cli.show import print_shortages
-from tpuplane_twin.client import TwinClient, TwinError
+from tpuplane_twin.daemon.client import TwinClient, TwinError
 
 _RECLAIM_SECONDS = 900.0  # the operations of the cluster come first, then pods are drained, then nodes come
 

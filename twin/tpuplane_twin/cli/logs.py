@@ -9,8 +9,8 @@ from pathlib import Path
 import typer
 
 from tpuplane_twin.cli.console import console
-from tpuplane_twin.client import TwinError
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.daemon.client import TwinError
+from tpuplane_twin.machine.paths import TwinPaths
 
 _INTERVAL = 0.5  # seconds between two looks with `follow`
 

@@ -12,14 +12,14 @@ from typing import Any
 import yaml
 from rich.markup import escape
 
-from tpuplane_twin import recovery
+from tpuplane_twin.cli import recovery
 from tpuplane_twin.cli.bringup import bring_up
 from tpuplane_twin.cli.clusters import with_clusters
 from tpuplane_twin.cli.console import console, stderr
-from tpuplane_twin.client import TwinClient, TwinError
-from tpuplane_twin.environment import shell_environment
-from tpuplane_twin.paths import TwinPaths
-from tpuplane_twin.sample import run as run_sample
+from tpuplane_twin.cli.sample import run as run_sample
+from tpuplane_twin.daemon.client import TwinClient, TwinError
+from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.shell.environment import shell_environment
 from tpuplane_twin.tools import ensure
 
 

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from tpuplane_twin.cli.console import console, own_command
-from tpuplane_twin.paths import name_option
+from tpuplane_twin.machine.paths import name_option
 
 
 def print_up(name: str, status: Mapping[str, Any]) -> None:

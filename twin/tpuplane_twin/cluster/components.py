@@ -14,7 +14,7 @@ from tpuplane_twin.cluster.identities import Identity
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout, answers
 from tpuplane_twin.cluster.stages import stages
 from tpuplane_twin.cluster.tpu_webhook import server
-from tpuplane_twin.processes import ProcessSpec
+from tpuplane_twin.machine.processes import ProcessSpec
 
 CONTROLLER_MANAGER = Identity("kube-controller-manager", "system:kube-controller-manager")
 SCHEDULER = Identity("kube-scheduler", "system:kube-scheduler")

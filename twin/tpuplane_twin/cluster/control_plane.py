@@ -26,10 +26,10 @@ from tpuplane_twin.cluster.tpu_webhook import TpuWebhook
 from tpuplane_twin.cluster.tpu_webhook.server import PORT as WEBHOOK_PORT
 from tpuplane_twin.cluster.tunnel import Tunnel
 from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
-from tpuplane_twin.files import write_if_changed
 from tpuplane_twin.gcp.backend import NO_ROTATION, ROTATION, Instance
-from tpuplane_twin.ports import PortBook
-from tpuplane_twin.processes import ProcessManager
+from tpuplane_twin.machine.files import write_if_changed
+from tpuplane_twin.machine.ports import PortBook
+from tpuplane_twin.machine.processes import ProcessManager
 
 Progress = Callable[[str], None]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from tpuplane_twin.files import write_if_changed
+from tpuplane_twin.machine.files import write_if_changed
 
 ADMIN = "twin-admin"
 

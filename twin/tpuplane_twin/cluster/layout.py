@@ -12,8 +12,8 @@ import yaml
 
 from tpuplane_twin.cluster.identities import Credentials
 from tpuplane_twin.cluster.pki import Authority
-from tpuplane_twin.files import write_if_changed
-from tpuplane_twin.ports import PortBook
+from tpuplane_twin.machine.files import write_if_changed
+from tpuplane_twin.machine.ports import PortBook
 
 LOOPBACK = "127.0.0.1"
 

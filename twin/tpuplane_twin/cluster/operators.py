@@ -13,7 +13,7 @@ from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.identities import Identity
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout, answers
 from tpuplane_twin.cluster.pki import Authority
-from tpuplane_twin.processes import ProcessSpec
+from tpuplane_twin.machine.processes import ProcessSpec
 
 _KUEUE_INTEGRATIONS = (
     "batch/job",

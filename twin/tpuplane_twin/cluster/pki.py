@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from tpuplane_twin.files import write_atomic
+from tpuplane_twin.machine.files import write_atomic
 
 # A twin's folder may lie unused for long; nothing outside this machine trusts these certificates.
 _LIFETIME = dt.timedelta(days=3650)

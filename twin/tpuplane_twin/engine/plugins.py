@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from tpuplane_twin.files import write_atomic
+from tpuplane_twin.machine.files import write_atomic
 
 Kind = Literal["language", "resource"]
 

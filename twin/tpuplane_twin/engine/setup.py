@@ -8,8 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from tpuplane_twin.engine.plugins import install_plugin, remove_plugin
-from tpuplane_twin.files import link_atomic
-from tpuplane_twin.paths import TwinPaths, cache_root
+from tpuplane_twin.machine.files import link_atomic
+from tpuplane_twin.machine.paths import TwinPaths, cache_root
 from tpuplane_twin.tools import Tools, catalogue
 
 # Not a secret. Pulumi keeps the passphrase's salt in the stack file, which is checked in: a passphrase of each twin's

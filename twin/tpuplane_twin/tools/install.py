@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tpuplane_twin.paths import cache_root
+from tpuplane_twin.machine.paths import cache_root
 from tpuplane_twin.tools.build import Build
 from tpuplane_twin.tools.catalogue import Platform, Source, ToolError, catalogue
 from tpuplane_twin.tools.estimate import Estimate, Reporter

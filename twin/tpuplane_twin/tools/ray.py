@@ -15,7 +15,7 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-from tpuplane_twin.paths import cache_root
+from tpuplane_twin.machine.paths import cache_root
 from tpuplane_twin.tools.catalogue import ToolError
 
 SWITCH = "TPUPLANE_TWIN_RAY"

@@ -29,9 +29,9 @@ from gcp_driver import (
     pool_inputs,
 )
 from google_api import PROJECT, TOKEN, GoogleApi
-from tpuplane_twin.client import TwinClient
-from tpuplane_twin.paths import TwinPaths
-from tpuplane_twin.recovery import RECOVERED, identity
+from tpuplane_twin.cli.recovery import RECOVERED, identity
+from tpuplane_twin.daemon.client import TwinClient
+from tpuplane_twin.machine.paths import TwinPaths
 
 pytestmark = pytest.mark.twin
 

@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from tpuplane_twin.ports import PortBook
+from tpuplane_twin.machine.ports import PortBook
 
 NEEDED = ("etcd", "kube-apiserver", "kube-controller-manager")
 

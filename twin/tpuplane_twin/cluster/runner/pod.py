@@ -24,7 +24,7 @@ from tpuplane_twin.cluster.runner.report import AWAY, Report
 from tpuplane_twin.cluster.runner.turns import Turn, Turns
 from tpuplane_twin.cluster.runner.volumes import NotThere, Volumes
 from tpuplane_twin.cluster.tunnel import Dialler
-from tpuplane_twin.files import DiskFull
+from tpuplane_twin.machine.files import DiskFull
 from tpuplane_twin.sandbox.client import SandboxError
 
 logger = logging.getLogger(__name__)

@@ -27,7 +27,7 @@ from tpuplane_twin.cluster.runner.services import Services
 from tpuplane_twin.cluster.runner.turns import Turns
 from tpuplane_twin.cluster.tunnel import Simulated, Streams, Unreachable, relay
 from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
-from tpuplane_twin.processes import ProcessFailed, ProcessManager, ProcessSpec
+from tpuplane_twin.machine.processes import ProcessFailed, ProcessManager, ProcessSpec
 from tpuplane_twin.sandbox.client import SandboxError, Sandboxes
 
 logger = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from typing import Any
 from tpuplane_twin.cluster import gcs_fuse
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.runner.container import field
-from tpuplane_twin.files import write_atomic
+from tpuplane_twin.machine.files import write_atomic
 
 _RENEW_AFTER = 0.8  # of a token's life, as a kubelet does
 

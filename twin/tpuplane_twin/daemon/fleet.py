@@ -14,12 +14,12 @@ from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.cluster.vpc import Vpc
-from tpuplane_twin.files import DiskFull, require_space, write_atomic
 from tpuplane_twin.gcp import BackendError, Endpoint, Instance
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.paths import TwinPaths
-from tpuplane_twin.ports import NoPortFree, PortBook, PortTaken
-from tpuplane_twin.processes import ProcessFailed, ProcessManager
+from tpuplane_twin.machine.files import DiskFull, require_space, write_atomic
+from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.machine.ports import NoPortFree, PortBook, PortTaken
+from tpuplane_twin.machine.processes import ProcessFailed, ProcessManager
 from tpuplane_twin.tools import Tools
 
 _EXPECTED = (aiohttp.ClientError, ClusterError, DiskFull, NoPortFree, OSError, PortTaken, ProcessFailed)

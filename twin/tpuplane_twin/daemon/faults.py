@@ -7,7 +7,7 @@ from collections.abc import Callable
 from aiohttp import web
 from tpuplane.tpu import SliceError, catalogue
 
-from tpuplane_twin.controls import Json, Refused, answering
+from tpuplane_twin.daemon.routes import Json, Refused, answering
 from tpuplane_twin.gcp import BackendError, Store, reclaim
 from tpuplane_twin.gcp.backend import capacity_of
 from tpuplane_twin.gcp.container.names import POOL

@@ -12,12 +12,12 @@ from typing import Any
 import psutil
 from tpuplane.tpu import Slice, SliceError, catalogue
 
-from tpuplane_twin.fleet import context_of
+from tpuplane_twin.daemon.fleet import context_of
 from tpuplane_twin.gcp import Store, snapshot
 from tpuplane_twin.gcp.backend import capacity_of
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.status import ClusterStatus, PoolStatus
-from tpuplane_twin.processes import ProcessManager
+from tpuplane_twin.machine.processes import ProcessManager
 
 _MIB = 1024**2
 

@@ -10,8 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from tpuplane_twin import engine
-from tpuplane_twin.files import link_atomic, write_if_changed
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.machine.files import link_atomic, write_if_changed
+from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.tools import Tools
 
 # Resource plugin, the SDK package whose version the engine asks for, and the module that stands in for it.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tpuplane_twin.cluster.runner.orders import UID_DIGITS
 from tpuplane_twin.cluster.runner.pod import PODS
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.machine.paths import TwinPaths
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""The routes below /twin: JSON in, JSON out, and refusals in the words of Google's API."""
+"""The routes below /twin: JSON in, JSON out, and errors as Google's API writes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tpuplane_twin.gcp import StoreError
+from tpuplane_twin.gcp import Store, StoreError, give_channel
 from tpuplane_twin.gcp.errors import ApiError, invalid
 
 Json = dict[str, Any]
@@ -45,3 +45,14 @@ async def _body(request: web.Request) -> Json:
     if not isinstance(found, dict):
         raise Refused("the body is no JSON object")
     return found
+
+
+def serve_project_setup(store: Store, app: web.Application) -> None:
+    """Add the route that creates what an administrator creates in a project: notification channels, by name."""
+
+    async def create(asked: Json) -> Json:
+        with store.transaction():
+            made = [name for name in asked.get("notificationChannels", ()) if give_channel(store, name)]
+        return {"made": made}
+
+    app.router.add_post("/twin/given", answering(create))

@@ -16,11 +16,14 @@ from typing import Any
 import psutil
 from aiohttp import web
 
-from tpuplane_twin.client import TwinError
+from tpuplane_twin.daemon.certificates import twin_authority
+from tpuplane_twin.daemon.client import TwinError
+from tpuplane_twin.daemon.faults import Faults
+from tpuplane_twin.daemon.fleet import Fleet
+from tpuplane_twin.daemon.log_rotation import upkeep
+from tpuplane_twin.daemon.routes import serve_project_setup
+from tpuplane_twin.daemon.status import describe
 from tpuplane_twin.elasticity import Actions, Elasticity, InvalidSetting, scale_down_after
-from tpuplane_twin.faults import Faults
-from tpuplane_twin.files import DiskFull, write_atomic
-from tpuplane_twin.fleet import Fleet
 from tpuplane_twin.gcp import (
     BackendError,
     Store,
@@ -32,14 +35,11 @@ from tpuplane_twin.gcp import (
     resize,
     resume,
 )
-from tpuplane_twin.given import Given
-from tpuplane_twin.paths import TwinPaths, all_twins
-from tpuplane_twin.ports import NoPortFree, PortBook, PortTaken
-from tpuplane_twin.processes import ProcessManager
-from tpuplane_twin.status import describe
+from tpuplane_twin.machine.files import DiskFull, write_atomic
+from tpuplane_twin.machine.paths import TwinPaths, all_twins
+from tpuplane_twin.machine.ports import NoPortFree, PortBook, PortTaken
+from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.tools import ToolError, ensure, ray
-from tpuplane_twin.trust import twin_authority
-from tpuplane_twin.upkeep import upkeep
 
 logger = logging.getLogger("tpuplane_twin")
 
@@ -70,7 +70,7 @@ class Supervisor:
         self.app.router.add_get("/twin/status", self._status)
         self.faults = Faults(self.store, self.app, self.elasticity.backoff)
         self.faults.serve()
-        Given(self.store, self.app).serve()
+        serve_project_setup(self.store, self.app)
         self.api = f"http://127.0.0.1:{self.ports.check(_API_PORT)}"
 
     async def run(self) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from tpuplane_twin.files import write_atomic
+from tpuplane_twin.machine.files import write_atomic
 
 # Below the range that Linux and macOS hand out for outgoing connections (32768 and 49152 up), so that no
 # passing connection of another program sits on a port while the twin is down.

@@ -7,9 +7,10 @@ import os
 import shlex
 from collections.abc import Mapping
 
-from tpuplane_twin import engine, trust
-from tpuplane_twin.client import TwinClient
-from tpuplane_twin.paths import HOME, TWIN, TwinPaths
+from tpuplane_twin import engine
+from tpuplane_twin.daemon import certificates as trust
+from tpuplane_twin.daemon.client import TwinClient
+from tpuplane_twin.machine.paths import HOME, TWIN, TwinPaths
 
 # API, as gcloud calls it: what its providers call it in variables, the base path, the version that those variables add.
 # gcloud adds the version itself, and Compute Engine's whole path.

@@ -9,8 +9,8 @@ from pathlib import Path
 import certifi
 
 from tpuplane_twin.cluster.pki import Authority
-from tpuplane_twin.files import write_atomic
-from tpuplane_twin.paths import TwinPaths
+from tpuplane_twin.machine.files import write_atomic
+from tpuplane_twin.machine.paths import TwinPaths
 
 _VARIABLE = "SSL_CERT_FILE"
 VARIABLES = (_VARIABLE, "REQUESTS_CA_BUNDLE")

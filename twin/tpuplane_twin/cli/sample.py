@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 from tpuplane.labels import GKE_POOL_LABEL
 
-from tpuplane_twin.client import TwinError
+from tpuplane_twin.daemon.client import TwinError
 
 # Small multi-host samples first: they show the most and start the quickest.
 _PREFERRED = ("ray-cluster.tpu-v6e-16-multihost.yaml", "ray-cluster.tpu-v4-multihost.yaml")

@@ -1,0 +1,1 @@
+"""What a twin uses of its machine: folders, files, ports, processes, and the locks of stacks."""

@@ -1,0 +1,1 @@
+"""What a shell gets from a twin: variables, executables and charts."""
