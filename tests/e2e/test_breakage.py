@@ -7,28 +7,27 @@ import json
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TypeVar
 
 import psutil
 import pytest
 
 from tests.e2e.platform_under_test import BIN, CENTRAL1, PlatformUnderTest
+from tests.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
 
 T = TypeVar("T")
-PATIENCE = 300.0
 
 
 def test_every_process_may_be_killed(platform: PlatformUnderTest) -> None:
     """One after the other, the supervisor last; then the same platform stands, with the same nodes."""
     former = sorted(node["metadata"]["uid"] for node in platform.items(CENTRAL1, "nodes"))
     for name in [process["name"] for process in platform.status()["processes"]]:
-        pid = until(lambda name=name: pid_of(platform, name))
+        pid = wait_until(lambda name=name: pid_of(platform, name))
         psutil.Process(pid).kill()
-        until(lambda name=name, pid=pid: revived(platform, name, pid))
+        wait_until(lambda name=name, pid=pid: revived(platform, name, pid))
     supervisor = platform.status()["pid"]
     psutil.Process(supervisor).kill()
     said = platform.twin("status", check=False)
@@ -58,7 +57,7 @@ def test_pulumi_killed_half_way_goes_on(platform: PlatformUnderTest) -> None:
             stderr=subprocess.DEVNULL,
         )
         try:
-            until(lambda: any(it["operationType"] == "CREATE_CLUSTER" for it in platform.status()["operations"]))
+            wait_until(lambda: any(it["operationType"] == "CREATE_CLUSTER" for it in platform.status()["operations"]))
         finally:
             engine.send_signal(signal.SIGKILL)
             engine.wait()
@@ -104,15 +103,6 @@ def revived(platform: PlatformUnderTest, name: str, killed: int) -> bool:
 def pid_of(platform: PlatformUnderTest, name: str) -> int | None:
     """The process's number; it has none while it is started again."""
     return next((it["pid"] for it in platform.status()["processes"] if it["name"] == name), None)
-
-
-def until(condition: Callable[[], T | None]) -> T:
-    """The first truthy answer."""
-    deadline = time.monotonic() + PATIENCE
-    while not (answer := condition()):
-        assert time.monotonic() < deadline, "nothing happened"
-        time.sleep(0.1)
-    return answer
 
 
 @contextlib.contextmanager

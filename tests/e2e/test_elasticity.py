@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 
 import pytest
 
 from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
+from tests.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -24,10 +24,7 @@ SERVER = {
 
 def resized(platform: PlatformUnderTest, count: int) -> None:
     """Wait until the pool `serving` has so many nodes."""
-    deadline = time.monotonic() + 300
-    while (have := len(platform.pools(CENTRAL1)["serving"])) != count:
-        assert time.monotonic() < deadline, f"serving has {have} nodes, not {count}"
-        time.sleep(0.5)
+    wait_until(lambda: len(platform.pools(CENTRAL1)["serving"]), count.__eq__)
 
 
 def test_growth_is_no_change_to_pulumi(platform: PlatformUnderTest) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,10 @@ from tests.e2e.other_programs import example
 from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
 from tests.e2e.test_team_queues import flavors_and_nodes
 from tests.e2e.test_workloads import running
+from tests.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
 
-PATIENCE = 300.0
 WORKERS = "ray.io/node-type=worker"
 
 
@@ -81,26 +80,25 @@ def lab_pool(node: dict[str, Any]) -> str:
 
 def uses(platform: PlatformUnderTest, flavor: str, expected: dict[str, str]) -> None:
     """Wait until the team's work uses that of the flavor's devices."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
+
+    def used() -> dict[str, str]:
         (queue,) = platform.items(CENTRAL1, "clusterqueues", "--field-selector=metadata.name=research")
         found = [it["resources"] for it in queue["status"].get("flavorsUsage", ()) if it["name"] == flavor]
-        used = {it["name"]: str(it.get("total", 0)) for resources in found for it in resources if "/" in it["name"]}
-        if used == expected:
-            return
-        assert time.monotonic() < deadline, used
-        time.sleep(0.3)
+        return {it["name"]: str(it.get("total", 0)) for resources in found for it in resources if "/" in it["name"]}
+
+    wait_until(used, expected.__eq__)
 
 
 def waits(platform: PlatformUnderTest, namespace: str, words: str) -> str:
     """What Kueue says of the namespace's only workload that waits, once it says these words."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        workloads = platform.items(CENTRAL1, "workloads.kueue.x-k8s.io", "-n", namespace)
-        for workload in workloads:
-            for condition in workload.get("status", {}).get("conditions", ()):
-                is_it = condition["type"] == "QuotaReserved" and condition["status"] == "False"
-                if is_it and words in condition["message"]:
-                    return str(condition["message"])
-        assert time.monotonic() < deadline, json.dumps(workloads, indent=1)
-        time.sleep(0.3)
+
+    def reasons() -> list[str]:
+        return [
+            str(condition["message"])
+            for workload in platform.items(CENTRAL1, "workloads.kueue.x-k8s.io", "-n", namespace)
+            for condition in workload.get("status", {}).get("conditions", ())
+            if condition["type"] == "QuotaReserved" and condition["status"] == "False"
+        ]
+
+    found = wait_until(reasons, lambda them: any(words in it for it in them))
+    return next(it for it in found if words in it)

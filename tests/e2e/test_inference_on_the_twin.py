@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -12,10 +11,10 @@ import pytest
 from tests.e2e.other_programs import REPOSITORY, example
 from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
 from tests.e2e.test_workloads import running
+from tests.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
 
-PATIENCE = 300.0
 WORKERS = "ray.io/node-type=worker"
 
 
@@ -48,10 +47,7 @@ def test_a_service_scales_from_no_slice_on_a_pool_that_scales_from_no_host(
         assert not program.steps()
 
         scale(platform, "inference", 0, worker["metadata"]["name"])
-        deadline = time.monotonic() + PATIENCE
-        while hosts := platform.pools(CENTRAL1).get("softmax"):
-            assert time.monotonic() < deadline, hosts
-            time.sleep(0.5)
+        wait_until(lambda: platform.pools(CENTRAL1).get("softmax"), lambda hosts: not hosts)
 
 
 def test_vllm_has_a_host_with_eight_chips(platform: PlatformUnderTest, tmp_path: Path) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,10 +14,10 @@ import yaml
 
 from tests.e2e.platform_under_test import PlatformUnderTest
 from tests.e2e.test_workloads import running
+from tests.eventually import wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
-PATIENCE = 180.0
 HUB = "gke_tpuplane-lab_us-central1-b_lab-hub"
 WORKERS = {
     "lab-central": "gke_tpuplane-lab_us-central1-b_lab-central",
@@ -56,15 +55,6 @@ def stack() -> dict[str, Any]:
     return {"config": {"tpuplane:platform": platform}}
 
 
-def eventually(look: Callable[[], T | None], what: str) -> T:
-    """What `look` finds at last."""
-    deadline = time.monotonic() + PATIENCE
-    while (found := look()) is None:
-        assert time.monotonic() < deadline, what
-        time.sleep(0.3)
-    return found
-
-
 class Spanning:
     """Jobs of one slice each, given to the manager."""
 
@@ -78,7 +68,7 @@ class Spanning:
 
     def worker_of(self, name: str) -> str:
         """The cluster that runs a job, as the manager's Kueue says."""
-        return eventually(lambda: self._status(name).get("clusterName"), f"{name}: {self._status(name)}")
+        return wait_until(lambda: self._status(name).get("clusterName"))
 
     def waits(self, name: str) -> bool:
         """Whether the manager has no quota for a job."""
@@ -124,7 +114,7 @@ def test_jobs_of_one_team_spill_to_the_second_cluster_and_the_next_waits(spannin
     assert spanning.platform.items(HUB, "pods", "-n", "research") == []
 
     spanning.submit("third")
-    eventually(lambda: spanning.waits("third") or None, "the third job waits")
+    wait_until(lambda: spanning.waits("third"))
     freed = spanning.worker_of("first")
     spanning.delete("first")
     assert spanning.worker_of("third") == freed
@@ -137,7 +127,7 @@ def test_jobs_of_one_team_spill_to_the_second_cluster_and_the_next_waits(spannin
     }
     spanning.delete("second", "third")
     for context in WORKERS.values():
-        eventually(partial(_nothing, spanning, context), f"{context} still has work")
+        wait_until(partial(_work, spanning, context), lambda work: not work)
 
 
 def test_the_end_of_a_job_is_told_to_the_manager(spanning: Spanning) -> None:
@@ -177,9 +167,9 @@ def test_no_token_is_in_the_state_in_the_clear(spanning: Spanning) -> None:
         assert base64.b64decode(token).decode() not in state
 
 
-def _nothing(spanning: Spanning, context: str) -> bool | None:
+def _work(spanning: Spanning, context: str) -> list[dict[str, Any]]:
     kinds = "jobs.batch,workloads.kueue.x-k8s.io,pods"
-    return True if not spanning.platform.items(context, kinds, "-n", "research") else None
+    return spanning.platform.items(context, kinds, "-n", "research")
 
 
 def _job(name: str, annotations: dict[str, str]) -> dict[str, Any]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +14,7 @@ from tpuplane_twin.tools import ray
 
 from tests.e2e.other_programs import REPOSITORY, example
 from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
+from tests.eventually import wait_until
 
 pytestmark = pytest.mark.ray
 
@@ -69,25 +69,25 @@ def test_every_host_of_a_slice_serves(lab: PlatformUnderTest, tmp_path: Path) ->
         def host() -> str:
             return str(asked(lab, NAMESPACE).get("host", ""))
 
-        assert eventually(lambda: asked(lab, NAMESPACE))["softmax"] == [0.5, 0.5]
+        assert wait_until(lambda: asked(lab, NAMESPACE), within=PATIENCE)["softmax"] == [0.5, 0.5]
         hosts = {f"tpu-0-{number}" for number in range(4)}
         seen: set[str] = set()
-        eventually(lambda: seen.add(host()) or seen >= hosts)
+        wait_until(lambda: seen.add(host()) or seen >= hosts, within=PATIENCE)
 
 
 def test_a_service_comes_from_no_host_for_a_request_and_goes_again(lab: PlatformUnderTest, tmp_path: Path) -> None:
     shutil.copytree(REPOSITORY / "examples" / "ray-serve", tmp_path / "ray-serve")
     with example(lab, tmp_path, "ray-serve-autoscaling", idleTimeoutSeconds="20"):
-        eventually(lambda: endpoints(lab, "inference", "softmax"))
+        wait_until(lambda: endpoints(lab, "inference", "softmax"), within=PATIENCE)
         assert not workers(lab, "inference")
         assert "softmax" not in lab.pools(CENTRAL1)
 
         # A request waits until there is who answers it.
-        answer = eventually(lambda: asked(lab, "inference"))
+        answer = wait_until(lambda: asked(lab, "inference"), within=PATIENCE)
         assert answer["softmax"] == [0.5, 0.5]
         assert len(answer["devices"]) == 8
 
-        eventually(lambda: not workers(lab, "inference") and "softmax" not in lab.pools(CENTRAL1))
+        wait_until(lambda: not workers(lab, "inference") and "softmax" not in lab.pools(CENTRAL1), within=PATIENCE)
         head = ("-n", "inference", "-l", "ray.io/node-type=head", "--tail=-1")
         written = lab.kubectl(CENTRAL1, "logs", *head, "-c", "autoscaler")
         assert "Adding 1 node(s) of type tpu" in written
@@ -127,18 +127,9 @@ def finished(lab: PlatformUnderTest, name: str) -> str:
         )
         return status.get("jobStatus") if status.get("jobDeploymentStatus") in ("Complete", "Failed") else None
 
-    return str(eventually(look))
+    return str(wait_until(look, within=PATIENCE))
 
 
 def said(lab: PlatformUnderTest, name: str) -> str:
     """What the program of a RayJob wrote, as `kubectl logs` shows it."""
     return lab.kubectl(CENTRAL1, "logs", "-n", NAMESPACE, "-l", f"job-name={name}", "--tail=-1")
-
-
-def eventually(look: Callable[[], T]) -> T:
-    """The first truthy answer."""
-    deadline = time.monotonic() + PATIENCE
-    while not (answer := look()):
-        assert time.monotonic() < deadline, f"after {PATIENCE} s still {answer!r}"
-        time.sleep(1)
-    return answer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,10 @@ import yaml
 
 from tests.e2e.platform_under_test import BIN, CENTRAL1, PlatformUnderTest
 from tests.e2e.test_workloads import running
+from tests.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
 
-PATIENCE = 300.0
 TPUPLANE = BIN / "tpuplane"
 
 
@@ -47,17 +46,18 @@ class Teams:
 
     def condition(self, team: str, name: str, kind: str, is_it: Callable[[dict[str, Any]], bool]) -> str:
         """What Kueue says in a condition of the job's workload, once it is as wanted."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            workloads = self.platform.items(CENTRAL1, "workloads.kueue.x-k8s.io", "-n", team)
-            for workload in workloads:
-                if any(owner["name"] == name for owner in workload["metadata"].get("ownerReferences", ())):
-                    for condition in workload.get("status", {}).get("conditions", ()):
-                        if condition["type"] == kind and is_it(condition):
-                            return str(condition["message"])
-            if time.monotonic() > deadline:
-                raise AssertionError(f"{team}/{name} has no such {kind}: {json.dumps(workloads, indent=1)}")
-            time.sleep(0.3)
+
+        def conditions() -> list[dict[str, Any]]:
+            return [
+                condition
+                for workload in self.platform.items(CENTRAL1, "workloads.kueue.x-k8s.io", "-n", team)
+                if any(owner["name"] == name for owner in workload["metadata"].get("ownerReferences", ()))
+                for condition in workload.get("status", {}).get("conditions", ())
+                if condition["type"] == kind
+            ]
+
+        found = wait_until(conditions, lambda them: any(map(is_it, them)))
+        return next(str(condition["message"]) for condition in found if is_it(condition))
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import yaml
 from tpuplane_twin.tools import ensure
 
 from tests.e2e.platform_under_test import CENTRAL1, CENTRAL2, PlatformUnderTest
+from tests.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -21,7 +20,6 @@ SAMPLES = {
     "ray-cluster.tpu-v4-multihost.yaml": (CENTRAL2, 2),
 }
 RUNS = 3
-PATIENCE = 300.0  # seconds until a workload that does not run is a failure
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -91,15 +89,11 @@ def running(
     platform: PlatformUnderTest, context: str, selector: str, count: int, namespace: str = "default"
 ) -> list[dict[str, Any]]:
     """The pods of a selector, once `count` of them run."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        pods = platform.items(context, "pods", "-l", selector, "-n", namespace)
-        if sum(pod["status"].get("phase") == "Running" for pod in pods) == count == len(pods):
-            return pods
-        if time.monotonic() > deadline:
-            phases = {pod["metadata"]["name"]: pod["status"] for pod in pods}
-            raise AssertionError(f"not {count} pods of {selector} run: {json.dumps(phases, indent=1)}")
-        time.sleep(0.3)
+
+    def all_run(pods: list[dict[str, Any]]) -> bool:
+        return sum(pod["status"].get("phase") == "Running" for pod in pods) == count == len(pods)
+
+    return wait_until(lambda: platform.items(context, "pods", "-l", selector, "-n", namespace), all_run)
 
 
 def tpu_environment(pod: dict[str, Any]) -> dict[str, str]:

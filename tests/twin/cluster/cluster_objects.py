@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import csv
 import ssl
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,8 @@ from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.tools import Tools
+
+from tests.eventually import eventually
 
 T = TypeVar("T")
 MakePools = Callable[..., Awaitable[None]]
@@ -150,17 +151,6 @@ async def pools_of(api: Api, pods: list[Object]) -> dict[str, str]:
     """The node pool of each pod."""
     nodes = {node["metadata"]["name"]: node["metadata"]["labels"][GKE_POOL_LABEL] for node in await api.list("Node")}
     return {pod["metadata"]["name"]: nodes[pod["spec"]["nodeName"]] for pod in pods}
-
-
-async def eventually(look: Callable[[], Awaitable[T]], *, within: float = PATIENCE) -> T:
-    """The first truthy answer of `look`; fails the test with the last answer after `within` seconds."""
-    deadline = time.monotonic() + within
-    while True:
-        answer = await look()
-        if answer:
-            return answer
-        assert time.monotonic() < deadline, f"after {within} s still {answer!r}"
-        await asyncio.sleep(0.1)
 
 
 async def running_pods(api: Api, namespace: str, count: int, selector: str = "") -> list[Object]:

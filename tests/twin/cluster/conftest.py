@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from cluster_objects import CLUSTER, KEY, RAY, TOKEN, Cluster, MakePools, empty, eventually, pool, slice_pool
+from cluster_objects import CLUSTER, KEY, RAY, TOKEN, Cluster, MakePools, empty, pool, slice_pool
 from real_ray import DESCRIPTION, NAMESPACE, PATIENCE
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.cluster.api import Api, Object
@@ -19,6 +19,7 @@ from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.tools import ray
 
+from tests.eventually import eventually
 from tests.twin.namespaces import takes_pods
 
 _NAMES = (

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cluster_objects import CLUSTER, RAY, eventually
+from cluster_objects import CLUSTER, RAY
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.tools import ray
+
+from tests.eventually import eventually
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 PATIENCE = 900  # seconds: five Ray nodes and sixteen devices on two processors, which others may use, too

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 import yaml
-from cluster_objects import eventually, refusal
+from cluster_objects import refusal
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.compute_class import API_VERSION
+
+from tests.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cluster_objects import JOBSETS, Cluster, MakePools, empty, eventually, running_pods, slice_pool
+from cluster_objects import JOBSETS, Cluster, MakePools, empty, running_pods, slice_pool
 from tpuplane.workloads import MultisliceSpec, multislice_manifest
 from tpuplane_twin.cluster.api import Api, Object
+
+from tests.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

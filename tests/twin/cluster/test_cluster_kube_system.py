@@ -7,10 +7,12 @@ import ssl
 
 import aiohttp
 import pytest
-from cluster_objects import CLUSTER, KEY, Cluster, MakePools, eventually, pool
+from cluster_objects import CLUSTER, KEY, Cluster, MakePools, pool
 from tpuplane_twin.cluster.addresses import service_range
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.runner import dns
+
+from tests.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

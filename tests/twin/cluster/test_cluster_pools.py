@@ -5,10 +5,12 @@ from __future__ import annotations
 import ipaddress
 
 import pytest
-from cluster_objects import CLUSTER, Cluster, MakePools, empty, eventually, pool, running_pods, slice_pool
+from cluster_objects import CLUSTER, Cluster, MakePools, empty, pool, running_pods, slice_pool
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.status import describe_pools
 from tpuplane_twin.cluster.api import Api, Object
+
+from tests.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

@@ -9,10 +9,10 @@ from ipaddress import IPv4Network
 from pathlib import Path
 
 import pytest
-from cluster_objects import eventually
 from tpuplane_twin.cluster.runner.private_endpoints import PrivateEndpoints
 from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
 
+from tests.eventually import eventually
 from tests.twin.sandbox.sandboxed import PYTHON, Pods, daemon
 
 pytestmark = [

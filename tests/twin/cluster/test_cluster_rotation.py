@@ -6,8 +6,10 @@ import ssl
 
 import aiohttp
 import pytest
-from cluster_objects import CLUSTER, KEY, TOKEN, Cluster, eventually
+from cluster_objects import CLUSTER, KEY, TOKEN, Cluster
 from tpuplane_twin.gcp.backend import ROTATION
+
+from tests.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

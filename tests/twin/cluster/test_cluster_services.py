@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from cluster_objects import Cluster, eventually, running_pods
+from cluster_objects import Cluster, running_pods
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.runner import dns
 from tpuplane_twin.cluster.runner.services import Services
 from tpuplane_twin.cluster.tunnel import Streams
 
+from tests.eventually import eventually
 from tests.twin.sandbox.sandboxed import PYTHON, SERVICES, Pods, daemon
 
 pytestmark = [

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 import pytest_asyncio
 from aiohttp import web
-from elastic_twin import CLUSTER, TOKEN, Clock, ElasticTwin, ScarceFleet, add_cluster, eventually
+from elastic_twin import CLUSTER, TOKEN, Clock, ElasticTwin, ScarceFleet, add_cluster
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.elasticity import Actions, Elasticity
@@ -20,6 +20,7 @@ from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
 
+from tests.eventually import eventually
 from tests.twin.namespaces import takes_pods
 
 _NAMES = (

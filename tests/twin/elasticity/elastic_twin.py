@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,6 +13,8 @@ from tpuplane_twin.elasticity import Elasticity
 from tpuplane_twin.gcp import BackendError, node_counts
 from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.tools import Tools
+
+from tests.eventually import eventually
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -183,17 +183,6 @@ class ElasticTwin:
 
 def is_ready(pod: Json) -> bool:
     return any(it["type"] == "Ready" and it["status"] == "True" for it in pod["status"].get("conditions", []))
-
-
-async def eventually(look: Callable[[], Awaitable[T]], *, within: float = 180, pause: float = 0.1) -> T:
-    """The first truthy answer of `look`; fails the test after `within` seconds."""
-    deadline = time.monotonic() + within
-    while True:
-        answer = await look()
-        if answer:
-            return answer
-        assert time.monotonic() < deadline, f"after {within} s still {answer!r}"
-        await asyncio.sleep(pause)
 
 
 def tpu_pod(name: str, topology: str, chips: int, **fields: Any) -> Json:

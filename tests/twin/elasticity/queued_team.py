@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from elastic_twin import CLUSTER, ZONE, ElasticTwin, eventually
+from elastic_twin import CLUSTER, ZONE, ElasticTwin
 from tpuplane.addons.kueue_objects import (
     API_VERSION,
     check_spec,
@@ -19,6 +19,8 @@ from tpuplane.plan import ClusterPlan, plan
 from tpuplane.plan.model import NodePoolPlan
 from tpuplane.spec import PlatformSpec
 from tpuplane_twin.cluster.nodes import REQUEST_LABEL
+
+from tests.eventually import eventually
 
 Json = dict[str, Any]
 TEAM = "research"

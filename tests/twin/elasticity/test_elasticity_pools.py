@@ -7,8 +7,10 @@ from typing import Any
 import psutil
 import pytest
 import yaml
-from elastic_twin import POOL, ElasticTwin, eventually, tpu_pod, tpu_spec
+from elastic_twin import POOL, ElasticTwin, tpu_pod, tpu_spec
 from tpuplane_twin.cluster.errors import ClusterError
+
+from tests.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

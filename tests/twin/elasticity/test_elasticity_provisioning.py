@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from elastic_twin import ACCELERATOR, CLUSTER, POOL, TOPOLOGY, ZONE, ElasticTwin, eventually, is_ready, tpu_spec
+from elastic_twin import ACCELERATOR, CLUSTER, POOL, TOPOLOGY, ZONE, ElasticTwin, is_ready, tpu_spec
+
+from tests.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from elastic_twin import CLUSTER, ZONE, ElasticTwin, eventually
+from elastic_twin import CLUSTER, ZONE, ElasticTwin
 from queued_team import QueuedTeam, planned
 from tpuplane.status import describe_queues
+
+from tests.eventually import eventually
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

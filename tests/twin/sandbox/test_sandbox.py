@@ -7,13 +7,13 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 import pytest_asyncio
 from tpuplane_twin.sandbox.client import SandboxError
 
+from tests.eventually import eventually
 from tests.twin.sandbox.sandboxed import PYTHON, Pods, daemon
 
 pytestmark = [
@@ -63,12 +63,12 @@ async def test_how_it_ended_is_told(pods: Pods) -> None:
 
 async def test_all_of_its_descendants_end_with_it(pods: Pods) -> None:
     pid = await pods.run("family", "10.64.0.4", "sh", "-c", "sleep 4321 & trap 'exit 3' TERM; echo up; wait")
-    await _until(lambda: "up" in pods.said("family"))
+    await eventually(lambda: "up" in pods.said("family"))
     family = psutil.Process(pid).children(recursive=True)
     assert len(family) == 2
     await pods.sandboxes.signal(pid, signal.SIGTERM)
     assert await pods.end(pid) == 3
-    await _until(lambda: not any(process.is_running() for process in family))
+    await eventually(lambda: not any(process.is_running() for process in family))
 
 
 SERVER = "import socket; s = socket.create_server(('0.0.0.0', 80)); c, a = s.accept(); c.sendall(a[0].encode())"
@@ -88,7 +88,7 @@ async def test_pods_reach_each_other_and_nothing_else(pods: Pods) -> None:
         return True
 
     # The probe is the server's only client: it serves one, so another is started for the pod.
-    await _eventually(listens)
+    await eventually(listens)
     assert await pods.end(server) in (0, 1)
     server = await pods.run("server", "10.64.0.5", PYTHON, "-c", SERVER)
     retry = f"import time\nfor _ in range(200):\n try:\n  {CLIENT}\n  break\n except OSError: time.sleep(0.05)"
@@ -121,23 +121,10 @@ async def test_an_order_that_cannot_be_done_says_why_and_hurts_nobody(pods: Pods
     assert await pods.end(await pods.run("good", "10.64.0.9", "true")) == 0
 
 
-async def _until(look: Any) -> None:
-    async def ask() -> bool:
-        return bool(look())
-
-    await _eventually(ask)
-
-
-async def _eventually(look: Any, within: float = 120) -> None:
-    async with asyncio.timeout(within):
-        while not await look():
-            await asyncio.sleep(0.05)
-
-
 async def test_a_command_runs_beside_it(pods: Pods) -> None:
     script = "echo here > /tmp/mark; echo up; exec sleep 1000"
     pid = await pods.run("host", "10.64.0.30", "sh", "-c", script, cwd="/home/ray")
-    await _until(lambda: "up" in pods.said("host"))
+    await eventually(lambda: "up" in pods.said("host"))
     look = "test $(cat /tmp/mark) = here && test $(hostname) = host && test $PWD = /home/ray && ls -d /proc/1 && exit 5"
     beside = {"join": pid, "root": str(pods.folder / "host-root"), "cwd": "/home/ray"}
     assert await pods.end(await pods.run("beside", "", "sh", "-c", look, **beside)) == 5

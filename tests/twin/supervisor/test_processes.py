@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import psutil
 import pytest
 from tpuplane_twin.machine.processes import ProcessFailed, ProcessManager, ProcessSpec
+
+from tests.eventually import eventually
 
 pytestmark = pytest.mark.twin
 
@@ -53,7 +54,7 @@ async def test_what_dies_is_started_again(manager: ProcessManager, tmp_path: Pat
     await manager.start(spec(tmp_path))
     (before,) = manager.status()
     psutil.Process(before.pid).kill()
-    await until(lambda: manager.status()[0].pid not in (None, before.pid))
+    await eventually(lambda: manager.status()[0].pid not in (None, before.pid))
     assert manager.status()[0].restarts == 1
 
 
@@ -68,10 +69,10 @@ async def test_what_the_system_cannot_restart_now_it_restarts_later(
     (before,) = manager.status()
     program.unlink()
     psutil.Process(before.pid).kill()
-    await until(lambda: caplog.text.count("server cannot be started") == 2)
+    await eventually(lambda: caplog.text.count("server cannot be started") == 2)
     assert not manager.status()[0].running
     program.symlink_to(_PYTHON)
-    await until(lambda: manager.status()[0].running)
+    await eventually(lambda: manager.status()[0].running)
     assert manager.status()[0].pid != before.pid
 
 
@@ -119,16 +120,10 @@ asyncio.run(main())
     supervisor.kill()
     supervisor.wait()
     supervisor.stdout.close()
-    await until(lambda: _has_ended(child))
+    await eventually(lambda: _has_ended(child))
 
 
 def _has_ended(process: psutil.Process) -> bool:
     with contextlib.suppress(psutil.NoSuchProcess):
         return process.status() == psutil.STATUS_ZOMBIE
     return True
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.05)

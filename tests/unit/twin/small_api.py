@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
 from aiohttp import web
@@ -71,16 +71,6 @@ async def small_api() -> AsyncIterator[SmallApi]:
         found.client = client
         yield found
     await runner.cleanup()
-
-
-async def until(look: Callable[[], bool | Awaitable[bool]], within: float = 20) -> None:
-    """Wait until `look` says True; fails after `within` seconds."""
-    async with asyncio.timeout(within):
-        while True:
-            found = look()
-            if found if isinstance(found, bool) else await found:
-                return
-            await asyncio.sleep(0.02)
 
 
 async def saying(answer: bytes) -> Streams:

@@ -29,7 +29,8 @@ from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.sandbox.client import Sandboxes
 from tpuplane_twin.tools import Tools
 
-from tests.unit.twin.small_api import SmallApi, saying, small_api, until
+from tests.eventually import eventually
+from tests.unit.twin.small_api import SmallApi, saying, small_api
 
 pytestmark = pytest.mark.unit
 
@@ -110,7 +111,7 @@ async def test_what_the_api_server_did_not_hear_is_told_again(machine: Machine, 
     answers = [failure, failure]
     machine.api.answer = lambda method, path: answers.pop() if path.endswith(STATUS) and answers else (200, {})
     living = asyncio.create_task(machine.pod(pod()).live())
-    await until(lambda: ("running", True) in machine.states())
+    await eventually(lambda: ("running", True) in machine.states())
     await stop(living)
     assert machine.states() == [("running", False)] * 3 + [("running", True)]
 
@@ -131,7 +132,7 @@ async def test_a_volume_that_cannot_be_filled_yet_is_told_and_tried_again(
     machine.api.answer = answer
     volumes = [{"name": "api", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}}]
     living = asyncio.create_task(machine.pod(pod({"volumes": volumes})).live())
-    await until(lambda: ("running", True) in machine.states())
+    await eventually(lambda: ("running", True) in machine.states())
     await stop(living)
     ((reason, message),) = machine.reasons()
     assert reason == "FailedMount"
@@ -155,7 +156,7 @@ async def test_an_error_that_nobody_foresaw_is_logged_and_the_pod_still_looked_a
     monkeypatch.setattr(pods, "LONGEST_DELAY", 0.01)
     machine.said = [RuntimeError("as nobody foresaw"), b"HTTP/1.1 200 OK\r\n\r\n"]
     living = asyncio.create_task(machine.pod(pod(readinessProbe={"httpGet": {"port": 80}})).live())
-    await until(lambda: ("running", True) in machine.states())
+    await eventually(lambda: ("running", True) in machine.states())
     await stop(living)
     assert "as nobody foresaw" in caplog.text
     assert len(machine.orders) == 1
@@ -173,9 +174,9 @@ async def test_a_container_beside_the_first_waits_for_what_it_needs(
     environment = [{"configMapRef": {"name": "c"}}]
     item["spec"]["containers"].append({"name": "b", "image": IMAGE, "envFrom": environment})
     living = asyncio.create_task(machine.pod(item).live())
-    await until(lambda: len(machine.api.said("GET", "/configmaps/c")) > 2)
+    await eventually(lambda: len(machine.api.said("GET", "/configmaps/c")) > 2)
     there.append(True)
-    await until(lambda: len(machine.orders) == 2)
+    await eventually(lambda: len(machine.orders) == 2)
     await stop(living)
     assert machine.orders[1]["env"]["k"] == "v"
     assert machine.reasons() == [("Failed", "container b: configMap c is not there")]
@@ -190,7 +191,9 @@ async def test_the_end_of_a_pod_is_told_before_it_is_deleted(
     item = pod(image=IMAGE if started else "registry.k8s.io/jobset/jobset:v0.1.0")
     process_pod = machine.pod(item)
     living = asyncio.create_task(process_pod.live())
-    await until(lambda: ("running", True) in machine.states() if started else ("waiting", False) in machine.states())
+    await eventually(
+        lambda: ("running", True) in machine.states() if started else ("waiting", False) in machine.states()
+    )
     await stop(living)
     await process_pod.end(10)
     await process_pod.end(10)  # its finalizers hold it
@@ -208,7 +211,7 @@ async def test_a_pod_that_ran_when_the_supervisor_ended_runs_again_only_if_it_ma
     former = {"restartCount": 1, "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}
     status = {"phase": "Running", "containerStatuses": [former]}
     living = asyncio.create_task(machine.pod(pod({"restartPolicy": policy}, status)).live())
-    await until(lambda: bool(machine.states()))
+    await eventually(lambda: bool(machine.states()))
     await stop(living)
     last = machine.api.said("PATCH", STATUS)[-1]["status"]
     assert len(machine.orders) == (1 if runs else 0)
@@ -229,7 +232,7 @@ async def test_a_pod_that_finalizers_hold_is_not_deleted_again_and_again(
     runner = Runner(machine.layout(), ProcessManager(), "10.32.0.0/20", Vpc(), None)
     await runner.start(machine.api.client)
     try:
-        await until(lambda: bool(machine.api.said("DELETE", "/pods/a-0")))
+        await eventually(lambda: bool(machine.api.said("DELETE", "/pods/a-0")))
         for _ in range(100):
             await machine.api.client.request("GET", "/healthz")
     finally:
@@ -245,10 +248,10 @@ async def test_the_folders_of_pods_go_with_them_and_of_those_that_went_before(ma
     runner = Runner(machine.layout(), ProcessManager(), "10.32.0.0/20", Vpc(), None)
     await runner.start(machine.api.client)
     try:
-        await until(lambda: ("waiting", False) in machine.states())
+        await eventually(lambda: ("waiting", False) in machine.states())
         assert [folder.name for folder in folders.iterdir()] == ["1"]
         machine.api.change("/api/v1/pods")
-        await until(lambda: bool(machine.api.said("DELETE", "/pods/a-0")))
+        await eventually(lambda: bool(machine.api.said("DELETE", "/pods/a-0")))
     finally:
         await runner.stop()
     assert not list(folders.iterdir())
@@ -298,7 +301,7 @@ async def test_a_part_of_a_bucket_is_mounted_from_the_buckets_of_the_twin(machin
     item = pod({"volumes": [{"name": "data", "csi": driver}]}, volumeMounts=[mount])
     item["metadata"]["annotations"] = {"gke-gcsfuse/volumes": "true"}
     living = asyncio.create_task(machine.pod(item).live())
-    await until(lambda: ("running", True) in machine.states())
+    await eventually(lambda: ("running", True) in machine.states())
     await stop(living)
     folder = machine.layout().buckets / "team-data" / "runs"
     assert folder.is_dir()

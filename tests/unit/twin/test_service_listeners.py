@@ -17,7 +17,8 @@ from tpuplane_twin.cluster.tunnel import Streams
 from tpuplane_twin.sandbox.client import Sandboxes
 from tpuplane_twin.sandbox.network import new_socket
 
-from tests.unit.twin.small_api import SmallApi, saying, small_api, until
+from tests.eventually import eventually
+from tests.unit.twin.small_api import SmallApi, saying, small_api
 
 pytestmark = [
     pytest.mark.unit,
@@ -96,11 +97,11 @@ async def test_it_is_served_again_though_connections_of_its_last_listener_are_le
     async def refused() -> bool:
         return await heard(port) == "nothing"
 
-    await until(served)
+    await eventually(served)
     api.change(SLICES, endpoints("head", "gcs", 6379, ready=False))
-    await until(refused)
+    await eventually(refused)
     api.change(SLICES, endpoints("head", "gcs", 6379))
-    await until(served)
+    await eventually(served)
 
 
 async def test_an_address_that_is_taken_is_tried_again(
@@ -109,12 +110,12 @@ async def test_an_address_that_is_taken_is_tried_again(
     with socket.create_server((ADDRESS, port)):
         api.change(SERVICES, service("head", port, "gcs"))
         api.change(SLICES, endpoints("head", "gcs", 6379))
-        await until(lambda: f"{ADDRESS}:{port} is not served in pods" in caplog.text)
+        await eventually(lambda: f"{ADDRESS}:{port} is not served in pods" in caplog.text)
 
     async def served() -> bool:
         return await heard(port) == "10.64.0.2 6379"
 
-    await until(served)
+    await eventually(served)
 
 
 async def test_who_has_the_address_now_answers(api: SmallApi, port: int) -> None:
@@ -125,4 +126,4 @@ async def test_who_has_the_address_now_answers(api: SmallApi, port: int) -> None
         api.change(SERVICES, service(name, port, port_name))
         api.change(SLICES, endpoints(name, port_name, number))
         wanted = f"10.64.0.2 {number}"
-        await until(served)
+        await eventually(served)
