@@ -298,6 +298,9 @@ class SecurityArgs(TypedDict):
     secret_manager: NotRequired[bool]
     """Secret Manager add-on: mount secrets of Secret Manager as files. Default false. Changed in place."""
 
+    clusterwide_network_policy: NotRequired[bool]
+    """CiliumClusterwideNetworkPolicy: rules for the traffic of every namespace. Default false. Changed in place."""
+
 
 class StorageArgs(TypedDict):
     """Drivers for volumes, installed and kept by GKE."""

@@ -120,6 +120,7 @@ def test_options_are_passed_on() -> None:
     }
     assert cluster["loggingConfig"] == {"enableComponents": ["SYSTEM_COMPONENTS"]}
     assert cluster["costManagementConfig"] == {"enabled": False}
+    assert made(security={"clusterwideNetworkPolicy": True})["enableCiliumClusterwideNetworkPolicy"] is True
 
 
 def test_a_network_that_is_there_is_used_and_never_made() -> None:

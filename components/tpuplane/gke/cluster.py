@@ -201,6 +201,7 @@ class Cluster(pulumi.ComponentResource):
             datapath_provider="ADVANCED_DATAPATH",
             enable_intranode_visibility=True,
             enable_multi_networking=plan.multi_networking or None,
+            enable_cilium_clusterwide_network_policy=plan.security.clusterwide_network_policy or None,
             master_auth={"client_certificate_config": {"issue_client_certificate": False}},
             enable_legacy_abac=False,
             rbac_binding_config={

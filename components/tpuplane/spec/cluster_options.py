@@ -67,6 +67,9 @@ class SecuritySpec(Spec):
     secret_manager: bool = False
     """Secret Manager add-on: mount secrets of Secret Manager as files. Default false. Changed in place."""
 
+    clusterwide_network_policy: bool = False
+    """CiliumClusterwideNetworkPolicy: rules for the traffic of every namespace. Default false. Changed in place."""
+
 
 class StorageSpec(Spec):
     """Drivers for volumes, installed and kept by GKE."""
