@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tpuplane.args import MultisliceArgs, RayClusterArgs, RayJobArgs, RayServiceArgs
-    from tpuplane.gke import ClusterRef, ExistingCluster, ExistingClusterArgs
-    from tpuplane.parts import (
+    from tpuplane.gke import (
         Cluster,
         ClusterArgs,
+        ClusterRef,
         ComputeClass,
         ComputeClassArgs,
+        ExistingCluster,
+        ExistingClusterArgs,
         GpuNodePool,
         GpuNodePoolArgs,
         Network,
@@ -68,19 +70,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Cluster": "tpuplane.parts",
-    "ClusterArgs": "tpuplane.parts",
+    "Cluster": "tpuplane.gke",
+    "ClusterArgs": "tpuplane.gke",
     "ClusterRef": "tpuplane.gke",
-    "ComputeClass": "tpuplane.parts",
-    "ComputeClassArgs": "tpuplane.parts",
+    "ComputeClass": "tpuplane.gke",
+    "ComputeClassArgs": "tpuplane.gke",
     "ExistingCluster": "tpuplane.gke",
     "ExistingClusterArgs": "tpuplane.gke",
-    "GpuNodePool": "tpuplane.parts",
-    "GpuNodePoolArgs": "tpuplane.parts",
+    "GpuNodePool": "tpuplane.gke",
+    "GpuNodePoolArgs": "tpuplane.gke",
     "Multislice": "tpuplane.workloads.resources",
     "MultisliceArgs": "tpuplane.args",
-    "Network": "tpuplane.parts",
-    "NetworkArgs": "tpuplane.parts",
+    "Network": "tpuplane.gke",
+    "NetworkArgs": "tpuplane.gke",
     "Platform": "tpuplane.platform",
     "PlatformArgs": "tpuplane.platform",
     "PlatformPlan": "tpuplane.plan",
@@ -94,11 +96,11 @@ _HOMES = {
     "Slice": "tpuplane.tpu",
     "SliceError": "tpuplane.tpu",
     "SpecError": "tpuplane.spec",
-    "SubnetworkArgs": "tpuplane.parts",
-    "SystemNodePool": "tpuplane.parts",
-    "SystemNodePoolArgs": "tpuplane.parts",
-    "TpuNodePool": "tpuplane.parts",
-    "TpuNodePoolArgs": "tpuplane.parts",
+    "SubnetworkArgs": "tpuplane.gke",
+    "SystemNodePool": "tpuplane.gke",
+    "SystemNodePoolArgs": "tpuplane.gke",
+    "TpuNodePool": "tpuplane.gke",
+    "TpuNodePoolArgs": "tpuplane.gke",
 }
 
 

@@ -201,7 +201,7 @@ def test_node_pools_of_a_cluster_of_somebody_elses_are_named_as_gke_knows_them()
     [
         ({"tpu": {"type": "v6e", "topology": "4x5"}}, "tpu.topology: '4x5' is not a v6e topology"),
         ({"reservations": {}}, "reservation.name: 'nightly' is not one of the platform's reservations"),
-        ({"class_name": "gke-steady"}, "className: 'gke-steady' starts with gke or autopilot"),
+        ({"class_name": "gke-steady"}, "class_name: 'gke-steady' starts with gke or autopilot"),
         ({"clusters": ["theirs"]}, "clusters: belongs to a platform's classes; remove it"),
     ],
 )

@@ -141,4 +141,4 @@ def test_a_plan_without_gpus_is_refused() -> None:
     }
     without = replace(planned("training"), gpu=None)
     with pytest.raises(ValueError, match="a GPU node pool has GPUs"):
-        deploy(lambda: GpuNodePool("training", {"cluster": where, "plan": without}))
+        deploy(lambda: GpuNodePool("training", {"cluster": where}, plan=without))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pulumi
 import pytest
@@ -134,13 +134,13 @@ def elsewhere() -> ClusterRef:
     }
 
 
-def planned(cluster: ClusterRef, *plans: NodePoolPlan) -> TpuNodePoolArgs:
-    return {"cluster": cluster, "plans": plans}
+def planned(cluster: ClusterRef, *plans: NodePoolPlan) -> TpuNodePool:
+    return TpuNodePool("mine", cast(TpuNodePoolArgs, {"cluster": cluster}), plans=plans)
 
 
 def test_a_tpu_pool_can_join_a_cluster_of_another_stack(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
     second = replace(slice_plan, name="mine-1", index=1, node_count=None, autoscaling=AutoscalingPlan(0, 4))
-    made = deploy(lambda: TpuNodePool("mine", planned(elsewhere, slice_plan, second)))
+    made = deploy(lambda: planned(elsewhere, slice_plan, second))
     assert [it.inputs["cluster"] for it in made.all(":NodePool")] == ["theirs", "theirs"]
     assert made.outputs(made.one(":TpuNodePool")) == {
         "shape": "v6e 4x4",
@@ -154,13 +154,13 @@ def test_a_tpu_pool_can_join_a_cluster_of_another_stack(slice_plan: NodePoolPlan
 def test_a_tpu_pool_refuses_slices_of_several_shapes(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
     other = replace(slice_plan, name="mine-1", slice=Slice.of("v6e", "4x8"), placement_topology="4x8", node_count=8)
     with pytest.raises(ValueError, match=r"mine: .* slices of one shape, not \['v6e 4x4', 'v6e 4x8'\]"):
-        deploy(lambda: TpuNodePool("mine", planned(elsewhere, slice_plan, other)))
+        deploy(lambda: planned(elsewhere, slice_plan, other))
 
 
 def test_a_reserved_pool_draws_on_its_reservation_alone(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
     path = "projects/tpu-bank/reservations/nightly/reservationBlocks/b1"
     plan = replace(slice_plan, capacity="reservation", reservation=path, host_maintenance="PERIODIC")
-    made = deploy(lambda: TpuNodePool("mine", planned(elsewhere, plan)))
+    made = deploy(lambda: planned(elsewhere, plan))
     node = made.one(":NodePool").inputs["nodeConfig"]
     assert node["reservationAffinity"] == {
         "consumeReservationType": "SPECIFIC_RESERVATION",
@@ -183,7 +183,7 @@ def test_a_flex_start_pool_asks_for_hosts_that_come_and_go(
         flex_start=FlexStartSpec(max_run_duration="1h", queued=queued),
         auto_repair=False,
     )
-    made = deploy(lambda: TpuNodePool("mine", planned(elsewhere, plan))).one(":NodePool").inputs
+    made = deploy(lambda: planned(elsewhere, plan)).one(":NodePool").inputs
     assert made["nodeConfig"]["flexStart"] is True
     assert made["nodeConfig"]["maxRunDuration"] == "3600s"
     assert made["nodeConfig"]["reservationAffinity"] == {"consumeReservationType": "NO_RESERVATION"}
@@ -203,7 +203,7 @@ def test_images_and_networks_of_hosts(slice_plan: NodePoolPlan, elsewhere: Clust
         ),
         extra_networks=(ExtraNetworkSpec(network="dcn", subnetwork="dcn-sub"),),
     )
-    made = deploy(lambda: TpuNodePool("mine", planned(elsewhere, plan))).one(":NodePool").inputs
+    made = deploy(lambda: planned(elsewhere, plan)).one(":NodePool").inputs
     assert made["nodeConfig"]["gcfsConfig"] == {"enabled": True}
     assert made["nodeConfig"]["secondaryBootDisks"] == [
         {"diskImage": image, "mode": "CONTAINER_IMAGE_CACHE"},

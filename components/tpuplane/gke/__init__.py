@@ -1,11 +1,11 @@
-"""Thin component resources over GKE. They read the plan and decide nothing."""
+"""Components over GKE: a program makes them on their own, and a `Platform` is made of them. The plan decides all."""
 
 from tpuplane.gke.cluster import Cluster, ClusterArgs
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.gke.compute_class import ComputeClass, ComputeClassArgs
 from tpuplane.gke.existing_cluster import AnyCluster, ExistingCluster, ExistingClusterArgs
 from tpuplane.gke.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
-from tpuplane.gke.network import Network, NetworkArgs
+from tpuplane.gke.network import Network, NetworkArgs, SubnetworkArgs
 from tpuplane.gke.node_pool import (
     SystemNodePool,
     SystemNodePoolArgs,
@@ -29,6 +29,7 @@ __all__ = [
     "NetworkArgs",
     "NodeServiceAccount",
     "NodeServiceAccountArgs",
+    "SubnetworkArgs",
     "SystemNodePool",
     "SystemNodePoolArgs",
     "TpuNodePool",

@@ -1,11 +1,13 @@
 """A GKE Standard cluster: private nodes, Workload Identity, Dataplane V2, and no default node pool."""
 
 from collections.abc import Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired
 
 import pulumi
 import pulumi_gcp as gcp
 
+from tpuplane.args import ClusterSettingsArgs
+from tpuplane.gke.arguments import require
 from tpuplane.gke.cluster_autoscaling import cluster_autoscaling
 from tpuplane.gke.cluster_options import addons, endpoint_options, maintenance, observation_options, security_options
 from tpuplane.gke.deletion_guard import DeletionGuard, GuardedRef
@@ -18,43 +20,54 @@ from tpuplane.gke.kubernetes_access import (
     token_kubeconfig,
 )
 from tpuplane.gke.node_config import CLOUD_PLATFORM_SCOPE
+from tpuplane.gke.node_pool import SystemNodePool
 from tpuplane.gke.options import waiting_like
 from tpuplane.gke.service_account import own_account
-from tpuplane.plan.model import ClusterPlan
+from tpuplane.plan.components import planned_cluster
+from tpuplane.plan.model import ClusterPlan, NodePoolPlan
+from tpuplane.refused import in_plain_words
+
+# Arguments that the engine may fill in; the others describe the cluster.
+_INPUTS = ("project", "network", "subnetwork", "service_account", "secrets_key", "boot_disk_key")
 
 
-class ClusterArgs(TypedDict):
-    """Arguments of `Cluster`."""
+class ClusterArgs(ClusterSettingsArgs):
+    """Arguments of `Cluster`: the settings of a platform's cluster, and the network that it is in."""
 
     project: pulumi.Input[str]
     """Google Cloud project. A change replaces the cluster."""
+
+    cluster_name: NotRequired[str]
+    """Name of the cluster in Google Cloud. Default: the component's own name. A change replaces the cluster."""
 
     network: pulumi.Input[str]
     """Id or self link of the VPC. A change replaces the cluster."""
 
     subnetwork: pulumi.Input[str]
-    """Id or self link of the subnetwork with the plan's secondary ranges. A change replaces the cluster."""
+    """Id or self link of the subnetwork, in the cluster's region. A change replaces the cluster."""
+
+    pods_range: NotRequired[str]
+    """Secondary range of the subnetwork for pods. Default "pods". A change replaces the cluster."""
+
+    services_range: NotRequired[str]
+    """Secondary range of the subnetwork for services. Default "services". A change replaces the cluster."""
 
     service_account: NotRequired[pulumi.Input[str]]
-    """E-mail address of an account that exists already, for the nodes to run as. Default: the plan's, else one is made.
-    A change replaces the node pools."""
+    """E-mail address of an account that exists already, for the nodes to run as. Default: one is made, with the roles
+    that a node needs. A change replaces the node pools."""
 
     secrets_key: NotRequired[pulumi.Input[str]]
-    """Full resource name of a Cloud KMS key that exists already, for Secrets. Default: what the plan says."""
+    """Full resource name of a Cloud KMS key that exists already, in the cluster's region, for Secrets; instead of
+    `security.secrets_encryption`. Changed in place."""
 
     boot_disk_key: NotRequired[pulumi.Input[str]]
-    """Full resource name of a Cloud KMS key that exists already, for boot disks. Default: what the plan says. A change
-    replaces the node pools."""
-
-    plan: ClusterPlan
-    """What the cluster is. A new name, location or range replaces it; the rest is updated in place."""
-
-    stands_on: NotRequired[Sequence[pulumi.Resource]]
-    """Resources whose replacement replaces the cluster: VPC and subnetwork, where they are of the same stack."""
+    """Full resource name of a Cloud KMS key that exists already, in the cluster's region, for boot disks; instead of
+    `security.boot_disk_encryption`. A change replaces the node pools."""
 
 
 class Cluster(pulumi.ComponentResource):
-    """A GKE cluster with the service account of its nodes and the Kubernetes provider that reaches it."""
+    """A GKE cluster with private nodes, Workload Identity and Dataplane V2, and its CPU pool. In Python `ref` is what
+    node pools want for their `cluster`, and `in_cluster()` the options of objects inside it."""
 
     name: pulumi.Output[str]
     """Name in Google Cloud."""
@@ -68,20 +81,39 @@ class Cluster(pulumi.ComponentResource):
     node_service_account: pulumi.Output[str]
     """E-mail address of the account that the nodes run as."""
 
-    def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    @in_plain_words
+    def __init__(
+        self,
+        name: str,
+        args: ClusterArgs,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        plan: ClusterPlan | None = None,
+        stands_on: Sequence[pulumi.Resource] = (),
+    ) -> None:
+        """Make the cluster. `plan` is the one of a `Platform`; default: the arguments describe it.
+
+        `stands_on` are the resources whose replacement replaces the cluster: VPC and subnetwork of the same platform.
+
+        Raises:
+            SpecError: if the description is wrong, before anything is registered: a line for each mistake.
+
+        """
+        plan = plan or _planned(name, args)
+        if plan.system_pool is None:
+            raise ValueError(f"{name}: the plan is of an existing cluster; use ExistingCluster")
         super().__init__("tpuplane:index:Cluster", name, {}, opts)
-        plan = args["plan"]
-        made = None if "service_account" in args else own_account(name, args["project"], plan, self)
+        made = own_account(name, args["project"], plan, self)
         # What gives the nodes their identity: wait for it before you add nodes. Empty for an account that was brought.
         self.identity: list[pulumi.Resource] = [] if made is None else [made]
         self._service_account = made.email if made is not None else args.get("service_account", plan.node_account)
         self.node_service_account = pulumi.Output.from_input(self._service_account)
-        keys = self._keys(name, args)
+        keys = self._keys(name, args["project"], plan)
         self._secrets_key = args.get("secrets_key") or key_id(plan.keys.secrets, keys)
         self._boot_disk_key = args.get("boot_disk_key") or key_id(plan.keys.boot_disk, keys)
         self._waits = [*self.identity, *([] if keys is None else [keys])]
         self._guard = DeletionGuard(name, protected=plan.deletion_protection)
-        self.resource = self._cluster(name, args, opts)
+        self.resource = self._cluster(name, args, plan, plan.system_pool, opts)
         self._guard.watch_cluster(self.resource)
         self.name = self.resource.name
         self.location = self.resource.location
@@ -103,7 +135,10 @@ class Cluster(pulumi.ComponentResource):
         if self._boot_disk_key is not None:
             self.ref["boot_disk_key"] = self._boot_disk_key
         accounts = [] if made is None else [made.account]
-        self._foundations = [*args.get("stands_on", ()), *accounts, self.resource]
+        self._foundations = [*stands_on, *accounts, self.resource]
+        # A node that starts before its account has its roles reports neither logs nor metrics, and pulls no image.
+        after_roles = pulumi.ResourceOptions(parent=self, depends_on=self.identity)
+        self.system_pool = SystemNodePool(f"{name}-system", {"cluster": self.ref}, after_roles, plan=plan.system_pool)
         self.register_outputs(
             {
                 "name": self.name,
@@ -114,17 +149,17 @@ class Cluster(pulumi.ComponentResource):
             }
         )
 
-    def _keys(self, name: str, args: ClusterArgs) -> ClusterKeys | None:
-        names = args["plan"].keys.made
+    def _keys(self, name: str, project: pulumi.Input[str], plan: ClusterPlan) -> ClusterKeys | None:
+        names = plan.keys.made
         if not names:
             return None
         return ClusterKeys(
             f"{name}-keys",
             {
-                "project": args["project"],
-                "region": args["plan"].region,
+                "project": project,
+                "region": plan.region,
                 "names": names,
-                "protected": args["plan"].deletion_protection,
+                "protected": plan.deletion_protection,
             },
             pulumi.ResourceOptions(parent=self),
         )
@@ -159,11 +194,14 @@ class Cluster(pulumi.ComponentResource):
             replace_with=self._foundations,
         )
 
-    def _cluster(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None) -> gcp.container.Cluster:
-        plan = args["plan"]
-        ranges = plan.network or plan.subnet
-        if ranges is None or plan.system_pool is None:
-            raise ValueError(f"{name}: the plan is of a cluster that exists already; use ExistingCluster")
+    def _cluster(
+        self,
+        name: str,
+        args: ClusterArgs,
+        plan: ClusterPlan,
+        system_pool: NodePoolPlan,
+        opts: pulumi.ResourceOptions | None,
+    ) -> gcp.container.Cluster:
         return gcp.container.Cluster(
             name,
             name=plan.name,
@@ -183,8 +221,8 @@ class Cluster(pulumi.ComponentResource):
             remove_default_node_pool=True,
             initial_node_count=1,
             node_config={
-                "machine_type": plan.system_pool.machine_type,
-                "disk_type": plan.system_pool.disk_type,
+                "machine_type": system_pool.machine_type,
+                "disk_type": system_pool.disk_type,
                 "boot_disk_kms_key": self._boot_disk_key,
                 "service_account": self._service_account,
                 "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
@@ -195,8 +233,8 @@ class Cluster(pulumi.ComponentResource):
             subnetwork=args["subnetwork"],
             networking_mode="VPC_NATIVE",
             ip_allocation_policy={
-                "cluster_secondary_range_name": ranges.pods_range,
-                "services_secondary_range_name": ranges.services_range,
+                "cluster_secondary_range_name": plan.pods_range,
+                "services_secondary_range_name": plan.services_range,
             },
             datapath_provider="ADVANCED_DATAPATH",
             enable_intranode_visibility=True,
@@ -232,3 +270,9 @@ class Cluster(pulumi.ComponentResource):
                 ),
             ),
         )
+
+
+def _planned(name: str, args: ClusterArgs) -> ClusterPlan:
+    require(args, ClusterArgs)
+    described = {key: value for key, value in args.items() if key not in _INPUTS}
+    return planned_cluster({"cluster_name": name, **described, "own_account": "service_account" not in args})

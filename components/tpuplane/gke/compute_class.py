@@ -1,37 +1,61 @@
 """A GKE ComputeClass: which nodes pods get, in order of preference."""
 
-from typing import Any, TypedDict
+from collections.abc import Mapping
+from typing import Any, NotRequired
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from tpuplane.args import PlatformComputeClassArgs, ReservationArgs
+from tpuplane.gke.arguments import in_cluster
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.plan.class_model import ComputeClassPlan
+from tpuplane.plan.components import planned_class
+from tpuplane.refused import in_plain_words
 
 API_VERSION = "cloud.google.com/v1"
 
 
-class ComputeClassArgs(TypedDict):
-    """Arguments of `ComputeClass`."""
-
-    plan: ComputeClassPlan
-    """What it is. Its name stays as it is; a new name is a new class. All else changes in place."""
+class ComputeClassArgs(PlatformComputeClassArgs):
+    """Arguments of `ComputeClass`: the fields of a platform's class but `clusters` and `defaultNamespaces`, and where
+    it is. Node pools in its priorities are named as GKE knows them."""
 
     cluster: ClusterRef
-    """Where it is. Nodes of pools that GKE makes run as its account, with its boot disk key, unless the class says
-    otherwise. Both change in place: pools with another account then no longer belong to the class."""
+    """Where the class is: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of any other cluster."""
+
+    class_name: NotRequired[str]
+    """Name of the class. Default: the component's own name. A change replaces it."""
+
+    reservations: NotRequired[Mapping[str, ReservationArgs]]
+    """Reservations that the class may draw on, by the name that Compute Engine knows them by."""
 
 
 class ComputeClass(pulumi.ComponentResource):
-    """One ComputeClass of a cluster, which brings the definition of its kind."""
+    """A ComputeClass in any cluster.
+
+    Give it the cluster's own options, `cluster.in_cluster()`, or the Kubernetes provider of a cluster of yours.
+    """
 
     class_name: pulumi.Output[str]
     """What pods name in the node selector `cloud.google.com/compute-class`."""
 
-    def __init__(self, name: str, args: ComputeClassArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Make the class. `opts` is what the cluster says of objects in it: `in_cluster()`, or a provider at least."""
+    @in_plain_words
+    def __init__(
+        self,
+        name: str,
+        args: ComputeClassArgs,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        plan: ComputeClassPlan | None = None,
+    ) -> None:
+        """Make the class. `plan` is the one of a `Platform`; default: the arguments describe it.
+
+        Raises:
+            SpecError: if the description is wrong, before anything is registered: a line for each mistake.
+
+        """
+        plan = plan or planned_class(in_cluster(args, class_name=name))
         super().__init__("tpuplane:index:ComputeClass", name, {}, opts)
-        plan = args["plan"]
         self.resource: kubernetes.apiextensions.CustomResource = kubernetes.apiextensions.CustomResource(
             name,
             api_version=API_VERSION,

@@ -1,26 +1,35 @@
 """Node pools with GPUs."""
 
-from typing import TypedDict
+from collections.abc import Mapping
+from typing import NotRequired
 
 import pulumi
 
+from tpuplane.args import GpuPoolArgs, ReservationArgs
+from tpuplane.gke.arguments import in_cluster
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.gke.pool_resource import node_pool
+from tpuplane.plan.components import planned_gpu_pool
 from tpuplane.plan.model import NodePoolPlan
+from tpuplane.refused import in_plain_words
 
 
-class GpuNodePoolArgs(TypedDict):
-    """Arguments of `GpuNodePool`."""
+class GpuNodePoolArgs(GpuPoolArgs):
+    """Arguments of `GpuNodePool`: the fields of a platform's GPU pool, and where it is."""
 
     cluster: ClusterRef
-    """Where the pool is made. A change replaces it."""
+    """Where the pool is made: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of any other cluster. A change
+    of all but its version replaces it."""
 
-    plan: NodePoolPlan
-    """The pool, with its GPUs. Other GPUs, another driver or other sharing replace it."""
+    pool_name: NotRequired[str]
+    """Name of the GKE node pool. Default: the component's own name. A change replaces the pool."""
+
+    reservations: NotRequired[Mapping[str, ReservationArgs]]
+    """Reservations that the pool may draw on, by the name that Compute Engine knows them by."""
 
 
 class GpuNodePool(pulumi.ComponentResource):
-    """Nodes with GPUs: one GKE node pool."""
+    """Nodes with GPUs, in any cluster: one GKE node pool."""
 
     accelerator: str
     """GPU, as GKE's label cloud.google.com/gke-accelerator has it."""
@@ -31,14 +40,23 @@ class GpuNodePool(pulumi.ComponentResource):
     gpus: int
     """GPUs at full scale, over all zones."""
 
-    def __init__(self, name: str, args: GpuNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Make the pool.
+    @in_plain_words
+    def __init__(
+        self,
+        name: str,
+        args: GpuNodePoolArgs,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        plan: NodePoolPlan | None = None,
+    ) -> None:
+        """Make the pool. `plan` is the one of a `Platform`; default: the arguments describe it.
 
         Raises:
+            SpecError: if the description is wrong, before anything is registered: a line for each mistake.
             ValueError: if a plan has no GPUs.
 
         """
-        plan = args["plan"]
+        plan = plan or planned_gpu_pool(in_cluster(args, pool_name=name))
         if plan.gpu is None:
             raise ValueError(f"{name}: a GPU node pool has GPUs")
         super().__init__("tpuplane:index:GpuNodePool", name, {}, opts)

@@ -1,12 +1,24 @@
-"""The platform's VPC: subnetworks with ranges for pods and services, and NAT for private nodes."""
+"""A VPC for GKE clusters: subnetworks with ranges for pods and services, and NAT for private nodes."""
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp as gcp
 
-from tpuplane.plan.network_model import NatPlan, NetworkPlan, SubnetPlan
+from tpuplane.args import ClusterNetworkArgs
+from tpuplane.gke.arguments import require
+from tpuplane.plan.components import planned_network
+from tpuplane.plan.network import NatPlan, NetworkPlan, SubnetPlan
+from tpuplane.refused import in_plain_words
+
+
+class SubnetworkArgs(ClusterNetworkArgs):
+    """The subnetwork of one cluster: a range for nodes, one for pods, one for services. The subnetworks of a VPC must
+    not overlap. A change replaces it."""
+
+    region: str
+    """Region of the subnetwork and its NAT."""
 
 
 class NetworkArgs(TypedDict):
@@ -15,22 +27,44 @@ class NetworkArgs(TypedDict):
     project: pulumi.Input[str]
     """Google Cloud project of the VPC. A change replaces the network and all that stands on it."""
 
-    plan: NetworkPlan
-    """The VPC, its subnetworks and its NATs. A change of a name, region or range replaces that resource; only the
-    nodes' range can grow in place, to one that holds the old one."""
+    network_name: NotRequired[str]
+    """Name of the VPC, and the front of its subnetworks' names. Default: the component's own name. A change replaces
+    everything."""
+
+    subnets: Mapping[str, SubnetworkArgs]
+    """Subnetworks, by name; Google sees `<network>-<name>`. A new name is a new subnetwork."""
 
 
 class Network(pulumi.ComponentResource):
-    """A custom-mode VPC with one subnetwork per cluster and one Cloud NAT per region."""
+    """A custom-mode VPC with a subnetwork for each cluster, secondary ranges for pods and services, and a Cloud NAT in
+    each region, through which private nodes reach what is outside."""
 
     network_id: pulumi.Output[str]
     """Id of the VPC."""
     subnetwork_ids: Mapping[str, pulumi.Output[str]]
     """Ids of the subnetworks, by their names in Google Cloud."""
 
-    def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    @in_plain_words
+    def __init__(
+        self,
+        name: str,
+        args: NetworkArgs,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        plan: NetworkPlan | None = None,
+    ) -> None:
+        """Make the network. `plan` is the one of a `Platform`; default: the arguments describe it.
+
+        Raises:
+            SpecError: if the description is wrong, before anything is registered: a line for each mistake.
+
+        """
+        if plan is None:
+            require(args, NetworkArgs)
+            described = {key: value for key, value in args.items() if key != "project"}
+            plan = planned_network({"network_name": name, **described})
         super().__init__("tpuplane:index:Network", name, {}, opts)
-        plan, project = args["plan"], args["project"]
+        project = args["project"]
         self.network = gcp.compute.Network(
             name,
             name=plan.name,

@@ -1,60 +1,84 @@
 """Node pools: the system pool, and TPU pools of one or more slices of one shape."""
 
-from collections.abc import Sequence
-from typing import NotRequired, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import NotRequired
 
 import pulumi
 import pulumi_gcp as gcp
 
+from tpuplane.args import PoolArgs, ReservationArgs, SystemPoolArgs
+from tpuplane.gke.arguments import in_cluster
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.gke.pool_resource import node_pool
+from tpuplane.plan.components import planned_system_pool, planned_tpu_pools
 from tpuplane.plan.model import NodePoolPlan
+from tpuplane.refused import in_plain_words
 from tpuplane.spec.locations import region_of
 
 
-class SystemNodePoolArgs(TypedDict):
-    """Arguments of `SystemNodePool`."""
+class SystemNodePoolArgs(SystemPoolArgs):
+    """Arguments of `SystemNodePool`: the fields of a cluster's `systemPool`, and where it is."""
 
     cluster: ClusterRef
-    """Where the pool is made. A change replaces it."""
+    """Where the pool is made: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of any other cluster. A change
+    of all but its version replaces it."""
 
-    plan: NodePoolPlan
-    """The pool, without a slice."""
+    pool_name: NotRequired[str]
+    """Name of the GKE node pool. Default: the component's own name. A change replaces the pool."""
+
+    labels: NotRequired[Mapping[str, str]]
+    """Google Cloud labels of the nodes. Changed in place."""
 
 
-class TpuNodePoolArgs(TypedDict):
-    """Arguments of `TpuNodePool`."""
+class TpuNodePoolArgs(PoolArgs):
+    """Arguments of `TpuNodePool`: the fields of a platform's pool, and where it is."""
 
     cluster: ClusterRef
-    """Where the pools are made. A change replaces them."""
+    """Where the pools are made: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of any other cluster. A change
+    of all but its version replaces them."""
 
-    plans: Sequence[NodePoolPlan]
-    """The GKE pools, all of the same slice: one for each slice that spans hosts, else one in all.
-    An added or removed pool leaves the others as they are; a changed slice replaces every pool."""
+    pool_name: NotRequired[str]
+    """Name of the GKE node pool, and the front of it for slices that span hosts. Default: the component's own name. A
+    change replaces the pools."""
 
-    policy_front: NotRequired[pulumi.Input[str]]
-    """What is put in front of the workload policies' names, which are the region's own: the name of the cluster, where
-    it was not known when the pools were planned. Default: nothing. A change replaces the pools."""
+    reservations: NotRequired[Mapping[str, ReservationArgs]]
+    """Reservations that the pool may draw on, by the name that Compute Engine knows them by."""
 
 
 class SystemNodePool(pulumi.ComponentResource):
-    """The pool without accelerators, for what must run somewhere: DNS, operators, Ray heads, queues."""
+    """A pool without accelerators, in any cluster, for what must run somewhere: DNS, operators, Ray heads, queues."""
 
     pool_name: pulumi.Output[str]
     """Name of the GKE node pool."""
 
-    def __init__(self, name: str, args: SystemNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    @in_plain_words
+    def __init__(
+        self,
+        name: str,
+        args: SystemNodePoolArgs,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        plan: NodePoolPlan | None = None,
+    ) -> None:
+        """Make the pool. `plan` is the one of its `Cluster`; default: the arguments describe it.
+
+        Raises:
+            SpecError: if the description is wrong, before anything is registered: a line for each mistake.
+
+        """
+        plan = plan or planned_system_pool(in_cluster(args, pool_name=name))
         super().__init__("tpuplane:index:SystemNodePool", name, {}, opts)
-        self.pool = node_pool(name, args["plan"], args["cluster"], {}, parent=self, opts=opts)
+        self.pool = node_pool(name, plan, args["cluster"], {}, parent=self, opts=opts)
         self.pool_name = self.pool.name
         self.register_outputs({"poolName": self.pool_name})
 
 
 class TpuNodePool(pulumi.ComponentResource):
-    """N TPU slices of one shape.
+    """N TPU slices of one shape, in any cluster.
 
-    A slice that spans hosts is a GKE node pool of its own, for GKE makes and repairs it as a whole. Single-host
-    slices are the nodes of one pool.
+    A slice that spans hosts is a GKE node pool of its own, for GKE makes and repairs it as a whole: `NAME-0`, `NAME-1`
+    and so on, so that a changed count adds and removes the last ones only. Single-host slices are the nodes of one
+    pool.
     """
 
     shape: str
@@ -68,20 +92,32 @@ class TpuNodePool(pulumi.ComponentResource):
     chips: int
     """TPU chips at full scale."""
 
-    def __init__(self, name: str, args: TpuNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Make the pools.
+    @in_plain_words
+    def __init__(
+        self,
+        name: str,
+        args: TpuNodePoolArgs,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        plans: Sequence[NodePoolPlan] | None = None,
+    ) -> None:
+        """Make the pools. `plans` are those of a `Platform`; default: the arguments describe them.
 
         Raises:
+            SpecError: if the description is wrong, before anything is registered: a line for each mistake.
             ValueError: if a plan has no slice, or the plans are of different slices.
 
         """
-        plans, cluster = args["plans"], args["cluster"]
+        cluster, front = args["cluster"], None
+        if plans is None:
+            # Policies are the region's own. The name of the cluster may be known only while the engine runs.
+            plans, front = planned_tpu_pools(in_cluster(args, pool_name=name)), cluster["name"]
         shapes = {str(plan.slice): plan.slice for plan in plans}
         shape = next(iter(shapes.values()), None)
         if shape is None or len(shapes) > 1:
             raise ValueError(f"{name}: a TPU node pool has slices of one shape, not {sorted(shapes)}")
         super().__init__("tpuplane:index:TpuNodePool", name, {}, opts)
-        policies = self._workload_policies(name, args)
+        policies = self._workload_policies(name, plans, cluster, front)
         self.pools = [
             node_pool(
                 f"{name}-{plan.index}" if shape.multi_host else name, plan, cluster, policies, parent=self, opts=opts
@@ -103,12 +139,13 @@ class TpuNodePool(pulumi.ComponentResource):
             }
         )
 
-    def _workload_policies(self, name: str, args: TpuNodePoolArgs) -> dict[str, pulumi.Output[str]]:
+    def _workload_policies(
+        self, name: str, plans: Sequence[NodePoolPlan], cluster: ClusterRef, front: pulumi.Input[str] | None
+    ) -> dict[str, pulumi.Output[str]]:
         """Make the policies that the plans name, each once: how tpu7x hosts are brought together.
 
         A policy cannot be changed. Another topology or mode has another policy, by the plan and by its logical name.
         """
-        plans, cluster, front = args["plans"], args["cluster"], args.get("policy_front")
         wanted = {plan.workload_policy: plan for plan in plans if plan.workload_policy}
         region = region_of(cluster["location"])
         return {

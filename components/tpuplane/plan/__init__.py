@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tpuplane.plan.added import added_pools
 from tpuplane.plan.addon_model import AddonPlan, ChartPlan, ProbePlan
 from tpuplane.plan.auto_provisioning import AutoProvisioningPlan, TpuLimitPlan
 from tpuplane.plan.cluster_model import (
@@ -19,8 +18,8 @@ from tpuplane.plan.model import (
     ServiceAccountPlan,
     UpgradePlan,
 )
-from tpuplane.plan.network_model import NatPlan, NetworkPlan, SubnetPlan
-from tpuplane.plan.planner import plan
+from tpuplane.plan.network import NatPlan, NetworkPlan, SubnetPlan
+from tpuplane.plan.platform import plan
 from tpuplane.spec.capacity import Capacity
 
 __all__ = [
@@ -43,6 +42,5 @@ __all__ = [
     "SubnetPlan",
     "TpuLimitPlan",
     "UpgradePlan",
-    "added_pools",
     "plan",
 ]

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from tpuplane.gpu import GpuMachine
 from tpuplane.labels import CLASS_LABEL
 from tpuplane.plan.class_model import ClassPriorityPlan, ComputeClassPlan
+from tpuplane.plan.context import Context
 from tpuplane.plan.model import NodePoolPlan
-from tpuplane.spec import ClusterSpec, PlatformSpec
+from tpuplane.spec import PoolSpec
 from tpuplane.spec.class_gpus import gpu_machines
 from tpuplane.spec.class_nodes import ClassNodePoolConfigSpec
 from tpuplane.spec.class_priorities import ClassPrioritySpec
 from tpuplane.spec.class_rules import slice_of
-from tpuplane.spec.cluster_classes import classes_of, pool_classes
 from tpuplane.spec.compute_classes import ComputeClassSpec
 from tpuplane.spec.names import node_pool_names
 from tpuplane.tpu import Slice
@@ -30,14 +30,8 @@ _SPELLED = {
 }
 
 
-def compute_classes(spec: PlatformSpec, key: str) -> tuple[ComputeClassPlan, ...]:
-    """The classes of the cluster called `key`."""
-    return tuple(_class(spec, spec.clusters[key], name, it) for name, it in classes_of(spec, key).items())
-
-
-def in_classes(spec: PlatformSpec, key: str, pools: Iterable[NodePoolPlan]) -> tuple[NodePoolPlan, ...]:
-    """The node pools of the cluster called `key`, those of a class marked as GKE wants it."""
-    owners = pool_classes(spec.clusters[key], classes_of(spec, key))
+def in_classes(pools: Iterable[NodePoolPlan], owners: Mapping[str, str]) -> tuple[NodePoolPlan, ...]:
+    """The node pools, those of a class marked as GKE wants it. `owners` are the classes of pools by their keys."""
     return tuple(_owned(pool, owners.get(pool.pool)) for pool in pools)
 
 
@@ -47,11 +41,14 @@ def _owned(pool: NodePoolPlan, owner: str | None) -> NodePoolPlan:
     return replace(pool, compute_class=owner, node_labels={**pool.node_labels, CLASS_LABEL: owner})
 
 
-def _class(spec: PlatformSpec, cluster: ClusterSpec, name: str, it: ComputeClassSpec) -> ComputeClassPlan:
+def compute_class(
+    name: str, it: ComputeClassSpec, context: Context, pools: Mapping[str, PoolSpec] | None = None
+) -> ComputeClassPlan:
+    """One class whose preset is written out. `pools` are those of the cluster that the description has."""
     priorities = it.priorities or ()
     made = it.node_pool_auto_creation is not None and it.node_pool_auto_creation.enabled
     body = {
-        "priorities": [_priority(spec, cluster, priority) for priority in priorities],
+        "priorities": [_priority(priority, context, pools or {}) for priority in priorities],
         **_plain(it, _OURS | {"priorities"}),
     }
     if made or it.node_pool_config is not None:
@@ -62,7 +59,7 @@ def _class(spec: PlatformSpec, cluster: ClusterSpec, name: str, it: ComputeClass
         spec=body,
         makes_pools=made,
         default_namespaces=it.default_namespaces,
-        priorities=tuple(_in_words(spec, cluster, priority) for priority in priorities),
+        priorities=tuple(map(_in_words, priorities)),
     )
 
 
@@ -78,11 +75,11 @@ def _respelled(value: Any) -> Any:
     return [_respelled(item) for item in value] if isinstance(value, list) else value
 
 
-def _priority(spec: PlatformSpec, cluster: ClusterSpec, priority: ClassPrioritySpec) -> dict[str, Any]:
+def _priority(priority: ClassPrioritySpec, context: Context, pools: Mapping[str, PoolSpec]) -> dict[str, Any]:
     body = _plain(priority, _PRIORITY_OURS)
     shape = slice_of(priority)
     if priority.nodepools is not None:
-        body["nodepools"] = list(_node_pools(cluster, priority))
+        body["nodepools"] = _node_pools(pools, priority)
     if shape is not None:
         body["tpu"] = {
             "type": shape.generation.label,
@@ -94,7 +91,7 @@ def _priority(spec: PlatformSpec, cluster: ClusterSpec, priority: ClassPriorityS
     if disk := _common_disk(gpu_machines(priority)):
         body["storage"] = disk | body.get("storage", {})
     if priority.reservations is not None:
-        body["reservations"] = _reservations(spec, priority)
+        body["reservations"] = _reservations(priority, context)
     return body
 
 
@@ -114,25 +111,25 @@ def _common_disk(machines: Sequence[GpuMachine]) -> dict[str, Any]:
     return {} if takes_it else {"bootDiskType": machines[0].boot_disks[0]}
 
 
-def _node_pools(cluster: ClusterSpec, priority: ClassPrioritySpec) -> list[str]:
+def _node_pools(pools: Mapping[str, PoolSpec], priority: ClassPrioritySpec) -> list[str]:
     """The GKE node pools that a priority names; an existing cluster has some that are no pools of the description."""
     return [
         name
         for key in priority.nodepools or ()
-        for name in (node_pool_names(key, cluster.pools[key]) if key in cluster.pools else (key,))
+        for name in (node_pool_names(key, pools[key]) if key in pools else (key,))
     ]
 
 
-def _reservations(spec: PlatformSpec, priority: ClassPrioritySpec) -> dict[str, Any]:
+def _reservations(priority: ClassPrioritySpec, context: Context) -> dict[str, Any]:
     body = _plain(priority.reservations, set())
     for use in body.get("specific", ()):
-        owner = spec.reservations[use["name"]].project
-        if owner is not None and owner != spec.project:
+        owner = context.reservations[use["name"]].project
+        if owner is not None and owner != context.project:
             use["project"] = owner
     return body
 
 
-def _in_words(spec: PlatformSpec, cluster: ClusterSpec, priority: ClassPrioritySpec) -> ClassPriorityPlan:
+def _in_words(priority: ClassPrioritySpec) -> ClassPriorityPlan:
     if priority.nodepools is not None:
         return ClassPriorityPlan("node pools", ", ".join(priority.nodepools))
     drawn = priority.reservations

@@ -14,7 +14,7 @@ from tpuplane.plan.auto_provisioning import AutoProvisioningPlan
 from tpuplane.plan.class_model import ComputeClassPlan
 from tpuplane.plan.cluster_model import KeysPlan, MaintenancePlan
 from tpuplane.plan.multi_kueue_model import ManagerPlan, WorkerPlan
-from tpuplane.plan.network_model import NetworkPlan, SubnetPlan
+from tpuplane.plan.network import NetworkPlan, SubnetPlan
 from tpuplane.plan.observability_model import ObservabilityPlan
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.spec import ControlPlaneSpec, ExistingClusterSpec, ExtraNetworkSpec, FlexStartSpec, SecondaryBootDiskSpec
@@ -142,7 +142,9 @@ class ClusterPlan:
     node_zones: tuple[str, ...]  # where the system pool's nodes may live
     release_channel: str
     min_master_version: str | None
-    subnet: SubnetPlan | None  # None in an existing cluster, and in an existing network
+    network: ExistingNetworkSpec | None  # None: its subnetwork is made
+    pods_range: str  # name of the subnetwork's secondary range
+    services_range: str  # as pods_range
     node_addresses: int  # taken of the subnet's primary range at full scale, one for each node
     pod_addresses: int  # taken of its pods' range at full scale, a block for each node
     control_plane: ControlPlaneSpec
@@ -151,31 +153,30 @@ class ClusterPlan:
     storage: StorageSpec
     monitoring: MonitoringSpec  # with its components, also where the user names none
     cost_allocation: bool
-    service_account: ServiceAccountPlan | None  # exactly without node_service_account
     node_service_account: str | None  # address of an account that exists already
     ray_operator: bool  # GKE's Ray add-on: KubeRay and the TPU webhook
     deletion_protection: bool
     resource_labels: dict[str, str]
     system_pool: NodePoolPlan | None  # None in an existing cluster, which has pools of its own
-    tpu_pools: tuple[NodePoolPlan, ...]
-    gpu_pools: tuple[NodePoolPlan, ...]
-    namespaces: tuple[str, ...]  # those of no team
-    maintenance: MaintenancePlan | None = None  # None: whenever GKE sees fit
+    maintenance: MaintenancePlan | None  # None: whenever GKE sees fit
+    existing: ExistingClusterSpec | None  # None: the cluster is made
+    auto_provisioning: AutoProvisioningPlan | None  # None: GKE makes no pools of its own
+    subnet: SubnetPlan | None = None  # None in an existing cluster, and in an existing network
+    service_account: ServiceAccountPlan | None = None  # made for the nodes; exactly without an existing account
+    tpu_pools: tuple[NodePoolPlan, ...] = ()
+    gpu_pools: tuple[NodePoolPlan, ...] = ()
+    namespaces: tuple[str, ...] = ()  # those of no team
     compute_classes: tuple[ComputeClassPlan, ...] = ()
     queues: QueuesPlan | None = None  # None: no team has anything here
-    existing: ExistingClusterSpec | None = None  # None: the cluster is made
-    network: ExistingNetworkSpec | None = None  # None: its subnetwork is made
-    auto_provisioning: AutoProvisioningPlan | None = None  # None: GKE makes no pools of its own
     global_access: bool = False  # the private endpoint answers other regions of the VPC, too
     manager: ManagerPlan | None = None  # MultiKueue: hands jobs on to other clusters
     worker: WorkerPlan | None = None  # MultiKueue: runs what a manager hands on
+    addons: tuple[AddonPlan, ...] = ()  # what the platform installs itself, in that order
 
     @property
     def node_account(self) -> str:
         """Address of the nodes' account where it exists already; empty where it is made."""
         return self.node_service_account or ""
-
-    addons: tuple[AddonPlan, ...] = ()  # what the platform installs itself, in that order
 
     def addon(self, key: str) -> AddonPlan | None:
         """The add-on called `key` in the user's file; None where the platform does not install it."""

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypedDict
+
 from tpuplane.cpu import cpu_catalogue
-from tpuplane.labels import POOL_LABEL
-from tpuplane.plan.hosts import host_fields
+from tpuplane.labels import CAPACITY_LABEL, POOL_LABEL
+from tpuplane.plan.context import Context
 from tpuplane.plan.model import AutoscalingPlan, GpuPlan, NodePoolPlan, UpgradePlan
-from tpuplane.spec import ClusterSpec, GpuPoolSpec, PlatformSpec, PoolSpec
+from tpuplane.spec import (
+    ExtraNetworkSpec,
+    FlexStartSpec,
+    GpuPoolSpec,
+    PoolSpec,
+    ReservationSpec,
+    SecondaryBootDiskSpec,
+    SystemPoolSpec,
+)
+from tpuplane.spec.capacity import Capacity, MaintenanceInterval
+from tpuplane.spec.hosts import HostsSpec
 from tpuplane.spec.locations import gpu_zones, pool_zone, region_of, system_zones
 from tpuplane.spec.names import SYSTEM_POOL, node_pool_names, workload_policy_name
 from tpuplane.tpu import Slice
@@ -25,34 +38,91 @@ _REPLACE_GPU = ("placementPolicy",)
 _REPLACE_MULTI_HOST = ("nodeConfig.machineType", "nodeLocations", "placementPolicy")
 
 
-def system_pool(cluster: ClusterSpec, labels: dict[str, str]) -> NodePoolPlan:
-    """The CPU pool of a cluster."""
-    spec = cluster.system_pool
-    machine = spec.machine_type or cpu_catalogue().system_machine(region_of(cluster.location))
+class _HostFields(TypedDict):
+    """The fields of a `NodePoolPlan` that come from `HostsSpec` alone."""
+
+    disk_size_gb: int
+    capacity: Capacity
+    reservation: str | None
+    flex_start: FlexStartSpec | None
+    host_maintenance: MaintenanceInterval | None
+    auto_repair: bool
+    auto_upgrade: bool
+    max_pods_per_node: int
+    image_streaming: bool
+    secondary_boot_disks: tuple[SecondaryBootDiskSpec, ...]
+    extra_networks: tuple[ExtraNetworkSpec, ...]
+    node_labels: dict[str, str]
+    resource_labels: dict[str, str]
+
+
+def _host_fields(key: str, pool: HostsSpec, context: Context) -> _HostFields:
+    """The plan of a pool's hosts."""
+    return {
+        "disk_size_gb": pool.disk_size_gb,
+        "capacity": pool.capacity,
+        "reservation": _reservation(pool, context),
+        "flex_start": (pool.flex_start or FlexStartSpec()) if pool.capacity == "flex-start" else None,
+        "host_maintenance": _host_maintenance(pool, context.reservations),
+        "auto_repair": pool.auto_repair and pool.capacity != "flex-start",
+        "auto_upgrade": pool.auto_upgrade,
+        "max_pods_per_node": pool.max_pods_per_node,
+        "image_streaming": pool.image_streaming,
+        "secondary_boot_disks": pool.secondary_boot_disks,
+        "extra_networks": pool.extra_networks,
+        "node_labels": {**pool.node_labels, POOL_LABEL: key, CAPACITY_LABEL: pool.capacity},
+        "resource_labels": {**context.labels, **pool.labels, POOL_LABEL: key},
+    }
+
+
+def _reservation(pool: HostsSpec, context: Context) -> str | None:
+    """The reservation as Google's API names it: alone, or by its path where it is shared or the pool wants a block."""
+    use = pool.reservation
+    if use is None:
+        return None
+    owner = context.reservations[use.name].project or context.project
+    if owner == context.project and use.block is None:
+        return use.name
+    path = f"projects/{owner}/reservations/{use.name}"
+    if use.block is not None:
+        path += f"/reservationBlocks/{use.block}"
+    if use.sub_block is not None:
+        path += f"/reservationSubBlocks/{use.sub_block}"
+    return path
+
+
+def _host_maintenance(pool: HostsSpec, reservations: Mapping[str, ReservationSpec]) -> MaintenanceInterval | None:
+    """The pool's own, else that of its reservation: Compute Engine gives no reserved host that differs in it."""
+    if pool.host_maintenance is not None or pool.reservation is None:
+        return pool.host_maintenance
+    return reservations[pool.reservation.name].maintenance_interval
+
+
+def system_pool(spec: SystemPoolSpec, context: Context, name: str = SYSTEM_POOL) -> NodePoolPlan:
+    """A pool without accelerators."""
+    machine = spec.machine_type or cpu_catalogue().system_machine(region_of(context.location))
     return NodePoolPlan(
-        name=SYSTEM_POOL,
-        pool=SYSTEM_POOL,
+        name=name,
+        pool=name,
         index=0,
-        zones=system_zones(cluster.location),
+        zones=system_zones(context.location),
         machine_type=machine,
         disk_type=spec.disk_type or cpu_catalogue().family_of(machine).boot_disk,
         disk_size_gb=spec.disk_size_gb,
         capacity="on-demand",
         autoscaling=AutoscalingPlan(spec.min_nodes, spec.max_nodes, location_policy="BALANCED"),
-        node_labels={POOL_LABEL: SYSTEM_POOL},
-        resource_labels={**labels, POOL_LABEL: SYSTEM_POOL},
+        node_labels={POOL_LABEL: name},
+        resource_labels={**context.labels, POOL_LABEL: name},
     )
 
 
-def tpu_pools(
-    key: str, pool: PoolSpec, cluster: ClusterSpec, cluster_name: str, labels: dict[str, str], spec: PlatformSpec
-) -> list[NodePoolPlan]:
+def tpu_pools(key: str, pool: PoolSpec, context: Context) -> tuple[NodePoolPlan, ...]:
     """The GKE node pools of a pool: for multi-host slices one each, for single-host slices one in all."""
     shape = pool.slice
-    zone = pool_zone(cluster.location, pool)
+    zone = pool_zone(context.location, pool)
     if zone is None:
         raise ValueError(f"pool {key!r} has no zone; was the description checked?")
-    return [
+    return tuple(
         NodePoolPlan(
             name=name,
             pool=key,
@@ -64,22 +134,20 @@ def tpu_pools(
             node_count=_node_count(pool, shape),
             autoscaling=_autoscaling(pool, shape, index),
             placement_topology=shape.topology if shape.multi_host else None,
-            workload_policy=workload_policy_name(cluster_name, key, pool),
+            workload_policy=workload_policy_name(context.cluster_name, key, pool),
             accelerator_topology_mode=pool.accelerator_topology_mode,
             upgrade=_NO_SPARE,
-            **host_fields(key, pool, labels, spec),
+            **_host_fields(key, pool, context),
             replace_on=_REPLACE_MULTI_HOST if shape.multi_host else _REPLACE_SINGLE_HOST,
         )
         for index, name in enumerate(node_pool_names(key, pool))
-    ]
+    )
 
 
-def gpu_pool(
-    key: str, pool: GpuPoolSpec, cluster: ClusterSpec, labels: dict[str, str], spec: PlatformSpec
-) -> NodePoolPlan:
+def gpu_pool(key: str, pool: GpuPoolSpec, context: Context) -> NodePoolPlan:
     """The GKE node pool of a pool of GPU nodes."""
     machine, scaling = pool.machine, pool.autoscaling
-    zones = gpu_zones(cluster.location, pool)
+    zones = gpu_zones(context.location, pool)
     if not zones:
         raise ValueError(f"pool {key!r} has no zone; was the description checked?")
     return NodePoolPlan(
@@ -101,7 +169,7 @@ def gpu_pool(
         node_count=None if scaling else pool.max_nodes,
         autoscaling=AutoscalingPlan(scaling.min_nodes, scaling.max_nodes) if scaling else None,
         upgrade=_NO_SPARE,
-        **host_fields(key, pool, labels, spec),
+        **_host_fields(key, pool, context),
         replace_on=_REPLACE_GPU,
     )
 

@@ -1,7 +1,7 @@
-"""One cluster of a platform: made or looked up, and its node pools."""
+"""One cluster of a platform: made or looked up, with its node pools and compute classes."""
 
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import pulumi
 
@@ -13,10 +13,9 @@ from tpuplane.gke import (
     ComputeClass,
     ExistingCluster,
     GpuNodePool,
-    GpuNodePoolArgs,
     Network,
-    SystemNodePool,
     TpuNodePool,
+    TpuNodePoolArgs,
 )
 from tpuplane.gke.service_account import own_account
 from tpuplane.plan import ClusterPlan
@@ -33,9 +32,9 @@ def make_cluster(
             "project": project,
             "network": plan.network.network,
             "subnetwork": plan.network.subnetwork,
-            "plan": plan,
+            "location": plan.location,
         }
-        return Cluster(name, foreign, pulumi.ResourceOptions(parent=parent))
+        return Cluster(name, foreign, pulumi.ResourceOptions(parent=parent), plan=plan)
     if network is None or plan.subnet is None:
         raise ValueError(f"{name}: the plan has no network for it")
     subnet = network.subnets[plan.subnet.name]
@@ -45,11 +44,12 @@ def make_cluster(
             "project": project,
             "network": network.network.id,
             "subnetwork": subnet.id,
-            "plan": plan,
-            "stands_on": [network.network, subnet],
+            "location": plan.location,
         },
         # Nodes pull images through the NAT, from their first minute to their last.
         pulumi.ResourceOptions(parent=parent, depends_on=[network]),
+        plan=plan,
+        stands_on=[network.network, subnet],
     )
 
 
@@ -70,7 +70,7 @@ def _existing(name: str, plan: ClusterPlan, project: str, parent: pulumi.Resourc
 def make_classes(name: str, plan: ClusterPlan, cluster: AnyCluster, ref: ClusterRef) -> dict[str, ComputeClass]:
     """Make the compute classes of one cluster, whose nodes are as those of `ref`. Returns them by their name."""
     return {
-        it.name: ComputeClass(f"{name}-{it.name}", {"plan": it, "cluster": ref}, cluster.in_cluster())
+        it.name: ComputeClass(f"{name}-{it.name}", {"cluster": ref}, cluster.in_cluster(), plan=it)
         for it in plan.compute_classes
     }
 
@@ -82,8 +82,6 @@ class NodePools(NamedTuple):
     gpu: dict[str, GpuNodePool]
     ref: ClusterRef
     """What the nodes know of their cluster."""
-    system: SystemNodePool | None
-    """The CPU pool; None in a cluster of somebody else's."""
 
 
 def make_node_pools(name: str, plan: ClusterPlan, project: str, cluster: AnyCluster) -> NodePools:
@@ -95,13 +93,11 @@ def make_node_pools(name: str, plan: ClusterPlan, project: str, cluster: AnyClus
         waits = [account]
     # A node that starts before its account has its roles reports neither logs nor metrics, and pulls no image.
     after_roles = pulumi.ResourceOptions(parent=cluster, depends_on=waits)
-    system = None
-    if plan.system_pool is not None:
-        system = SystemNodePool(f"{name}-system", {"cluster": ref, "plan": plan.system_pool}, after_roles)
-    pools = NodePools({}, {}, ref, system)
+    pools = NodePools({}, {}, ref)
+    # What else would describe the pools is in their plans.
+    args = cast(TpuNodePoolArgs, {"cluster": ref})
     for key, plans in groupby(plan.tpu_pools, key=lambda it: it.pool):
-        pools.tpu[key] = TpuNodePool(f"{name}-{key}", {"cluster": ref, "plans": list(plans)}, after_roles)
+        pools.tpu[key] = TpuNodePool(f"{name}-{key}", args, after_roles, plans=list(plans))
     for gpu_pool in plan.gpu_pools:
-        args: GpuNodePoolArgs = {"cluster": ref, "plan": gpu_pool}
-        pools.gpu[gpu_pool.pool] = GpuNodePool(f"{name}-{gpu_pool.pool}", args, after_roles)
+        pools.gpu[gpu_pool.pool] = GpuNodePool(f"{name}-{gpu_pool.pool}", {"cluster": ref}, after_roles, plan=gpu_pool)
     return pools

@@ -23,7 +23,7 @@ def fill_clusters(
         own, cluster = f"{name}-{it.key}", clusters[it.key]
         below = pulumi.ResourceOptions(parent=cluster)
         make_classes(own, it, cluster, pools[it.key].ref)
-        ready = _addons(f"{own}-addons", it, cluster, pools[it.key])
+        ready = _addons(f"{own}-addons", it, cluster)
         for namespace in it.namespaces:
             owner = it.namespace_classes.get(namespace)
             # It is deleted before the operators, which take their finalizers from the work in it.
@@ -62,11 +62,11 @@ def _queues(
     return Queues(f"{name}-queues", args, below)
 
 
-def _addons(name: str, plan: ClusterPlan, cluster: AnyCluster, pools: NodePools) -> dict[str, pulumi.Resource]:
+def _addons(name: str, plan: ClusterPlan, cluster: AnyCluster) -> dict[str, pulumi.Resource]:
     """Install a cluster's add-ons, on nodes that are there. Returns what opens when each answers, by its key."""
     if not plan.addons:
         return {}
-    after = [pools.system] if pools.system is not None else []
+    after = [cluster.system_pool] if isinstance(cluster, Cluster) else []
     made = Addons(name, {"cluster": cluster, "plan": plan, "after": after}, pulumi.ResourceOptions(parent=cluster))
     return {key: operator.ready for key, operator in made.operators.items()}
 

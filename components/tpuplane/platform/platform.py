@@ -7,7 +7,7 @@ import pulumi
 
 from tpuplane.addons import Observability
 from tpuplane.args import PlatformArgs
-from tpuplane.gke import AnyCluster, Cluster, GpuNodePool, Network, TpuNodePool
+from tpuplane.gke import AnyCluster, Cluster, GpuNodePool, Network, NetworkArgs, TpuNodePool
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.platform.clusters import make_cluster, make_node_pools
 from tpuplane.platform.contents import fill_clusters
@@ -130,9 +130,9 @@ class Platform(pulumi.ComponentResource):
         """Make the platform's VPC; none where every cluster is somebody else's."""
         if not platform.network.subnets:
             return None
-        return Network(
-            name, {"project": platform.project, "plan": platform.network}, pulumi.ResourceOptions(parent=self)
-        )
+        # The subnetworks are in the plan.
+        args: NetworkArgs = {"project": platform.project, "subnets": {}}
+        return Network(name, args, pulumi.ResourceOptions(parent=self), plan=platform.network)
 
 
 def _summary(pool: TpuNodePool) -> NodePoolSummary:

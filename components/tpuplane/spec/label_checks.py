@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tpuplane.labels import PLATFORM_LABEL, POOL_LABEL
 from tpuplane.spec.errors import Mistake, Path
@@ -11,6 +11,13 @@ from tpuplane.spec.rules import broken
 
 _MOST = 64
 _OWN = frozenset({PLATFORM_LABEL, POOL_LABEL})
+
+
+def check_label_count(at: Path, labels: Iterable[str]) -> Iterator[Mistake]:
+    """Refuse more labels than a resource can have: these, and those that mark its platform and its pool."""
+    count = len(_OWN.union(labels))
+    if count > _MOST:
+        yield broken("labels", at, value=count)
 
 
 def check_labels(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -26,6 +33,4 @@ def check_labels(spec: PlatformSpec) -> Iterator[Mistake]:
             continue
         kinds = (("pools", cluster.pools), ("gpuPools", cluster.gpu_pools))
         for kind, name, own in ((kind, name, pool.labels) for kind, pools in kinds for name, pool in pools.items()):
-            path: Path = (*at, kind, name, "labels")
-            if len(labels | set(own)) > _MOST:
-                yield broken("labels", path, value=len(labels | set(own)))
+            yield from check_label_count((*at, kind, name, "labels"), labels | set(own))

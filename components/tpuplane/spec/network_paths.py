@@ -10,9 +10,6 @@ from tpuplane.spec.errors import Mistake, Path, shown
 from tpuplane.spec.locations import region_of
 from tpuplane.spec.rules import broken
 
-UNKNOWN_PROJECT = "not-known-yet"
-"""In the place of a project that is an output, and so is known only while the engine runs."""
-
 
 class Place(NamedTuple):
     """A network or subnetwork, which a user names by its name or by its path."""
@@ -46,8 +43,6 @@ def place_of(text: str, project: str | None) -> Place:
 
 def home_of(platform: str, project: str, cluster: ClusterSpec) -> Home:
     """The project of a platform's cluster, and the VPC that its nodes are in."""
-    if project == UNKNOWN_PROJECT:
-        return Home()
     if cluster.existing is not None:
         return Home(project)
     existing = cluster.network.existing

@@ -184,6 +184,8 @@ def test_no_value_of_the_plan_is_left_out() -> None:
             "gpu_pools",
             "node_addresses",
             "pod_addresses",
+            "pods_range",
+            "services_range",
             "queues",
             "manager",
             "worker",

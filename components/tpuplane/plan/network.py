@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from tpuplane.spec import ClusterNetworkSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +37,21 @@ class NetworkPlan:
     name: str
     subnets: tuple[SubnetPlan, ...]
     nats: tuple[NatPlan, ...]
+
+
+def network_plan(name: str, subnets: Iterable[SubnetPlan]) -> NetworkPlan:
+    """A VPC called `name` with these subnetworks, and a NAT for each of their regions."""
+    found = tuple(subnets)
+    regions = dict.fromkeys(subnet.region for subnet in found)
+    return NetworkPlan(
+        name=name,
+        subnets=found,
+        nats=tuple(NatPlan(region, f"{name}-{region}", f"{name}-{region}") for region in regions),
+    )
+
+
+def subnet_plan(name: str, region: str, network: ClusterNetworkSpec) -> SubnetPlan | None:
+    """The subnetwork of one cluster; None where it has one that exists already."""
+    if network.existing is not None:
+        return None
+    return SubnetPlan(name, region, network.nodes_cidr, network.pods_cidr, network.services_cidr)

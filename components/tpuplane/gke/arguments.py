@@ -1,15 +1,10 @@
-"""The arguments of a component, told apart: its own, and those that a platform's description has as well."""
+"""The arguments of a component that a program makes: what describes it, apart from what the engine may fill in."""
 
 from collections.abc import Mapping
 from typing import Any, cast
 
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.spec import Mistake, SpecError
-
-
-def others(args: Mapping[str, Any], *own: str) -> dict[str, Any]:
-    """The arguments without those called `own`, and without None, which is how a program leaves one out."""
-    return {key: value for key, value in args.items() if key not in own and value is not None}
 
 
 def require(args: Mapping[str, Any], kind: type) -> None:
@@ -21,8 +16,20 @@ def require(args: Mapping[str, Any], kind: type) -> None:
         raise SpecError(mistakes)
 
 
-def require_cluster(args: Mapping[str, Any]) -> ClusterRef:
-    """The cluster that the arguments name. Raises `SpecError` where it is missing or incomplete."""
+def in_cluster(args: Mapping[str, Any], **name: str) -> dict[str, Any]:
+    """The description of what is added to a cluster. `name` is its own where the arguments have none.
+
+    None is how a program leaves an argument out. Raises `SpecError` where the cluster is missing or incomplete.
+    """
+    cluster = _required_cluster(args)
+    facts: dict[str, object] = {key: cluster[key] for key in ("name", "project") if isinstance(cluster[key], str)}
+    facts["location"] = cluster["location"]
+    if cluster.get("version") is not None:
+        facts["version"] = cluster["version"]
+    return {**name, **{key: value for key, value in args.items() if value is not None}, "cluster": facts}
+
+
+def _required_cluster(args: Mapping[str, Any]) -> ClusterRef:
     if not isinstance(cluster := args.get("cluster"), Mapping):
         raise SpecError([Mistake(("cluster",), f"required: {', '.join(sorted(ClusterRef.__required_keys__))}")])
     missing = [key for key in sorted(ClusterRef.__required_keys__) if key not in cluster]

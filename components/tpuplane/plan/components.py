@@ -1,0 +1,75 @@
+"""Components that a program makes on their own: from their arguments to what a platform plans for the same parts.
+
+Each function raises `SpecError` with every mistake of the description; paths begin with an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tpuplane.plan.class_model import ComputeClassPlan
+from tpuplane.plan.classes import compute_class
+from tpuplane.plan.cluster import cluster_plan, node_account
+from tpuplane.plan.context import Context
+from tpuplane.plan.model import ClusterPlan, NodePoolPlan
+from tpuplane.plan.network import NetworkPlan, network_plan, subnet_plan
+from tpuplane.plan.pools import gpu_pool, system_pool, tpu_pools
+from tpuplane.spec.cluster_classes import class_in
+from tpuplane.spec.components import (
+    ClusterComponentSpec,
+    ComputeClassComponentSpec,
+    GpuNodePoolSpec,
+    NetworkSpec,
+    SystemNodePoolSpec,
+    TpuNodePoolSpec,
+)
+from tpuplane.spec.names import cluster_name
+
+Description = Mapping[str, object]
+
+
+def planned_network(description: Description) -> NetworkPlan:
+    """A VPC."""
+    spec = NetworkSpec.parse(description)
+    name = spec.network_name
+    subnets = (subnet_plan(cluster_name(name, key), it.region, it) for key, it in spec.subnets.items())
+    return network_plan(name, (it for it in subnets if it is not None))
+
+
+def planned_cluster(description: Description) -> ClusterPlan:
+    """A cluster in a network that exists already."""
+    spec = ClusterComponentSpec.parse(description)
+    name = spec.cluster_name
+    made = cluster_plan(name, name, spec.cluster, Context(spec.location, project=None, labels=spec.labels))
+    account = node_account(name, name) if spec.own_account else None
+    return replace(made, service_account=account, pods_range=spec.pods_range, services_range=spec.services_range)
+
+
+def planned_tpu_pools(description: Description) -> tuple[NodePoolPlan, ...]:
+    """The GKE node pools of a pool of TPU slices."""
+    spec = TpuNodePoolSpec.parse(description)
+    return tpu_pools(spec.pool_name, spec, _context(spec))
+
+
+def planned_gpu_pool(description: Description) -> NodePoolPlan:
+    """A pool of GPU nodes."""
+    spec = GpuNodePoolSpec.parse(description)
+    return gpu_pool(spec.pool_name, spec, _context(spec))
+
+
+def planned_system_pool(description: Description) -> NodePoolPlan:
+    """A pool without accelerators."""
+    spec = SystemNodePoolSpec.parse(description)
+    context = Context(spec.cluster.location, spec.cluster.project, labels=spec.labels)
+    return system_pool(spec, context, spec.pool_name)
+
+
+def planned_class(description: Description) -> ComputeClassPlan:
+    """A compute class."""
+    spec = ComputeClassComponentSpec.parse(description)
+    return compute_class(spec.class_name, class_in(spec.cluster, spec.compute_class), _context(spec))
+
+
+def _context(spec: TpuNodePoolSpec | GpuNodePoolSpec | ComputeClassComponentSpec) -> Context:
+    return Context(spec.cluster.location, spec.cluster.project, reservations=spec.reservations)

@@ -1,0 +1,97 @@
+"""`plan`: the whole platform, from its network to its last node pool."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tpuplane.labels import PLATFORM_LABEL
+from tpuplane.plan.addons import addon_plans
+from tpuplane.plan.classes import compute_class, in_classes
+from tpuplane.plan.cluster import cluster_plan, node_account
+from tpuplane.plan.context import Context
+from tpuplane.plan.flavors import in_flavors
+from tpuplane.plan.model import ClusterPlan, PlatformPlan
+from tpuplane.plan.multi_kueue import control_plane, global_access, manager_plan, manager_queues, worker_plan
+from tpuplane.plan.network import network_plan, subnet_plan
+from tpuplane.plan.observability import observability_plan
+from tpuplane.plan.pools import gpu_pool, tpu_pools
+from tpuplane.plan.queue_model import QueuesPlan
+from tpuplane.plan.queues import queues_plan
+from tpuplane.spec import ClusterSpec, PlatformSpec, SpecError
+from tpuplane.spec.checks import check
+from tpuplane.spec.cluster_classes import classes_of, pool_classes
+from tpuplane.spec.names import cluster_name
+
+
+def plan(spec: PlatformSpec) -> PlatformPlan:
+    """Everything the description will create. Pure; the same description always gives the same plan.
+
+    Raises `SpecError` when the description is wrong (one that `PlatformSpec.parse` returned is not).
+    """
+    mistakes = check(spec)
+    if mistakes:
+        raise SpecError(mistakes)
+    clusters = _clusters(spec)
+    return PlatformPlan(
+        name=spec.name,
+        project=spec.project,
+        network=network_plan(spec.name, (it.subnet for it in clusters if it.subnet is not None)),
+        clusters=clusters,
+        observability=observability_plan(spec, {it.key: it.system_pool.name for it in clusters if it.system_pool}),
+    )
+
+
+def _clusters(spec: PlatformSpec) -> tuple[ClusterPlan, ...]:
+    """The clusters in the order of the file. The manager of others is planned when their queues are known."""
+    shared = spec.queues.multi_kueue
+    manager = shared.manager if shared is not None else None
+    made: dict[str, ClusterPlan] = {}
+    for key in sorted(spec.clusters, key=lambda it: it == manager):
+        known = {other: it.queues for other, it in made.items() if it.queues is not None}
+        made[key] = _cluster(spec, key, spec.clusters[key], manager_queues(spec, known) if key == manager else None)
+    return tuple(made[key] for key in spec.clusters)
+
+
+def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: QueuesPlan | None) -> ClusterPlan:
+    """One cluster. `handed_on` are a manager's queues: no team has a quota of its own there."""
+    own_name = cluster_name(spec.name, key)
+    name = cluster.existing.name if cluster.existing else own_name
+    context = Context(
+        location=cluster.location,
+        project=spec.project,
+        cluster_name=name,
+        labels={**spec.labels, **cluster.labels, PLATFORM_LABEL: spec.name},
+        reservations=spec.reservations,
+    )
+    classes = classes_of(spec, key)
+    owners = pool_classes(cluster, classes)
+    pools = in_classes((it for own, pool in cluster.pools.items() for it in tpu_pools(own, pool, context)), owners)
+    gpu_pools = in_classes((gpu_pool(own, pool, context) for own, pool in cluster.gpu_pools.items()), owners)
+    queues = handed_on
+    if queues is None:
+        queues = queues_plan(spec, key, pools, gpu_pools, system_pool=cluster.existing is None)
+        if queues is not None:
+            pools, gpu_pools = in_flavors(queues.flavors, pools), in_flavors(queues.flavors, gpu_pools)
+    manager = manager_plan(spec, key)
+    made = cluster_plan(key, name, cluster, context)
+    return replace(
+        made,
+        subnet=None if cluster.existing else subnet_plan(name, made.region, cluster.network),
+        control_plane=control_plane(spec, key),
+        global_access=global_access(spec, key),
+        service_account=None if cluster.node_service_account else node_account(own_name, name),
+        tpu_pools=pools,
+        gpu_pools=gpu_pools,
+        namespaces=_namespaces(cluster, queues),
+        queues=queues,
+        addons=addon_plans(cluster, made.system_pool, queues, manager),
+        compute_classes=tuple(compute_class(own, it, context, cluster.pools) for own, it in classes.items()),
+        manager=manager,
+        worker=worker_plan(spec, key),
+    )
+
+
+def _namespaces(cluster: ClusterSpec, queues: QueuesPlan | None) -> tuple[str, ...]:
+    """Those without a queue; the others come with their team."""
+    with_queue = {own.name for team in (queues.teams if queues else ()) for own in team.namespaces}
+    return tuple(namespace for namespace in cluster.namespaces if namespace not in with_queue)

@@ -1,0 +1,216 @@
+"""Descriptions of components that a program makes on their own: the models and the rules of a platform's parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Annotated, Self, TypeVar
+
+from pydantic import Field
+
+from tpuplane.spec.addon_checks import installed
+from tpuplane.spec.capacity import ReservationSpec
+from tpuplane.spec.checks import check_settings
+from tpuplane.spec.class_checks import check_definition, check_in_cluster
+from tpuplane.spec.clusters import (
+    ClusterNetworkSpec,
+    ClusterPlaceSpec,
+    ClusterSettingsSpec,
+    ClusterSpec,
+    SystemPoolSpec,
+)
+from tpuplane.spec.compute_classes import ClassName, ComputeClassSpec
+from tpuplane.spec.errors import Mistake, Path, SpecError, shown
+from tpuplane.spec.fields import Labels, Name, ProjectId, ResourceName, Spec
+from tpuplane.spec.gpu_checks import check_gpu_pool
+from tpuplane.spec.gpu_pools import GpuPoolSpec
+from tpuplane.spec.host_checks import check_hosts
+from tpuplane.spec.hosts import HostsSpec
+from tpuplane.spec.label_checks import check_label_count
+from tpuplane.spec.locations import check_location, is_zone, region_of
+from tpuplane.spec.machine_checks import check_system_pool
+from tpuplane.spec.names import check_account_id, check_cluster_name, check_pool_names, cluster_name
+from tpuplane.spec.network_paths import Home
+from tpuplane.spec.networks import check_overlaps, check_sizes, system_needs
+from tpuplane.spec.pool_checks import check_pool
+from tpuplane.spec.pool_sizes import AnyPool, pool_size
+from tpuplane.spec.pools import PoolSpec
+from tpuplane.spec.reservation_checks import check_reservations
+from tpuplane.spec.rules import broken
+from tpuplane.spec.scale_checks import check_cluster_nodes, check_pool_nodes
+from tpuplane.spec.translate import judged
+from tpuplane.tpu import SliceError
+
+_SpecT = TypeVar("_SpecT", bound=Spec)
+
+
+class ComponentSpec(Spec):
+    """What one component is. Paths of mistakes begin with an argument of the component."""
+
+    @classmethod
+    def parse(cls, value: Mapping[str, object]) -> Self:
+        """Read the description from plain values. Raises `SpecError` with every mistake there is."""
+        spec, mistakes = judged(value, cls, lambda it: list(it._check()))
+        if mistakes or spec is None:
+            raise SpecError(mistakes)
+        return spec
+
+    def _check(self) -> Iterator[Mistake]:
+        """Every mistake of a description whose fields are all well formed."""
+        raise NotImplementedError
+
+
+class SubnetworkSpec(ClusterNetworkSpec):
+    """The subnetwork of one cluster."""
+
+    region: str
+    """Region of the subnetwork and its NAT."""
+
+
+class NetworkSpec(ComponentSpec):
+    """A VPC with a subnetwork for each cluster."""
+
+    network_name: Name
+    subnets: Annotated[dict[Name, SubnetworkSpec], Field(min_length=1)]
+
+    def _check(self) -> Iterator[Mistake]:
+        yield from check_overlaps({("subnets", key): it for key, it in self.subnets.items() if it.existing is None})
+        for key, subnet in self.subnets.items():
+            at: Path = ("subnets", key)
+            yield from check_cluster_name(at, cluster_name(self.network_name, key))
+            if is_zone(subnet.region):
+                message = f"{shown(subnet.region)} is a zone; allowed: its region {region_of(subnet.region)}"
+                yield Mistake((*at, "region"), message)
+            else:
+                yield from check_location((*at, "region"), subnet.region)
+            yield from check_sizes(at, subnet, system_needs(subnet.region, SystemPoolSpec()))
+
+
+class ClusterComponentSpec(ClusterSettingsSpec, ComponentSpec):
+    """A cluster in a network that exists already."""
+
+    cluster_name: Name
+    pods_range: str = "pods"
+    services_range: str = "services"
+    own_account: bool
+    """Whether a service account is made for the nodes, with the cluster's name."""
+
+    @property
+    def cluster(self) -> ClusterSpec:
+        """The same cluster, without pools."""
+        return _narrowed(self, ClusterSettingsSpec, ClusterSpec)
+
+    def _check(self) -> Iterator[Mistake]:
+        if self.own_account:
+            yield from check_account_id(("cluster_name",), self.cluster_name)
+        yield from check_settings((), self.cluster)
+        yield from check_label_count(("labels",), self.labels)
+        for addon in installed(self.cluster):
+            yield Mistake(("addons", addon.key), "is installed by a Platform, not by a cluster alone; remove it here")
+
+
+class ClusterRefSpec(ClusterPlaceSpec):
+    """The cluster that pools and classes are added to, as far as they depend on it."""
+
+    name: str = "cluster"
+    """Name in Google Cloud. Default: what messages call a cluster whose name is known only while the engine runs."""
+
+    project: ProjectId | None = None
+    """Its project. Default: known only while the engine runs."""
+
+
+class InClusterSpec(ComponentSpec):
+    """What is added to any cluster, whoever made it."""
+
+    cluster: ClusterRefSpec
+
+    def _check(self) -> Iterator[Mistake]:
+        yield from check_location(("cluster", "location"), self.cluster.location)
+
+
+class SystemNodePoolSpec(SystemPoolSpec, InClusterSpec):
+    """A pool without accelerators."""
+
+    pool_name: Name
+    labels: Labels = Field(default_factory=dict)
+
+    def _check(self) -> Iterator[Mistake]:
+        yield from super()._check()
+        yield from check_system_pool((), self.cluster.location, self)
+        yield from check_label_count(("labels",), self.labels)
+
+
+class AddedPoolSpec(InClusterSpec, HostsSpec):
+    """A pool of TPU slices or GPU nodes."""
+
+    pool_name: Name
+    reservations: dict[ResourceName, ReservationSpec] = Field(default_factory=dict)
+
+    def _check_pool(self, pool: AnyPool) -> Iterator[Mistake]:
+        """Every mistake that TPU and GPU pools may share."""
+        yield from super()._check()
+        location = self.cluster.location
+        yield from check_label_count(("labels",), pool.labels)
+        yield from check_pool_nodes((), location, pool)
+        if (size := pool_size(location, pool)) is not None:
+            yield from check_cluster_nodes(size.scale.largest, size.nodes)
+        yield from check_reservations(self.reservations, [((), location, pool)])
+        if self.compute_class is not None:
+            yield broken("class-pool-known", ("computeClass",), value=shown(self.compute_class), allowed="it has none")
+        use = self.reservation
+        held = self.reservations.get(use.name) if use is not None and use.block is not None else None
+        if held is not None and held.project is None and self.cluster.project is None:
+            yield Mistake(("reservations",), "project is required, for a block is named by it")
+
+
+class TpuNodePoolSpec(PoolSpec, AddedPoolSpec):
+    """A pool of TPU slices."""
+
+    def _check(self) -> Iterator[Mistake]:
+        yield from self._check_pool(self)
+        yield from check_pool((), self.cluster, self)
+        yield from check_hosts((), Home(self.cluster.project), self.cluster, self)
+        try:
+            yield from check_pool_names(("pool_name",), None, self.pool_name, self)
+        except SliceError:
+            return  # check_pool reports it
+
+
+class GpuNodePoolSpec(GpuPoolSpec, AddedPoolSpec):
+    """A pool of GPU nodes."""
+
+    def _check(self) -> Iterator[Mistake]:
+        yield from self._check_pool(self)
+        yield from check_gpu_pool((), Home(self.cluster.project), self.cluster, self)
+
+
+class ComputeClassComponentSpec(ComputeClassSpec, InClusterSpec):
+    """A compute class."""
+
+    class_name: ClassName
+    reservations: dict[ResourceName, ReservationSpec] = Field(default_factory=dict)
+
+    @property
+    def compute_class(self) -> ComputeClassSpec:
+        """The class itself."""
+        return _narrowed(self, ComputeClassSpec, ComputeClassSpec)
+
+    def _check(self) -> Iterator[Mistake]:
+        it = self.compute_class
+        for field in ("clusters", "default_namespaces"):
+            if field in self.model_fields_set:
+                yield Mistake((field,), "belongs to a platform's classes; remove it")
+        mistakes = (
+            *super()._check(),
+            *check_definition((), self.class_name, it),
+            *check_in_cluster((), self.cluster.name, self.cluster, self.reservations, it),
+        )
+        # What is wrong with the class as a whole is said of its name: it is no argument itself.
+        yield from dict.fromkeys(replace(it, path=it.path or ("class_name",)) for it in mistakes)
+
+
+def _narrowed(spec: Spec, fields: type[Spec], kind: type[_SpecT]) -> _SpecT:
+    """A `kind` with those values of `spec` that `fields` has."""
+    return kind.model_validate(
+        {name: getattr(spec, name) for name in spec.model_fields_set & fields.model_fields.keys()}
+    )
