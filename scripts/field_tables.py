@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
@@ -34,18 +34,23 @@ def with_tables(pages: Mapping[str, str]) -> dict[str, str]:
         for name, page in pages.items()
         for region in _REGION.finditer(page)
     }
-    return {
-        name: _REGION.sub(lambda region, at=name: f"{region[1]} -->\n{_table(known[region[1]], at, homes)}", page)
-        for name, page in pages.items()
-    }
+
+    def written(name: str, page: str) -> str:
+        return _REGION.sub(lambda region: f"{region[1]} -->\n{_table(known[region[1]], name, homes)}", page)
+
+    return {name: written(name, page) for name, page in pages.items()}
 
 
 def _table(model: Model, page: str, homes: Mapping[str, tuple[str, str]]) -> str:
     rows = list(_rows(model, (), page, homes))
     shown = [at for at in range(len(_COLUMNS)) if any(row[at] for row in rows)]
-    lines = [[line[at] for at in shown] for line in (_COLUMNS, *rows)]
-    head, *body = (f"| {' | '.join(cells)} |\n" for cells in lines)
-    return f"{head}|{'---|' * len(shown)}\n{''.join(body)}"
+    return markdown_table([_COLUMNS[at] for at in shown], ([row[at] for at in shown] for row in rows))
+
+
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """The lines of a table in Markdown."""
+    head, *body = (f"| {' | '.join(cells)} |\n" for cells in (columns, *rows))
+    return f"{head}|{'---|' * len(columns)}\n{''.join(body)}"
 
 
 def _rows(model: Model, above: tuple[str, ...], page: str, homes: Mapping[str, tuple[str, str]]) -> Iterator[Row]:

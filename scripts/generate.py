@@ -22,6 +22,7 @@ from tpuplane_policies.page import page as policies_page
 from typer.testing import CliRunner
 
 from scripts.field_tables import with_tables
+from scripts.tpu_table import with_generations
 from scripts.typed_args import typed_args
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -58,6 +59,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "components/schema.json": _plugin_schema,
     "docs/policies.md": policies_page,
     "docs/pictures/acme.svg": lambda: draw(plan(load_stack(ROOT / "tests/unit/acme.yaml"))),
+    "docs/tpu.md": lambda: with_generations((ROOT / "docs/tpu.md").read_text(encoding="utf-8")),
     **{f"docs/{name}": _page(name) for name in PAGES},
 }
 

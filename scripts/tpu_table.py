@@ -1,0 +1,43 @@
+"""The table of generations in docs/tpu.md, between `<!-- generated: generations -->` and `<!-- end -->`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from tpuplane.tpu import Generation, catalogue
+from tpuplane.tpu.topology import chip_count
+
+from scripts.field_tables import markdown_table
+
+_REGION = re.compile(r"(?<=<!-- generated: generations -->\n).*?(?=<!-- end -->)", re.DOTALL)
+_COLUMNS = (
+    *("name", "other names", "node label", "machine types", "largest slice", "multi-host placement"),
+    *("accelerator type", "boot disk", "flex-start", "oldest GKE"),
+)
+
+
+def with_generations(page: str) -> str:
+    """The page with its table."""
+    return _REGION.sub(markdown_table(_COLUMNS, map(_row, catalogue().generations)), page)
+
+
+def _row(generation: Generation) -> list[str]:
+    kind = generation.accelerator_type
+    topologies = [*generation.topologies, *(generation.rule.topologies if generation.rule else ())]
+    return [
+        f"`{generation.name}`",
+        _code(generation.aliases),
+        f"`{generation.label}`",
+        _code(machine.name for machine in generation.machines),
+        f"{max(topologies, key=chip_count)} ({generation.max_chips} chips)",
+        generation.placement,
+        f"`{kind.prefixes[0]}-N`, N = {'TensorCores' if kind.cores_per_chip > 1 else 'chips'}",
+        ", ".join(generation.boot_disk_types) or "no rule known",
+        "yes" if generation.flex_start else "no",
+        str(generation.min_gke_version or ""),
+    ]
+
+
+def _code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
