@@ -222,6 +222,25 @@ def test_a_mistake_is_shown_by_the_engine_without_a_traceback(kind: Any, args: d
     assert "banana" in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "line"),
+    [
+        ("Bad", {}, "pool_name: 'Bad' is not allowed"),
+        ("x" * 39, {}, "pool_name: its node pool"),
+        ("mine", {"slices": 5000}, "slices: the pools grow to 20000 nodes; allowed: at most 15000 in a cluster"),
+        ("mine", {"cluster": {**REF, "version": "1.20"}}, "generation: 'v6e' needs GKE 1.31"),
+        ("mine", {"cluster": {**REF, "project": "P"}}, "cluster.project: 'P' is not allowed"),
+        ("mine", {"labels": {f"l{i}": "" for i in range(64)}}, "labels: "),
+    ],
+)
+def test_a_wrong_pool_is_refused_by_its_own_arguments(name: str, change: Any, line: str) -> None:
+    pool = {"cluster": REF, "generation": "v6e", "topology": "4x4", "zone": "us-central1-b"}
+    with pytest.raises(SpecError) as refused:
+        deploy(lambda: TpuNodePool(name, cast(Any, pool | change)))
+    assert str(refused.value).startswith(f"TpuNodePool {name}: {line}")
+    assert "\n" not in str(refused.value)
+
+
 def test_a_clusters_own_network_is_not_measured() -> None:
     """How large somebody else's ranges are is not known here, and no range of theirs overlaps ours."""
     plane: Any = {"master_cidr": "10.0.0.0/28"}
