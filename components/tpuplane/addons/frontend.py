@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from tpuplane.plan.observability_model import FrontendPlan
+from tpuplane.plan.observability import FrontendPlan
 
 _NAME = "frontend"
 _MATCH = {"app": _NAME}

@@ -8,7 +8,7 @@ import pulumi
 from tpuplane.addons.operator import Operator, OperatorArgs
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.kubernetes_access import kubernetes_provider
-from tpuplane.plan.model import ClusterPlan
+from tpuplane.plan.cluster import ClusterPlan
 
 
 class AddonsArgs(TypedDict):

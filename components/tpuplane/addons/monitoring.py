@@ -8,7 +8,7 @@ import pulumi_kubernetes as kubernetes
 
 from tpuplane.addons.frontend import make_frontend
 from tpuplane.gke.existing_cluster import AnyCluster
-from tpuplane.plan.observability_model import FrontendPlan, ScrapePlan
+from tpuplane.plan.observability import FrontendPlan, ScrapePlan
 
 API_VERSION = "monitoring.googleapis.com/v1"
 _COLLECTOR: kubernetes.rbac.v1.SubjectArgsDict = {

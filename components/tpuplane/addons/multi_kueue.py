@@ -11,8 +11,7 @@ from tpuplane.addons.kueue_component import KueueComponent
 from tpuplane.addons.kueue_objects import API_VERSION
 from tpuplane.gke.cluster import Cluster
 from tpuplane.gke.existing_cluster import AnyCluster
-from tpuplane.plan.multi_kueue_model import ManagerPlan, WorkerPlan
-from tpuplane.plan.queue_model import ClusterQueuePlan
+from tpuplane.plan.queue_model import ClusterQueuePlan, ManagerPlan, WorkerPlan
 
 ACCOUNT = "multikueue"
 """The account in each worker that its manager acts as."""

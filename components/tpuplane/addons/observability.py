@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_gcp as gcp
 
-from tpuplane.plan.observability_model import AlertPlan, ObservabilityPlan
+from tpuplane.plan.observability import AlertPlan, ObservabilityPlan
 
 
 class ObservabilityArgs(TypedDict):

@@ -11,7 +11,7 @@ from tpuplane.cli.plan_queues import queues_as_json
 from tpuplane.cli.render import gpu_pool_as_json, pool_as_json
 from tpuplane.cost import Amount, PlatformCost, PoolCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
-from tpuplane.plan.class_model import ComputeClassPlan
+from tpuplane.plan.classes import ComputeClassPlan
 from tpuplane.plan.summary import GpuPoolSummary, PoolSummary, RangeUse, system_nodes
 
 

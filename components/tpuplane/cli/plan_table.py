@@ -12,7 +12,7 @@ from tpuplane.cli.console import console
 from tpuplane.cli.plan_queues import HEADS, quota_rows
 from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
-from tpuplane.plan.model import DEFAULT_CLASS
+from tpuplane.plan.cluster import DEFAULT_CLASS
 from tpuplane.plan.summary import GpuPoolSummary, PoolSummary, RangeUse, counted, spread, system_nodes
 
 _ESTIMATED = "~"

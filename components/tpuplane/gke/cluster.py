@@ -23,8 +23,9 @@ from tpuplane.gke.node_config import CLOUD_PLATFORM_SCOPE
 from tpuplane.gke.node_pool import SystemNodePool
 from tpuplane.gke.options import waiting_like
 from tpuplane.gke.service_account import own_account
+from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.plan.components import planned_cluster
-from tpuplane.plan.model import ClusterPlan, NodePoolPlan
+from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.refused import in_plain_words
 
 # Arguments that the engine may fill in; the others describe the cluster.

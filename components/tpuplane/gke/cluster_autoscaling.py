@@ -4,7 +4,7 @@ import pulumi
 import pulumi_gcp as gcp
 
 from tpuplane.gke.node_config import CLOUD_PLATFORM_SCOPE
-from tpuplane.plan.model import ClusterPlan
+from tpuplane.plan.cluster import ClusterPlan
 
 
 def cluster_autoscaling(

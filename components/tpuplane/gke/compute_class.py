@@ -9,7 +9,7 @@ import pulumi_kubernetes as kubernetes
 from tpuplane.args import PlatformComputeClassArgs, ReservationArgs
 from tpuplane.gke.arguments import in_cluster
 from tpuplane.gke.cluster_ref import ClusterRef
-from tpuplane.plan.class_model import ComputeClassPlan
+from tpuplane.plan.classes import ComputeClassPlan
 from tpuplane.plan.components import planned_class
 from tpuplane.refused import in_plain_words
 

@@ -10,7 +10,7 @@ from tpuplane.gke.arguments import in_cluster
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.gke.pool_resource import node_pool
 from tpuplane.plan.components import planned_gpu_pool
-from tpuplane.plan.model import NodePoolPlan
+from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.refused import in_plain_words
 
 

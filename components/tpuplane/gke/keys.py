@@ -6,7 +6,7 @@ import pulumi
 import pulumi_gcp as gcp
 
 from tpuplane.plan import KeyPlan
-from tpuplane.plan.options import BOOT_DISK_KEY, SECRETS_KEY
+from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 
 _ROLE: Final = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
 _ROTATION: Final = "7776000s"  # 90 days, CIS Google Cloud 1.10

@@ -6,7 +6,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from tpuplane.gke.existing_cluster import AnyCluster
-from tpuplane.plan.model import DEFAULT_CLASS_LABEL
+from tpuplane.plan.cluster import DEFAULT_CLASS_LABEL
 from tpuplane.spec.teams import PodSecurity
 
 _LEVEL = "pod-security.kubernetes.io"

@@ -4,7 +4,7 @@ import pulumi_gcp as gcp
 
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.labels import CLASS_LABEL
-from tpuplane.plan.model import NodePoolPlan
+from tpuplane.plan.pools import NodePoolPlan
 
 CLOUD_PLATFORM_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 """Access is decided by the roles of the nodes' own service account, as Google advises, not by scopes."""

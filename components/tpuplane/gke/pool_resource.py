@@ -9,7 +9,7 @@ from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.gke.deletion_guard import guard_of
 from tpuplane.gke.node_config import node_config
 from tpuplane.gke.options import waiting_like
-from tpuplane.plan.model import NodePoolPlan
+from tpuplane.plan.pools import NodePoolPlan
 
 
 def node_pool(

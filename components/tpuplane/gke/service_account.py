@@ -5,7 +5,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_gcp as gcp
 
-from tpuplane.plan.model import ClusterPlan, ServiceAccountPlan
+from tpuplane.plan.cluster import ClusterPlan, ServiceAccountPlan
 
 
 class NodeServiceAccountArgs(TypedDict):

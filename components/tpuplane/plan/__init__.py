@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from tpuplane.plan.addon_model import AddonPlan, ChartPlan, ProbePlan
 from tpuplane.plan.auto_provisioning import AutoProvisioningPlan, TpuLimitPlan
-from tpuplane.plan.cluster_model import (
+from tpuplane.plan.cluster import ClusterPlan, ServiceAccountPlan
+from tpuplane.plan.cluster_options import (
     ExclusionPlan,
     KeyPlan,
     MaintenancePlan,
 )
-from tpuplane.plan.model import (
-    AutoscalingPlan,
-    ClusterPlan,
-    GpuPlan,
-    NodePoolPlan,
-    PlatformPlan,
-    ServiceAccountPlan,
-    UpgradePlan,
-)
 from tpuplane.plan.network import NatPlan, NetworkPlan, SubnetPlan
-from tpuplane.plan.platform import plan
+from tpuplane.plan.platform import PlatformPlan, plan
+from tpuplane.plan.pools import AutoscalingPlan, GpuPlan, NodePoolPlan, UpgradePlan
 from tpuplane.spec.capacity import Capacity
 
 __all__ = [

@@ -11,9 +11,8 @@ import yaml
 
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.plan.addon_model import NAMESPACE_LABELS, AddonPlan, ChartPlan, ProbePlan
-from tpuplane.plan.model import NodePoolPlan
-from tpuplane.plan.multi_kueue_model import ManagerPlan
-from tpuplane.plan.queue_model import QueuesPlan
+from tpuplane.plan.pools import NodePoolPlan
+from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan
 from tpuplane.spec import (
     CertManagerSpec,
     ClusterSpec,

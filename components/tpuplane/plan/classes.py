@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tpuplane.gpu import GpuMachine
 from tpuplane.labels import CLASS_LABEL
-from tpuplane.plan.class_model import ClassPriorityPlan, ComputeClassPlan
 from tpuplane.plan.context import Context
-from tpuplane.plan.model import NodePoolPlan
+from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.spec import PoolSpec
 from tpuplane.spec.class_gpus import gpu_machines
 from tpuplane.spec.class_nodes import ClassNodePoolConfigSpec
@@ -19,6 +18,29 @@ from tpuplane.spec.class_rules import slice_of
 from tpuplane.spec.compute_classes import ComputeClassSpec
 from tpuplane.spec.names import node_pool_names
 from tpuplane.tpu import Slice
+
+
+@dataclass(frozen=True, slots=True)
+class ClassPriorityPlan:
+    """One priority of a class, in words: how nodes are bought, and what they are."""
+
+    capacity: str  # "spot", "flex-start", "on-demand", "reservation", or "node pools"
+    nodes: str  # "v6e 4x4", "a3-highgpu-8g", or the node pools' names
+
+    def __str__(self) -> str:
+        return f"{self.capacity} {self.nodes}"
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeClassPlan:
+    """One ComputeClass of a cluster. `spec` is what the API server gets, except for the cluster's account and key."""
+
+    name: str
+    spec: dict[str, Any]
+    makes_pools: bool  # by GKE: their nodes get the account and the disk key that the cluster's other nodes have
+    default_namespaces: tuple[str, ...]
+    priorities: tuple[ClassPriorityPlan, ...]
+
 
 _OURS = {"clusters", "default_namespaces", "preset", "tpu", "reservation"}
 _PRIORITY_OURS = {"nodepools", "tpu", "reservations"}

@@ -1,16 +1,124 @@
-"""A cluster alone: how it is made, and its CPU pool. Its pools, queues and add-ons come from the platform."""
+"""One cluster as a plain frozen value, and how it is planned without its pools, queues and add-ons.
+
+Names here are final (the names Google's API will see); nothing downstream derives or decides.
+"""
 
 from __future__ import annotations
 
-from tpuplane.plan.auto_provisioning import auto_provisioning_plan
+from dataclasses import dataclass
+
+from tpuplane.plan.addon_model import AddonPlan
+from tpuplane.plan.auto_provisioning import AutoProvisioningPlan, auto_provisioning_plan
+from tpuplane.plan.classes import ComputeClassPlan
+from tpuplane.plan.cluster_options import KeysPlan, MaintenancePlan, keys_plan, maintenance_plan, monitoring
 from tpuplane.plan.context import Context
-from tpuplane.plan.maintenance import maintenance_plan
-from tpuplane.plan.model import ClusterPlan, ServiceAccountPlan
-from tpuplane.plan.options import keys_plan, monitoring
-from tpuplane.plan.pools import system_pool
-from tpuplane.spec import ClusterSpec
+from tpuplane.plan.network import SubnetPlan
+from tpuplane.plan.pools import NodePoolPlan, system_pool
+from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan, WorkerPlan
+from tpuplane.spec import (
+    ClusterSpec,
+    ControlPlaneSpec,
+    ExistingClusterSpec,
+)
+from tpuplane.spec.cluster_options import MonitoringSpec, SecuritySpec, StorageSpec
+from tpuplane.spec.clusters import ExistingNetworkSpec
 from tpuplane.spec.locations import region_of, system_zones
 from tpuplane.spec.networks import address_needs
+
+DEFAULT_CLASS_LABEL = "cloud.google.com/default-compute-class"  # of a namespace
+DEFAULT_CLASS = "default"  # the name that GKE gives the compute class of a whole cluster
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAccountPlan:
+    """The service account that is made for a cluster's nodes, and the only roles it gets."""
+
+    account_id: str
+    display_name: str
+    roles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPlan:
+    """One GKE cluster with its pools and the objects created inside it."""
+
+    key: str  # key in the user's file ("us-central1")
+    name: str  # GKE cluster name, at most 40 characters
+    location: str  # a region (regional control plane) or a zone (zonal)
+    region: str
+    node_zones: tuple[str, ...]  # where the system pool's nodes may live
+    release_channel: str
+    min_master_version: str | None
+    network: ExistingNetworkSpec | None  # None: its subnetwork is made
+    pods_range: str  # name of the subnetwork's secondary range
+    services_range: str  # as pods_range
+    node_addresses: int  # taken of the subnet's primary range at full scale, one for each node
+    pod_addresses: int  # taken of its pods' range at full scale, a block for each node
+    control_plane: ControlPlaneSpec
+    security: SecuritySpec
+    keys: KeysPlan
+    storage: StorageSpec
+    monitoring: MonitoringSpec  # with its components, also where the user names none
+    cost_allocation: bool
+    node_service_account: str | None  # address of an account that exists already
+    ray_operator: bool  # GKE's Ray add-on: KubeRay and the TPU webhook
+    deletion_protection: bool
+    resource_labels: dict[str, str]
+    system_pool: NodePoolPlan | None  # None in an existing cluster, which has pools of its own
+    maintenance: MaintenancePlan | None  # None: whenever GKE sees fit
+    existing: ExistingClusterSpec | None  # None: the cluster is made
+    auto_provisioning: AutoProvisioningPlan | None  # None: GKE makes no pools of its own
+    subnet: SubnetPlan | None = None  # None in an existing cluster, and in an existing network
+    service_account: ServiceAccountPlan | None = None  # made for the nodes; exactly without an existing account
+    tpu_pools: tuple[NodePoolPlan, ...] = ()
+    gpu_pools: tuple[NodePoolPlan, ...] = ()
+    namespaces: tuple[str, ...] = ()  # those of no team
+    compute_classes: tuple[ComputeClassPlan, ...] = ()
+    queues: QueuesPlan | None = None  # None: no team has anything here
+    global_access: bool = False  # the private endpoint answers other regions of the VPC, too
+    manager: ManagerPlan | None = None  # MultiKueue: hands jobs on to other clusters
+    worker: WorkerPlan | None = None  # MultiKueue: runs what a manager hands on
+    addons: tuple[AddonPlan, ...] = ()  # what the platform installs itself, in that order
+
+    @property
+    def node_account(self) -> str:
+        """Address of the nodes' account where it exists already; empty where it is made."""
+        return self.node_service_account or ""
+
+    def addon(self, key: str) -> AddonPlan | None:
+        """The add-on called `key` in the user's file; None where the platform does not install it."""
+        return next((addon for addon in self.addons if addon.key == key), None)
+
+    @property
+    def addon_names(self) -> tuple[str, ...]:
+        """The add-ons and their releases, in the order of their installation."""
+        return tuple(f"{addon.title} {addon.chart.version}" for addon in self.addons)
+
+    @property
+    def default_compute_class(self) -> bool:
+        """Whether pods that ask for no compute class get the one called `default`."""
+        return any(it.name == DEFAULT_CLASS for it in self.compute_classes)
+
+    @property
+    def class_words(self) -> tuple[str, ...]:
+        """The compute classes, each with its ways to get nodes."""
+        return tuple(f"{it.name} ({', then '.join(map(str, it.priorities))})" for it in self.compute_classes)
+
+    @property
+    def namespace_classes(self) -> dict[str, str]:
+        """The compute class that pods of a namespace get unless they ask for another."""
+        return {namespace: it.name for it in self.compute_classes for namespace in it.default_namespaces}
+
+    @property
+    def multi_networking(self) -> bool:
+        """Whether a pool's hosts have more than one network interface."""
+        return any(pool.extra_networks for pool in self.pools)
+
+    @property
+    def pools(self) -> tuple[NodePoolPlan, ...]:
+        """Every pool that the user described: TPU pools, then GPU pools."""
+        return self.tpu_pools + self.gpu_pools
+
 
 # The least that a GKE node needs (logs, metrics), and pulling images
 # (https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster).

@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tpuplane.plan.class_model import ComputeClassPlan
-from tpuplane.plan.classes import compute_class
-from tpuplane.plan.cluster import cluster_plan, node_account
+from tpuplane.plan.classes import ComputeClassPlan, compute_class
+from tpuplane.plan.cluster import ClusterPlan, cluster_plan, node_account
 from tpuplane.plan.context import Context
-from tpuplane.plan.model import ClusterPlan, NodePoolPlan
 from tpuplane.plan.network import NetworkPlan, network_plan, subnet_plan
-from tpuplane.plan.pools import gpu_pool, system_pool, tpu_pools
+from tpuplane.plan.pools import NodePoolPlan, gpu_pool, system_pool, tpu_pools
 from tpuplane.spec.cluster_classes import class_in
 from tpuplane.spec.components import (
     ClusterComponentSpec,

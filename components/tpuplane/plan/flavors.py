@@ -20,7 +20,7 @@ from tpuplane.labels import (
     bought_labels,
     reservation_name,
 )
-from tpuplane.plan.model import GpuPlan, NodePoolPlan
+from tpuplane.plan.pools import GpuPlan, NodePoolPlan
 from tpuplane.plan.queue_model import FlavorPlan, ProvisioningPlan, TopologyPlan
 from tpuplane.spec.capacity import Capacity
 from tpuplane.spec.names import SYSTEM_POOL

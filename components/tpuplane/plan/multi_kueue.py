@@ -7,18 +7,19 @@ from dataclasses import replace
 from itertools import groupby
 
 from tpuplane.plan.flavors import rank
-from tpuplane.plan.launchers import launcher_plan
-from tpuplane.plan.multi_kueue_model import KindPlan, ManagerPlan, WorkerPlan
 from tpuplane.plan.queue_model import (
     CheckUsePlan,
     ClusterQueuePlan,
     FlavorPlan,
     FlavorQuotaPlan,
+    KindPlan,
+    ManagerPlan,
     NamespacePlan,
     QueuesPlan,
     ResourceQuotaPlan,
+    WorkerPlan,
 )
-from tpuplane.plan.queues import local_queues
+from tpuplane.plan.queues import launcher_plan, local_queues
 from tpuplane.spec import AuthorizedNetworkSpec, ControlPlaneSpec, PlatformSpec
 from tpuplane.spec.addon_catalogue import addon_catalogue
 from tpuplane.spec.locations import region_of

@@ -2,25 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tpuplane.labels import PLATFORM_LABEL
 from tpuplane.plan.addons import addon_plans
 from tpuplane.plan.classes import compute_class, in_classes
-from tpuplane.plan.cluster import cluster_plan, node_account
+from tpuplane.plan.cluster import ClusterPlan, cluster_plan, node_account
 from tpuplane.plan.context import Context
 from tpuplane.plan.flavors import in_flavors
-from tpuplane.plan.model import ClusterPlan, PlatformPlan
 from tpuplane.plan.multi_kueue import control_plane, global_access, manager_plan, manager_queues, worker_plan
-from tpuplane.plan.network import network_plan, subnet_plan
-from tpuplane.plan.observability import observability_plan
+from tpuplane.plan.network import NetworkPlan, network_plan, subnet_plan
+from tpuplane.plan.observability import ObservabilityPlan, observability_plan
 from tpuplane.plan.pools import gpu_pool, tpu_pools
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.plan.queues import queues_plan
-from tpuplane.spec import ClusterSpec, PlatformSpec, SpecError
+from tpuplane.spec import (
+    ClusterSpec,
+    PlatformSpec,
+    SpecError,
+)
 from tpuplane.spec.checks import check
 from tpuplane.spec.cluster_classes import classes_of, pool_classes
 from tpuplane.spec.names import cluster_name
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformPlan:
+    """Everything one stack creates, in one project."""
+
+    name: str
+    project: str
+    network: NetworkPlan
+    clusters: tuple[ClusterPlan, ...]
+    observability: ObservabilityPlan
+
+    @property
+    def chips(self) -> int:
+        """TPU chips at full scale, over all clusters."""
+        return sum(
+            pool.slice.machine.chips * pool.max_nodes
+            for cluster in self.clusters
+            for pool in cluster.tpu_pools
+            if pool.slice is not None
+        )
+
+    @property
+    def gpus(self) -> int:
+        """GPUs at full scale, over all clusters."""
+        return sum(
+            pool.gpu.machine.gpus * pool.max_nodes * len(pool.zones)
+            for cluster in self.clusters
+            for pool in cluster.gpu_pools
+            if pool.gpu is not None
+        )
 
 
 def plan(spec: PlatformSpec) -> PlatformPlan:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict
+from dataclasses import dataclass, field
+from typing import Literal, TypedDict
 
 from tpuplane.cpu import cpu_catalogue
+from tpuplane.gpu import GpuMachine
 from tpuplane.labels import CAPACITY_LABEL, POOL_LABEL
 from tpuplane.plan.context import Context
-from tpuplane.plan.model import AutoscalingPlan, GpuPlan, NodePoolPlan, UpgradePlan
 from tpuplane.spec import (
     ExtraNetworkSpec,
     FlexStartSpec,
@@ -19,10 +20,105 @@ from tpuplane.spec import (
     SystemPoolSpec,
 )
 from tpuplane.spec.capacity import Capacity, MaintenanceInterval
+from tpuplane.spec.gpu_pools import GpuDriver, GpuSharingStrategy
 from tpuplane.spec.hosts import HostsSpec
 from tpuplane.spec.locations import gpu_zones, pool_zone, region_of, system_zones
 from tpuplane.spec.names import SYSTEM_POOL, node_pool_names, workload_policy_name
 from tpuplane.tpu import Slice
+
+
+@dataclass(frozen=True, slots=True)
+class AutoscalingPlan:
+    """Per-zone node limits. For a multi-host slice min is 0 or the slice's hosts and max is the slice's hosts."""
+
+    min_nodes: int
+    max_nodes: int
+    location_policy: Literal["ANY", "BALANCED"] = "ANY"
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradePlan:
+    """Surge upgrade settings, in nodes."""
+
+    max_surge: int
+    max_unavailable: int
+
+
+@dataclass(frozen=True, slots=True)
+class GpuPlan:
+    """The GPUs of a pool's nodes: which, with what driver, and how containers share them."""
+
+    machine: GpuMachine
+    driver: GpuDriver
+    sharing: GpuSharingStrategy | None = None
+    max_clients: int | None = None  # containers on one GPU or partition; exactly with `sharing`
+    partition_size: str | None = None
+
+    @property
+    def per_node(self) -> int:
+        """What a node offers as `nvidia.com/gpu`."""
+        return self.machine.offers(self.partition_size, self.max_clients)
+
+
+@dataclass(frozen=True, slots=True)
+class NodePoolPlan:
+    """One GKE node pool.
+
+    A multi-host TPU pool is exactly one slice; a single-host TPU pool holds `node_count` one-host slices; a GPU pool
+    has `gpu`; the system pool has neither. Exactly one of `node_count` and `autoscaling` is set, in nodes of each
+    zone. `replace_on` names the inputs whose change must replace the pool although the provider would update it in
+    place (or do nothing at all).
+    """
+
+    name: str  # GKE node pool name, at most 40 characters, stable when the count changes
+    pool: str  # key in the user's file ("trainer"); "system" for the system pool
+    index: int  # slice number within `pool`; 0 for single-host and system pools
+    zones: tuple[str, ...]  # node_locations
+    machine_type: str
+    disk_type: str
+    disk_size_gb: int
+    capacity: Capacity
+    reservation: str | None = None  # name or path in Google's form; exactly with capacity "reservation"
+    flex_start: FlexStartSpec | None = None  # exactly with capacity "flex-start"
+    host_maintenance: MaintenanceInterval | None = None  # None: the machine's own
+    slice: Slice | None = None
+    gpu: GpuPlan | None = None
+    local_ssds: int | None = None  # None: whatever the machine comes with
+    compact: bool = False  # nodes close together, without a TPU topology
+    node_count: int | None = None
+    autoscaling: AutoscalingPlan | None = None
+    placement_topology: str | None = None  # placement_policy.tpu_topology; None where no placement is wanted
+    workload_policy: str | None = None  # name of the compute resource policy (tpu7x multi-host), else None
+    accelerator_topology_mode: str | None = None  # of that policy; None: Compute Engine's own
+    upgrade: UpgradePlan = UpgradePlan(max_surge=1, max_unavailable=0)
+    auto_repair: bool = True
+    auto_upgrade: bool = True
+    max_pods_per_node: int | None = None
+    image_streaming: bool = False
+    secondary_boot_disks: tuple[SecondaryBootDiskSpec, ...] = ()
+    extra_networks: tuple[ExtraNetworkSpec, ...] = ()
+    compute_class: str | None = None  # the class that alone may use the nodes; None: any pod that tolerates TPUs
+    node_labels: dict[str, str] = field(default_factory=dict)  # ours only; GKE adds its own TPU labels
+    resource_labels: dict[str, str] = field(default_factory=dict)
+    replace_on: tuple[str, ...] = ()
+
+    @property
+    def dynamic_slicing(self) -> bool:
+        """Whether its chips are a cube that is joined with others only when a slice is made."""
+        return self.accelerator_topology_mode == "PROVISION_ONLY"
+
+    @property
+    def min_nodes(self) -> int:
+        """Nodes that are always there, in each zone."""
+        return self.autoscaling.min_nodes if self.autoscaling is not None else self.max_nodes
+
+    @property
+    def max_nodes(self) -> int:
+        """Nodes at full scale, in each zone."""
+        if self.autoscaling is not None:
+            return self.autoscaling.max_nodes
+        return self.node_count or 0
+
 
 # Where the generation names no boot disk of its own.
 _DISK = "pd-balanced"

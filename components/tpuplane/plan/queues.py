@@ -7,21 +7,22 @@ from collections.abc import Iterator, Sequence
 
 from tpuplane.labels import GPU, TPU
 from tpuplane.plan.flavors import ELASTIC, TOPOLOGIES, flavor_of, flavors
-from tpuplane.plan.launchers import launcher_plan
-from tpuplane.plan.model import NodePoolPlan
+from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.queue_model import (
     AdmissionCheckPlan,
     CheckUsePlan,
     ClusterQueuePlan,
     FlavorPlan,
     FlavorQuotaPlan,
+    LauncherPlan,
     MemberPlan,
     NamespacePlan,
     QueuesPlan,
     ResourceQuotaPlan,
     TeamPlan,
 )
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import ClusterSpec, PlatformSpec
+from tpuplane.spec.addon_catalogue import addon_catalogue
 from tpuplane.spec.cluster_classes import namespace_classes
 from tpuplane.spec.team_checks import namespaces_of, quota_gpus, quota_slices
 from tpuplane.spec.teams import GpuQuotaSpec, PoolQuotaSpec, TeamClusterSpec, TeamSpec
@@ -226,3 +227,11 @@ def _member(member: str) -> MemberPlan:
     """Kubernetes knows Google's service accounts as users too, by their e-mail address."""
     kind, _, name = member.partition(":")
     return MemberPlan("Group" if kind == "group" else "User", name)
+
+
+def launcher_plan(cluster: ClusterSpec, team: str) -> LauncherPlan | None:
+    """The cluster's Launch agent, where it works for the team."""
+    agent, addon = cluster.addons.launch_agent, addon_catalogue().addons["launchAgent"]
+    if agent is None or team not in agent.teams or addon.account is None or addon.secret is None:
+        return None
+    return LauncherPlan(addon.namespace, addon.account, addon.secret)

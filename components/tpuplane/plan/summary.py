@@ -9,7 +9,8 @@ from ipaddress import IPv4Network
 
 from tpuplane.gpu import GpuMachine
 from tpuplane.labels import GPU, TPU
-from tpuplane.plan.model import ClusterPlan, NodePoolPlan
+from tpuplane.plan.cluster import ClusterPlan
+from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.spec.networks import RESERVED_ADDRESSES, USUAL_ZONES
 from tpuplane.tpu import Slice
 

@@ -8,7 +8,7 @@ from tpuplane.addons import Addons, Monitoring, MonitoringArgs, MultiKueue, Mult
 from tpuplane.gke import AnyCluster, Cluster
 from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan import ClusterPlan, PlatformPlan
-from tpuplane.plan.observability_model import ObservabilityPlan
+from tpuplane.plan.observability import ObservabilityPlan
 from tpuplane.platform.clusters import NodePools, make_classes
 
 _Kubeconfigs = dict[str, pulumi.Output[str]]

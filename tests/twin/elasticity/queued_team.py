@@ -16,7 +16,7 @@ from tpuplane.addons.kueue_objects import (
     provisioning_spec,
 )
 from tpuplane.plan import ClusterPlan, plan
-from tpuplane.plan.model import NodePoolPlan
+from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.spec import PlatformSpec
 from tpuplane_twin.cluster.nodes import REQUEST_LABEL
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from tpuplane.plan import plan
-from tpuplane.plan.observability import promql
-from tpuplane.plan.observability_model import ObservabilityPlan
+from tpuplane.plan.observability import ObservabilityPlan, promql
 from tpuplane.spec import PlatformSpec, SpecError
 from tpuplane.spec.observability_data import observability_data
 from tpuplane.tpu import catalogue

@@ -17,7 +17,7 @@ from gcp_driver import Driver
 from google_api import GoogleApi
 from platform_on_api import deploy_on
 from tpuplane.plan import plan
-from tpuplane.plan.model import ClusterPlan
+from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.spec import PlatformSpec
 from tpuplane_twin.cluster.nodes import Place, Pool
 
