@@ -14,11 +14,10 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import grpc
 from google.protobuf import empty_pb2
-from google.protobuf.any_pb2 import Any as AnyMessage
 from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc, status_pb2
 from pulumi.runtime.proto import provider_pb2 as pb
 
@@ -32,12 +31,13 @@ from tpuplane_twin.providers.contract import (
     ProviderError,
     Urn,
 )
-from tpuplane_twin.providers.values import from_struct, reveal, to_struct
+from tpuplane_twin.providers.values import Secret, decode_struct, encode_struct
 
 _MESSAGE_LIMIT: Final = 400 * 1024 * 1024  # the engine's own limit
 _THREADS: Final = 256  # an operation waits in its thread; the engine starts as many as the program allows
 _ORPHAN_CHECK_SECONDS: Final = 5
-
+_GRACE_SECONDS: Final = 2
+"""How long operations under way have for their last answer after the engine ends the provider."""
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -50,37 +50,28 @@ def _reporting(handler: Handler) -> Handler:
         try:
             return handler(self, request, context)
         except InitFailed as failure:
-            context.abort_with_status(_init_failed(failure))
+            status = _init_failed(failure).SerializeToString()
+            context.set_trailing_metadata((("grpc-status-details-bin", status),))
+            context.abort(grpc.StatusCode.UNKNOWN, str(failure))
         except ProviderError as error:
             context.abort(grpc.StatusCode.UNKNOWN, str(error))
 
     return cast(Handler, wrapper)
 
 
-class _Status(NamedTuple):
-    """The three attributes gRPC reads from a status (`grpc.Status` is an interface)."""
-
-    code: grpc.StatusCode
-    details: str
-    trailing_metadata: tuple[tuple[str, bytes], ...]
-
-
-def _init_failed(failure: InitFailed) -> Any:
+def _init_failed(failure: InitFailed) -> status_pb2.Status:
     detail = pb.ErrorResourceInitFailed(
-        id=failure.resource_id,
-        properties=to_struct(failure.outputs),
-        inputs=to_struct(failure.inputs),
-        reasons=[failure.reason],
+        id=failure.resource_id, properties=encode_struct(failure.state), reasons=failure.reasons
     )
-    packed = AnyMessage()
-    packed.Pack(detail)
-    status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=failure.reason, details=[packed])
-    metadata = (("grpc-status-details-bin", status.SerializeToString()),)
-    return _Status(grpc.StatusCode.UNKNOWN, failure.reason, metadata)
+    if failure.inputs is not None:
+        detail.inputs.CopyFrom(encode_struct(failure.inputs))
+    status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(failure))
+    status.details.add().Pack(detail)
+    return status
 
 
 class Servicer(provider_pb2_grpc.ResourceProviderServicer):
-    """The engine's protocol in front of a `Provider`. Secrets reach the provider opened; the engine closes them."""
+    """The engine's protocol in front of a `Provider`."""
 
     def __init__(self, provider: Provider) -> None:
         self._provider = provider
@@ -89,30 +80,54 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         return plugin_pb2.PluginInfo(version=self._provider.version)
 
     def Attach(self, request: Any, context: Any) -> Any:
+        self._provider.attach(request.address)
         return empty_pb2.Empty()
 
     def Cancel(self, request: Any, context: Any) -> Any:
         self._provider.cancel()
         return empty_pb2.Empty()
 
+    def GetMapping(self, request: Any, context: Any) -> Any:
+        return pb.GetMappingResponse()  # no other tool's resources are mapped
+
+    def GetMappings(self, request: Any, context: Any) -> Any:
+        return pb.GetMappingsResponse()
+
+    def GetSchema(self, request: Any, context: Any) -> Any:
+        self._not_offered(context, "a schema")
+
+    def Parameterize(self, request: Any, context: Any) -> Any:
+        self._not_offered(context, "parameterization (typed custom resources)")
+
+    def _not_offered(self, context: grpc.ServicerContext, what: str) -> None:
+        title = self._provider.title
+        reason = f"the twin's {title} provider does not offer {what}; install the official {title} plugin"
+        context.abort(grpc.StatusCode.UNIMPLEMENTED, reason)
+
+    @_reporting
+    def Construct(self, request: Any, context: Any) -> Any:
+        return self._provider.construct(request)
+
     @_reporting
     def CheckConfig(self, request: Any, context: Any) -> Any:
-        return _checked(self._provider.check_config(Urn.parse(request.urn), _opened(request.news)))
+        return _checked(self._provider.check_config(Urn.parse(request.urn), self._values(request.news)))
 
     @_reporting
     def DiffConfig(self, request: Any, context: Any) -> Any:
-        return _difference(self._provider.diff_config(_opened(request.olds), _opened(request.news)))
+        return _difference(self._provider.diff_config(self._values(request.olds), self._values(request.news)))
 
     @_reporting
     def Configure(self, request: Any, context: Any) -> Any:
-        self._provider.configure(_opened(request.args))
-        return pb.ConfigureResponse(supportsPreview=True, supports_autonaming_configuration=True)
+        self._provider.configure(self._values(request.args), request.variables)
+        return pb.ConfigureResponse(
+            acceptSecrets=self._provider.keeps_secrets, supportsPreview=True, supports_autonaming_configuration=True
+        )
 
     @_reporting
     def Invoke(self, request: Any, context: Any) -> Any:
-        result = self._provider.invoke(request.tok, _opened(request.args))
+        result = self._provider.invoke(request.tok, self._values(request.args))
         response = pb.InvokeResponse()
-        getattr(response, "return").CopyFrom(to_struct(result))  # a keyword of Python
+        getattr(response, "return").CopyFrom(encode_struct(result))  # a keyword of Python
         return response
 
     @_reporting
@@ -121,91 +136,96 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         if request.HasField("autonaming"):
             mode = pb.CheckRequest.AutonamingOptions.Mode.Name(request.autonaming.mode)
             autonaming = Autonaming(request.autonaming.proposed_name, mode)
-        olds, news = _opened(request.olds), _opened(request.news)
+        olds, news = self._values(request.olds), self._values(request.news)
         return _checked(self._provider.check(Urn.parse(request.urn), olds, news, request.randomSeed, autonaming))
 
     @_reporting
     def Diff(self, request: Any, context: Any) -> Any:
-        state, news = _opened(request.olds), _opened(request.news)
+        state, news = self._values(request.olds), self._values(request.news)
         difference = self._provider.diff(Urn.parse(request.urn), request.id, state, news, list(request.ignoreChanges))
         return _difference(difference)
 
     @_reporting
     def Create(self, request: Any, context: Any) -> Any:
         resource_id, outputs = self._provider.create(
-            Urn.parse(request.urn), _opened(request.properties), request.timeout, request.preview
+            Urn.parse(request.urn), self._values(request.properties), request.timeout, request.preview
         )
-        return pb.CreateResponse(id=resource_id, properties=to_struct(outputs))
+        return pb.CreateResponse(id=resource_id, properties=encode_struct(outputs))
 
     @_reporting
     def Read(self, request: Any, context: Any) -> Any:
         resource_id, inputs, outputs = self._provider.read(
-            Urn.parse(request.urn), request.id, _opened(request.inputs), _opened(request.properties)
+            Urn.parse(request.urn), request.id, self._values(request.inputs), self._values(request.properties)
         )
-        return pb.ReadResponse(id=resource_id, inputs=to_struct(inputs), properties=to_struct(outputs))
+        return pb.ReadResponse(id=resource_id, inputs=encode_struct(inputs), properties=encode_struct(outputs))
 
     @_reporting
     def Update(self, request: Any, context: Any) -> Any:
         outputs = self._provider.update(
             Urn.parse(request.urn),
             request.id,
-            _opened(request.olds),
-            _opened(request.news),
+            self._values(request.olds),
+            self._values(request.news),
             request.timeout,
             request.preview,
+            request.ignoreChanges,
         )
-        return pb.UpdateResponse(properties=to_struct(outputs))
+        return pb.UpdateResponse(properties=encode_struct(outputs))
 
     @_reporting
     def Delete(self, request: Any, context: Any) -> Any:
-        self._provider.delete(Urn.parse(request.urn), request.id, _opened(request.properties), request.timeout)
+        self._provider.delete(Urn.parse(request.urn), request.id, self._values(request.properties), request.timeout)
         return empty_pb2.Empty()
 
+    def _values(self, struct: Any) -> Properties:
+        values = decode_struct(struct)
+        return values if self._provider.keeps_secrets else _opened(values)
 
-def _opened(struct: Any) -> Properties:
-    """A property map with its secrets open: configuration arrives closed whatever the provider says."""
-    return {name: reveal(value) for name, value in from_struct(struct).items()}
+
+def _opened(value: Any) -> Any:
+    """A value with its secrets open and its objects without nulls, as the official bridge drops them."""
+    match value:
+        case Secret():
+            return _opened(value.value)
+        case dict():
+            return {key: _opened(item) for key, item in value.items() if item is not None}
+        case list():
+            return [_opened(item) for item in value]
+        case _:
+            return value
 
 
 def _checked(checked: Checked) -> Any:
-    # Like the official plugin, failures name no property: the path is part of the reason.
-    failures = [pb.CheckFailure(reason=reason) for reason in checked.failures]
-    return pb.CheckResponse(inputs=to_struct(checked.inputs), failures=failures)
+    failures = [pb.CheckFailure(property=name, reason=reason) for name, reason in checked.failures]
+    return pb.CheckResponse(inputs=encode_struct(checked.inputs), failures=failures)
 
 
 def _difference(difference: Difference) -> Any:
     detailed = {}
-    changed, replaced = set(), set()
     for path, change in difference.changes.items():
-        kind = f"{change.kind.value}_REPLACE" if change.replace else change.kind.value
-        detailed[path] = pb.PropertyDiff(kind=pb.PropertyDiff.Kind.Value(kind))
-        top = path.split(".", 1)[0].split("[", 1)[0]
-        changed.add(top)
-        if change.replace:
-            replaced.add(top)
+        kind = f"{change.action}_replace" if change.replaces else change.action
+        detailed[path] = pb.PropertyDiff(kind=pb.PropertyDiff.Kind.Value(kind.upper()), inputDiff=change.of_input)
+    some = bool(detailed or difference.replaces or difference.changed)
     return pb.DiffResponse(
-        changes=pb.DiffResponse.DIFF_SOME if detailed else pb.DiffResponse.DIFF_NONE,
-        diffs=sorted(changed),
-        replaces=sorted(replaced),
-        deleteBeforeReplace=difference.delete_before_replace and bool(replaced),
+        changes=pb.DiffResponse.DIFF_SOME if some else pb.DiffResponse.DIFF_NONE,
+        diffs=difference.changed,
+        replaces=difference.replaces,
+        deleteBeforeReplace=difference.delete_before_replace and bool(difference.replaces),
         detailedDiff=detailed,
-        hasDetailedDiff=True,
+        hasDetailedDiff=bool(detailed),
     )
 
 
-def start(provider: Provider) -> tuple[grpc.Server, int]:
-    """Serve `provider` on a free port of 127.0.0.1; returns the running server and its port."""
+def run(provider: Provider) -> None:
+    """The plugin's main: serve, print the port for the engine, stay until the engine ends."""
+    # The engine's address is the last argument; flags of the engine's logging may surround it.
+    if engines := [argument for argument in sys.argv[1:] if not argument.startswith("-")]:
+        provider.attach(engines[-1])
     limits = [("grpc.max_receive_message_length", _MESSAGE_LIMIT), ("grpc.max_send_message_length", _MESSAGE_LIMIT)]
     server = grpc.server(ThreadPoolExecutor(_THREADS), options=limits)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(Servicer(provider), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
-    return server, port
-
-
-def run(provider: Provider) -> None:
-    """The plugin's main: serve, tell the engine the port on standard output, stay until the engine is gone."""
-    server, port = start(provider)
     ended, parent = threading.Event(), os.getppid()
     # The engine ends its plugins with an interrupt and waits five seconds for each that ignores it. A user's Ctrl-C
     # does not come here (plugins have a process group of their own): the engine sends Cancel.
@@ -214,5 +234,6 @@ def run(provider: Provider) -> None:
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
     while not ended.wait(_ORPHAN_CHECK_SECONDS) and os.getppid() == parent:
-        pass  # an engine that was killed ends nobody
-    server.stop(grace=None).wait()
+        pass  # an engine that was killed ends its providers this way
+    provider.cancel()
+    server.stop(_GRACE_SECONDS).wait()

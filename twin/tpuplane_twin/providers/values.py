@@ -1,22 +1,31 @@
-"""Pulumi property values as plain Python values.
+"""Pulumi property values on the wire and as plain Python values.
 
 On the wire a property map is a protobuf `Struct`; here it is a `dict` of strings, numbers, booleans, lists, dicts and
-None. Two things that JSON has no word for have classes of their own: `UNKNOWN`, a value that a preview cannot know
-yet, and `Secret`, a value that must stay encrypted in the state.
+None. Two things that JSON does not have are classes here: `UNKNOWN`, a value that a preview does not know yet, and
+`Secret`, a value that must stay encrypted in the state. The SDK's own `PropertyValue` drops unknown values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Final
 
 from google.protobuf import struct_pb2
 
-# Pulumi's wire constants (sdk/go/common/resource/plugin/rpc.go); the SDK's own copy would load all of the SDK.
-_UNKNOWN_TOKENS: Final = frozenset(
+from tpuplane_twin.providers.contract import ProviderError
+
+# Pulumi's wire constants (sdk/go/common/resource/plugin/rpc.go); importing the SDK's own copy takes half a second.
+SIGNATURE_KEY: Final = "4dabf18193072939515e22adb298388d"
+ASSET_SIGNATURE: Final = "c44067f5952c0a294b673a41bacd8c17"
+RESOURCE_SIGNATURE: Final = "5cf8f73096256a8f31e491e813e4eb8e"
+_SECRET_SIGNATURE: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a marker, not a secret
+_OUTPUT_SIGNATURE: Final = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
+_UNKNOWN_STRING: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+_UNKNOWNS: Final = frozenset(
     {
-        "04da6b54-80e4-46f7-96ec-b56ff0331ba9",  # string
+        _UNKNOWN_STRING,
         "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",  # bool
         "3eeb2bf0-c639-47a8-9e75-3b44932eb421",  # number
         "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",  # array
@@ -25,102 +34,121 @@ _UNKNOWN_TOKENS: Final = frozenset(
         "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",  # object
     }
 )
-_UNKNOWN_STRING: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-_SIGNATURE_KEY: Final = "4dabf18193072939515e22adb298388d"
-_SECRET_SIGNATURE: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a marker, not a secret
-_OUTPUT_SIGNATURE: Final = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
 
 
-class Unknown:
+class Unknown(Enum):
     """The type of `UNKNOWN`."""
 
-    def __repr__(self) -> str:
-        return "UNKNOWN"
+    UNKNOWN = "unknown"
 
 
-UNKNOWN: Final = Unknown()
+UNKNOWN: Final = Unknown.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A value that the engine must encrypt in the state."""
+    """A value that the engine encrypts in its state."""
 
     value: Any
 
 
-def from_struct(struct: struct_pb2.Struct) -> dict[str, Any]:
-    """A property map from the wire; nulls are dropped, as the official provider drops them."""
-    values = ((key, _from_value(value)) for key, value in struct.fields.items())
-    return {key: value for key, value in values if value is not None}
+class UnsupportedValue(ProviderError):
+    """A value that the stand-ins' resources cannot hold: an asset, an archive, a resource."""
 
 
-def to_struct(properties: Mapping[str, Any]) -> struct_pb2.Struct:
-    """A property map for the wire."""
-    return struct_pb2.Struct(fields={key: _to_value(value) for key, value in properties.items()})
+def decode_struct(struct: struct_pb2.Struct) -> dict[str, Any]:
+    """The properties of a request. Raises `UnsupportedValue` for assets, archives and resource references."""
+    return {key: _decode(value) for key, value in struct.fields.items()}
 
 
-def contains_unknown(value: Any) -> bool:
-    """Whether a value is, or holds anywhere inside it, `UNKNOWN`."""
-    if isinstance(value, Secret):
-        return contains_unknown(value.value)
-    if isinstance(value, Mapping):
-        return any(contains_unknown(item) for item in value.values())
-    if isinstance(value, list):
-        return any(contains_unknown(item) for item in value)
-    return value is UNKNOWN
+def encode_struct(values: Mapping[str, Any]) -> struct_pb2.Struct:
+    """The properties of a response."""
+    return struct_pb2.Struct(fields={key: _encode(value) for key, value in values.items()})
+
+
+def has_unknown(value: Any) -> bool:
+    """Whether a value is `UNKNOWN`, or holds it anywhere inside."""
+    return any(item is UNKNOWN for item in _leaves(value))
 
 
 def reveal(value: Any) -> Any:
     """The same value with every `Secret` opened."""
-    if isinstance(value, Secret):
-        return reveal(value.value)
-    if isinstance(value, Mapping):
-        return {key: reveal(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [reveal(item) for item in value]
-    return value
+    match value:
+        case Secret():
+            return reveal(value.value)
+        case Mapping():
+            return {key: reveal(item) for key, item in value.items()}
+        case list():
+            return [reveal(item) for item in value]
+        case _:
+            return value
 
 
-def _from_value(value: struct_pb2.Value) -> Any:  # noqa: PLR0911 - one per kind of value
-    kind = value.WhichOneof("kind")
-    if kind == "string_value":
-        return UNKNOWN if value.string_value in _UNKNOWN_TOKENS else value.string_value
-    if kind == "number_value":
-        number = value.number_value
-        return int(number) if number.is_integer() else number
-    if kind == "bool_value":
-        return value.bool_value
-    if kind == "list_value":
-        return [_from_value(item) for item in value.list_value.values]
-    if kind == "struct_value":
-        fields = value.struct_value.fields
-        signature = fields[_SIGNATURE_KEY].string_value if _SIGNATURE_KEY in fields else ""
-        if signature == _SECRET_SIGNATURE:
-            return Secret(_from_value(fields["value"]))
-        if signature == _OUTPUT_SIGNATURE:
-            inner = _from_value(fields["value"]) if "value" in fields else UNKNOWN
-            return Secret(inner) if "secret" in fields and fields["secret"].bool_value else inner
-        return from_struct(value.struct_value)
-    return None
+def _leaves(value: Any) -> Iterator[Any]:
+    match value:
+        case Secret():
+            yield from _leaves(value.value)
+        case Mapping():
+            for item in value.values():
+                yield from _leaves(item)
+        case list():
+            for item in value:
+                yield from _leaves(item)
+        case _:
+            yield value
 
 
-def _to_value(value: Any) -> struct_pb2.Value:  # noqa: PLR0911 - one per kind of value
-    if value is UNKNOWN:
-        return struct_pb2.Value(string_value=_UNKNOWN_STRING)
-    if isinstance(value, Secret):
-        fields = {
-            _SIGNATURE_KEY: struct_pb2.Value(string_value=_SECRET_SIGNATURE),
-            "value": _to_value(value.value),
-        }
-        return struct_pb2.Value(struct_value=struct_pb2.Struct(fields=fields))
-    if value is None:
-        return struct_pb2.Value(null_value=struct_pb2.NULL_VALUE)
-    if isinstance(value, bool):
-        return struct_pb2.Value(bool_value=value)
-    if isinstance(value, int | float):
-        return struct_pb2.Value(number_value=value)
-    if isinstance(value, str):
-        return struct_pb2.Value(string_value=value)
-    if isinstance(value, Mapping):
-        return struct_pb2.Value(struct_value=to_struct(value))
-    return struct_pb2.Value(list_value=struct_pb2.ListValue(values=[_to_value(item) for item in value]))
+def _decode(value: struct_pb2.Value) -> Any:
+    match value.WhichOneof("kind"):
+        case "string_value":
+            return UNKNOWN if value.string_value in _UNKNOWNS else value.string_value
+        case "number_value":
+            number = value.number_value
+            return int(number) if number.is_integer() else number
+        case "bool_value":
+            return value.bool_value
+        case "list_value":
+            return [_decode(item) for item in value.list_value.values]
+        case "struct_value":
+            return _decode_object(value.struct_value)
+        case _:
+            return None
+
+
+def _decode_object(struct: struct_pb2.Struct) -> Any:
+    if SIGNATURE_KEY not in struct.fields:
+        return decode_struct(struct)
+    signature = struct.fields[SIGNATURE_KEY].string_value
+    inner = _decode(struct.fields["value"]) if "value" in struct.fields else UNKNOWN
+    if signature == _SECRET_SIGNATURE:
+        return Secret(inner)
+    if signature == _OUTPUT_SIGNATURE:
+        return Secret(inner) if struct.fields["secret"].bool_value else inner
+    raise UnsupportedValue(
+        "this resource cannot hold an asset, an archive or a resource; pass plain values instead "
+        "(for a file: its text, read with pathlib.Path(...).read_text())"
+    )
+
+
+def _encode(value: Any) -> struct_pb2.Value:  # noqa: PLR0911 - one per type
+    match value:
+        case None:
+            return struct_pb2.Value(null_value=struct_pb2.NULL_VALUE)
+        case Unknown():
+            return struct_pb2.Value(string_value=_UNKNOWN_STRING)
+        case Secret():
+            return struct_pb2.Value(
+                struct_value=encode_struct({SIGNATURE_KEY: _SECRET_SIGNATURE, "value": value.value})
+            )
+        case bool():
+            return struct_pb2.Value(bool_value=value)
+        case int() | float():
+            return struct_pb2.Value(number_value=value)
+        case str():
+            return struct_pb2.Value(string_value=value)
+        case list() | tuple():
+            return struct_pb2.Value(list_value=struct_pb2.ListValue(values=[_encode(item) for item in value]))
+        case Mapping():
+            return struct_pb2.Value(struct_value=encode_struct(value))
+        case _:
+            raise TypeError(f"cannot send a {type(value).__name__} to the engine")

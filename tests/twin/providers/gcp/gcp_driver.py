@@ -42,7 +42,7 @@ class Driver:
 
     def failures(self, token: str, name: str, inputs: Json) -> list[str]:
         """What Check refuses."""
-        return list(self.provider.check(Urn(token, name), {}, inputs, b"seed", None).failures)
+        return [reason for _, reason in self.provider.check(Urn(token, name), {}, inputs, b"seed", None).failures]
 
     def create(self, token: str, name: str, /, **inputs: Any) -> Deployed:
         """Check, preview, create."""
@@ -95,9 +95,8 @@ class Driver:
         try:
             self.create(token, name, **inputs)
         except InitFailed as failure:
-            return Deployed(
-                Urn(token, name), failure.resource_id, failure.inputs, reveal(failure.outputs)
-            ), failure.reason
+            kept = reveal(failure.state)
+            return Deployed(Urn(token, name), failure.resource_id, failure.inputs or {}, kept), str(failure)
         raise AssertionError("created without an error")
 
 

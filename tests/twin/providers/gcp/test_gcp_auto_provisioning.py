@@ -41,7 +41,7 @@ def test_it_is_changed_in_place_and_taken_away_again(driver: Driver) -> None:
             block["autoProvisioningDefaults"]["serviceAccount"] = email
         changes = driver.diff(cluster, "nodeConfig", clusterAutoscaling=block).changes
         assert changes
-        assert not any(it.replace for it in changes.values()), changes
+        assert not any(it.replaces for it in changes.values()), changes
         cluster = driver.update(cluster, clusterAutoscaling=block)
         found = driver.refresh(cluster)
         assert found is not None
@@ -57,6 +57,6 @@ def test_a_key_for_boot_disks_replaces_the_cluster(driver: Driver) -> None:
     block["autoProvisioningDefaults"]["serviceAccount"] = cluster.inputs["nodeConfig"]["serviceAccount"]
     block["autoProvisioningDefaults"]["bootDiskKmsKey"] = "projects/p/locations/l/keyRings/r/cryptoKeys/k"
     changes = driver.diff(cluster, "nodeConfig", clusterAutoscaling=block).changes
-    assert [path for path, change in changes.items() if change.replace] == [
+    assert [path for path, change in changes.items() if change.replaces] == [
         "clusterAutoscaling.autoProvisioningDefaults.bootDiskKmsKey"
     ]

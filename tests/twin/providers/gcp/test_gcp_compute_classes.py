@@ -36,7 +36,7 @@ def test_a_pool_joins_and_leaves_a_class_in_place(driver: Driver) -> None:
         config = {**asked(NODE_POOL, "nodeConfig", **classes), "serviceAccount": account}
         changes = driver.diff(pool, nodeConfig=config).changes
         assert changes
-        assert not any(it.replace for it in changes.values()), changes
+        assert not any(it.replaces for it in changes.values()), changes
         pool = driver.update(pool, nodeConfig=config)
         found = driver.refresh(pool)
         assert found is not None
@@ -54,7 +54,7 @@ def test_the_default_class_is_switched_in_place(driver: Driver) -> None:
         block = asked(CLUSTER, "clusterAutoscaling", **classes)
         changes = driver.diff(cluster, "nodeConfig", clusterAutoscaling=block).changes
         assert changes
-        assert not any(it.replace for it in changes.values()), changes
+        assert not any(it.replaces for it in changes.values()), changes
         cluster = driver.update(cluster, clusterAutoscaling=block)
         found = driver.refresh(cluster)
         assert found is not None

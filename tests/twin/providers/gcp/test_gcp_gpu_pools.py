@@ -52,7 +52,7 @@ LATEST = {"gpuDriverInstallationConfig": {"gpuDriverVersion": "LATEST"}}
 def test_what_replaces_a_gpu_pool(driver: Driver, pool: Deployed, changed: Json, *, replaces: bool) -> None:
     changes = driver.changes(pool, **changed)
     assert changes
-    assert any(change.replace for change in changes.values()) is replaces
+    assert any(change.replaces for change in changes.values()) is replaces
 
 
 def test_a_gpu_pool_does_not_change_by_itself(driver: Driver, pool: Deployed) -> None:

@@ -64,11 +64,11 @@ def test_requests_of_a_key_and_its_member(driver: Driver, api: GoogleApi) -> Non
 def test_rotation_changes_in_place_and_the_ring_replaces(driver: Driver, api: GoogleApi) -> None:
     made = key(driver, rotationPeriod="7776000s")
     api.requests.clear()
-    assert not any(change.replace for change in driver.changes(made, rotationPeriod="2592000s").values())
+    assert not any(change.replaces for change in driver.changes(made, rotationPeriod="2592000s").values())
     updated = driver.update(made, rotationPeriod="2592000s")
     assert updated.state["rotationPeriod"] == "2592000s"
     assert set(api.body("PATCH", "/cryptoKeys/key")) >= {"rotationPeriod", "nextRotationTime"}
-    assert driver.changes(made, keyRing=made.inputs["keyRing"] + "2")["keyRing"].replace
+    assert driver.changes(made, keyRing=made.inputs["keyRing"] + "2")["keyRing"].replaces
 
 
 def test_a_deleted_key_loses_its_versions_and_stays(driver: Driver, api: GoogleApi) -> None:

@@ -49,12 +49,12 @@ def test_a_dashboard_changes_in_place_with_its_etag(driver: Driver, api: GoogleA
     made = driver.create(DASHBOARD, "board", dashboardJson=dashboard())
     etag = json.loads(made.state["dashboardJson"])["etag"]
     changes = driver.changes(made, dashboardJson=dashboard("Chips"))
-    assert not changes["dashboardJson"].replace
+    assert not changes["dashboardJson"].replaces
     api.requests.clear()
     updated = driver.update(made, dashboardJson=dashboard("Chips"))
     assert api.body("PATCH", made.id)["etag"] == etag
     assert json.loads(updated.state["dashboardJson"])["displayName"] == "Chips"
-    assert driver.changes(made, project="other")["project"].replace
+    assert driver.changes(made, project="other")["project"].replaces
     driver.delete(updated)
     assert driver.refresh(updated) is None
 

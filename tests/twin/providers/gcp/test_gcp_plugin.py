@@ -15,7 +15,7 @@ from google.protobuf import struct_pb2
 from google_api import TOKEN, GoogleApi
 from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto import provider_pb2_grpc, status_pb2
-from tpuplane_twin.providers.values import Secret, from_struct, to_struct
+from tpuplane_twin.providers.values import Secret, decode_struct, encode_struct
 
 pytestmark = pytest.mark.twin
 
@@ -39,7 +39,7 @@ def plugin(api: GoogleApi) -> Iterator[provider_pb2_grpc.ResourceProviderStub]:
 
 def configure(plugin: Any, api: GoogleApi, **more: Any) -> Any:
     config = {**api.config, "accessToken": Secret(TOKEN), **more}
-    return plugin.Configure(pb.ConfigureRequest(args=to_struct(config)))
+    return plugin.Configure(pb.ConfigureRequest(args=encode_struct(config)))
 
 
 def test_configuration(plugin: Any, api: GoogleApi) -> None:
@@ -54,7 +54,7 @@ def test_configuration(plugin: Any, api: GoogleApi) -> None:
 
 @pytest.mark.parametrize("olds", [{}, {"project": "acme-lab"}])
 def test_another_project_replaces_no_provider(plugin: Any, olds: dict[str, str]) -> None:
-    request = pb.DiffRequest(olds=to_struct(olds), news=to_struct({"project": "acme"}))
+    request = pb.DiffRequest(olds=encode_struct(olds), news=encode_struct({"project": "acme"}))
     answer = plugin.DiffConfig(request)
     assert (answer.changes, list(answer.replaces)) == (pb.DiffResponse.DIFF_SOME, [])
 
@@ -62,28 +62,28 @@ def test_another_project_replaces_no_provider(plugin: Any, olds: dict[str, str])
 def test_error_state_and_secrets(plugin: Any, api: GoogleApi, cluster: Deployed) -> None:
     configure(plugin, api)
     read = plugin.Read(pb.ReadRequest(urn=URN.replace(NODE_POOL, cluster.urn.type), id=cluster.id))
-    assert isinstance(from_struct(read.properties)["masterAuth"]["clientKey"], Secret)
+    assert isinstance(decode_struct(read.properties)["masterAuth"]["clientKey"], Secret)
 
     api.backend.refuse["slice"] = "no capacity"
     with pytest.raises(grpc.RpcError) as failed:
-        plugin.Create(pb.CreateRequest(urn=URN, properties=to_struct(pool_inputs())))
+        plugin.Create(pb.CreateRequest(urn=URN, properties=encode_struct(pool_inputs())))
     metadata = dict(failed.value.trailing_metadata())
     status = status_pb2.Status.FromString(metadata["grpc-status-details-bin"])
     detail = pb.ErrorResourceInitFailed()
     assert status.details[0].Unpack(detail)
     assert detail.id == f"{cluster.id}/nodePools/slice"
-    assert from_struct(detail.properties)["name"] == "slice"
+    assert decode_struct(detail.properties)["name"] == "slice"
     assert 'was created in the error state "ERROR"' in detail.reasons[0]
 
 
 def test_check_and_diff(plugin: Any, api: GoogleApi) -> None:
     configure(plugin, api)
-    bad = to_struct(pool_inputs(upgradeSettings={"strategy": "FAST"}))
+    bad = encode_struct(pool_inputs(upgradeSettings={"strategy": "FAST"}))
     checked = plugin.Check(pb.CheckRequest(urn=URN, news=bad))
     assert [failure.property for failure in checked.failures] == [""]
-    inputs = plugin.Check(pb.CheckRequest(urn=URN, news=to_struct(pool_inputs()))).inputs
+    inputs = plugin.Check(pb.CheckRequest(urn=URN, news=encode_struct(pool_inputs()))).inputs
     known = {"maxPodsPerNode": 110, "project": "acme", "deletionPolicy": "DELETE"}
-    state = to_struct({**pool_inputs(), **known})
+    state = encode_struct({**pool_inputs(), **known})
     same = plugin.Diff(pb.DiffRequest(urn=URN, id="i", olds=state, news=inputs))
     assert same.changes == pb.DiffResponse.DIFF_NONE
     inputs["maxPodsPerNode"] = 32

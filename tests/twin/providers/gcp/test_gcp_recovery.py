@@ -116,7 +116,7 @@ def test_what_was_made_is_found_by_its_inputs(
         assert read.id == made.id
     # The program is as it was: nothing of it is to be replaced.
     changes = driver.changes(Deployed(read.urn, read.id, made.inputs, read.state))
-    assert not [path for path, change in changes.items() if change.replace]
+    assert not [path for path, change in changes.items() if change.replaces]
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_node_pool_create_refresh_delete(api: GoogleApi, driver: Driver, cluster
         MANAGERS,
         f"GET {POOL}",
     ]
-    driver.provider.configure(api.config)  # the next `pulumi` command starts with empty caches
+    driver.provider.configure(api.config, {})  # the next `pulumi` command starts with empty caches
     driver.refresh(pool)
     assert api.taken() == [f"GET {C1}/nodePools", MANAGERS]
     driver.refresh(pool)
@@ -132,7 +132,7 @@ def test_changed_topology_sends_nothing_and_stays_changed(api: GoogleApi, driver
     other = {"type": "COMPACT", "tpuTopology": "2x4"}
     api.requests.clear()
     changes = driver.changes(pool, placementPolicy=other)
-    assert {path: change.replace for path, change in changes.items()} == {"placementPolicy.tpuTopology": False}
+    assert {path: change.replaces for path, change in changes.items()} == {"placementPolicy.tpuTopology": False}
     pool = driver.update(pool, placementPolicy=other)
     assert sent(api) == []
     assert list(driver.changes(pool)) == ["placementPolicy.tpuTopology"]

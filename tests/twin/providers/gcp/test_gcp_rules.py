@@ -20,7 +20,7 @@ from gcp_driver import (
 from google_api import GoogleApi
 from tpuplane_twin.providers.contract import Autonaming, ProviderError, Urn
 from tpuplane_twin.providers.gcp.provider import GcpProvider
-from tpuplane_twin.providers.values import UNKNOWN, contains_unknown
+from tpuplane_twin.providers.values import UNKNOWN, has_unknown
 
 pytestmark = pytest.mark.twin
 
@@ -43,7 +43,8 @@ def offline() -> Driver:
             "loggingCustomEndpoint": f"{nowhere}/logging/v2/",
             "monitoringCustomEndpoint": f"{nowhere}/monitoring/",
             "serviceUsageCustomEndpoint": f"{nowhere}/serviceusage/v1beta1/",
-        }
+        },
+        {},
     )
     return Driver(provider)
 
@@ -134,15 +135,15 @@ def test_names_are_made_once(offline: Driver) -> None:
 def test_previews_know_what_can_be_known(offline: Driver) -> None:
     _, planned = offline.provider.create(Urn(ACCOUNT, "a"), {"accountId": "tpu-nodes"}, 0, True)
     assert planned["email"] == "tpu-nodes@acme.iam.gserviceaccount.com"
-    assert contains_unknown(planned["uniqueId"])
+    assert has_unknown(planned["uniqueId"])
     _, planned = offline.provider.create(Urn(CLUSTER, "c"), {"name": "c", "network": UNKNOWN}, 0, True)
     assert planned["effectiveLabels"] == {"goog-pulumi-provisioned": "true"}
-    assert contains_unknown(planned["endpoint"])
-    assert contains_unknown(planned["network"])
+    assert has_unknown(planned["endpoint"])
+    assert has_unknown(planned["network"])
 
 
 def replacing(driver: Driver, resource: Deployed, /, **changed: Any) -> dict[str, bool]:
-    return {path: change.replace for path, change in driver.changes(resource, **changed).items()}
+    return {path: change.replaces for path, change in driver.changes(resource, **changed).items()}
 
 
 def test_what_replaces_a_node_pool(driver: Driver, cluster: Deployed) -> None:
@@ -218,19 +219,19 @@ def test_configuration_is_needed(api: GoogleApi, monkeypatch: pytest.MonkeyPatch
         "containerCustomEndpoint": "gcp:containerCustomEndpoint is not set",
     }
     with pytest.raises(ProviderError, match=expected[missing]):
-        GcpProvider().configure(config)
+        GcpProvider().configure(config, {})
     environment = {
         "accessToken": "GOOGLE_OAUTH_ACCESS_TOKEN",
         "containerCustomEndpoint": "GOOGLE_CONTAINER_CUSTOM_ENDPOINT",
     }
     monkeypatch.setenv(environment[missing], api.config[missing])
-    GcpProvider().configure(config)
+    GcpProvider().configure(config, {})
 
 
 def test_unknown_configuration_is_refused(offline: Driver) -> None:
     checked = offline.provider.check_config(Urn("pulumi:providers:gcp", "default"), {"projekt": "p", "project": "p"})
     assert len(checked.failures) == 1
-    assert "projekt" in checked.failures[0]
+    assert "projekt" in checked.failures[0][1]
 
 
 def test_functions(api: GoogleApi, driver: Driver) -> None:

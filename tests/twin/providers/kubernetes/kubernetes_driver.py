@@ -15,7 +15,7 @@ from typing import Any
 import grpc
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2, provider_pb2_grpc, status_pb2
-from tpuplane_twin.providers.kubernetes.values import decode_struct, encode_struct
+from tpuplane_twin.providers.values import decode_struct, encode_struct
 
 Diff = provider_pb2.PropertyDiff
 

@@ -13,7 +13,7 @@ import yaml
 from kubernetes_control_plane import ControlPlane
 from kubernetes_driver import Driver, Refused, Resource, urn
 from pulumi.runtime.proto import provider_pb2
-from tpuplane_twin.providers.kubernetes.values import UNKNOWN, decode_struct, encode_struct
+from tpuplane_twin.providers.values import UNKNOWN, decode_struct, encode_struct
 
 pytestmark = pytest.mark.twin
 

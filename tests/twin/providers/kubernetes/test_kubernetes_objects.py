@@ -9,7 +9,7 @@ import pytest
 from kubernetes.client import ApiClient, CoreV1Api
 from kubernetes_control_plane import ControlPlane
 from kubernetes_driver import Diff, Driver, Refused, Resource, urn
-from tpuplane_twin.providers.kubernetes.values import UNKNOWN, Secret
+from tpuplane_twin.providers.values import UNKNOWN, Secret
 
 pytestmark = pytest.mark.twin
 

@@ -8,9 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pulumi.runtime import rpc
+from tpuplane_twin.providers.contract import Change
 from tpuplane_twin.providers.kubernetes import diff, inputs, kinds, paths, values
-from tpuplane_twin.providers.kubernetes.diff import Change
-from tpuplane_twin.providers.kubernetes.values import UNKNOWN, Secret
+from tpuplane_twin.providers.values import (
+    ASSET_SIGNATURE,
+    RESOURCE_SIGNATURE,
+    SIGNATURE_KEY,
+    UNKNOWN,
+    Secret,
+    UnsupportedValue,
+    decode_struct,
+    encode_struct,
+)
 
 pytestmark = pytest.mark.unit
 
@@ -26,7 +35,7 @@ _STEPS = st.text(st.characters(exclude_characters="\\*", exclude_categories=["Cs
 
 @given(_OBJECTS)
 def test_values_survive_the_wire(obj: dict[str, Any]) -> None:
-    assert values.decode_struct(values.encode_struct(obj)) == obj
+    assert decode_struct(encode_struct(obj)) == obj
 
 
 @given(st.lists(_STEPS | st.integers(0, 9), min_size=1, max_size=4))
@@ -41,10 +50,20 @@ def test_text_that_is_no_path(text: str) -> None:
         paths.parse(text)
 
 
+def test_the_marks_on_the_wire_are_the_sdks() -> None:
+    marks = (rpc._special_sig_key, rpc._special_asset_sig, rpc._special_resource_sig)
+    assert marks == (SIGNATURE_KEY, ASSET_SIGNATURE, RESOURCE_SIGNATURE)
+    secret, unknown = encode_struct({"a": Secret("b"), "c": UNKNOWN}).fields.values()
+    assert secret.struct_value.fields[rpc._special_sig_key].string_value == rpc._special_secret_sig
+    assert unknown.string_value == rpc.UNKNOWN
+    output = {rpc._special_sig_key: rpc._special_output_value_sig, "value": "b", "secret": True}
+    assert decode_struct(encode_struct({"a": output})) == {"a": Secret("b")}
+
+
 def test_assets_are_refused() -> None:
-    asset = values.encode_struct({"data": {rpc._special_sig_key: rpc._special_asset_sig, "text": "x"}})
-    with pytest.raises(values.UnsupportedValue, match="cannot hold an asset"):
-        values.decode_struct(asset)
+    asset = encode_struct({"data": {SIGNATURE_KEY: ASSET_SIGNATURE, "text": "x"}})
+    with pytest.raises(UnsupportedValue, match="cannot hold an asset"):
+        decode_struct(asset)
 
 
 def test_a_secret_in_a_list_hides_the_list_and_nothing_else() -> None:
@@ -59,7 +78,7 @@ def changes(
     return diff.detailed(live, old, new, [paths.parse(text) for text in replacing], built_in=built_in)
 
 
-ADD, DELETE, UPDATE = (Change(action, False) for action in ("add", "delete", "update"))
+ADD, DELETE, UPDATE = Change("add"), Change("delete", of_input=True), Change("update")
 
 
 @pytest.mark.parametrize(

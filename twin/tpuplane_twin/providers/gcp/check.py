@@ -39,11 +39,11 @@ class _Checker:
     """Walks the inputs beside the table and collects failures."""
 
     def __init__(self, resource: str) -> None:
-        self.failures: list[str] = []
+        self.failures: list[tuple[str, str]] = []  # like the official plugin: the path is part of the reason
         self._resource = resource
 
     def fail(self, reason: str, path: str) -> None:
-        self.failures.append(f"{reason}. Examine values at '{self._resource}.{path}'.")
+        self.failures.append(("", f"{reason}. Examine values at '{self._resource}.{path}'."))
 
     def object(self, fields: Mapping[str, Field], value: Mapping[str, Any], path: str, tf: str) -> Properties:
         """One object with its values in their own types; unknown keys and outputs given as inputs are failures."""
@@ -160,7 +160,7 @@ class _Checker:
         for prop, rule in fields.items():
             if rule.required and inputs.get(prop) is None:
                 where = f"{path}.{prop}" if path else prop
-                self.failures.append(f"Missing required property '{where}'")
+                self.failures.append(("", f"Missing required property '{where}'"))
 
     def combinations(
         self, fields: Mapping[str, Field], inputs: Mapping[str, Any], root: Mapping[str, Any], path: str = ""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
-from tpuplane_twin.providers.contract import Change, Kind
+from tpuplane_twin.providers.contract import Change
 from tpuplane_twin.providers.gcp.suppress import managed_label, suppressed
 from tpuplane_twin.providers.gcp.tables import Field
 from tpuplane_twin.providers.values import UNKNOWN
@@ -40,7 +40,7 @@ def _value(rule: Field, old: Any, new: Any, root: Mapping[str, Any], path: str) 
     if rule.suppress and suppressed(rule.suppress, old, new, root):
         return
     if new is UNKNOWN:
-        yield path, Change(Kind.ADD if old is None else Kind.UPDATE, rule.force_new)
+        yield path, Change("add" if old is None else "update", rule.force_new)
     elif rule.type == "object":
         yield from _block(rule, old, new, root, path)
     elif rule.type == "map<string>":
@@ -122,7 +122,7 @@ def _holds_force_new(fields: Mapping[str, Field], value: Any) -> bool:
     return False
 
 
-def _kind(old: Any, new: Any) -> Kind:
+def _kind(old: Any, new: Any) -> Literal["add", "delete", "update"]:
     if old is None:
-        return Kind.ADD
-    return Kind.DELETE if new is None else Kind.UPDATE
+        return "add"
+    return "delete" if new is None else "update"

@@ -14,8 +14,8 @@ from tpuplane_twin.providers.contract import (
     Checked,
     Difference,
     InitFailed,
-    Kind,
     Properties,
+    Provider,
     ProviderError,
     Urn,
 )
@@ -63,8 +63,10 @@ _TYPES: Final[tuple[type[Resource], ...]] = (
 )
 
 
-class GcpProvider:
+class GcpProvider(Provider):
     """One configured provider. Every method may run in many threads at once."""
+
+    title = "gcp"
 
     def __init__(self) -> None:
         self._session: Session | None = None
@@ -78,7 +80,11 @@ class GcpProvider:
     def check_config(self, urn: Urn, news: Properties) -> Checked:
         """Refuse unknown configuration keys."""
         failures = [
-            f"could not validate provider configuration: Invalid or unknown key. Examine values at '{urn.name}.{key}'."
+            (
+                "",
+                "could not validate provider configuration: Invalid or unknown key. "
+                f"Examine values at '{urn.name}.{key}'.",
+            )
             for key in unknown_keys(news)
         ]
         return Checked(news, failures)
@@ -86,9 +92,9 @@ class GcpProvider:
     def diff_config(self, olds: Properties, news: Properties) -> Difference:
         """Everything changes in place, as with the official plugin: a provider is not replaced, nor what it made."""
         names = {*olds, *news} - {"version"}
-        return Difference({name: Change(Kind.UPDATE) for name in names if olds.get(name) != news.get(name)})
+        return _difference({name: Change("update") for name in names if olds.get(name) != news.get(name)})
 
-    def configure(self, args: Properties) -> None:
+    def configure(self, args: Properties, variables: Mapping[str, str]) -> None:
         """Read configuration and environment. Raises `ProviderError` without credentials or endpoints."""
         self._session = start_session(args)
         self._resources = {}
@@ -118,7 +124,7 @@ class GcpProvider:
         resource = self._resource(urn)
         prior = _without_meta(state)
         changes = without_ignored(resource.diff(prior, resource.plan(_plain(news), prior)), ignore)
-        return Difference(changes, _delete_first(resource.table, news))
+        return _difference(changes, _delete_first(resource.table, news))
 
     def create(self, urn: Urn, inputs: Properties, timeout: float, preview: bool) -> tuple[str, Properties]:
         """Create a resource; in a preview only say what it would look like."""
@@ -131,7 +137,7 @@ class GcpProvider:
         except CreatedInError as error:
             state = _with_meta(resource.table, error.state)
             reason = f"creating {urn.type} {urn.name}: {_listed(error)}"
-            raise InitFailed(error.resource_id, state, inputs, reason) from error
+            raise InitFailed(reason, error.resource_id, state, inputs) from error
         except ProviderError as error:
             raise ProviderError(_listed(error)) from error
         return resource_id, _with_meta(resource.table, state)
@@ -156,7 +162,14 @@ class GcpProvider:
         return resource_id, new_inputs, _with_meta(resource.table, found)
 
     def update(
-        self, urn: Urn, resource_id: str, state: Properties, news: Properties, timeout: float, preview: bool
+        self,
+        urn: Urn,
+        resource_id: str,
+        state: Properties,
+        news: Properties,
+        timeout: float,
+        preview: bool,
+        ignore: Sequence[str] = (),
     ) -> Properties:
         """Change a resource; in a preview only say what it would look like."""
         resource = self._resource(urn)
@@ -170,7 +183,7 @@ class GcpProvider:
         except ProviderError as error:
             # Some of the requests may have got through: the old state stays, and the next refresh tells.
             reason = f"updating {urn.type} {urn.name}: {_listed(error)}"
-            raise InitFailed(resource_id, _with_meta(resource.table, prior), news, reason) from error
+            raise InitFailed(reason, resource_id, _with_meta(resource.table, prior), news) from error
         return _with_meta(resource.table, found)
 
     def delete(self, urn: Urn, resource_id: str, state: Properties, timeout: float) -> None:
@@ -196,6 +209,13 @@ class GcpProvider:
                 f"unrecognized resource type: {urn.type}; this stand-in for the gcp provider serves {served}; for any "
                 "other install the official plugin with `pulumi plugin install resource gcp`"
             ) from None
+
+
+def _difference(changes: Mapping[str, Change], delete_first: bool = False) -> Difference:
+    """The changes, with the top-level properties that the engine names for them."""
+    top = {path: path.split(".", 1)[0].split("[", 1)[0] for path in changes}
+    replaced = sorted({top[path] for path, change in changes.items() if change.replaces})
+    return Difference(changes, replaced, sorted(set(top.values())), delete_first)
 
 
 def _delete_first(table: Table, news: Properties) -> bool:

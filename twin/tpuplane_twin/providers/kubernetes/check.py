@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tpuplane_twin.providers.contract import Autonaming, ProviderError
 from tpuplane_twin.providers.kubernetes import kinds, metadata
 from tpuplane_twin.providers.kubernetes.cluster import Operation
-from tpuplane_twin.providers.kubernetes.errors import ProviderError
 from tpuplane_twin.providers.kubernetes.inputs import normalize
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.values import Object, mark_secrets, to_kubernetes, to_pulumi
@@ -17,17 +15,7 @@ _REFUSED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Autonaming:
-    """How to name an object that the program leaves unnamed."""
-
-    seed: bytes = b""
-    proposed: str | None = None
-    """The name that the stack's autonaming configuration asks for."""
-    disabled: bool = False
-
-
-def check(operation: Operation, olds: Object, news: Object, autonaming: Autonaming) -> Object:
+def check(operation: Operation, olds: Object, news: Object, seed: bytes, autonaming: Autonaming | None) -> Object:
     """The inputs with name and namespace filled in, secrets kept secret. Raises `ProviderError`."""
     cluster, urn, log = operation.cluster, operation.urn, operation.log
     token = kinds.type_of_urn(urn)
@@ -50,7 +38,7 @@ def check(operation: Operation, olds: Object, news: Object, autonaming: Autonami
     if before:
         _adopt_name(obj, before)
     else:
-        _autoname(obj, urn, autonaming)
+        _autoname(obj, urn, seed, autonaming)
     if metadata.is_generate_name(obj):
         raise ProviderError("the `.metadata.generateName` field is not supported in Server-Side Apply mode")
     unplaced = not metadata.metadata(obj).get("namespace")
@@ -81,11 +69,12 @@ def _adopt_name(obj: Object, before: Object) -> None:
         metadata.set_entry(obj, "labels", metadata.MANAGED_BY, metadata.managed_by_value())
 
 
-def _autoname(obj: Object, urn: str, autonaming: Autonaming) -> None:
+def _autoname(obj: Object, urn: str, seed: bytes, autonaming: Autonaming | None) -> None:
     if metadata.is_named(obj) or metadata.is_generate_name(obj):
         return
-    if autonaming.disabled:
+    if autonaming and autonaming.mode == "DISABLE":
         raise ProviderError("autonaming is disabled, resource requires the .metadata.name field to be set")
-    chosen = autonaming.proposed or metadata.unique_name(f"{kinds.name_of_urn(urn)}-", autonaming.seed)
+    proposed = autonaming.proposed if autonaming else ""
+    chosen = proposed or metadata.unique_name(f"{kinds.name_of_urn(urn)}-", seed)
     obj.setdefault("metadata", {})
     metadata.set_autoname(obj, chosen)

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes.api import ApiServer, Cancellation, ConnectionFailed, StatusError
 from tpuplane_twin.providers.kubernetes.awaiting.wait import Waiter
 from tpuplane_twin.providers.kubernetes.discovery import Discovery, NoMatchError, Resource
-from tpuplane_twin.providers.kubernetes.errors import ProviderError
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.kubeconfig import KubeconfigError, load
 from tpuplane_twin.providers.kubernetes.log import ResourceLog

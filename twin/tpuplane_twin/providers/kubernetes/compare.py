@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from tpuplane_twin.providers.contract import Difference, ProviderError
 from tpuplane_twin.providers.kubernetes import diff, kinds, metadata, paths
 from tpuplane_twin.providers.kubernetes.api import ConnectionFailed, StatusError
 from tpuplane_twin.providers.kubernetes.awaiting.kstatus import condition
 from tpuplane_twin.providers.kubernetes.checkpoint import Checkpoint
 from tpuplane_twin.providers.kubernetes.cluster import Operation
-from tpuplane_twin.providers.kubernetes.diff import Change
 from tpuplane_twin.providers.kubernetes.discovery import NoMatchError
-from tpuplane_twin.providers.kubernetes.errors import ProviderError
 from tpuplane_twin.providers.kubernetes.inputs import normalize, prune
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.values import Object, to_kubernetes
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The changes by property path, and what they mean for the object."""
-
-    changes: dict[str, Change]
-    replaces: tuple[str, ...]
-    delete_before_replace: bool
-
-    @property
-    def changed(self) -> bool:
-        """Whether there is anything to do."""
-        return bool(self.changes or self.replaces)
-
-
-def compare(operation: Operation, olds: Object, news: Object, ignored: Sequence[str]) -> Comparison:
+def compare(operation: Operation, olds: Object, news: Object, ignored: Sequence[str]) -> Difference:
     """Compare the live object, as far as the old inputs managed it, with the new inputs. Raises `ProviderError`."""
     cluster, urn = operation.cluster, operation.urn
     before, wanted = Checkpoint.parse(olds), normalize(to_kubernetes(news))
@@ -70,7 +54,7 @@ def compare(operation: Operation, olds: Object, news: Object, ignored: Sequence[
         metadata.namespace(before.live),
     )
     fixed_name = metadata.is_named(wanted) and not metadata.is_true(wanted, metadata.AUTONAMED)
-    return Comparison(changes, tuple(replaces), bool(replaces) and fixed_name and same_place)
+    return Difference(changes, replaces, delete_before_replace=fixed_name and same_place)
 
 
 def _canonical_namespaces(live: Object, wanted: Object, namespaced: bool) -> None:

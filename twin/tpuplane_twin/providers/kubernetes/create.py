@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from tpuplane_twin.providers.contract import InitFailed, ProviderError
 from tpuplane_twin.providers.kubernetes import checkpoint, kinds, metadata
 from tpuplane_twin.providers.kubernetes.api import ConnectionFailed, StatusError
 from tpuplane_twin.providers.kubernetes.awaiting import table
@@ -12,10 +13,10 @@ from tpuplane_twin.providers.kubernetes.awaiting.verdict import NotReady
 from tpuplane_twin.providers.kubernetes.awaiting.waitfor import WaitForError
 from tpuplane_twin.providers.kubernetes.cluster import Operation
 from tpuplane_twin.providers.kubernetes.discovery import NoMatchError
-from tpuplane_twin.providers.kubernetes.errors import PartialFailure, ProviderError
 from tpuplane_twin.providers.kubernetes.kinds import Kind
-from tpuplane_twin.providers.kubernetes.values import Object, has_unknown, to_kubernetes
+from tpuplane_twin.providers.kubernetes.values import Object, to_kubernetes
 from tpuplane_twin.providers.kubernetes.write import ApplyConflict, Writer
+from tpuplane_twin.providers.values import has_unknown
 
 RETRY_WAITS: Final = (0.25, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 31.0)
 """Seconds between attempts while the namespace or the kind is missing: it may be on its way. A minute in all, as the
@@ -46,7 +47,7 @@ def create(
 ) -> tuple[str, Object]:
     """The new resource's id and state; in a preview no id, and the state as far as the server can tell.
 
-    Raises `ProviderError` if nothing was created, `PartialFailure` if the object is there but not ready.
+    Raises `ProviderError` if nothing was created, `InitFailed` if the object is there but not ready.
     """
     cluster, urn, log = operation.cluster, operation.urn, operation.log
     obj = to_kubernetes(news)
@@ -83,10 +84,10 @@ def create(
             f'resource "{urn}" was successfully created, but the Kubernetes API server reported that it failed to '
             f"fully initialize or become live: {error}"
         )
-        raise PartialFailure(message, metadata.identifier(live), state, error.problems) from error
+        raise InitFailed(message, metadata.identifier(live), state, details=error.problems) from error
     except (StatusError, ConnectionFailed, WaitForError) as error:
         state = checkpoint.render(obj, live, news, version, manager)
-        raise PartialFailure(
+        raise InitFailed(
             f'resource "{urn}" was successfully created, but waiting for it failed: {error}',
             metadata.identifier(live),
             state,

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from tpuplane_twin.providers.contract import Change
 from tpuplane_twin.providers.kubernetes import paths
 from tpuplane_twin.providers.kubernetes.inputs import same_quantity
-from tpuplane_twin.providers.kubernetes.values import UNKNOWN, Object
+from tpuplane_twin.providers.kubernetes.values import Object
+from tpuplane_twin.providers.values import UNKNOWN
 
 _MISSING: Final = object()
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One changed property. A deletion is one of the inputs (the live object has no such property either)."""
-
-    action: Literal["add", "delete", "update"]
-    replaces: bool
 
 
 def detailed(
@@ -79,7 +72,7 @@ class _Comparison:
 
     def _record(self, path: paths.Path, action: Literal["add", "delete", "update"], value: Any) -> None:
         replaces = any(_touches(path, value, field) for field in self._replacing)
-        self.changes[paths.render(path)] = Change(action, replaces)
+        self.changes[paths.render(path)] = Change(action, replaces, of_input=action == "delete")
 
 
 def _equal(left: Any, right: Any) -> bool:

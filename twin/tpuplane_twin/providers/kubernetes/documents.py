@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from tpuplane_twin.providers.kubernetes.errors import ProviderError
+from tpuplane_twin.providers.contract import ProviderError
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

@@ -9,7 +9,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from tpuplane_twin.providers.kubernetes import kinds
-from tpuplane_twin.providers.kubernetes.values import Object, has_unknown
+from tpuplane_twin.providers.kubernetes.values import Object
+from tpuplane_twin.providers.values import has_unknown
 
 # Written by the server alone, whatever a program says.
 READ_ONLY: Final = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes.cluster import Cluster
 from tpuplane_twin.providers.kubernetes.documents import load_all
-from tpuplane_twin.providers.kubernetes.errors import ProviderError
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.values import Object
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import yaml
 
+from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes import paths
 from tpuplane_twin.providers.kubernetes.values import Object
 
 
-class TypeTokenError(ValueError):
+class TypeTokenError(ProviderError):
     """A Pulumi type that names no kind of object."""
 
 

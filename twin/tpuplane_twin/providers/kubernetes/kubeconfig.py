@@ -16,6 +16,8 @@ from typing import Any, cast
 
 import yaml
 
+from tpuplane_twin.providers.contract import ProviderError
+
 _HELP = (
     "unable to load Kubernetes client configuration from kubeconfig file. Make sure you have: \n\n"
     " \t • set up the provider as per "
@@ -23,7 +25,7 @@ _HELP = (
 )
 
 
-class KubeconfigError(ValueError):
+class KubeconfigError(ProviderError):
     """A kubeconfig that leads to no cluster; the message is what the official provider says."""
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Final
 
+from tpuplane_twin.providers.contract import InitFailed, ProviderError
 from tpuplane_twin.providers.kubernetes import checkpoint, kinds, metadata
 from tpuplane_twin.providers.kubernetes.api import ConnectionFailed, StatusError
 from tpuplane_twin.providers.kubernetes.awaiting import table
@@ -14,29 +15,26 @@ from tpuplane_twin.providers.kubernetes.checkpoint import Checkpoint
 from tpuplane_twin.providers.kubernetes.cluster import Operation
 from tpuplane_twin.providers.kubernetes.create import field_manager, show_warnings
 from tpuplane_twin.providers.kubernetes.discovery import NoMatchError
-from tpuplane_twin.providers.kubernetes.errors import PartialFailure, ProviderError
 from tpuplane_twin.providers.kubernetes.inputs import READ_ONLY, as_written, normalize, prune
 from tpuplane_twin.providers.kubernetes.kinds import Kind
-from tpuplane_twin.providers.kubernetes.values import Object, has_unknown, mark_secrets, to_kubernetes, to_pulumi
+from tpuplane_twin.providers.kubernetes.values import Object, mark_secrets, to_kubernetes, to_pulumi
 from tpuplane_twin.providers.kubernetes.write import ApplyConflict, Writer
+from tpuplane_twin.providers.values import has_unknown
 
+Found = tuple[str, Object, Object]
+"""Id, inputs and state of an object; an empty id where it does not exist."""
+_GONE: Final[Found] = ("", {}, {})
 _REMEDY = (
     "If the cluster was deleted, you can remove this resource from Pulumi state by rerunning the operation with the "
     'PULUMI_K8S_DELETE_UNREACHABLE environment variable set to "true"'
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReadResult:
-    """What a refresh or an import found; an empty id means that the object is gone."""
+def read(operation: Operation, identifier: str, olds: Object, inputs: Object) -> Found:
+    """The object as it is now. Raises `ProviderError`; `InitFailed` if it is there but not ready.
 
-    identifier: str = ""
-    state: Object | None = None
-    inputs: Object | None = None
-
-
-def read(operation: Operation, identifier: str, olds: Object, inputs: Object) -> ReadResult:
-    """The object as it is now. Raises `ProviderError`; `PartialFailure` if it is there but not ready."""
+    Returns its id, the inputs and the state; an empty id where it does not exist.
+    """
     cluster, urn = operation.cluster, operation.urn
     if cluster.unreachable:
         return _read_unreachable(operation, identifier, olds, inputs)
@@ -57,10 +55,10 @@ def read(operation: Operation, identifier: str, olds: Object, inputs: Object) ->
         resource = cluster.resource(old_inputs)
         live = cluster.api.request("GET", resource.path(namespace or metadata.namespace(old_inputs), name))
     except NoMatchError:
-        return ReadResult()
+        return _GONE
     except StatusError as error:
         if error.not_found:
-            return ReadResult()
+            return _GONE
         raise ProviderError(str(error)) from error
     except ConnectionFailed as error:
         raise ProviderError(str(error)) from error
@@ -68,30 +66,30 @@ def read(operation: Operation, identifier: str, olds: Object, inputs: Object) ->
     if imported:
         _add_imported(live_inputs, live)
     state = checkpoint.render(live_inputs, live, inputs, version, manager)
-    found = ReadResult(identifier, state, mark_secrets(to_pulumi(live_inputs), inputs))
+    new_inputs = mark_secrets(to_pulumi(live_inputs), inputs)
     wanted = None if imported else table.for_read(old_inputs)
     if wanted is not None:
         try:
             operation.waiter.look(live, wanted)
         except NotReady as error:
-            raise PartialFailure(str(error), identifier, state, error.problems, found.inputs) from error
-    return found
+            raise InitFailed(str(error), identifier, state, new_inputs, error.problems) from error
+    return identifier, new_inputs, state
 
 
-def _read_unreachable(operation: Operation, identifier: str, olds: Object, inputs: Object) -> ReadResult:
+def _read_unreachable(operation: Operation, identifier: str, olds: Object, inputs: Object) -> Found:
     cluster, log = operation.cluster, operation.log
     said = f"configured Kubernetes cluster is unreachable: {cluster.unreachable}"
     log.say("warning", said)
     if cluster.settings.delete_unreachable:
         log.say("info", _deleting_unreachable())
-        return ReadResult()
+        return _GONE
     if cluster.settings.skip_update_unreachable:
         log.say(
             "info",
             "configured Kubernetes cluster is unreachable and the `skipUnreachable` option is enabled. "
             "Returned data could not reflect the actual cluster configuration.",
         )
-        return ReadResult(identifier, olds, inputs)
+        return identifier, inputs, olds
     raise ProviderError(f"failed to read resource state due to unreachable cluster. {_REMEDY}")
 
 
@@ -122,7 +120,7 @@ def _add_imported(inputs: Object, live: Object) -> None:
 def update(
     operation: Operation, olds: Object, news: Object, seconds: float, ignored: Sequence[str], *, preview: bool
 ) -> Object:
-    """The state after the update. Raises `ProviderError` if the object could not even be read, else `PartialFailure`:
+    """The state after the update. Raises `ProviderError` if the object could not even be read, else `InitFailed`:
     what was tried is kept, so that the next diff compares with it."""
     cluster, urn, log = operation.cluster, operation.urn, operation.log
     obj = normalize(to_kubernetes(news))
@@ -165,7 +163,7 @@ def update(
             f'the Kubernetes API server reported that "{shown}" failed to fully initialize or become live: {error}'
         )
         state = checkpoint.render(obj, live, news, version, manager)
-        raise PartialFailure(message, shown, state, problems) from error
+        raise InitFailed(message, shown, state, details=problems) from error
     log.status("")
     if kinds.is_crd(obj) and not preview:
         cluster.await_kinds(live)
@@ -175,7 +173,7 @@ def update(
 def delete(operation: Operation, identifier: str, olds: Object, seconds: float) -> None:
     """Delete the object and wait until it is gone. An object or a kind that is not there any more is deleted already.
 
-    Raises `ProviderError` if the object stays as it is, `PartialFailure` if it does not go away in time.
+    Raises `ProviderError` if the object stays as it is, `InitFailed` if it does not go away in time.
     """
     cluster, log = operation.cluster, operation.log
     if cluster.unreachable:
@@ -214,7 +212,7 @@ def delete(operation: Operation, identifier: str, olds: Object, seconds: float) 
         state = checkpoint.render(
             inputs, error.live, olds, before.initial_api_version or str(inputs.get("apiVersion")), manager
         )
-        raise PartialFailure(str(error), metadata.identifier(error.live), state) from error
+        raise InitFailed(str(error), metadata.identifier(error.live), state) from error
 
 
 def _explained(error: StatusError, *, patch: bool) -> str:

@@ -9,7 +9,8 @@ import secrets
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tpuplane_twin.providers.kubernetes.values import UNKNOWN, Object
+from tpuplane_twin.providers.kubernetes.values import Object
+from tpuplane_twin.providers.values import UNKNOWN
 
 AUTONAMED: Final = "pulumi.com/autonamed"
 SKIP_AWAIT: Final = "pulumi.com/skipAwait"

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tpuplane_twin.providers.contract import Difference
 from tpuplane_twin.providers.kubernetes import kubeconfig
-from tpuplane_twin.providers.kubernetes.values import UNKNOWN, Object, to_kubernetes
+from tpuplane_twin.providers.kubernetes.values import Object, to_kubernetes
+from tpuplane_twin.providers.values import UNKNOWN
 
 _CLUSTER_KEYS: Final = ("kubeconfig", "context", "cluster")
 _IDENTIFIER: Final = "clusterIdentifier"
@@ -77,15 +79,7 @@ def refusals(inputs: Mapping[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigDiff:
-    """What changed in a provider's configuration."""
-
-    changed: tuple[str, ...] = ()
-    replacing: tuple[str, ...] = ()
-
-
-def diff(olds: Object, news: Object) -> ConfigDiff:
+def diff(olds: Object, news: Object) -> Difference:
     """Whether the provider, and with it every object, is replaced.
 
     With an unchanged `clusterIdentifier` never, and always when it changes. Without one, when the kubeconfig's active
@@ -94,7 +88,7 @@ def diff(olds: Object, news: Object) -> ConfigDiff:
     olds, news = to_kubernetes(olds), to_kubernetes(news)
     changed = tuple(sorted(key for key in {*olds, *news} if olds.get(key) != news.get(key)))
     if not changed:
-        return ConfigDiff()
+        return Difference()
     replacing: list[str] = []
     before, after = olds.get(_IDENTIFIER), news.get(_IDENTIFIER)
     pinned = bool(after) and before == after
@@ -102,13 +96,13 @@ def diff(olds: Object, news: Object) -> ConfigDiff:
         replacing.append(_IDENTIFIER)
     unknown = next((key for key in _CLUSTER_KEYS if news.get(key) is UNKNOWN), None)
     if unknown is not None:
-        return ConfigDiff((unknown,), () if pinned else (*replacing, unknown))
+        return Difference(replaces=() if pinned else (*replacing, unknown), changed=(unknown,))
     old_cluster, new_cluster = _active_cluster(olds), _active_cluster(news)
     if old_cluster is not None and new_cluster is not None and old_cluster != new_cluster:
         replacing += [key for key in _CLUSTER_KEYS if key in changed]
     if "renderYamlToDirectory" in changed:
         replacing.append("renderYamlToDirectory")
-    return ConfigDiff(changed, () if pinned else tuple(replacing))
+    return Difference(replaces=() if pinned else replacing, changed=changed)
 
 
 def _active_cluster(config: Object) -> Object | None:

@@ -6,10 +6,10 @@ import copy
 from collections.abc import Sequence
 from typing import Any, Final
 
+from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes import fieldmanagers, kinds, metadata, paths
 from tpuplane_twin.providers.kubernetes.api import ApiServer, StatusError
 from tpuplane_twin.providers.kubernetes.discovery import Resource
-from tpuplane_twin.providers.kubernetes.errors import ProviderError
 from tpuplane_twin.providers.kubernetes.values import Object
 
 _APPLY: Final = "application/apply-patch+yaml"  # JSON is YAML

@@ -126,5 +126,5 @@ class Cluster(GkeResource):
         changes = super().diff(prior, planned)
         for name in ("enableL4IlbSubsetting", "enableFqdnNetworkPolicy"):
             if name in changes and prior.get(name) and not planned.get(name):
-                changes[name] = Change(changes[name].kind, replace=True)
+                changes[name] = Change(changes[name].action, replaces=True)
         return changes

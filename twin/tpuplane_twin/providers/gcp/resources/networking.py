@@ -99,7 +99,7 @@ class Subnetwork(ComputeResource):
         changes = super().diff(prior, planned)
         old, new = prior.get("ipCidrRange"), planned.get("ipCidrRange")
         if "ipCidrRange" in changes and isinstance(old, str) and isinstance(new, str) and not _contains(new, old):
-            changes["ipCidrRange"] = replace(changes["ipCidrRange"], replace=True)
+            changes["ipCidrRange"] = replace(changes["ipCidrRange"], replaces=True)
         return changes
 
 

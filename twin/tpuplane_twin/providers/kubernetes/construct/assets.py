@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from google.protobuf import struct_pb2
-from pulumi.runtime import rpc
 
-from tpuplane_twin.providers.kubernetes.errors import ProviderError
+from tpuplane_twin.providers.contract import ProviderError
+from tpuplane_twin.providers.values import ASSET_SIGNATURE, SIGNATURE_KEY
 
 
 def texts_of(files: struct_pb2.Value) -> list[str]:
@@ -17,7 +17,7 @@ def texts_of(files: struct_pb2.Value) -> list[str]:
 
 def _text(value: struct_pb2.Value) -> str:
     fields = value.struct_value.fields
-    if rpc._special_sig_key not in fields or fields[rpc._special_sig_key].string_value != rpc._special_asset_sig:
+    if SIGNATURE_KEY not in fields or fields[SIGNATURE_KEY].string_value != ASSET_SIGNATURE:
         raise ProviderError("valueYamlFiles: a list of assets is wanted, such as pulumi.FileAsset('values.yaml')")
     if path := fields["path"].string_value:
         try:

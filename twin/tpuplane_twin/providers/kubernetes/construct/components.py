@@ -10,13 +10,14 @@ from typing import Any
 from google.protobuf import struct_pb2
 from pulumi.runtime.proto import provider_pb2
 
+from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes.cluster import Cluster
 from tpuplane_twin.providers.kubernetes.construct import helm, manifests
 from tpuplane_twin.providers.kubernetes.construct.assets import texts_of
 from tpuplane_twin.providers.kubernetes.construct.monitor import Monitor
-from tpuplane_twin.providers.kubernetes.errors import ProviderError
 from tpuplane_twin.providers.kubernetes.log import EngineLog
-from tpuplane_twin.providers.kubernetes.values import Object, decode_struct, encode_struct, has_unknown, to_kubernetes
+from tpuplane_twin.providers.kubernetes.values import Object, to_kubernetes
+from tpuplane_twin.providers.values import decode_struct, encode_struct, has_unknown
 
 _NOT_OFFERED = {
     "verify": "verification of signatures",

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes import kubeconfig
 from tpuplane_twin.providers.kubernetes.cluster import Cluster
-from tpuplane_twin.providers.kubernetes.errors import ProviderError
 from tpuplane_twin.tools import ToolError, ensure
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes import kinds, metadata
 from tpuplane_twin.providers.kubernetes.cluster import Cluster
 from tpuplane_twin.providers.kubernetes.discovery import NoMatchError
 from tpuplane_twin.providers.kubernetes.documents import load_all
-from tpuplane_twin.providers.kubernetes.errors import ProviderError
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.values import Object
 

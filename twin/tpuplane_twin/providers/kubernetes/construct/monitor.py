@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import grpc
-from pulumi.runtime import rpc
 from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
 from pulumi.runtime.proto import provider_pb2, resource_pb2, resource_pb2_grpc
 
+from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes import metadata
 from tpuplane_twin.providers.kubernetes.construct.manifests import Identity, dependencies
-from tpuplane_twin.providers.kubernetes.errors import ProviderError
-from tpuplane_twin.providers.kubernetes.values import Object, Secret, encode_struct
+from tpuplane_twin.providers.kubernetes.values import Object
+from tpuplane_twin.providers.values import RESOURCE_SIGNATURE, SIGNATURE_KEY, UNKNOWN, Secret, encode_struct
 
-_RESOURCE_SIGNATURE = rpc._special_resource_sig
 _NO_DEPENDENCIES = resource_pb2.RegisterResourceRequest.PropertyDependencies()
 _KEEP = "helm.sh/resource-policy"
 
@@ -31,8 +30,8 @@ class Registered:
 
     def reference(self, version: str) -> dict[str, Any]:
         """What a program gets for it: a reference that its SDK turns into a resource."""
-        known = self.id or rpc.UNKNOWN
-        return {rpc._special_sig_key: _RESOURCE_SIGNATURE, "urn": self.urn, "id": known, "packageVersion": version}
+        known = self.id or UNKNOWN
+        return {SIGNATURE_KEY: RESOURCE_SIGNATURE, "urn": self.urn, "id": known, "packageVersion": version}
 
 
 class Monitor:
