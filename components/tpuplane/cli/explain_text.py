@@ -9,7 +9,7 @@ from rich.text import Text
 
 from tpuplane.cli.console import console
 from tpuplane.explain import Explained, Explanation, citation
-from tpuplane.spec.errors import Path
+from tpuplane.spec.core.errors import Path
 
 Where = Callable[[Path], str]
 """From a path of the description to `file:line`."""

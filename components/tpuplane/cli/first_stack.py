@@ -14,7 +14,7 @@ from tpuplane.plan import Capacity
 from tpuplane.plan.summary import counted
 from tpuplane.spec import CONFIG_KEY, PROJECT_KEY, PlatformSpec, SpecError
 from tpuplane.spec import __file__ as spec_package
-from tpuplane.spec.locations import is_zone, known_zones, offering_zones, region_of, tpu_regions
+from tpuplane.spec.core.locations import is_zone, known_zones, offering_zones, region_of, tpu_regions
 from tpuplane.tpu import Slice, SliceError, catalogue
 
 CLUSTER = "main"

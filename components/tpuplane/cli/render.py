@@ -10,7 +10,7 @@ from tpuplane.cli.console import console
 from tpuplane.plan import PlatformPlan
 from tpuplane.plan.summary import GpuPoolSummary, PoolSummary, counted
 from tpuplane.spec import SpecError
-from tpuplane.spec.errors import dotted
+from tpuplane.spec.core.errors import dotted
 
 
 def show(platform: PlatformPlan) -> None:

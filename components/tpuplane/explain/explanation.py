@@ -18,7 +18,7 @@ from tpuplane.explain.reasons import Entry, Facts, entries
 from tpuplane.gpu import GpuMachine
 from tpuplane.plan import PlatformPlan
 from tpuplane.spec import PlatformSpec
-from tpuplane.spec.errors import Path, dotted
+from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.tpu import Slice
 
 # Shown with every field of theirs: the plan has few values of its own for them.

@@ -12,10 +12,10 @@ from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import ClusterPlan, NodePoolPlan
 from tpuplane.plan.summary import PoolSummary, RangeUse
 from tpuplane.spec import ClusterSpec, GpuPoolSpec, PlatformSpec, PoolSpec
-from tpuplane.spec.compute_classes import ComputeClassSpec
-from tpuplane.spec.locations import is_zone
-from tpuplane.spec.networks import pod_block
-from tpuplane.spec.teams import TeamSpec
+from tpuplane.spec.classes.compute_class import ComputeClassSpec
+from tpuplane.spec.cluster.network_checks import pod_block
+from tpuplane.spec.core.locations import is_zone
+from tpuplane.spec.queues.teams import TeamSpec
 from tpuplane.tpu import catalogue
 
 _RANGES = {"node": "nodes", "pod": "pods"}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tpuplane.explain.fields import Field, find, root
 from tpuplane.explain.reasons import Entry, Kind, entries
 from tpuplane.spec import PlatformSpec
-from tpuplane.spec.errors import dotted
+from tpuplane.spec.core.errors import dotted
 from tpuplane.tpu import nearest_names
 
 # Paths that an error lists.

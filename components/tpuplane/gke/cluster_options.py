@@ -7,7 +7,7 @@ import pulumi_gcp as gcp
 
 from tpuplane.plan import ClusterPlan, MaintenancePlan
 from tpuplane.spec import ControlPlaneSpec
-from tpuplane.spec.cluster_options import MonitoringSpec, SecuritySpec
+from tpuplane.spec.cluster.options import MonitoringSpec, SecuritySpec
 
 
 class EndpointOptions(TypedDict):

@@ -7,7 +7,7 @@ import pulumi_kubernetes as kubernetes
 
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.plan.cluster import DEFAULT_CLASS_LABEL
-from tpuplane.spec.teams import PodSecurity
+from tpuplane.spec.queues.teams import PodSecurity
 
 _LEVEL = "pod-security.kubernetes.io"
 

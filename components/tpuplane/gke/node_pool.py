@@ -13,7 +13,7 @@ from tpuplane.gke.pool_resource import node_pool
 from tpuplane.plan.components import planned_system_pool, planned_tpu_pools
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.refused import in_plain_words
-from tpuplane.spec.locations import region_of
+from tpuplane.spec.core.locations import region_of
 
 
 class SystemNodePoolArgs(SystemPoolArgs):

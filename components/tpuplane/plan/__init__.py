@@ -13,7 +13,7 @@ from tpuplane.plan.cluster_options import (
 from tpuplane.plan.network import NatPlan, NetworkPlan, SubnetPlan
 from tpuplane.plan.platform import PlatformPlan, plan
 from tpuplane.plan.pools import AutoscalingPlan, GpuPlan, NodePoolPlan, UpgradePlan
-from tpuplane.spec.capacity import Capacity
+from tpuplane.spec.pools.capacity import Capacity
 
 __all__ = [
     "AddonPlan",

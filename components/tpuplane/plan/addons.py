@@ -22,8 +22,8 @@ from tpuplane.spec import (
     RaySpec,
     WaitForPodsReadySpec,
 )
-from tpuplane.spec.addon_catalogue import Addon, Probe, addon_catalogue
-from tpuplane.spec.addon_checks import frameworks, installed
+from tpuplane.spec.addons.catalogue import Addon, Probe, addon_catalogue
+from tpuplane.spec.addons.checks import frameworks, installed
 
 PROBE_NAME = "tpuplane-probe"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tpuplane.spec import ClusterSpec
-from tpuplane.spec.provisioned import provisioning_zones, tpu_rooms
+from tpuplane.spec.cluster.auto_provisioning_room import provisioning_zones, tpu_rooms
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from tpuplane.labels import CLASS_LABEL
 from tpuplane.plan.context import Context
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.spec import PoolSpec
-from tpuplane.spec.class_gpus import gpu_machines
-from tpuplane.spec.class_nodes import ClassNodePoolConfigSpec
-from tpuplane.spec.class_priorities import ClassPrioritySpec
-from tpuplane.spec.class_rules import slice_of
-from tpuplane.spec.compute_classes import ComputeClassSpec
-from tpuplane.spec.names import node_pool_names
+from tpuplane.spec.classes.checks import slice_of
+from tpuplane.spec.classes.compute_class import ComputeClassSpec
+from tpuplane.spec.classes.gpu_checks import gpu_machines
+from tpuplane.spec.classes.nodes import ClassNodePoolConfigSpec
+from tpuplane.spec.classes.priorities import ClassPrioritySpec
+from tpuplane.spec.core.names import node_pool_names
 from tpuplane.tpu import Slice
 
 

@@ -20,10 +20,10 @@ from tpuplane.spec import (
     ControlPlaneSpec,
     ExistingClusterSpec,
 )
-from tpuplane.spec.cluster_options import MonitoringSpec, SecuritySpec, StorageSpec
-from tpuplane.spec.clusters import ExistingNetworkSpec
-from tpuplane.spec.locations import region_of, system_zones
-from tpuplane.spec.networks import address_needs
+from tpuplane.spec.cluster.cluster import ExistingNetworkSpec
+from tpuplane.spec.cluster.network_checks import address_needs
+from tpuplane.spec.cluster.options import MonitoringSpec, SecuritySpec, StorageSpec
+from tpuplane.spec.core.locations import region_of, system_zones
 
 DEFAULT_CLASS_LABEL = "cloud.google.com/default-compute-class"  # of a namespace
 DEFAULT_CLASS = "default"  # the name that GKE gives the compute class of a whole cluster

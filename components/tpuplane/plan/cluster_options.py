@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from tpuplane.spec import ClusterSpec, MaintenanceSpec
-from tpuplane.spec.cluster_options import EncryptionSpec, MonitoringSpec
-from tpuplane.spec.maintenance import WEEKDAYS, ExclusionScope
-from tpuplane.spec.option_checks import has_component
+from tpuplane.spec.cluster.maintenance import WEEKDAYS, ExclusionScope
+from tpuplane.spec.cluster.option_checks import has_component
+from tpuplane.spec.cluster.options import EncryptionSpec, MonitoringSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from tpuplane.plan.cluster import ClusterPlan, cluster_plan, node_account
 from tpuplane.plan.context import Context
 from tpuplane.plan.network import NetworkPlan, network_plan, subnet_plan
 from tpuplane.plan.pools import NodePoolPlan, gpu_pool, system_pool, tpu_pools
-from tpuplane.spec.cluster_classes import class_in
+from tpuplane.spec.classes.of_cluster import class_in
 from tpuplane.spec.components import (
     ClusterComponentSpec,
     ComputeClassComponentSpec,
@@ -22,7 +22,7 @@ from tpuplane.spec.components import (
     SystemNodePoolSpec,
     TpuNodePoolSpec,
 )
-from tpuplane.spec.names import cluster_name
+from tpuplane.spec.core.names import cluster_name
 
 Description = Mapping[str, object]
 

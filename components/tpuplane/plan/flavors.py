@@ -22,8 +22,8 @@ from tpuplane.labels import (
 )
 from tpuplane.plan.pools import GpuPlan, NodePoolPlan
 from tpuplane.plan.queue_model import FlavorPlan, ProvisioningPlan, TopologyPlan
-from tpuplane.spec.capacity import Capacity
-from tpuplane.spec.names import SYSTEM_POOL
+from tpuplane.spec.core.names import SYSTEM_POOL
+from tpuplane.spec.pools.capacity import Capacity
 from tpuplane.tpu import Slice
 
 CPU_FLAVOR = "cpu"

@@ -21,12 +21,12 @@ from tpuplane.plan.queue_model import (
 )
 from tpuplane.plan.queues import launcher_plan, local_queues
 from tpuplane.spec import AuthorizedNetworkSpec, ControlPlaneSpec, PlatformSpec
-from tpuplane.spec.addon_catalogue import addon_catalogue
-from tpuplane.spec.locations import region_of
-from tpuplane.spec.multi_kueue import workers_of
-from tpuplane.spec.multi_kueue_checks import managed
-from tpuplane.spec.names import cluster_name
-from tpuplane.spec.team_checks import namespaces_of
+from tpuplane.spec.addons.catalogue import addon_catalogue
+from tpuplane.spec.core.locations import region_of
+from tpuplane.spec.core.names import cluster_name
+from tpuplane.spec.queues.multi_kueue import workers_of
+from tpuplane.spec.queues.multi_kueue_checks import managed
+from tpuplane.spec.queues.team_checks import namespaces_of
 
 _LONGEST_NAME = 63  # of an authorized network, as the spec has it
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.spec import ClusterSpec, PlatformSpec
-from tpuplane.spec.addons import MetricsFrontendSpec
-from tpuplane.spec.names import cluster_name
-from tpuplane.spec.observability import IdleChipsSpec, ObservabilitySpec, SliceDownSpec, StarvedQueueSpec
-from tpuplane.spec.observability_data import observability_data
+from tpuplane.spec.addons.addons import MetricsFrontendSpec
+from tpuplane.spec.core.names import cluster_name
+from tpuplane.spec.observability.data import observability_data
+from tpuplane.spec.observability.observability import IdleChipsSpec, ObservabilitySpec, SliceDownSpec, StarvedQueueSpec
 
 
 @dataclass(frozen=True, slots=True)

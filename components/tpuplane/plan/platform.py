@@ -22,8 +22,8 @@ from tpuplane.spec import (
     SpecError,
 )
 from tpuplane.spec.checks import check
-from tpuplane.spec.cluster_classes import classes_of, pool_classes
-from tpuplane.spec.names import cluster_name
+from tpuplane.spec.classes.of_cluster import classes_of, pool_classes
+from tpuplane.spec.core.names import cluster_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,11 @@ from tpuplane.spec import (
     SecondaryBootDiskSpec,
     SystemPoolSpec,
 )
-from tpuplane.spec.capacity import Capacity, MaintenanceInterval
-from tpuplane.spec.gpu_pools import GpuDriver, GpuSharingStrategy
-from tpuplane.spec.hosts import HostsSpec
-from tpuplane.spec.locations import gpu_zones, pool_zone, region_of, system_zones
-from tpuplane.spec.names import SYSTEM_POOL, node_pool_names, workload_policy_name
+from tpuplane.spec.core.locations import gpu_zones, pool_zone, region_of, system_zones
+from tpuplane.spec.core.names import SYSTEM_POOL, node_pool_names, workload_policy_name
+from tpuplane.spec.pools.capacity import Capacity, MaintenanceInterval
+from tpuplane.spec.pools.gpu import GpuDriver, GpuSharingStrategy
+from tpuplane.spec.pools.hosts import HostsSpec
 from tpuplane.tpu import Slice
 
 

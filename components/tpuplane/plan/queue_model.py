@@ -7,9 +7,9 @@ from typing import Literal
 
 from tpuplane.labels import GPU
 from tpuplane.quantities import canonical
-from tpuplane.spec.capacity import Capacity
-from tpuplane.spec.queues import PreemptionSpec, PrioritySpec
-from tpuplane.spec.teams import PodSecurity
+from tpuplane.spec.pools.capacity import Capacity
+from tpuplane.spec.queues.queues import PreemptionSpec, PrioritySpec
+from tpuplane.spec.queues.teams import PodSecurity
 
 _IN_GIB = ("memory", "ephemeral-storage")  # Compute Engine's GB are 2^30 bytes
 

@@ -22,10 +22,10 @@ from tpuplane.plan.queue_model import (
     TeamPlan,
 )
 from tpuplane.spec import ClusterSpec, PlatformSpec
-from tpuplane.spec.addon_catalogue import addon_catalogue
-from tpuplane.spec.cluster_classes import namespace_classes
-from tpuplane.spec.team_checks import namespaces_of, quota_gpus, quota_slices
-from tpuplane.spec.teams import GpuQuotaSpec, PoolQuotaSpec, TeamClusterSpec, TeamSpec
+from tpuplane.spec.addons.catalogue import addon_catalogue
+from tpuplane.spec.classes.of_cluster import namespace_classes
+from tpuplane.spec.queues.team_checks import namespaces_of, quota_gpus, quota_slices
+from tpuplane.spec.queues.teams import GpuQuotaSpec, PoolQuotaSpec, TeamClusterSpec, TeamSpec
 
 COVERED = (TPU, "cpu", "memory", "ephemeral-storage")
 """Every resource that TPU pods ask for: one that no queue covers is never admitted (xpk issue 603)."""

@@ -11,7 +11,7 @@ from tpuplane.gpu import GpuMachine
 from tpuplane.labels import GPU, TPU
 from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.plan.pools import NodePoolPlan
-from tpuplane.spec.networks import RESERVED_ADDRESSES, USUAL_ZONES
+from tpuplane.spec.cluster.network_checks import RESERVED_ADDRESSES, USUAL_ZONES
 from tpuplane.tpu import Slice
 
 UNITS = {TPU: "chip", GPU: "GPU", "cpu": "core"}

@@ -14,7 +14,7 @@ from pulumi.provider.server import ComponentInitError
 import tpuplane
 from tpuplane.plugin.schema import completed
 from tpuplane.spec import SpecError
-from tpuplane.spec.errors import Path, dotted
+from tpuplane.spec.core.errors import Path, dotted
 
 NAME = "tpuplane"
 

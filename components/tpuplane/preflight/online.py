@@ -13,8 +13,8 @@ import yaml
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.preflight.google import Compute, Json
 from tpuplane.spec import PlatformSpec, ReservationSpec
-from tpuplane.spec.errors import Mistake, Path, dotted, shown
-from tpuplane.spec.locations import region_of
+from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
+from tpuplane.spec.core.locations import region_of
 from tpuplane.tpu import SliceError, catalogue
 
 

@@ -6,7 +6,7 @@ models and the same words in both. All mistakes of a description are reported in
 
 from __future__ import annotations
 
-from tpuplane.spec.addons import (
+from tpuplane.spec.addons.addons import (
     AddonsSpec,
     CertManagerSpec,
     ComputeSpec,
@@ -17,8 +17,7 @@ from tpuplane.spec.addons import (
     RequeuingSpec,
     WaitForPodsReadySpec,
 )
-from tpuplane.spec.capacity import FlexStartSpec, ReservationSpec, ReservationUseSpec
-from tpuplane.spec.clusters import (
+from tpuplane.spec.cluster.cluster import (
     AuthorizedNetworkSpec,
     ClusterNetworkSpec,
     ClusterSettingsSpec,
@@ -27,12 +26,13 @@ from tpuplane.spec.clusters import (
     ExistingClusterSpec,
     SystemPoolSpec,
 )
-from tpuplane.spec.errors import Mistake, SpecError
-from tpuplane.spec.gpu_pools import GpuAutoscalingSpec, GpuPoolSpec, GpuSharingSpec
-from tpuplane.spec.hosts import ExtraNetworkSpec, SecondaryBootDiskSpec
-from tpuplane.spec.maintenance import MaintenanceExclusionSpec, MaintenanceSpec, MaintenanceWindowSpec
+from tpuplane.spec.cluster.maintenance import MaintenanceExclusionSpec, MaintenanceSpec, MaintenanceWindowSpec
+from tpuplane.spec.core.errors import Mistake, SpecError
 from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
-from tpuplane.spec.pools import PoolAutoscalingSpec, PoolSpec
+from tpuplane.spec.pools.capacity import FlexStartSpec, ReservationSpec, ReservationUseSpec
+from tpuplane.spec.pools.gpu import GpuAutoscalingSpec, GpuPoolSpec, GpuSharingSpec
+from tpuplane.spec.pools.hosts import ExtraNetworkSpec, SecondaryBootDiskSpec
+from tpuplane.spec.pools.tpu import PoolAutoscalingSpec, PoolSpec
 from tpuplane.spec.quotas import QuotaSpec
 from tpuplane.spec.stackfile import CONFIG_KEY, StackFileMissing, load_stack
 

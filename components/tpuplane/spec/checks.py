@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from tpuplane.spec.addon_checks import check_addons
-from tpuplane.spec.auto_provisioning_checks import check_auto_provisioning
-from tpuplane.spec.class_checks import check_classes
-from tpuplane.spec.clusters import ClusterSpec
-from tpuplane.spec.errors import Mistake, Path, shown
-from tpuplane.spec.existing import check_distinct, check_existing, check_existing_network
-from tpuplane.spec.gate_checks import check_gates
-from tpuplane.spec.gpu_checks import check_gpu_pool
-from tpuplane.spec.host_checks import check_hosts
-from tpuplane.spec.joined_names import check_joined_names
+from tpuplane.spec.addons.checks import check_addons
+from tpuplane.spec.classes.platform_checks import check_classes
+from tpuplane.spec.cluster.auto_provisioning_checks import check_auto_provisioning
+from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.cluster.existing_checks import check_distinct, check_existing, check_existing_network
+from tpuplane.spec.cluster.maintenance_checks import check_maintenance
+from tpuplane.spec.cluster.network_checks import address_needs, check_overlaps, check_sizes, ranges_of
+from tpuplane.spec.cluster.network_paths import home_of
+from tpuplane.spec.cluster.option_checks import check_options
+from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.locations import check_location
+from tpuplane.spec.core.names import check_names
 from tpuplane.spec.label_checks import check_labels
-from tpuplane.spec.locations import check_location
-from tpuplane.spec.machine_checks import check_system_pool
-from tpuplane.spec.maintenance_checks import check_maintenance
-from tpuplane.spec.multi_kueue_checks import check_multi_kueue
-from tpuplane.spec.names import check_names
-from tpuplane.spec.network_paths import home_of
-from tpuplane.spec.networks import address_needs, check_overlaps, check_sizes, ranges_of
-from tpuplane.spec.option_checks import check_options
+from tpuplane.spec.name_checks import check_joined_names
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.pool_checks import check_pool
-from tpuplane.spec.pool_sizes import pools_of
-from tpuplane.spec.reservation_checks import check_reservations
-from tpuplane.spec.scale_checks import check_limits, check_quotas
-from tpuplane.spec.team_checks import check_teams
+from tpuplane.spec.pools.gpu_checks import check_gpu_pool
+from tpuplane.spec.pools.host_checks import check_hosts
+from tpuplane.spec.pools.machine_checks import check_system_pool
+from tpuplane.spec.pools.reservation_checks import check_reservations
+from tpuplane.spec.pools.sizes import pools_of
+from tpuplane.spec.pools.tpu_checks import check_pool
+from tpuplane.spec.queues.feature_gate_checks import check_gates
+from tpuplane.spec.queues.multi_kueue_checks import check_multi_kueue
+from tpuplane.spec.queues.team_checks import check_teams
+from tpuplane.spec.quota_checks import check_limits, check_quotas
 
 
 def check(spec: PlatformSpec) -> list[Mistake]:

@@ -8,37 +8,37 @@ from typing import Annotated, Self, TypeVar
 
 from pydantic import Field
 
-from tpuplane.spec.addon_checks import installed
-from tpuplane.spec.capacity import ReservationSpec
+from tpuplane.spec.addons.checks import installed
 from tpuplane.spec.checks import check_settings
-from tpuplane.spec.class_checks import check_definition, check_in_cluster
-from tpuplane.spec.clusters import (
+from tpuplane.spec.classes.compute_class import ClassName, ComputeClassSpec
+from tpuplane.spec.classes.platform_checks import check_definition, check_in_cluster
+from tpuplane.spec.cluster.cluster import (
     ClusterNetworkSpec,
     ClusterPlaceSpec,
     ClusterSettingsSpec,
     ClusterSpec,
     SystemPoolSpec,
 )
-from tpuplane.spec.compute_classes import ClassName, ComputeClassSpec
-from tpuplane.spec.errors import Mistake, Path, SpecError, shown
-from tpuplane.spec.fields import Labels, Name, ProjectId, ResourceName, Spec
-from tpuplane.spec.gpu_checks import check_gpu_pool
-from tpuplane.spec.gpu_pools import GpuPoolSpec
-from tpuplane.spec.host_checks import check_hosts
-from tpuplane.spec.hosts import HostsSpec
+from tpuplane.spec.cluster.network_checks import check_overlaps, check_sizes, system_needs
+from tpuplane.spec.cluster.network_paths import Home
+from tpuplane.spec.core.errors import Mistake, Path, SpecError, shown
+from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec
+from tpuplane.spec.core.locations import check_location, is_zone, region_of
+from tpuplane.spec.core.mistakes import judged
+from tpuplane.spec.core.names import check_account_id, check_cluster_name, check_pool_names, cluster_name
+from tpuplane.spec.core.rules import broken
 from tpuplane.spec.label_checks import check_label_count
-from tpuplane.spec.locations import check_location, is_zone, region_of
-from tpuplane.spec.machine_checks import check_system_pool
-from tpuplane.spec.names import check_account_id, check_cluster_name, check_pool_names, cluster_name
-from tpuplane.spec.network_paths import Home
-from tpuplane.spec.networks import check_overlaps, check_sizes, system_needs
-from tpuplane.spec.pool_checks import check_pool
-from tpuplane.spec.pool_sizes import AnyPool, pool_size
-from tpuplane.spec.pools import PoolSpec
-from tpuplane.spec.reservation_checks import check_reservations
-from tpuplane.spec.rules import broken
-from tpuplane.spec.scale_checks import check_cluster_nodes, check_pool_nodes
-from tpuplane.spec.translate import judged
+from tpuplane.spec.pools.capacity import ReservationSpec
+from tpuplane.spec.pools.gpu import GpuPoolSpec
+from tpuplane.spec.pools.gpu_checks import check_gpu_pool
+from tpuplane.spec.pools.host_checks import check_hosts
+from tpuplane.spec.pools.hosts import HostsSpec
+from tpuplane.spec.pools.machine_checks import check_system_pool
+from tpuplane.spec.pools.reservation_checks import check_reservations
+from tpuplane.spec.pools.sizes import AnyPool, pool_size
+from tpuplane.spec.pools.tpu import PoolSpec
+from tpuplane.spec.pools.tpu_checks import check_pool
+from tpuplane.spec.quota_checks import check_cluster_nodes, check_pool_nodes
 from tpuplane.tpu import SliceError
 
 _SpecT = TypeVar("_SpecT", bound=Spec)

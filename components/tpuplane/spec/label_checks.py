@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tpuplane.labels import PLATFORM_LABEL, POOL_LABEL
-from tpuplane.spec.errors import Mistake, Path
+from tpuplane.spec.core.errors import Mistake, Path
+from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.rules import broken
 
 _MOST = 64
 _OWN = frozenset({PLATFORM_LABEL, POOL_LABEL})

@@ -8,15 +8,15 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from tpuplane.spec.capacity import ReservationSpec
-from tpuplane.spec.clusters import ClusterSpec
-from tpuplane.spec.compute_classes import ClassName, ComputeClassSpec
-from tpuplane.spec.errors import Mistake, SpecError, shown
-from tpuplane.spec.fields import Labels, Name, ProjectId, ResourceName, Spec, refuse
-from tpuplane.spec.observability import ObservabilitySpec
-from tpuplane.spec.queues import QueuesSpec
+from tpuplane.spec.classes.compute_class import ClassName, ComputeClassSpec
+from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.core.errors import Mistake, SpecError, shown
+from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec, refuse
+from tpuplane.spec.observability.observability import ObservabilitySpec
+from tpuplane.spec.pools.capacity import ReservationSpec
+from tpuplane.spec.queues.queues import QueuesSpec
+from tpuplane.spec.queues.teams import TeamSpec
 from tpuplane.spec.quotas import QuotaSpec
-from tpuplane.spec.teams import TeamSpec
 
 PROJECT_KEY = "gcp:project"
 """Where a stack's config names the project: for the platform and for Google's provider."""
@@ -79,7 +79,7 @@ class PlatformSpec(Spec):
     @classmethod
     def _parse(cls, value: object, where: str, project: object) -> PlatformSpec:
         from tpuplane.spec.checks import check  # noqa: PLC0415 (checks need the models)
-        from tpuplane.spec.translate import judged  # noqa: PLC0415
+        from tpuplane.spec.core.mistakes import judged  # noqa: PLC0415
 
         if not isinstance(value, Mapping):
             raise SpecError(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tpuplane.spec.fields import Spec
+from tpuplane.spec.core.fields import Spec
 
 
 class QuotaSpec(Spec):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tpuplane.spec.locations import known_zones, locations
+from tpuplane.spec.core.locations import known_zones, locations
 from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
 from tpuplane.spec.stackfile import CONFIG_KEY
 from tpuplane.tpu import Generation, catalogue

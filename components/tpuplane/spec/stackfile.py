@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Any
 
-from tpuplane.spec.errors import Mistake, Path, SpecError, shown
+from tpuplane.spec.core.errors import Mistake, Path, SpecError, shown
+from tpuplane.spec.core.yaml_reader import Lines, read_yaml
 from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
-from tpuplane.spec.yaml_reader import Lines, read_yaml
 
 CONFIG_KEY = "tpuplane:platform"
 _AT = ("config", CONFIG_KEY)

@@ -8,8 +8,8 @@ from pydantic import Field, model_validator
 
 from tpuplane.gpu import PARTITION_LABEL, SHARING_LABEL, GpuMachine, division_labels, gpu_catalogue
 from tpuplane.labels import GPU
-from tpuplane.spec.fields import Spec, refuse
-from tpuplane.spec.gpu_pools import GpuSharingStrategy
+from tpuplane.spec.core.fields import Spec, refuse
+from tpuplane.spec.pools.gpu import GpuSharingStrategy
 from tpuplane.workloads.pods import PodsSpec
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from tpuplane.labels import GKE_POOL_LABEL
-from tpuplane.spec.fields import Namespace, refuse
+from tpuplane.spec.core.fields import Namespace, refuse
 from tpuplane.workloads.kueue_labels import QUEUE_PATH, job_labels
 from tpuplane.workloads.names import LabelName, check_name
 from tpuplane.workloads.pods import INT32, MOST_REPLICAS, Manifest, pod_spec

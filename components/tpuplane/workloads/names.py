@@ -9,8 +9,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from tpuplane.spec.errors import Mistake, SpecError, shown
-from tpuplane.spec.fields import refuse
+from tpuplane.spec.core.errors import Mistake, SpecError, shown
+from tpuplane.spec.core.fields import refuse
 
 # KubeRay: ray-operator/controllers/ray/utils/constant.go, v1.6.1. JobSet makes a label of the coordinator's address,
 # NAME-slice-0-0.NAME, and a label has 63 characters (pkg/webhooks/jobset_webhook.go, v0.12.0).

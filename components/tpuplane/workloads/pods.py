@@ -11,8 +11,8 @@ from pydantic.alias_generators import to_camel
 from tpuplane.gpu import GpuError
 from tpuplane.labels import CLASS_LABEL, MACHINE_LABEL, RESERVATION_LABEL, bought_labels
 from tpuplane.quantities import canonical
-from tpuplane.spec.capacity import Capacity
-from tpuplane.spec.fields import Spec, refuse
+from tpuplane.spec.core.fields import Spec, refuse
+from tpuplane.spec.pools.capacity import Capacity
 from tpuplane.tpu import SliceError
 from tpuplane.workloads.names import LabelName
 

@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from tpuplane.quantities import canonical
-from tpuplane.spec.addon_catalogue import addon_catalogue
-from tpuplane.spec.fields import Name, Namespace, Spec, refuse
+from tpuplane.spec.addons.catalogue import addon_catalogue
+from tpuplane.spec.core.fields import Name, Namespace, Spec, refuse
 from tpuplane.workloads.kueue_labels import QUEUE_PATH, job_labels
 from tpuplane.workloads.names import LabelName, ObjectName, check_name
 from tpuplane.workloads.pods import INT32, Manifest

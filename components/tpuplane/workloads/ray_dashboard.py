@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from tpuplane.spec.errors import shown
-from tpuplane.spec.fields import Spec, refuse
-from tpuplane.spec.observability_data import frontend_url
+from tpuplane.spec.core.errors import shown
+from tpuplane.spec.core.fields import Spec, refuse
+from tpuplane.spec.observability.data import frontend_url
 from tpuplane.workloads.names import ObjectName
 from tpuplane.workloads.pods import Manifest
 

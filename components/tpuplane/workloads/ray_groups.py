@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field, model_validator
 
-from tpuplane.spec.fields import refuse
+from tpuplane.spec.core.fields import refuse
 from tpuplane.workloads.gpus import GpuGroupSpec
 from tpuplane.workloads.pods import MOST_REPLICAS, Manifest, pod_spec
 from tpuplane.workloads.ray_dashboard import keep_libtpu_logs

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from tpuplane.args import MultisliceArgs, RayClusterArgs, RayJobArgs, RayServiceArgs
 from tpuplane.refused import in_plain_words
 from tpuplane.spec import SpecError
-from tpuplane.spec.fields import Spec
-from tpuplane.spec.translate import mistakes_of
+from tpuplane.spec.core.fields import Spec
+from tpuplane.spec.core.mistakes import mistakes_of
 from tpuplane.workloads.jobset import MULTISLICE_REPLACE_ON, MultisliceSpec, multislice_manifest
 from tpuplane.workloads.ray import (
     RAY_JOB_REPLACE_ON,

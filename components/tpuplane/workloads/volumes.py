@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from tpuplane.spec.errors import shown
-from tpuplane.spec.fields import refuse
+from tpuplane.spec.core.errors import shown
+from tpuplane.spec.core.fields import refuse
 from tpuplane.workloads.pods import Manifest
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import yaml
 from pydantic import AfterValidator
 
-from tpuplane.spec.fields import refuse
+from tpuplane.spec.core.fields import refuse
 
 
 def _mapping(text: str) -> str:

@@ -12,7 +12,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from tpuplane.spec.errors import choice, shown
+from tpuplane.spec.core.errors import choice, shown
 from tpuplane.tpu.nearest import nearest_names
 
 from tpuplane_policies.core.registry import Rule

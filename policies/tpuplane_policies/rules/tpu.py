@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tpuplane.cpu import cpu_catalogue
 from tpuplane.labels import GKE_POOL_LABEL, TPU
-from tpuplane.spec.machine_checks import families_in
+from tpuplane.spec.pools.machine_checks import families_in
 from tpuplane.tpu import SliceError, catalogue
 
 from tpuplane_policies.core.judging import Demands, Options, demand

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from test_cluster_compute_classes import compute_class, oracle, verdict  # noqa: F401 (a fixture)
-from tpuplane.spec.class_presets import presets
-from tpuplane.spec.cluster_classes import has_flex_start
-from tpuplane.spec.locations import region_of
+from tpuplane.spec.classes.of_cluster import has_flex_start
+from tpuplane.spec.classes.presets import presets
+from tpuplane.spec.core.locations import region_of
 from tpuplane.tpu import catalogue
 from tpuplane_twin.cluster.api import Api
 

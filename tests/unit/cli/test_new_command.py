@@ -10,7 +10,7 @@ from tpuplane.cli import app
 from tpuplane.cli.first_stack import Answers, capacities, locations_offered, text
 from tpuplane.plan import plan
 from tpuplane.spec import PoolSpec, load_stack
-from tpuplane.spec.locations import is_zone
+from tpuplane.spec.core.locations import is_zone
 from typer.testing import CliRunner, Result
 
 pytestmark = pytest.mark.unit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tpuplane.cpu import CpuError, CpuFamily, cpu_catalogue
-from tpuplane.spec.locations import locations
+from tpuplane.spec.core.locations import locations
 
 pytestmark = pytest.mark.unit
 

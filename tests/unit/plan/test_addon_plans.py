@@ -10,7 +10,7 @@ import pytest
 import yaml
 from tpuplane.plan import AddonPlan, ClusterPlan, plan
 from tpuplane.spec import PlatformSpec, SpecError
-from tpuplane.spec.addon_catalogue import addon_catalogue
+from tpuplane.spec.addons.catalogue import addon_catalogue
 
 pytestmark = pytest.mark.unit
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tpuplane.plan import plan
 from tpuplane.spec import PlatformSpec
-from tpuplane.spec.locations import region_of
+from tpuplane.spec.core.locations import region_of
 from tpuplane.workloads.pods import pod_spec
 from tpuplane.workloads.slices import SliceGroupSpec
 

@@ -11,7 +11,7 @@ from tpuplane.cost import cost
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import ClusterPlan, plan
 from tpuplane.spec import PlatformSpec
-from tpuplane.spec.locations import locations, region_of
+from tpuplane.spec.core.locations import locations, region_of
 
 pytestmark = pytest.mark.unit
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from tpuplane.plan import plan
 from tpuplane.spec import PlatformSpec, SpecError
-from tpuplane.spec.rules import rules
+from tpuplane.spec.core.rules import rules
 
 pytestmark = pytest.mark.unit
 

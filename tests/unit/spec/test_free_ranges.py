@@ -7,7 +7,7 @@ from ipaddress import IPv4Network
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tpuplane.spec.networks import next_free
+from tpuplane.spec.cluster.network_checks import next_free
 
 pytestmark = pytest.mark.unit
 

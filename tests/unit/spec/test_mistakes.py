@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from tpuplane.spec import PlatformSpec, SpecError
-from tpuplane.spec.errors import shown
+from tpuplane.spec.core.errors import shown
 
 pytestmark = pytest.mark.unit
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tpuplane.spec import PlatformSpec, SpecError
-from tpuplane.spec.multi_kueue import clusters_of, workers_of
+from tpuplane.spec.queues.multi_kueue import clusters_of, workers_of
 
 from tests.unit.spec.rule_table import ROWS, described
 

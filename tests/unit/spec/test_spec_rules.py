@@ -8,7 +8,7 @@ import pytest
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import plan
 from tpuplane.spec import PlatformSpec, SpecError
-from tpuplane.spec.rules import rules
+from tpuplane.spec.core.rules import rules
 from tpuplane.tpu import catalogue
 
 from tests.unit.spec.rule_table import ROWS, described, names

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tpuplane.spec import SpecError
-from tpuplane.spec.yaml_reader import read_yaml
+from tpuplane.spec.core.yaml_reader import read_yaml
 
 pytestmark = pytest.mark.unit
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from tpuplane.cpu import cpu_catalogue
-from tpuplane.spec.locations import region_of
+from tpuplane.spec.core.locations import region_of
 from tpuplane.tpu import Slice
 from tpuplane.workloads import (
     RayClusterSpec,

@@ -1,0 +1,143 @@
+"""What must hold between a cluster's add-ons, and between them and the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic.alias_generators import to_snake
+
+from tpuplane.spec.addons.addons import CertManagerSpec, JobSetSpec, KueueSpec, LaunchAgentSpec, RaySpec, amount
+from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
+from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.rules import broken
+from tpuplane.spec.observability.data import observability_data
+from tpuplane.tpu import GkeVersion, catalogue
+
+_OF_THE_OPERATOR = (
+    "replicas", "resources", "feature_gates", "batch_scheduler", "watch_namespaces", "tpu_webhook",
+)  # fmt: skip
+
+_Sized = CertManagerSpec | KueueSpec | JobSetSpec | RaySpec | LaunchAgentSpec
+
+
+def installed(cluster: ClusterSpec) -> tuple[Addon, ...]:
+    """The add-ons that the platform installs itself, each after those that it waits for."""
+    ray = cluster.addons.ray
+    wanted = {
+        "certManager": cluster.addons.cert_manager is not None,
+        "rayTpuWebhook": ray.mode == "operator" and ray.tpu_webhook,
+        "kueue": cluster.addons.kueue is not None,
+        "jobset": cluster.addons.jobset is not None,
+        "ray": ray.mode == "operator",
+        "launchAgent": cluster.addons.launch_agent is not None,
+    }
+    # The data file has them in an order that keeps every `after`; a test holds it to that.
+    return tuple(addon for key, addon in addon_catalogue().addons.items() if wanted[key])
+
+
+def brought_namespaces(cluster: ClusterSpec) -> dict[str, str]:
+    """The namespaces that the add-ons bring, and whose each is."""
+    found = {addon.namespace: addon.title for addon in installed(cluster)}
+    if cluster.addons.monitoring is not None and cluster.addons.monitoring.frontend is not None:
+        found[observability_data()["frontend"]["namespace"]] = "monitoring's frontend"
+    return found
+
+
+def frameworks(cluster: ClusterSpec) -> tuple[str, ...]:
+    """The kinds that Kueue manages where the user names none: Kubernetes' own, and those of the add-ons."""
+    known = addon_catalogue()
+    present = {addon.key for addon in installed(cluster)} | ({"ray"} if cluster.addons.ray.mode != "none" else set())
+    of_addons = (name for key, addon in known.addons.items() if key in present for name in addon.frameworks)
+    return (*known.base_frameworks, *of_addons)
+
+
+def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """Every mistake in a cluster's add-ons."""
+    at = (*at, "addons")
+    yield from _check_ray((*at, "ray"), cluster)
+    yield from _check_versions(at, cluster)
+    yield from _check_integrations((*at, "kueue", "integrations"), cluster)
+    yield from _check_certificates((*at, "kueue", "certificates"), cluster)
+    if cluster.addons.monitoring is not None and not cluster.monitoring.managed_prometheus:
+        path = (*at[:-1], "monitoring", "managedPrometheus")
+        yield broken("monitoring-prometheus", path, value="false")
+    for addon in installed(cluster):
+        yield from _check_resources(at, cluster, addon)
+    for namespace, title in brought_namespaces(cluster).items():
+        if namespace in cluster.namespaces:
+            path = (*at[:-1], "namespaces", cluster.namespaces.index(namespace))
+            yield broken("addon-namespace", path, value=shown(namespace), addon=title)
+
+
+def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[Mistake]:
+    """What is left out is the add-on's own, so a request alone may be more than a limit that nobody wrote."""
+    spec: _Sized | None = getattr(cluster.addons, to_snake(addon.key), None)
+    if spec is None:
+        return
+    for field in ("cpu", "memory"):
+        request = getattr(spec.resources.requests, field) or addon.requests.get(field)
+        limit = getattr(spec.resources.limits, field) or addon.limits.get(field)
+        if request and limit and amount(request) > amount(limit):
+            own = getattr(spec.resources.requests, field) is None
+            path = (*at, addon.key, "resources", "limits" if own else "requests", field)
+            if own:
+                yield Mistake(path, f"{shown(limit)} is less than its request, {request}; lower that, or raise this")
+            else:
+                yield Mistake(path, f"{shown(request)} is more than its limit, {limit}; raise that, or lower this")
+
+
+def _check_ray(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    ray = cluster.addons.ray
+    if ray.mode == "operator":
+        # Somebody else's cluster may have cert-manager already.
+        if ray.tpu_webhook and cluster.addons.cert_manager is None and cluster.existing is None:
+            yield broken("ray-webhook-certificates", at)
+        return
+    for name in _OF_THE_OPERATOR:
+        if name in ray.model_fields_set:
+            alias = RaySpec.model_fields[name].alias or name
+            yield broken("ray-operator-only", (*at, alias), mode=ray.mode)
+
+
+def _check_certificates(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    kueue, brought = cluster.addons.kueue, cluster.addons.cert_manager is not None
+    # Somebody else's cluster may have cert-manager already.
+    if kueue is not None and kueue.certificates == "cert-manager" and not brought and cluster.existing is None:
+        yield broken("kueue-certificates", at, value=shown(kueue.certificates))
+
+
+def _check_versions(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """The cluster's version has what the youngest add-on needs, and so what the others do."""
+    if cluster.version is None:
+        return
+    version, path = shown(cluster.version), (*at[:-1], "version")
+    needs: list[tuple[GkeVersion, Mistake]] = []
+    if cluster.addons.ray.mode == "gke-addon":
+        needed = catalogue().min_version("ray-operator-addon")
+        needs.append((needed, broken("ray-addon-version", path, value=version, needed=needed)))
+    for addon in installed(cluster):
+        if addon.kubernetes is not None:
+            title, needed = f"{addon.title} {addon.chart.version}", GkeVersion.minimum(addon.kubernetes)
+            wanted = addon.kubernetes
+            mistake = broken("addon-version", path, value=version, addon=title, needed=wanted, key=addon.key)
+            needs.append((needed, mistake))
+    newest = max(needs, key=lambda need: need[0], default=None)
+    if newest is not None and GkeVersion.parse(cluster.version) < newest[0]:
+        yield newest[1]
+
+
+def _check_integrations(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    kueue = cluster.addons.kueue
+    if kueue is None or kueue.integrations is None:
+        return
+    offered = frameworks(cluster)
+    if not kueue.integrations:
+        yield Mistake(at, f"is empty; allowed: {', '.join(addon_catalogue().frameworks)}; or remove it for the default")
+    for index, name in enumerate(kueue.integrations):
+        owner = addon_catalogue().bringing(name)
+        if name in kueue.integrations[:index]:
+            yield Mistake((*at, index), f"{shown(name)} stands in the list twice; remove one")
+        elif owner is not None and name not in offered and cluster.existing is None:
+            # Somebody else's cluster may have the add-on already.
+            yield broken("kueue-integration", (*at, index), value=shown(name), addon=owner.title, key=owner.key)

@@ -1,0 +1,1 @@
+"""Compute classes as the user writes them, and their checks."""

@@ -1,0 +1,139 @@
+"""Whether the slices of a compute class are to be had in a cluster's location, and from the reservations it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tpuplane.spec.classes.checks import slice_of
+from tpuplane.spec.classes.compute_class import ComputeClassSpec
+from tpuplane.spec.classes.gpu_checks import check_gpu_places, gpu_machines
+from tpuplane.spec.classes.of_cluster import candidate_zones, has_flex_start
+from tpuplane.spec.classes.priorities import ClassPrioritySpec, ClassReservationSpec
+from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
+from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.locations import is_zone, offering_zones, region_of
+from tpuplane.spec.core.rules import broken
+from tpuplane.spec.pools.capacity import ReservationSpec
+from tpuplane.spec.pools.machine_checks import check_class_region
+from tpuplane.tpu import Slice, SliceError, catalogue
+
+
+def check_places(
+    at: Path, key: str, cluster: ClusterPlaceSpec, reservations: Mapping[str, ReservationSpec], it: ComputeClassSpec
+) -> Iterator[Mistake]:
+    """Every mistake of a class in the cluster called `key`."""
+    if it.priority_defaults is not None and it.priority_defaults.location is not None:
+        path = (*at, "priorityDefaults", "location", "zones")
+        yield from _check_inside(path, key, cluster, it.priority_defaults.location.zones or ())
+    for index, priority in enumerate(it.priorities or ()):
+        path = (*at, "priorities", index)
+        if priority.location is not None:
+            yield from _check_inside((*path, "location", "zones"), key, cluster, priority.location.zones or ())
+        yield from check_gpu_places(path, key, cluster, it, priority)
+        yield from check_class_region(path, key, cluster, priority)
+        try:
+            shape = slice_of(priority)
+        except SliceError:
+            shape = None  # reported where it stands
+        if shape is not None:
+            yield from _check_slices(path, key, cluster, it, priority, shape)
+        for place, use in enumerate(priority.reservations.specific or () if priority.reservations else ()):
+            where = (*path, "reservations", "specific", place, "name")
+            yield from _check_reservation(where, key, cluster, reservations, use, shape)
+            yield from _check_gpus_held(where, reservations, use, priority)
+
+
+def _check_inside(at: Path, key: str, cluster: ClusterPlaceSpec, zones: tuple[str, ...]) -> Iterator[Mistake]:
+    for index, zone in enumerate(zones):
+        if not _inside(zone, cluster):
+            yield broken("class-zone", (*at, index), value=shown(zone), location=cluster.location, cluster=key)
+
+
+def _inside(zone: str, cluster: ClusterPlaceSpec) -> bool:
+    return zone == cluster.location if is_zone(cluster.location) else region_of(zone) == cluster.location
+
+
+def _check_slices(
+    at: Path, key: str, cluster: ClusterPlaceSpec, it: ComputeClassSpec, priority: ClassPrioritySpec, shape: Slice
+) -> Iterator[Mistake]:
+    """The zones offer the generation, and flex-start for it where that is how the slices are bought."""
+    generation, location = shape.generation, cluster.location
+    zones = candidate_zones(cluster, it, priority, generation)
+    offering = [zone for zone in zones if _inside(zone, cluster) and catalogue().zone_offers(zone, generation.name)]
+    if not offering:
+        named = shown(priority.tpu.type if priority.tpu else generation.name)
+        if zones == (location,) or not zones or not offering_zones(generation.name, location):
+            yield broken("class-tpu-zone", (*at, "tpu", "type"), value=named, location=location, cluster=key)
+        elif all(_inside(zone, cluster) for zone in zones):
+            try:
+                catalogue().check_zone(zones[0], generation.name)
+            except SliceError as error:
+                own = priority.location is not None and priority.location.zones
+                path = (*at, "location") if own else (*at[:-2], "priorityDefaults", "location")
+                yield Mistake((*path, "zones", 0), str(error))
+        return
+    flex = priority.flex_start is not None and priority.flex_start.enabled
+    if flex and generation.flex_start and not has_flex_start(generation, tuple(offering)):
+        yield broken(
+            "class-flex-zones",
+            (*at, "flexStart"),
+            location=location,
+            generation=generation.name,
+            allowed=", ".join(catalogue().zones(generation.name, flex_start=True)),
+            cluster=key,
+        )
+
+
+def _check_reservation(
+    at: Path,
+    key: str,
+    cluster: ClusterPlaceSpec,
+    reservations: Mapping[str, ReservationSpec],
+    use: ClassReservationSpec,
+    shape: Slice | None,
+) -> Iterator[Mistake]:
+    held = reservations.get(use.name)
+    if held is None:
+        allowed = ", ".join(reservations) or "none is described"
+        yield broken("reservation-declared", at, value=shown(use.name), allowed=allowed)
+        return
+    remedy = "draw on another reservation or change the class"
+    if shape is not None:
+        for what, holds, wants in (
+            ("generation", held.generation, shape.generation.name),
+            ("machine type", held.machine_type, shape.machine.name),
+        ):
+            if holds is not None and _catalogue_name(holds) != wants:
+                yield _unfit(at, use, f"{what} {holds}", wants, remedy)
+                return
+        if held.chips is not None and held.chips < shape.chips:
+            yield _unfit(at, use, f"{held.chips} chips", f"slices of {shape.chips}", remedy)
+            return
+    if not _inside(held.zone, cluster):
+        remedy = f"keep the class out of cluster {key} with clusters, or draw on another reservation"
+        yield _unfit(at, use, f"chips in {held.zone}", f"them in {cluster.location}", remedy)
+
+
+def _check_gpus_held(
+    at: Path, reservations: Mapping[str, ReservationSpec], use: ClassReservationSpec, priority: ClassPrioritySpec
+) -> Iterator[Mistake]:
+    held, machines = reservations.get(use.name), gpu_machines(priority)
+    if held is None or held.gpus is None or not machines:
+        return
+    least = min(machine.gpus for machine in machines)
+    if held.gpus < least:
+        yield _unfit(
+            at, use, f"{held.gpus} GPUs", f"nodes of {least}", "draw on another reservation or change the class"
+        )
+
+
+def _unfit(at: Path, use: ClassReservationSpec, holds: str, wants: str, remedy: str) -> Mistake:
+    return broken("class-reservation-fits", at, value=shown(use.name), holds=holds, wants=wants, remedy=remedy)
+
+
+def _catalogue_name(generation: str) -> str:
+    """The catalogue's name of what may be a label or an alias; other words stay as they are."""
+    try:
+        return catalogue().generation(generation).name
+    except SliceError:
+        return generation

@@ -1,0 +1,122 @@
+"""What must hold for how the nodes of a compute class are set up: images, metadata, draining, kubelet and Linux."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tpuplane.spec.classes.compute_class import ComputeClassSpec
+from tpuplane.spec.classes.nodes import ClassNodePoolConfigSpec
+from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.rules import broken
+
+_RESERVED_METADATA = frozenset(
+    {
+        "cluster-location",
+        "cluster-name",
+        "cluster-uid",
+        "common-psm1",
+        "configure-sh",
+        "containerd-configure-sh",
+        "disable-address-manager",
+        "enable-os-login",
+        "gci-ensure-gke-docker",
+        "gci-metrics-enabled",
+        "gci-update-strategy",
+        "install-ssh-psm1",
+        "instance-template",
+        "k8s-node-setup-psm1",
+        "kube-env",
+        "startup-script",
+        "user-data",
+        "user-profile-psm1",
+        "windows-startup-script-ps1",
+    }
+)
+_DEFAULT_LOW = 80  # percent: the kubelet's own imageGcLowThresholdPercent
+
+
+def check_nodes(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
+    """Every such mistake."""
+    config, priorities = spec.node_pool_config, spec.priorities or ()
+    if config is not None:
+        yield from _check_config((*at, "nodePoolConfig"), config)
+    for index, priority in enumerate(priorities):
+        path: Path = (*at, "priorities", index)
+        yield from _check_metadata((*path, "instanceMetadata"), priority.instance_metadata or {})
+        settings = priority.node_system_config or {}
+        yield from _check_system((*path, "nodeSystemConfig"), spec, settings, spot=bool(priority.spot), everywhere="")
+    if spec.priority_defaults is not None:
+        path = (*at, "priorityDefaults", "nodeSystemConfig")
+        spot = all(priority.spot for priority in priorities)
+        settings = spec.priority_defaults.node_system_config or {}
+        yield from _check_system(path, spec, settings, spot=spot, everywhere=" in every priority")
+
+
+def _check_config(at: Path, config: ClassNodePoolConfigSpec) -> Iterator[Mistake]:
+    custom, image = config.image_type == "custom_containerd", config.custom_image_config
+    if custom and image is None:
+        yield broken("class-image", (*at, "customImageConfig"), problem="required with imageType: custom_containerd")
+    if image is not None and not custom:
+        problem = f"stands beside imageType: {config.image_type}"
+        yield broken("class-image", (*at, "customImageConfig"), problem=problem)
+    drain = config.node_drain_config
+    if drain is not None:
+        limits = (
+            ("graceTerminationDuration", drain.grace_termination_duration, 86400),
+            ("pdbTimeoutDuration", drain.pdb_timeout_duration, 604800),
+        )
+        for field, value, most in limits:
+            if value is not None and _seconds(value) > most:
+                yield broken("class-drain", (*at, "nodeDrainConfig", field), value=shown(value), most=f"{most}s")
+    yield from _check_metadata((*at, "instanceMetadata"), config.instance_metadata or {})
+
+
+def _check_metadata(at: Path, metadata: Mapping[str, str]) -> Iterator[Mistake]:
+    for key in metadata:
+        if not re.fullmatch(r"[a-zA-Z0-9_-]{1,127}", key):
+            problem = "is not a key of letters, digits, - and _, of 127 characters at most"
+        elif key in _RESERVED_METADATA:
+            problem = "is one that GKE sets itself"
+        else:
+            continue
+        yield broken("class-metadata", (*at, key), value=shown(key), problem=problem)
+
+
+def _check_system(
+    at: Path, spec: ComputeClassSpec, settings: Mapping[str, Any], *, spot: bool, everywhere: str
+) -> Iterator[Mistake]:
+    kubelet, linux = settings.get("kubeletConfig", {}), settings.get("linuxNodeConfig", {})
+    yield from _check_kubelet((*at, "kubeletConfig"), kubelet, spot=spot, everywhere=everywhere)
+    swap, path = linux.get("swapConfig", {}), (*at, "linuxNodeConfig", "swapConfig")
+    profiles = [name for name in swap if name.endswith("Profile")]
+    if len(profiles) > 1:
+        yield broken("class-swap", (*path, profiles[1]), names=" and ".join(profiles))
+    for name in profiles:
+        sizes = [size for size in swap[name] if size.startswith("swapSize")]
+        if len(sizes) > 1:
+            yield broken("class-swap", (*path, name, sizes[1]), names=" and ".join(sizes))
+    congestion = "net.ipv4.tcp_congestion_control"
+    if spec.autopilot and spec.autopilot.enabled and congestion in linux.get("sysctls", {}):
+        path = (*at, "linuxNodeConfig", "sysctls", congestion)
+        yield broken("class-autopilot", path, why="chooses the congestion control itself")
+
+
+def _check_kubelet(at: Path, kubelet: Mapping[str, Any], *, spot: bool, everywhere: str) -> Iterator[Mistake]:
+    grace, critical = "shutdownGracePeriodSeconds", "shutdownGracePeriodCriticalPodsSeconds"
+    if grace in kubelet and not spot:
+        yield broken("class-grace-spot", (*at, grace), everywhere=everywhere)
+    if critical in kubelet and kubelet[critical] > kubelet.get(grace, -1):
+        allowed = f"at most {kubelet[grace]}" if grace in kubelet else f"nothing without {grace}"
+        yield broken("class-grace-critical", (*at, critical), value=kubelet[critical], allowed=allowed)
+    high, low = kubelet.get("imageGcHighThresholdPercent"), kubelet.get("imageGcLowThresholdPercent", _DEFAULT_LOW)
+    if high is not None and high <= low:
+        yield broken("class-image-garbage", (*at, "imageGcHighThresholdPercent"), value=high, low=low)
+    monitor = kubelet.get("containerLogMonitorInterval")
+    if monitor is not None and not 3 <= _seconds(monitor) <= 300:
+        yield broken("class-log-monitor", (*at, "containerLogMonitorInterval"), value=shown(monitor))
+
+
+def _seconds(duration: str) -> float:
+    return float(duration.removesuffix("s"))

@@ -1,0 +1,107 @@
+"""Kubelet and Linux settings of a compute class's nodes: some 130 of them, described by `data/node_system.yaml`.
+
+They are written in GKE's own names, checked here, and reach GKE as they were written.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from importlib import resources
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, create_model
+from pydantic_core import CoreSchema, core_schema
+
+from tpuplane.spec.core.errors import shown
+from tpuplane.spec.core.fields import refuse
+
+_RANGE = re.compile(r"(-?\d+)\.\.(\d*)")
+
+
+class _Fields(BaseModel):
+    """What is described by data: read-only, no unknown fields, no other spelling than GKE's."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Described:
+    """Annotates a mapping whose fields are described by data."""
+
+    @property
+    def model(self) -> type[BaseModel]:
+        """The model of the mapping's fields."""
+        return _settings()
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Check as the model does, and keep what was written."""
+        written = core_schema.plain_serializer_function_ser_schema(dict)
+        return core_schema.no_info_after_validator_function(_as_written, handler(self.model), serialization=written)
+
+
+NodeSystem = Annotated[dict[str, Any], Described()]
+
+
+def _as_written(settings: BaseModel) -> dict[str, Any]:
+    return settings.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+@functools.cache
+def _settings() -> type[BaseModel]:
+    text = resources.files("tpuplane.spec").joinpath("data/node_system.yaml").read_text(encoding="utf-8")
+    data = yaml.safe_load(text)
+    return _model("NodeSystemSpec", data["settings"], data["texts"])
+
+
+def _model(name: str, fields: Mapping[str, Any], texts: Mapping[str, Any]) -> type[BaseModel]:
+    every = {"all": None, "of": (), **fields}
+    named = dict.fromkeys(every.pop("of"), every["all"]) | {key: kind for key, kind in every.items() if key != "all"}
+    made: dict[str, Any] = {}
+    for index, (key, kind) in enumerate(named.items()):
+        alias = key.removesuffix("!")
+        annotation = _kind(f"{name}{alias[0].upper()}{alias[1:]}", kind, texts)
+        # Not every one is a Python name: fs.aio-max-nr.
+        said = Field(... if key.endswith("!") else None, alias=alias, description=_in_words(alias, kind, texts))
+        made[f"setting{index}"] = (annotation, said)
+    return create_model(name, __base__=_Fields, **made)
+
+
+def _kind(name: str, kind: Any, texts: Mapping[str, Any]) -> Any:
+    """The annotation that a value of the data stands for."""
+    if isinstance(kind, list):
+        return Literal[tuple(kind)]
+    if isinstance(kind, Mapping):
+        if "list" not in kind:
+            return _model(name, kind, texts)
+        return Annotated[list[_kind(name, kind["list"], texts)], Field(max_length=kind.get("most"))]  # type: ignore[misc]
+    if kind in ("bool", "int"):
+        return {"bool": bool, "int": int}[kind]
+    if found := _RANGE.fullmatch(kind):
+        return Annotated[int, Field(ge=int(found[1]), le=int(found[2]) if found[2] else None)]
+    return Annotated[str, AfterValidator(functools.partial(_text, texts[kind])), _pattern(texts[kind])]
+
+
+def _in_words(name: str, kind: Any, texts: Mapping[str, Any]) -> str:
+    """What editors show."""
+    if isinstance(kind, list):
+        return f"One of {', '.join(map(str, kind))}."
+    if isinstance(kind, Mapping):
+        return f"Settings of {name}."
+    plain = {"bool": "true or false.", "int": "A whole number."}
+    if kind in plain:
+        return plain[kind]
+    return f"A whole number, {kind}." if _RANGE.fullmatch(kind) else f"{texts[kind]['says']}."
+
+
+def _text(rule: Mapping[str, str], value: str) -> str:
+    if not re.fullmatch(rule["pattern"], value):
+        raise refuse(f"{shown(value)} is not {rule['says']}")
+    return value
+
+
+def _pattern(rule: Mapping[str, str]) -> Any:
+    # JSON schema's patterns know no flags.
+    pattern = rule["pattern"].removeprefix("(?s)")
+    return Field(json_schema_extra={"pattern": f"^(?:{pattern})$"})

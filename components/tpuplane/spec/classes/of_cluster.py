@@ -1,0 +1,75 @@
+"""The compute classes of one cluster: which they are, their presets written out, and which pools belong to them."""
+
+from __future__ import annotations
+
+from tpuplane.spec.classes.compute_class import ComputeClassSpec
+from tpuplane.spec.classes.presets import expanded
+from tpuplane.spec.classes.priorities import ClassPrioritySpec
+from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, ClusterSpec
+from tpuplane.spec.core.locations import is_zone, offering_zones
+from tpuplane.spec.platform import PlatformSpec
+from tpuplane.tpu import Generation, SliceError, catalogue
+
+
+def classes_of(spec: PlatformSpec, key: str) -> dict[str, ComputeClassSpec]:
+    """The classes of the cluster called `key`, by name."""
+    return {
+        name: class_in(spec.clusters[key], it)
+        for name, it in spec.classes.items()
+        if it.clusters is None or key in it.clusters
+    }
+
+
+def class_in(cluster: ClusterPlaceSpec, it: ComputeClassSpec) -> ComputeClassSpec:
+    """A class as it is in a cluster, its preset written out."""
+    return expanded(it, flex_start=_preset_has_flex_start(cluster, it))
+
+
+def namespace_classes(spec: PlatformSpec, key: str) -> dict[str, str]:
+    """The class that pods of a namespace get unless they ask for another, in the cluster called `key`."""
+    here = {name: it for name, it in spec.classes.items() if it.clusters is None or key in it.clusters}
+    return {namespace: name for name, it in here.items() for namespace in it.default_namespaces}
+
+
+def pool_classes(cluster: ClusterSpec, classes: dict[str, ComputeClassSpec]) -> dict[str, str]:
+    """The class of each pool that belongs to one, by the pool's name."""
+    named = {
+        pool: name
+        for name, it in classes.items()
+        for priority in it.priorities or ()
+        for pool in priority.nodepools or ()
+        if pool in cluster.pools or pool in cluster.gpu_pools
+    }
+    return named | {key: owner for key, owner in owners(cluster).items() if owner is not None}
+
+
+def owners(cluster: ClusterSpec) -> dict[str, str | None]:
+    """The class that each pool names itself, by the pool's name; None where it names none."""
+    chosen: dict[str, str | None] = {key: pool.compute_class for key, pool in cluster.pools.items()}
+    return chosen | {key: pool.compute_class for key, pool in cluster.gpu_pools.items()}
+
+
+def candidate_zones(
+    cluster: ClusterPlaceSpec, spec: ComputeClassSpec, priority: ClassPrioritySpec | None, generation: Generation
+) -> tuple[str, ...]:
+    """Zones in which a priority's slices may be made: what it or its class names, else all with the generation."""
+    defaults = spec.priority_defaults.location if spec.priority_defaults else None
+    location = (priority.location if priority else None) or defaults
+    if location is not None and location.zones:
+        return location.zones
+    return (cluster.location,) if is_zone(cluster.location) else offering_zones(generation.name, cluster.location)
+
+
+def has_flex_start(generation: Generation, zones: tuple[str, ...]) -> bool:
+    """Whether one of the zones is known to offer flex-start for the generation."""
+    return generation.flex_start and not set(zones).isdisjoint(catalogue().zones(generation.name, flex_start=True))
+
+
+def _preset_has_flex_start(cluster: ClusterPlaceSpec, spec: ComputeClassSpec) -> bool:
+    if spec.tpu is None:
+        return False
+    try:
+        generation = catalogue().generation(spec.tpu.type)
+    except SliceError:
+        return False  # reported where it stands
+    return has_flex_start(generation, candidate_zones(cluster, spec, None, generation))

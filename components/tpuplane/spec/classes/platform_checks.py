@@ -1,0 +1,190 @@
+"""Compute classes among the rest: what they name exists, fits, and is to be had where their clusters are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from tpuplane.spec.classes.checks import check_class
+from tpuplane.spec.classes.compute_class import ComputeClassSpec
+from tpuplane.spec.classes.location_checks import check_places
+from tpuplane.spec.classes.of_cluster import class_in, classes_of, owners, pool_classes
+from tpuplane.spec.classes.presets import expanded
+from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, ClusterSpec
+from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.rules import broken
+from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.pools.capacity import ReservationSpec
+from tpuplane.spec.queues.team_checks import namespaces_of
+from tpuplane.tpu import GkeVersion, SliceError, catalogue
+
+
+def check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Every mistake of the classes, each said once although several clusters may have the class."""
+    yield from dict.fromkeys(_check_classes(spec))
+
+
+def _check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
+    for name, it in spec.classes.items():
+        at: Path = ("classes", name)
+        yield from check_definition(at, name, it)
+        for index, key in enumerate(it.clusters or ()):
+            if key not in spec.clusters:
+                allowed = ", ".join(spec.clusters)
+                yield broken("class-clusters", (*at, "clusters", index), value=shown(key), allowed=allowed)
+    for key, cluster in spec.clusters.items():
+        classes = classes_of(spec, key)
+        for name in classes:
+            yield from check_in_cluster(("classes", name), key, cluster, spec.reservations, spec.classes[name])
+        yield from _check_pools(spec, key, classes)
+        yield from _check_namespaces(spec, key, classes)
+
+
+def check_definition(at: Path, name: str, it: ComputeClassSpec) -> Iterator[Mistake]:
+    """Every mistake of a class, whatever cluster it is in."""
+    yield from _check_preset(at, it)
+    yield from _as_written(at, it, check_class(at, name, expanded(it, flex_start=_may_be_flex_start(it))))
+
+
+def check_in_cluster(
+    at: Path, key: str, cluster: ClusterPlaceSpec, reservations: Mapping[str, ReservationSpec], it: ComputeClassSpec
+) -> Iterator[Mistake]:
+    """Every mistake of a class in the cluster that messages call `key`."""
+    there = class_in(cluster, it)
+    yield from _as_written(at, it, check_places(at, key, cluster, reservations, there))
+    yield from _check_versions(at, key, cluster, there)
+
+
+def _may_be_flex_start(spec: ComputeClassSpec) -> bool:
+    """Whether a preset's slices are sold flex-start anywhere; where not, it goes without."""
+    try:
+        return spec.tpu is None or catalogue().generation(spec.tpu.type).flex_start
+    except SliceError:
+        return False  # reported where it stands
+
+
+def _as_written(at: Path, spec: ComputeClassSpec, mistakes: Iterator[Mistake]) -> Iterator[Mistake]:
+    """The mistakes of a preset's priorities where the user wrote what they come from."""
+    if spec.preset is None or spec.priorities is not None:
+        yield from mistakes
+        return
+    depth = len(at)
+    for mistake in mistakes:
+        match mistake.path[depth:]:
+            case ("priorities", int(), "tpu", *rest):
+                yield replace(mistake, path=(*at, "tpu", *rest))
+            case ("priorities", int(), "reservations", "specific", int(), "name"):
+                yield replace(mistake, path=(*at, "reservation", "name"))
+            case ("priorities", *_):
+                yield replace(mistake, path=(*at, "preset"))
+            case _:
+                yield mistake
+
+
+def _check_preset(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
+    if spec.preset is None:
+        if not spec.priorities:
+            yield broken("class-priorities", (*at, "priorities"))
+        for field in ("tpu", "reservation"):
+            if getattr(spec, field) is not None:
+                yield broken("class-preset-only", (*at, field))
+        return
+    if spec.priorities is not None:
+        yield broken("class-preset-alone", (*at, "priorities"), preset=spec.preset)
+    remedies = {
+        "tpu": "name the slices, as tpu: {type: v6e, topology: 4x4}",
+        "reservation": "name one of the platform's reservations, or write priorities instead of a preset",
+    }
+    for field, remedy in remedies.items():
+        if getattr(spec, field) is None:
+            yield broken("class-preset-needs", (*at, field), preset=spec.preset, remedy=remedy)
+
+
+def _check_versions(at: Path, key: str, cluster: ClusterPlaceSpec, it: ComputeClassSpec) -> Iterator[Mistake]:
+    """The cluster's version has what the class uses; what is not asked for is the channel's."""
+    version = cluster.version
+    if version is None:
+        return
+    # Whether an existing cluster has auto-provisioning is not known.
+    alone = isinstance(cluster, ClusterSpec) and cluster.existing is None and cluster.auto_provisioning is None
+    for feature, what in _features(it, provisioned=not alone).items():
+        needed = catalogue().min_version(feature)
+        if GkeVersion.parse(version) < needed:
+            yield broken("class-versions", at, what=what, needed=needed, cluster=key, value=shown(version))
+            return
+
+
+def _features(spec: ComputeClassSpec, *, provisioned: bool) -> dict[str, str]:
+    """What of compute classes is younger than they, newest first; `provisioned`: with node auto-provisioning."""
+    priorities = spec.priorities or ()
+    drawn = [use for it in priorities if it.reservations for use in it.reservations.specific or ()]
+    blocks = [use.reservation_block for use in drawn if use.reservation_block]
+    made = spec.node_pool_auto_creation is not None and spec.node_pool_auto_creation.enabled
+    used = {
+        "compute-class-auto-creation-without-nap": (
+            "compute classes that make node pools without autoProvisioning",
+            made and not provisioned,
+        ),
+        "compute-class-placement": ("compute classes with placement", any(it.placement for it in priorities)),
+        "compute-class-reservation-subblocks": (
+            "compute classes with reservation sub-blocks",
+            any(block.reservation_sub_block for block in blocks),
+        ),
+        "flex-start-tpu": ("compute classes with flex-start", any(it.flex_start and it.tpu for it in priorities)),
+        "compute-class-node-system-config": (
+            "compute classes with nodeSystemConfig",
+            any(it.node_system_config for it in priorities)
+            or bool(spec.priority_defaults and spec.priority_defaults.node_system_config),
+        ),
+        "compute-class-reservation-blocks": ("compute classes with reservation blocks", bool(blocks)),
+        "compute-class-node-pool-group": ("compute classes with nodePoolGroup", spec.node_pool_group is not None),
+        "compute-class-tpu": ("compute classes with TPUs", any(it.tpu for it in priorities)),
+        "compute-class-reservations": ("compute classes with reservations", bool(drawn)),
+        "compute-class": ("compute classes", True),
+    }
+    return {feature: what for feature, (what, it_is) in used.items() if it_is}
+
+
+def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSpec]) -> Iterator[Mistake]:
+    """Pools named by classes, and classes named by pools."""
+    cluster = spec.clusters[key]
+    taken = owners(cluster)
+    for pool, owner in taken.items():
+        if owner is not None and owner not in classes:
+            kind = "pools" if pool in cluster.pools else "gpuPools"
+            path: Path = ("clusters", key, kind, pool, "computeClass")
+            allowed = ", ".join(classes) or "it has none"
+            yield broken("class-pool-known", path, value=shown(owner), allowed=allowed)
+    for name, it in classes.items():
+        for index, priority in enumerate(it.priorities or ()):
+            for place, pool in enumerate(priority.nodepools or ()):
+                path = ("classes", name, "priorities", index, "nodepools", place)
+                if pool not in taken and cluster.existing is not None:
+                    continue  # one of the cluster's own, which nobody described
+                if pool not in taken:
+                    allowed = ", ".join(taken) or "it has none"
+                    yield broken("class-node-pools-known", path, value=shown(pool), cluster=key, allowed=allowed)
+                elif taken[pool] not in (None, name):
+                    yield broken("class-pool-once", path, value=shown(pool), other=shown(taken[pool]))
+                else:
+                    taken[pool] = name
+        makes = it.node_pool_auto_creation is not None and it.node_pool_auto_creation.enabled
+        autopilot = it.autopilot is not None and it.autopilot.enabled
+        # An existing cluster has pools that nobody described.
+        known = makes or autopilot or cluster.existing is not None
+        if it.priorities and not known and name not in pool_classes(cluster, classes).values():
+            yield broken("class-nothing", ("classes", name), cluster=key)
+
+
+def _check_namespaces(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSpec]) -> Iterator[Mistake]:
+    teams = (namespaces_of(name, team) for name, team in spec.teams.items() if key in team.clusters)
+    there = tuple(dict.fromkeys((*spec.clusters[key].namespaces, *(own for of in teams for own in of))))
+    defaults: dict[str, str] = {}
+    for name, it in classes.items():
+        for index, namespace in enumerate(it.default_namespaces):
+            path = ("classes", name, "defaultNamespaces", index)
+            if namespace not in there:
+                allowed = ", ".join(there) or "it has none"
+                yield broken("class-namespaces", path, value=shown(namespace), cluster=key, allowed=allowed)
+            elif defaults.setdefault(namespace, name) != name:
+                yield broken("class-namespace-once", path, value=shown(namespace), other=shown(defaults[namespace]))

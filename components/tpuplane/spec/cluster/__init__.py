@@ -1,0 +1,1 @@
+"""A GKE cluster as the user writes it, and its checks."""

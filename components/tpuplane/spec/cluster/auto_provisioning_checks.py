@@ -1,0 +1,90 @@
+"""What must hold for node auto-provisioning: generations, whole hosts, zones, versions, room for what is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
+from tpuplane.spec.cluster.auto_provisioning_room import TpuRoom, provisioning_zones, tpu_rooms
+from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.core.errors import Mistake, Path, choice, shown
+from tpuplane.spec.core.locations import is_zone, known_zones, region_of
+from tpuplane.spec.core.rules import broken
+from tpuplane.tpu import GkeVersion, SliceError, catalogue
+
+
+def check_auto_provisioning(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """Every mistake of a cluster's auto-provisioning."""
+    spec, at = cluster.auto_provisioning, (*at, "autoProvisioning")
+    if spec is None:
+        return
+    limits: Path = (*at, "limits")
+    yield from _check_zones(at, cluster, spec)
+    yield from _check_generations(limits, spec)
+    rooms = list(tpu_rooms(cluster))
+    for room in rooms:
+        yield from _check_limit((*limits, "tpu", room.key), cluster, room)
+    yield from _check_size(limits, cluster, rooms)
+    if not spec.auto_upgrade and cluster.release_channel != "UNSPECIFIED":
+        yield broken("nap-auto-upgrade", (*at, "autoUpgrade"), channel=cluster.release_channel)
+
+
+def _check_generations(at: Path, spec: AutoProvisioningSpec) -> Iterator[Mistake]:
+    names: dict[str, str] = {}
+    for key in spec.limits.tpu:
+        path: Path = (*at, "tpu", key)
+        try:
+            generation = catalogue().generation(key)
+        except SliceError as error:
+            yield Mistake(path, str(error))
+            continue
+        if generation.name in names:
+            yield broken("nap-limit-once", path, value=shown(key), other=names[generation.name])
+        names.setdefault(generation.name, key)
+
+
+def _check_zones(at: Path, cluster: ClusterSpec, spec: AutoProvisioningSpec) -> Iterator[Mistake]:
+    known = (cluster.location,) if is_zone(cluster.location) else known_zones(cluster.location)
+    for index, zone in enumerate(spec.zones):
+        inside = zone == cluster.location if is_zone(cluster.location) else region_of(zone) == cluster.location
+        if not inside or (known and zone not in known):
+            yield Mistake((*at, "zones", index), choice(zone, f"in the cluster's location {cluster.location}", known))
+        elif zone in spec.zones[:index]:
+            yield Mistake((*at, "zones", index), f"{shown(zone)} stands in the list twice; remove one")
+
+
+def _check_limit(at: Path, cluster: ClusterSpec, room: TpuRoom) -> Iterator[Mistake]:
+    name, needed = room.generation.name, room.generation.nap_min_version
+    whole = min(machine.chips for machine in room.generation.machines)
+    if room.maximum % whole:
+        near = room.maximum + whole - room.maximum % whole
+        yield broken("nap-whole-hosts", at, value=room.maximum, generation=name, chips=whole, near=near)
+    elif room.maximum < room.declared:
+        yield broken("nap-limit-pools", at, value=room.maximum, generation=name, declared=room.declared)
+    zones = provisioning_zones(cluster)
+    if not any(catalogue().zone_offers(zone, name) for zone in zones):
+        yield broken(
+            "nap-zones",
+            at,
+            generation=name,
+            zones=", ".join(zones) or f"no zone of {cluster.location}",
+            allowed=", ".join(catalogue().zones(name)),
+        )
+    if cluster.version is None or needed is None:
+        return
+    if GkeVersion.parse(cluster.version) < GkeVersion.minimum(needed):
+        yield broken("nap-versions", at, generation=name, needed=needed, value=shown(cluster.version))
+
+
+def _check_size(at: Path, cluster: ClusterSpec, rooms: list[TpuRoom]) -> Iterator[Mistake]:
+    """The hosts of the TPU limits need vCPUs and memory too: below that, the chips can never all be had."""
+    assert cluster.auto_provisioning is not None  # noqa: S101 (the caller has looked)
+    limits = cluster.auto_provisioning.limits
+    cpu = memory = 0.0
+    for room in rooms:
+        machines = room.generation.machines
+        cpu += room.maximum * min(machine.vcpus / machine.chips for machine in machines)
+        memory += room.maximum * min(machine.memory_gb / machine.chips for machine in machines)
+    for field, value, needed in (("cpu", limits.cpu, cpu), ("memoryGb", limits.memory_gb, memory)):
+        if value < needed:
+            yield broken("nap-host-room", (*at, field), value=value, needed=int(needed))

@@ -1,0 +1,109 @@
+"""What GKE asks of maintenance windows and exclusions. Every function checks rules of `data/rules.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import MAXYEAR, MINYEAR, datetime, timedelta
+
+from tpuplane.maintenance import COUNTED, LONGEST_PAUSE, MOST_PAUSES, NEEDED, ROLLING
+from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.cluster.maintenance import (
+    WEEKDAYS,
+    MaintenanceExclusionSpec,
+    MaintenanceSpec,
+    MaintenanceWindowSpec,
+    moment,
+)
+from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.rules import broken
+
+_DAY = timedelta(days=1)
+_Pauses = dict[str, tuple[datetime, datetime]]
+
+
+def check_maintenance(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """Every mistake of the cluster's window and exclusions."""
+    if cluster.maintenance is None:
+        return
+    at = (*at, "maintenance")
+    for name, exclusion in cluster.maintenance.exclusions.items():
+        yield from _check_exclusion((*at, "exclusions", name), cluster, exclusion)
+    pauses = _pauses(cluster.maintenance)
+    if len(pauses) > MOST_PAUSES:
+        yield broken("exclusion-count", (*at, "exclusions"), value=len(pauses), most=MOST_PAUSES)
+    else:
+        yield from _check_availability((*at, "exclusions"), cluster.maintenance.window, pauses)
+
+
+def _pauses(maintenance: MaintenanceSpec) -> _Pauses:
+    """The exclusions that hold back every upgrade, by name: from when until when."""
+    return {
+        name: (moment(it.start), moment(it.end))
+        for name, it in maintenance.exclusions.items()
+        if it.scope == "NO_UPGRADES" and it.end is not None
+    }
+
+
+def _check_availability(at: Path, window: MaintenanceWindowSpec, pauses: _Pauses) -> Iterator[Mistake]:
+    """Without pauses every window is enough: 4 hours a week are 52 in 92 days."""
+    sane = [
+        (start, end)
+        for start, end in pauses.values()
+        if start.year > MINYEAR and end.year < MAXYEAR and timedelta(0) < end - start <= LONGEST_PAUSE
+    ]
+    for name, (pause, _) in sorted(pauses.items(), key=lambda item: item[1]):
+        if pause not in [start for start, _ in sane]:
+            continue
+        # There is least time from where some has just passed: at the end of a window, or at the start of a pause.
+        closings = [closing for _, closing in _windows(window, pause - ROLLING, pause) if closing <= pause]
+        least, since = min((_available(window, since, sane), since) for since in (*closings, pause))
+        if least < NEEDED:
+            hours = f"{least / timedelta(hours=1):g}"
+            needed = NEEDED // timedelta(hours=1)
+            days, first, path = ROLLING.days, f"{since:%Y-%m-%d}", (*at, name)
+            yield broken("maintenance-availability", path, value=hours, days=days, since=first, needed=needed)
+            return
+
+
+def _windows(window: MaintenanceWindowSpec, since: datetime, until: datetime) -> Iterator[tuple[datetime, datetime]]:
+    """Every opening of the window that touches this time."""
+    hour, minute = map(int, window.start.split(":"))
+    opening = since.replace(hour=hour, minute=minute, second=0) - _DAY
+    while opening < until:
+        closing = opening + timedelta(hours=window.hours)
+        if WEEKDAYS[opening.weekday()] in window.days and closing > since:
+            yield opening, closing
+        opening += _DAY
+
+
+def _available(window: MaintenanceWindowSpec, since: datetime, pauses: list[tuple[datetime, datetime]]) -> timedelta:
+    """How long the window is open in the next 92 days, outside of the pauses."""
+    until, total = since + ROLLING, timedelta(0)
+    for opening, closing in _windows(window, since, until):
+        start = max(opening, since)
+        for pause, end in (*sorted(pauses), (closing, closing)):
+            length = min(pause, closing, until) - start
+            if length >= COUNTED or (length > timedelta(0) and window.hours == 24):
+                total += length
+            start = max(start, min(end, closing))
+    return total
+
+
+def _check_exclusion(at: Path, cluster: ClusterSpec, exclusion: MaintenanceExclusionSpec) -> Iterator[Mistake]:
+    if (exclusion.end is None) != exclusion.until_end_of_support:
+        until = shown(exclusion.until_end_of_support)
+        yield broken("exclusion-end", (*at, "end"), value=shown(exclusion.end), until=until)
+    if exclusion.scope == "NO_UPGRADES":
+        if exclusion.until_end_of_support:
+            yield broken("exclusion-until-end-of-support", (*at, "untilEndOfSupport"))
+    elif cluster.release_channel == "UNSPECIFIED":
+        yield broken("exclusion-scope-channel", (*at, "scope"), value=shown(exclusion.scope))
+    if exclusion.end is None:
+        return
+    length = moment(exclusion.end) - moment(exclusion.start)
+    if length <= timedelta(0):
+        yield broken("exclusion-order", (*at, "end"), value=shown(exclusion.end), start=exclusion.start)
+    elif exclusion.scope == "NO_UPGRADES" and length > LONGEST_PAUSE:
+        latest = moment(exclusion.start) + LONGEST_PAUSE
+        value, days = shown(exclusion.end), LONGEST_PAUSE.days
+        yield broken("exclusion-length", (*at, "end"), value=value, days=days, latest=f"{latest:%Y-%m-%d}")

@@ -1,0 +1,152 @@
+"""Address ranges: do they overlap, are they large enough, and which one is free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+
+from pydantic.alias_generators import to_camel
+
+from tpuplane.spec.cluster.auto_provisioning_room import tpu_rooms
+from tpuplane.spec.cluster.cluster import ClusterNetworkSpec, ClusterSpec, SystemPoolSpec
+from tpuplane.spec.core.errors import Mistake, Path, dotted
+from tpuplane.spec.core.fields import Spec
+from tpuplane.spec.core.locations import system_zones
+from tpuplane.spec.pools.sizes import pool_size, pools_of
+
+# Every primary range loses four addresses: network, gateway, last but one, broadcast
+# (https://cloud.google.com/vpc/docs/subnets).
+RESERVED_ADDRESSES = 4
+# "smallest possible Service address range" (https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips).
+_SMALLEST_SERVICES = 27
+# Pods per node where the user sets nothing, and on the system pool
+# (https://cloud.google.com/kubernetes-engine/docs/how-to/flexible-pod-cidr).
+_GKE_MAX_PODS = 110
+# A cluster in a region whose zones are not known: GKE spreads a pool over three.
+USUAL_ZONES = 3
+_RANGES = ("nodes_cidr", "pods_cidr", "services_cidr", "master_cidr")
+_PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
+
+
+@dataclass(frozen=True, slots=True)
+class AddressNeeds:
+    """Addresses that a cluster takes at full scale, with the node that an upgrade of the system pool adds."""
+
+    nodes: int
+    """Of the primary range: one for each node."""
+    pods: int
+    """Of the pods' range: a block for each node."""
+
+
+def check_overlaps(networks: Mapping[Path, Spec]) -> Iterator[Mistake]:
+    """Refuse a range that overlaps one that stands before it, and suggest the next free one of its size.
+
+    `networks` are the parts of the description with ranges of one VPC, by their paths.
+    """
+    known: dict[IPv4Network, Path] = {}
+    within: dict[IPv4Network, Path] = {}  # the first range inside of each larger one
+    ranges = {
+        (*at, to_camel(field)): (IPv4Network(value), field in part.model_fields_set)
+        for at, part in networks.items()
+        for field in _RANGES
+        if (value := getattr(part, field, None)) is not None
+    }
+    everything = [network for network, _ in ranges.values()]
+    for path, (network, written) in ranges.items():
+        around = [network.supernet(new_prefix=prefix) for prefix in range(network.prefixlen + 1)]
+        other = within.get(network) or next((known[it] for it in around if it in known), None)
+        if other is not None:
+            free = next_free(network.prefixlen, everything)
+            everything += [free] if free else []
+            hint = f"; next free: {free}" if free else ""
+            default = "" if written else " (the default)"
+            yield Mistake(path, f"'{network}'{default} overlaps {ranges[other][0]} of {dotted(other)}{hint}")
+        known.setdefault(network, path)
+        for it in around:
+            within.setdefault(it, path)
+
+
+def ranges_of(clusters: Mapping[str, ClusterSpec]) -> dict[Path, Spec]:
+    """The parts of clusters with address ranges of the platform's VPC; those of existing clusters are not known."""
+    found: dict[Path, Spec] = {}
+    for key, cluster in clusters.items():
+        if cluster.existing is None:
+            if cluster.network.existing is None:
+                found["clusters", key, "network"] = cluster.network
+            found["clusters", key, "controlPlane"] = cluster.control_plane
+    return found
+
+
+def next_free(prefix: int, taken: list[IPv4Network]) -> IPv4Network | None:
+    """The first private range of this size that overlaps none of `taken`; None when all are taken."""
+    size = 1 << 32 - prefix
+    blockers = sorted((int(range_.network_address), int(range_.broadcast_address)) for range_ in taken)
+    for block in _PRIVATE:
+        start = int(block.network_address)
+        for first, last in blockers:
+            if first < start + size and last >= start:
+                # Jump behind what is in the way, to the next place where a range of this size may begin.
+                start = (last // size + 1) * size
+        if start + size - 1 <= int(block.broadcast_address):
+            return IPv4Network((start, prefix))
+    return None
+
+
+def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> Iterator[Mistake]:
+    """Refuse ranges that cannot hold a cluster at full scale."""
+    if network.existing is not None:
+        return
+    nodes, pods = needs.nodes, needs.pods
+    nodes_range = IPv4Network(network.nodes_cidr)
+    room = max(0, nodes_range.num_addresses - RESERVED_ADDRESSES)
+    if nodes > room:
+        yield Mistake(
+            (*at, "nodesCidr"),
+            f"'{nodes_range}' holds {room} nodes, but the pools grow to {nodes}; "
+            f"allowed: /{_prefix(nodes + RESERVED_ADDRESSES)} or larger",
+        )
+    pods_range = IPv4Network(network.pods_cidr)
+    if pods > pods_range.num_addresses:
+        yield Mistake(
+            (*at, "podsCidr"),
+            f"'{pods_range}' has {pods_range.num_addresses} addresses, but the pools' {nodes} nodes reserve {pods} "
+            f"(twice the pods per node, rounded up); allowed: /{_prefix(pods)} or larger, or a lower maxPodsPerNode",
+        )
+    services_range = IPv4Network(network.services_cidr)
+    if services_range.prefixlen > _SMALLEST_SERVICES:
+        yield Mistake(
+            (*at, "servicesCidr"),
+            f"'{services_range}' is smaller than GKE takes for services; allowed: /{_SMALLEST_SERVICES} or larger",
+        )
+
+
+def address_needs(cluster: ClusterSpec) -> AddressNeeds:
+    """How much of its ranges the cluster takes."""
+    # What runs in an existing cluster is not known.
+    own = AddressNeeds(0, 0) if cluster.existing else system_needs(cluster.location, cluster.system_pool)
+    nodes, pods = own.nodes, own.pods
+    for _, pool in pools_of(cluster):
+        size = pool_size(cluster.location, pool)
+        hosts = size.nodes if size is not None else 0
+        nodes += hosts
+        pods += hosts * pod_block(pool.max_pods_per_node)
+    for room in tpu_rooms(cluster):
+        nodes += room.hosts
+        pods += room.hosts * pod_block(_GKE_MAX_PODS)
+    return AddressNeeds(nodes, pods)
+
+
+def system_needs(location: str, pool: SystemPoolSpec) -> AddressNeeds:
+    """How much of its ranges a cluster's CPU pool takes, with the node that its upgrade adds."""
+    nodes = pool.max_nodes * (len(system_zones(location)) or USUAL_ZONES) + 1
+    return AddressNeeds(nodes, nodes * pod_block(_GKE_MAX_PODS))
+
+
+def pod_block(max_pods: int) -> int:
+    """Addresses that GKE reserves on each node: the power of two that is at least twice the pods."""
+    return 1 << (2 * max_pods - 1).bit_length()
+
+
+def _prefix(addresses: int) -> int:
+    return 32 - (addresses - 1).bit_length()

@@ -1,0 +1,81 @@
+"""What must hold among a cluster's options, and between them and its version. The rules stand in `data/rules.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.cluster.options import EncryptionSpec
+from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.locations import region_of
+from tpuplane.spec.core.rules import broken
+from tpuplane.tpu import GkeVersion, catalogue
+
+# Option → the feature of tpu/data/versions.yaml that it needs.
+_STORAGE = {"gcs_fuse": "gcs-fuse-csi", "filestore": "filestore-csi", "lustre": "lustre-csi"}
+_NAMES = {"gcs_fuse": "gcsFuse"}
+_COMPONENTS = {"JOBSET": "jobset-metrics", "KUBELET": "kubelet-metrics", "CADVISOR": "kubelet-metrics"}
+_ALWAYS = "SYSTEM_COMPONENTS"
+
+
+def check_options(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    """Every mistake of a cluster's options."""
+    yield from _check_endpoints((*at, "controlPlane"), cluster)
+    yield from _check_keys((*at, "security"), cluster)
+    for field, feature in _STORAGE.items():
+        if getattr(cluster.storage, field) and not has_feature(cluster, feature):
+            yield _too_old((*at, "storage", _NAMES.get(field, field)), cluster, feature)
+    yield from _check_monitoring((*at, "monitoring"), cluster)
+
+
+def has_feature(cluster: ClusterSpec, feature: str) -> bool:
+    """Whether the cluster's version is new enough, as far as it is known."""
+    return cluster.version is None or GkeVersion.parse(cluster.version) >= catalogue().min_version(feature)
+
+
+def has_component(cluster: ClusterSpec, component: str) -> bool:
+    """Whether the cluster's version can collect the metrics of a component."""
+    return component not in _COMPONENTS or has_feature(cluster, _COMPONENTS[component])
+
+
+def _too_old(at: Path, cluster: ClusterSpec, feature: str) -> Mistake:
+    return broken("option-versions", at, value=shown(cluster.version), needed=catalogue().min_version(feature))
+
+
+def _check_endpoints(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    plane = cluster.control_plane
+    if plane.ip_endpoint:
+        return
+    if not plane.dns_endpoint:
+        yield broken("endpoint-needed", (*at, "ipEndpoint"))
+    for field, given in (
+        ("publicEndpoint", plane.public_endpoint),
+        ("masterCidr", plane.master_cidr is not None),
+        ("authorizedNetworks", bool(plane.authorized_networks)),
+    ):
+        if given:
+            yield broken("ip-endpoint-off", (*at, field))
+
+
+def _check_keys(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    region = region_of(cluster.location)
+    uses: tuple[tuple[str, EncryptionSpec | None], ...] = (
+        ("secretsEncryption", cluster.security.secrets_encryption),
+        ("bootDiskEncryption", cluster.security.boot_disk_encryption),
+    )
+    for field, encryption in uses:
+        if encryption is None or encryption.key is None:
+            continue
+        place = encryption.key.split("/")[3]
+        if place != region:
+            yield broken("key-region", (*at, field, "key"), value=shown(place), allowed=region)
+
+
+def _check_monitoring(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
+    monitoring = cluster.monitoring
+    for field, chosen in (("components", monitoring.components), ("logs", monitoring.logs)):
+        if chosen is not None and _ALWAYS not in chosen:
+            yield broken("system-components", (*at, field), value=", ".join(chosen))
+    for index, component in enumerate(monitoring.components or ()):
+        if not has_component(cluster, component):
+            yield _too_old((*at, "components", index), cluster, _COMPONENTS[component])

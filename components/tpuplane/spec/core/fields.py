@@ -1,0 +1,211 @@
+"""The building blocks of the spec: its base model and the types of names, labels and address ranges."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from ipaddress import IPv4Network
+from typing import Annotated, get_origin
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError, PydanticKnownError
+
+from tpuplane.spec.core.annotations import unwrap
+from tpuplane.spec.core.errors import shown
+
+STRICT = "strict"
+"""Context of a validation in which an optional mapping or list is left out or filled, and never None."""
+
+
+class Spec(BaseModel):
+    """What every part of the description shares: read-only, no unknown fields, camelCase in files.
+
+    snake_case is accepted too, so that Python programs may pass their own spelling.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        use_attribute_docstrings=True,
+    )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _as_it_is_written(cls, value: object, info: ValidationInfo) -> object:
+        """Pydantic's true is 1; and `kueue:` with nothing behind it is neither Kueue nor none."""
+        if isinstance(value, bool) and info.field_name in _fields_of(cls, (int, float)):
+            raise PydanticKnownError("int_type")
+        if value is None and info.context == STRICT and info.field_name in _fields_of(cls, (BaseModel, tuple, dict)):
+            raise PydanticKnownError("missing")  # worded by what the field holds
+        return value
+
+
+@functools.cache
+def _fields_of(model: type[BaseModel], kinds: tuple[type, ...]) -> frozenset[str]:
+    """The fields that hold a value of one of these types."""
+    return frozenset(name for name, field in model.model_fields.items() if _is_a(field.annotation, kinds))
+
+
+def _is_a(annotation: object, kinds: tuple[type, ...]) -> bool:
+    inner, _ = unwrap(annotation)
+    kind = get_origin(inner) or inner
+    return isinstance(kind, type) and kind is not bool and issubclass(kind, kinds)
+
+
+def refuse(message: str) -> PydanticCustomError:
+    """A validation error whose text is shown to the user as it is."""
+    return PydanticCustomError("tpuplane", "{message}", {"message": message})
+
+
+def _matching(pattern: str, rule: str) -> Callable[[str], str]:
+    compiled = re.compile(pattern)
+
+    def validate(value: str) -> str:
+        if not compiled.fullmatch(value):
+            raise refuse(f"{shown(value)} is not allowed; allowed: {rule}")
+        return value
+
+    return validate
+
+
+def _text(pattern: str, rule: str) -> tuple[object, AfterValidator]:
+    """Annotations of a string that must match `pattern`; `rule` says the same in words (also in the JSON schema)."""
+    return Field(json_schema_extra={"pattern": f"^(?:{pattern})$"}), AfterValidator(_matching(pattern, rule))
+
+
+_NAME = r"[a-z](?:[a-z0-9-]{0,38}[a-z0-9])?"
+_NAME_RULE = "1 to 40 lower-case letters, digits and hyphens, starting with a letter, not ending with a hyphen"
+_PROJECT = r"[a-z][a-z0-9-]{4,28}[a-z0-9]"
+_PROJECT_RULE = "a project id: 6 to 30 lower-case letters, digits and hyphens, starting with a letter"
+_NAMESPACE = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_NAMESPACE_RULE = "a Kubernetes namespace: 1 to 63 lower-case letters, digits and hyphens (RFC 1123)"
+_RESOURCE = r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_RESOURCE_RULE = "a Compute Engine name: 1 to 63 lower-case letters, digits and hyphens, starting with a letter"
+_ZONE = r"[a-z]+-[a-z]+[0-9]+-[a-z][a-z0-9]*"
+_ZONE_RULE = "a zone, such as us-central1-b"
+_ACCOUNT = r"[a-z0-9][a-z0-9.-]{0,62}@[a-z0-9.-]+\.gserviceaccount\.com"
+_ACCOUNT_RULE = "a service account's e-mail address, such as nodes@my-project.iam.gserviceaccount.com"
+_KMS_KEY = r"projects/[a-z0-9-]+/locations/[a-z0-9-]+/keyRings/[A-Za-z0-9_-]{1,63}/cryptoKeys/[A-Za-z0-9_-]{1,63}"
+_KMS_KEY_RULE = "a Cloud KMS key, projects/P/locations/REGION/keyRings/RING/cryptoKeys/KEY"
+_GROUP = r"gke-security-groups@[a-z0-9-]+(?:\.[a-z0-9-]+)+"
+_GROUP_RULE = "gke-security-groups@DOMAIN, the name that GKE looks for"
+_VERSION = r"\d+\.\d+(?:\.\d+(?:-gke\.\d+)?)?"
+_VERSION_RULE = "a GKE version such as 1.34, 1.34.1 or 1.34.1-gke.2201000"
+_LABEL_KEY = r"[a-z][a-z0-9_-]{0,62}"
+_LABEL_KEY_RULE = "a label key: 1 to 63 lower-case letters, digits, _ and -, starting with a letter"
+_LABEL_VALUE = r"[a-z0-9_-]{0,63}"
+_LABEL_VALUE_RULE = "a label value: at most 63 lower-case letters, digits, _ and -"
+_NODE_LABEL_KEY = r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
+_NODE_LABEL_KEY_RULE = "a Kubernetes label key: [prefix/]name, the name at most 63 letters, digits, '-', '_' and '.'"
+_NODE_LABEL_VALUE = r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?"
+_NODE_LABEL_VALUE_RULE = "a Kubernetes label value: at most 63 letters, digits, '-', '_' and '.'"
+_SECONDS = r"\d+(?:\.\d{1,9})?s"
+_SECONDS_RULE = "a duration in seconds, such as 3600s"
+_KEY_PATH = r"projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+"
+_KEY_PATH_RULE = "a key's path: projects/…/locations/…/keyRings/…/cryptoKeys/…"
+_STORAGE_POOL = r"projects/[a-z0-9-]+/zones/[a-z0-9-]+/storagePools/[a-z0-9-]+"
+_STORAGE_POOL_RULE = "a storage pool's path: projects/…/zones/…/storagePools/…"
+_TAINT_VALUE = r"(?:[a-z0-9][-A-Za-z0-9_.]{1,61})?[A-Za-z0-9]"
+_TAINT_VALUE_RULE = "a taint's value: at most 63 letters, digits, '-', '_' and '.'"
+
+
+_PROHIBITED = tuple(
+    IPv4Network(it) for it in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32")
+)
+
+
+def _label_key(key: str) -> str:
+    if key.startswith(("goog", "tpuplane-")):
+        raise refuse(f"{shown(key)} is reserved; allowed: keys that start with neither 'goog' nor 'tpuplane-'")
+    return key
+
+
+def _node_label_key(key: str) -> str:
+    prefix, _, _ = key.rpartition("/")
+    if prefix.endswith(("kubernetes.io", "k8s.io", "cloud.google.com")) or key.startswith("tpuplane-"):
+        raise refuse(
+            f"{shown(key)} is reserved; allowed: a prefix of your own, neither kubernetes.io, k8s.io, "
+            "cloud.google.com nor a name that starts with 'tpuplane-'"
+        )
+    return key
+
+
+def namespace_refusal(name: str) -> str | None:
+    """Why a namespace of this name cannot be made, if so."""
+    if name == "default" or name.startswith(("kube-", "gke-", "gmp-")):
+        return f"{shown(name)} belongs to GKE; choose another name, without kube-, gke- or gmp- in front"
+    return None
+
+
+def _namespace(name: str) -> str:
+    refusal = namespace_refusal(name)
+    if refusal is not None:
+        raise refuse(refusal)
+    return name
+
+
+def _own_account(email: str) -> str:
+    if email.endswith("-compute@developer.gserviceaccount.com"):
+        raise refuse(
+            f"{shown(email)} is the project's default account, which may do far more than a node needs "
+            "(CIS GKE 5.2.1); name an account of its own"
+        )
+    return email
+
+
+def _cidr(value: str) -> str:
+    try:
+        network = IPv4Network(value, strict=False)
+    except ValueError:
+        raise refuse(f"{shown(value)} is not an IPv4 range; allowed: address/prefix, such as 10.0.0.0/20") from None
+    if "/" not in value:
+        raise refuse(f"{shown(value)} has no prefix length; nearest: {value}/32")
+    if str(network.network_address) != value.split("/", maxsplit=1)[0]:
+        raise refuse(f"{shown(value)} has address bits set behind its prefix; nearest: {network}")
+    return str(network)
+
+
+def _of_a_vpc(cidr: str) -> str:
+    """What no VPC may use, https://cloud.google.com/vpc/docs/subnets#prohibited-ipv4-ranges."""
+    network = IPv4Network(cidr)
+    if any(network.overlaps(taken) for taken in _PROHIBITED):
+        outside = ", ".join(map(str, _PROHIBITED))
+        raise refuse(f"{shown(cidr)} is kept for other uses; allowed: outside {outside}, such as 10.0.0.0/20")
+    return cidr
+
+
+def _authorized(cidr: str) -> str:
+    if cidr.endswith("/0"):
+        raise refuse(f"{shown(cidr)} opens the control plane to the whole internet; name the ranges that need it")
+    return cidr
+
+
+Name = Annotated[str, *_text(_NAME, _NAME_RULE)]
+ProjectId = Annotated[str, *_text(_PROJECT, _PROJECT_RULE)]
+Namespace = Annotated[str, *_text(_NAMESPACE, _NAMESPACE_RULE), AfterValidator(_namespace)]
+ResourceName = Annotated[str, *_text(_RESOURCE, _RESOURCE_RULE)]
+Zone = Annotated[str, *_text(_ZONE, _ZONE_RULE)]
+KmsKey = Annotated[str, *_text(_KMS_KEY, _KMS_KEY_RULE)]
+SecurityGroup = Annotated[str, *_text(_GROUP, _GROUP_RULE)]
+ServiceAccountEmail = Annotated[str, *_text(_ACCOUNT, _ACCOUNT_RULE), AfterValidator(_own_account)]
+GkeVersion = Annotated[str, *_text(_VERSION, _VERSION_RULE)]
+Seconds = Annotated[str, *_text(_SECONDS, _SECONDS_RULE)]
+KeyPath = Annotated[str, *_text(_KEY_PATH, _KEY_PATH_RULE)]
+StoragePool = Annotated[str, *_text(_STORAGE_POOL, _STORAGE_POOL_RULE)]
+TaintValue = Annotated[str, *_text(_TAINT_VALUE, _TAINT_VALUE_RULE)]
+_RANGE = Field(json_schema_extra={"pattern": r"^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}$"})
+Cidr = Annotated[str, _RANGE, AfterValidator(_cidr), AfterValidator(_of_a_vpc)]
+AuthorizedCidr = Annotated[str, _RANGE, AfterValidator(_cidr), AfterValidator(_authorized)]
+Labels = dict[
+    Annotated[str, *_text(_LABEL_KEY, _LABEL_KEY_RULE), AfterValidator(_label_key)],
+    Annotated[str, *_text(_LABEL_VALUE, _LABEL_VALUE_RULE)],
+]
+NodeLabels = dict[
+    Annotated[str, *_text(_NODE_LABEL_KEY, _NODE_LABEL_KEY_RULE), AfterValidator(_node_label_key)],
+    Annotated[str, *_text(_NODE_LABEL_VALUE, _NODE_LABEL_VALUE_RULE)],
+]

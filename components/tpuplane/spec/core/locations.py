@@ -1,0 +1,111 @@
+"""Where things may be: regions and their zones."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+
+import yaml
+
+from tpuplane.spec.core.errors import Mistake, Path, choice, shown
+from tpuplane.spec.pools.gpu import GpuPoolSpec
+from tpuplane.spec.pools.tpu import PoolSpec
+from tpuplane.tpu import catalogue
+from tpuplane.tpu.nearest import nearest_names
+
+
+@dataclass(frozen=True, slots=True)
+class Locations:
+    """The data of `data/locations.yaml`."""
+
+    regions: tuple[str, ...]
+    zones: dict[str, tuple[str, ...]]  # region -> zones; only regions whose zones matter to TPU clusters
+
+
+@functools.cache
+def locations() -> Locations:
+    """The data, read once."""
+    text = resources.files("tpuplane.spec").joinpath("data/locations.yaml").read_text(encoding="utf-8")
+    data = yaml.safe_load(text)
+    return Locations(
+        regions=tuple(data["regions"]["names"]),
+        zones={
+            region: tuple(f"{region}-{letter}" for letter in letters)
+            for region, letters in data["zones"]["letters"].items()
+        },
+    )
+
+
+def region_of(location: str) -> str:
+    """The region of a zone (`us-central1` of `us-central1-a`, also of `us-central1-ai1a`); a region is its own."""
+    return "-".join(location.split("-")[:2])
+
+
+def is_zone(location: str) -> bool:
+    """Whether `location` names a zone, not a region."""
+    return location.count("-") > 1
+
+
+def known_zones(region: str) -> tuple[str, ...]:
+    """Zones of `region` as far as they are known: Google's list, and every zone with TPUs."""
+    offered = {zone for generation in catalogue().generations for zone in catalogue().zones(generation.name)}
+    with_tpus = sorted(zone for zone in offered if region_of(zone) == region)
+    return tuple(dict.fromkeys((*locations().zones.get(region, ()), *with_tpus)))
+
+
+def tpu_regions() -> tuple[str, ...]:
+    """Regions with a zone that offers TPUs."""
+    zones = (zone for generation in catalogue().generations for zone in catalogue().zones(generation.name))
+    return tuple(sorted({region_of(zone) for zone in zones}))
+
+
+def system_zones(location: str) -> tuple[str, ...]:
+    """Zones of the system pool's nodes: a zonal cluster's own; in a region the first three that Google lists,
+    as GKE itself would choose; none (GKE chooses) where the list is not known.
+    """
+    return (location,) if is_zone(location) else locations().zones.get(location, ())[:3]
+
+
+def offering_zones(generation: str, region: str) -> tuple[str, ...]:
+    """Zones of `region` that offer the generation."""
+    return tuple(zone for zone in catalogue().zones(generation) if region_of(zone) == region)
+
+
+def pool_zone(location: str, pool: PoolSpec) -> str | None:
+    """The zone of a pool's hosts in a cluster at `location`; None where the user has to choose one."""
+    if pool.zone is not None:
+        return pool.zone
+    if is_zone(location):
+        return location
+    offering = offering_zones(pool.generation, location)
+    return offering[0] if len(offering) == 1 else None
+
+
+def gpu_zones(location: str, pool: GpuPoolSpec) -> tuple[str, ...]:
+    """The zones of a pool's nodes in a cluster at `location`; none where the user has to choose.
+
+    Raises `GpuError` where no such machine exists.
+    """
+    if pool.zones:
+        return pool.zones
+    if is_zone(location):
+        return (location,)
+    offering = [zone for zone in pool.machine.zones if region_of(zone) == location]
+    return tuple(offering) if len(offering) == 1 else ()
+
+
+def check_location(at: Path, location: str) -> Iterator[Mistake]:
+    """Refuse what is neither a region nor a zone of Google Cloud."""
+    region = region_of(location)
+    if region not in locations().regions:
+        close = nearest_names(location, locations().regions)
+        hint = f"; nearest: {', '.join(close)}" if close else ""
+        yield Mistake(
+            at,
+            f"{shown(location)} is not a Google Cloud region or zone; regions with TPUs: "
+            f"{', '.join(tpu_regions())}{hint}",
+        )
+    elif is_zone(location) and region in locations().zones and location not in known_zones(region):
+        yield Mistake(at, choice(location, f"a zone of {region}", known_zones(region)))

@@ -1,0 +1,204 @@
+"""What the user reads of each of pydantic's errors: cause, what is allowed, what to write instead."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from datetime import date
+from importlib import resources
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+import yaml
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from tpuplane.spec.classes.node_system import Described
+from tpuplane.spec.core.annotations import element, unwrap
+from tpuplane.spec.core.errors import Path, choice, shown
+from tpuplane.tpu.nearest import nearest_names
+
+_Model = type[BaseModel]
+
+
+def message(detail: ErrorDetails, model: _Model) -> str:
+    """The line for one error, without its path."""
+    kind, value = detail["type"], detail.get("input")
+    if type(value).__module__.startswith("pulumi."):
+        return "is known only while the engine runs; what shapes the plan must be a plain value, known before"
+    if kind == "tpuplane":
+        return detail["msg"]
+    if "input" in detail and value is None:
+        return _empty(detail, model)
+    if kind in _EXPLAINED:
+        return _EXPLAINED[kind](detail, model)
+    template = _TEXTS.get(kind, "{value} is refused: {message}")
+    return template.format(**{"message": detail["msg"], **detail.get("ctx", {}), "value": shown(value)})
+
+
+# By pydantic's error types, https://docs.pydantic.dev/latest/errors/validation_errors
+_TEXTS = {
+    "bool_type": "{value} is not true or false",
+    "bool_parsing": "{value} is not true or false",
+    "too_short": "{value} is empty; at least one is needed",
+    "too_long": "{value} has too many entries; allowed: at most {max_length}",
+    "string_too_short": "{value} is empty; at least one character is needed",
+    "string_too_long": "{value} is too long; allowed: at most {max_length} characters",
+    "recursion_loop": "contains itself",
+}
+
+
+def _empty(detail: ErrorDetails, root: _Model) -> str:
+    *parents, name = detail["loc"]
+    parent = _model_at(root, tuple(parents))
+    field = _field(parent, name)
+    example = _example(annotation_at(root, detail["loc"]))
+    if example == "{…}":
+        remedy = f"write {name}: {{}} for its defaults" if field else "give it fields"
+        return f"is empty; {remedy}, or remove it"
+    if example[0] in "{[":
+        return f"is empty; write {_labelled(name, example)}, or remove it"
+    if field is not None and field.is_required():
+        return f"is empty; {_required(detail, root)}"
+    return "is empty; give it a value, or remove it" + (" for the default" if field else "")
+
+
+def _labelled(name: str | int, value: str) -> str:
+    return value if isinstance(name, int) else f"{name}: {value}"
+
+
+def _not_text(detail: ErrorDetails, root: _Model) -> str:
+    value = detail.get("input")
+    if not isinstance(value, int | float | date):
+        wanted = _said(_field(_model_at(root, detail["loc"][:-1]), detail["loc"][-1]))
+        return f"{shown(value)} is not text" + (f"; wanted: {wanted}" if wanted else "")
+    kind = "a truth value" if isinstance(value, bool) else "a date" if isinstance(value, date) else "a number"
+    hint = "; unquoted, 1.30 is the number 1.3" if isinstance(value, float) else ""
+    return f"{shown(value)} is {kind} to YAML, not text; put it in quotes{hint}"
+
+
+def _not_a_number(detail: ErrorDetails, root: _Model) -> str:
+    causes = {"greater_than_equal": "too small", "less_than_equal": "too large"}
+    cause = causes.get(detail["type"], "not a whole number")
+    low, high = bounds(annotation_at(root, detail["loc"]))
+    upper = f"{low or 0} to {high}" if high is not None else f"{low} or more"
+    return f"{shown(detail.get('input'))} is {cause}" + ("" if low is high is None else f"; allowed: {upper}")
+
+
+def _unknown_field(detail: ErrorDetails, root: _Model) -> str:
+    *parents, name = detail["loc"]
+    close = suggested(str(name), root, tuple(parents))
+    hint = f"; did you mean {close!r}?" if close else ""
+    return f"unknown field{hint}; allowed: {', '.join(_names(_model_at(root, tuple(parents))))}"
+
+
+def _not_allowed(detail: ErrorDetails, root: _Model) -> str:
+    return choice(detail.get("input"), "allowed", map(str, get_args(plain(annotation_at(root, detail["loc"])))))
+
+
+def _required(detail: ErrorDetails, root: _Model) -> str:
+    said = _said(_field(_model_at(root, detail["loc"][:-1]), detail["loc"][-1]))
+    return f"required: {said}" if said else "required"
+
+
+def _not_a_mapping(detail: ErrorDetails, root: _Model) -> str:
+    annotation, value = annotation_at(root, detail["loc"]), shown(detail.get("input"))
+    names = _names(_model_at(root, detail["loc"]))
+    allowed = f"; allowed: {', '.join(names)}" if names else ""
+    what = "fields" if names else "names to values"
+    return f"{value} is not a mapping of {what}{allowed}; write {_labelled(detail['loc'][-1], _example(annotation))}"
+
+
+def _not_a_list(detail: ErrorDetails, root: _Model) -> str:
+    value = detail.get("input")
+    example = _example(annotation_at(root, detail["loc"]))
+    if isinstance(value, str) and example[1] not in "[{":
+        example = f"[{value}]"
+    return f"{shown(value)} is not a list; write {_labelled(detail['loc'][-1], example)}"
+
+
+_EXPLAINED: dict[str, Callable[[ErrorDetails, _Model], str]] = {
+    "missing": _required,
+    "extra_forbidden": _unknown_field,
+    "literal_error": _not_allowed,
+    "string_type": _not_text,
+    **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), _not_a_mapping),
+    **dict.fromkeys(("list_type", "tuple_type"), _not_a_list),
+    **dict.fromkeys(
+        ("int_type", "int_parsing", "int_parsing_size", "int_from_float", "greater_than_equal", "less_than_equal"),
+        _not_a_number,
+    ),
+}
+
+
+def suggested(name: str, root: _Model, parents: Path) -> str | None:
+    """The field that an unknown one at `parents` is probably meant to be."""
+    allowed = _names(_model_at(root, parents))
+    meant = [it for it in _synonyms().get(name.casefold().replace("_", ""), ()) if it.partition(":")[0] in allowed]
+    return next(iter((*meant, *nearest_names(name, allowed, count=1, cutoff=0.7))), None)
+
+
+@functools.cache
+def _synonyms() -> dict[str, list[str]]:
+    text = resources.files("tpuplane.spec").joinpath("data/synonyms.yaml").read_text(encoding="utf-8")
+    found: dict[str, list[str]] = yaml.safe_load(text)["synonyms"]
+    return found
+
+
+def annotation_at(model: _Model, path: Path) -> Any:
+    """The type of what is at `path`, with its constraints; None where nothing is known there."""
+    at: Any = model
+    for part in path:
+        inner = plain(at)
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            field = _field(inner, part)
+            at = None if field is None else Annotated[(field.annotation, *field.metadata, None)]
+        else:
+            at = element(inner)
+    return at
+
+
+def bounds(annotation: Any) -> tuple[int | None, int | None]:
+    """The least and the most that a number may be; None where there is no such bound."""
+    _, marks = unwrap(annotation)
+    low = next((mark.ge for mark in marks if hasattr(mark, "ge")), None)
+    return low, next((mark.le for mark in marks if hasattr(mark, "le")), None)
+
+
+def plain(annotation: Any) -> Any:
+    """The annotation without Optional and Annotated; the model of what is described by data."""
+    inner, marks = unwrap(annotation)
+    return next((mark.model for mark in marks if isinstance(mark, Described)), inner)
+
+
+def _model_at(root: _Model, path: Path) -> _Model | None:
+    at = plain(annotation_at(root, path))
+    return at if isinstance(at, type) and issubclass(at, BaseModel) else None
+
+
+def _field(model: _Model | None, part: str | int) -> FieldInfo | None:
+    fields = model.model_fields.items() if model else ()
+    return next((field for key, field in fields if part in (key, field.alias)), None)
+
+
+def _names(model: _Model | None) -> list[str]:
+    return [field.alias or key for key, field in model.model_fields.items()] if model else []
+
+
+def _said(field: FieldInfo | None) -> str:
+    """The first sentence of the field's docstring, which says what is wanted."""
+    description = " ".join(field.description.split()) if field and field.description else ""
+    return description.partition(". ")[0].rstrip(".")
+
+
+def _example(annotation: Any) -> str:
+    """How a value of this type is written."""
+    inner = plain(annotation)
+    if isinstance(inner, type) and issubclass(inner, BaseModel):
+        needed = [field.alias or key for key, field in inner.model_fields.items() if field.is_required()]
+        return f"{{{', '.join(f'{name}: …' for name in needed)}}}" if needed else "{…}"
+    if get_origin(inner) is dict:
+        return f"{{NAME: {_example(element(inner))}}}"
+    if get_origin(inner) in (tuple, list):
+        return f"[{_example(element(inner))}]"
+    return str(get_args(inner)[0]) if get_origin(inner) is Literal else "…"

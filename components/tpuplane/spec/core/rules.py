@@ -1,0 +1,42 @@
+"""The rules of `data/*rules.yaml`: their sources, and the one line that a user reads when one is broken."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from importlib import resources
+
+import yaml
+
+from tpuplane.spec.core.errors import Mistake, Path
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule. The texts have `{…}` for what a check knows: the value, the pool's generation and the like."""
+
+    id: str
+    sources: tuple[str, ...]
+    """Keys of the sources of `tpuplane.tpu` or `tpuplane.gpu`."""
+    cause: str
+    allowed: str = ""
+    remedy: str = ""
+
+    def line(self, **parts: object) -> str:
+        """Cause, allowed set and remedy as one line."""
+        allowed = f"allowed: {self.allowed}" if self.allowed else ""
+        return "; ".join(part.format(**parts) for part in (self.cause, allowed, self.remedy) if part)
+
+
+@functools.cache
+def rules() -> dict[str, Rule]:
+    """Every rule by its id."""
+    folder = resources.files("tpuplane.spec").joinpath("data")
+    files = (folder.joinpath(name).read_text(encoding="utf-8") for name in ("rules.yaml", "class_rules.yaml"))
+    found = {id_: rule for text in files for id_, rule in yaml.safe_load(text)["rules"].items()}
+    return {id_: Rule(id=id_, **{**rule, "sources": tuple(rule["sources"])}) for id_, rule in found.items()}
+
+
+def broken(rule: str, path: Path, **parts: object) -> Mistake:
+    """The mistake at `path` that breaks this rule."""
+    return Mistake(path, rules()[rule].line(**parts), rule=rule)

@@ -1,0 +1,160 @@
+"""What may stand in the place of a value that is refused, so that the rest can be checked."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from datetime import date
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from tpuplane.spec.core.annotations import element
+from tpuplane.spec.core.errors import Path, shown
+from tpuplane.spec.core.pydantic_messages import annotation_at, bounds, plain, suggested
+
+Edit = tuple[Path, object]
+"""A place, and what is to be there."""
+GONE = object()
+"""Nothing is to be there."""
+
+# Texts that may stand for one that is missing or refused, by the field.
+_EXAMPLES: dict[str, tuple[str, ...]] = {
+    "project": ("placeholder-one", "placeholder-two"),
+    "location": ("us-central1", "us-east5", "europe-west4-b"),
+    "zone": ("us-central1-a", "us-east5-b", "europe-west4-b"),
+    "generation": ("v6e", "v5e", "v5p"),
+    "type": ("v6e", "v5e", "v5p"),
+    "topology": ("2x2", "4x4", "2x2x2"),
+    "start": ("00:00", "2026-01-01"),
+}
+_MOST_NAMES = 1000
+
+
+class Substitutes:
+    """What may stand in a place, another thing each turn: nothing at all first."""
+
+    def __init__(self, names: list[str], turn: int) -> None:
+        self.names = names
+        """Every name of the description: one of them may be of what is missing."""
+        self.turn = turn
+
+    def of(self, annotation: Any, name: str, within: bool = False) -> object:
+        """A value of the type for the field called `name`. What is `within` another one is as small as it can be."""
+        inner, rich = plain(annotation), self.turn % 2 == 0 and not within
+        low, high = bounds(annotation)
+        if inner is bool:
+            return self.turn % 2 == 0
+        if inner is int:
+            return (10**6 if high is None else high) if self.turn % 2 == 0 else low or 1
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            fields = {field.alias or key: field for key, field in inner.model_fields.items()}
+            wanted = [alias for alias, field in fields.items() if field.is_required() or (rich and self._more(field))]
+            return {alias: self.of(annotation_at(inner, (alias,)), alias, within=True) for alias in wanted}
+        if get_origin(inner) is dict:
+            return {} if within and not rich else {key: self.of(element(inner), key, within=True) for key in self.names}
+        if get_origin(inner) in (tuple, list):
+            return list(self.names) if rich else []
+        one_of = get_args(inner) if get_origin(inner) is Literal else _EXAMPLES.get(name, ("one", "placeholder"))
+        return one_of[self.turn % len(one_of)]
+
+    @staticmethod
+    def _more(field: FieldInfo) -> bool:
+        """Whether something can be left to be named in an optional field."""
+        inner = plain(field.annotation)
+        return inner is bool or get_origin(inner) is dict or (isinstance(inner, type) and issubclass(inner, BaseModel))
+
+
+def edits(detail: ErrorDetails, model: type[BaseModel], substitutes: Substitutes | None) -> list[Edit]:
+    """What is done about an error: the value is taken away, or another put in its place."""
+    path, kind = path_of(detail), detail["type"]
+    if text := as_text(detail):
+        return list(text)
+    turn = substitutes.turn if substitutes else 0
+    if substitutes is None and isinstance(path[-1], int):
+        return [(path, GONE)]
+    if substitutes is None or not (turn or len(path) == 1):
+        return [(removed(path[:-1] if kind == "missing" and detail["input"] is not None else path), GONE)]
+    if kind == "extra_forbidden":
+        name = suggested(str(path[-1]), model, path[:-1])
+        return [(path, GONE), *([((*path[:-1], name), detail.get("input"))] if name and turn % 2 else [])]
+    if isinstance(path[-1], int) and turn % 2:
+        return [(path, GONE)]
+    return [(path, substitutes.of(annotation_at(model, path), str(path[-1])))]
+
+
+def as_text(detail: ErrorDetails) -> tuple[Edit, ...]:
+    """The text that was meant where a value is none by its looks alone."""
+    value = detail.get("input")
+    # What a program's 1.3 was in its file is not known; the reader of files keeps it.
+    if detail["type"] != "string_type" or type(value) is float or not isinstance(value, bool | int | float | date):
+        return ()
+    return ((path_of(detail), shown(value)),)
+
+
+def copied(value: object, copies: dict[int, object] | None = None) -> object:
+    """A copy that may be changed. What is neither a mapping nor a list stays what it is: an output cannot be copied."""
+    copies = {} if copies is None else copies  # a program's value may contain itself
+    if not isinstance(value, dict | list):
+        return value
+    if id(value) in copies:
+        return copies[id(value)]
+    copy: dict[object, object] | list[object]
+    if isinstance(value, dict):
+        copies[id(value)] = copy = {}
+        copy.update((key, copied(item, copies)) for key, item in value.items())
+    else:
+        copies[id(value)] = copy = []
+        copy.extend(copied(item, copies) for item in value)
+    return copy
+
+
+def removed(path: Path) -> Path:
+    """What goes away with a mistake at `path`: the field itself, or the list that it is in."""
+    return tuple(itertools.takewhile(lambda part: isinstance(part, str), path))
+
+
+def put(value: Any, path: Path, new: object) -> None:
+    """Change or remove the value at the path, if there is one."""
+    around, last = _at(value, path[:-1]), path[-1] if path else ""
+    if isinstance(around, dict) and new is GONE:
+        around.pop(last, None)
+    elif isinstance(around, list) and isinstance(last, int) and new is GONE:
+        del around[last : last + 1]
+    elif isinstance(around, dict | list):
+        around[last] = new  # type: ignore[index]
+
+
+def is_single(value: object, path: Path) -> bool:
+    """Whether there is one value at the path, not a mapping, a list or nothing."""
+    return isinstance(_at(value, path), str | int | float)
+
+
+def _at(value: Any, path: Path) -> Any:
+    for part in path:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+def names_in(value: object) -> list[str]:
+    """Every text of a description that may be somebody's name."""
+    return [it for it in _texts_in(value) if re.fullmatch("[a-z][a-z0-9-]{0,62}", it)][:_MOST_NAMES]
+
+
+def _texts_in(value: object) -> dict[str, None]:
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if isinstance(value, list):
+        return {text: None for item in value for text in _texts_in(item)}
+    return {value: None} if isinstance(value, str) else {}
+
+
+def path_of(detail: ErrorDetails) -> Path:
+    """Where the error is."""
+    # "[key]" is pydantic's mark for an error in a mapping's key.
+    return tuple(part for part in detail["loc"] if part != "[key]")

@@ -1,0 +1,207 @@
+"""Reading a YAML file of the user: bounded in size, depth and expansion, with values as Pulumi's own loader reads them.
+
+Pulumi reads stack files with gopkg.in/yaml.v3: a key is text whatever it looks like, an own key wins over a merged one,
+`yes`, `12:00` and `2026-02-30` are text.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from typing import Any, cast
+
+import yaml
+from pydantic.alias_generators import to_snake
+
+from tpuplane.spec.core.errors import Mistake, Path, SpecError, shown
+
+# Far above any stack file. Without bounds a few lines of aliases fill the memory.
+_MOST_BYTES = 2**20
+_MOST_LEVELS = 64
+_MOST_VALUES = 50_000
+
+_TAG = "tag:yaml.org,2002:"
+# The plain scalars that yaml.v3 reads as more than text, in the order in which it tries, by their first characters.
+_PLAIN = {
+    "bool": (r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    "int": (r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]*|[1-9][0-9_]*)", "-+0123456789"),
+    "float": (r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
+}
+
+
+class _Decimal(float):
+    """A number that is shown as the file has it: 1.30, not 1.3."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+_Base: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_Base):  # type: ignore[misc]
+    """Safe, as yaml.v3 resolves, and with the line of whatever cannot be read."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except ValueError:
+            kind = node.tag.removeprefix(_TAG)
+            problem = f"{shown(node.value)} cannot be read as {kind}"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from None
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
+        self.flatten_mapping(node)
+        return {_key(key): self.construct_object(value, deep) for key, value in node.value}
+
+    def construct_decimal(self, node: yaml.ScalarNode) -> _Decimal:
+        number = _Decimal(self.construct_yaml_float(node))
+        number.text = node.value
+        return number
+
+    def construct_date(self, node: yaml.ScalarNode) -> Any:
+        try:
+            return self.construct_yaml_timestamp(node)
+        except ValueError:
+            return node.value
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, regexp) for tag, regexp in resolvers if tag.removeprefix(_TAG) not in _PLAIN]
+    for first, resolvers in _Base.yaml_implicit_resolvers.items()
+}
+for _name, (_pattern, _first) in _PLAIN.items():
+    _Loader.add_implicit_resolver(f"{_TAG}{_name}", re.compile(f"^(?:{_pattern})$"), list(_first))
+_Loader.add_constructor(f"{_TAG}float", _Loader.construct_decimal)
+_Loader.add_constructor(f"{_TAG}timestamp", _Loader.construct_date)
+
+
+def read_yaml(file: FilePath) -> tuple[Any, Lines]:
+    """The values of a file, and the lines that they are on.
+
+    Raises `SpecError` with one line for a file that is no YAML text or beyond the bounds; `OSError`.
+    """
+    text = _text(file)
+    try:
+        _check_bounds(text)
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        lines = Lines(node)
+        return None if node is None else loader.construct_document(node), lines
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f":{mark.line + 1}" if mark else ""
+        cause = ", ".join(filter(None, (error.context, error.problem)))
+        raise SpecError([Mistake((), f"not YAML: {cause}", f"{file}{line}")]) from None
+    except yaml.YAMLError as error:
+        raise SpecError([Mistake((), f"not YAML: {' '.join(str(error).split())}", str(file))]) from None
+
+
+def _text(file: FilePath) -> str:
+    mode = file.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        # A pipe or a device may never end, or never begin.
+        raise SpecError([Mistake((), "not a regular file; copy what it holds into one", str(file))])
+    with file.open("rb") as stream:
+        content = stream.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise SpecError([Mistake((), f"larger than {_MOST_BYTES:,} bytes, and no stack file is", str(file))])
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        cause = f"not UTF-8 text: {error.reason} at byte {error.start}; save it as UTF-8"
+        raise SpecError([Mistake((), cause, str(file))]) from None
+
+
+def _check_bounds(text: str) -> None:
+    """Refuse what is too deep or too large before anything is made of it: PyYAML itself recurses and expands."""
+    sizes: dict[str, int] = {}  # values that each anchor stands for
+    open_: list[tuple[str | None, int]] = [(None, 0)]  # the collections around: anchor, values so far
+    for event in yaml.parse(text, _Loader):
+        anchor = getattr(event, "anchor", None)
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_.append((anchor, 1))
+            if len(open_) > _MOST_LEVELS:
+                raise _unbounded(event, f"nested more than {_MOST_LEVELS} levels deep")
+            continue
+        if isinstance(event, yaml.AliasEvent):
+            if any(around == anchor for around, _ in open_):
+                raise _unbounded(event, f"alias *{anchor} is inside of what it stands for")
+            size = sizes.get(anchor or "", 1)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, size = open_.pop()
+        elif isinstance(event, yaml.ScalarEvent):
+            size = 1
+        else:
+            continue
+        if anchor is not None:
+            sizes[anchor] = size
+        around, before = open_.pop()
+        if before + size > _MOST_VALUES:
+            raise _unbounded(event, f"more than {_MOST_VALUES:,} values, with what its aliases stand for")
+        open_.append((around, before + size))
+
+
+def _unbounded(event: yaml.Event, problem: str) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=cast(yaml.Mark, event.start_mark))
+
+
+def _key(node: yaml.Node) -> str:
+    if not isinstance(node, yaml.ScalarNode):
+        raise yaml.MarkedYAMLError(problem="a list or a mapping is not a key", problem_mark=node.start_mark)
+    return str(node.value)
+
+
+def _pairs(node: yaml.MappingNode) -> Iterator[tuple[yaml.Node, yaml.Node]]:
+    """Keys and values with those that are merged in (`<<`), which come first: an own key wins."""
+    for key, value in node.value:
+        if key.tag == f"{_TAG}merge":
+            merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            for other in reversed(merged):
+                yield from _pairs(other) if isinstance(other, yaml.MappingNode) else ()
+    yield from ((key, value) for key, value in node.value if key.tag != f"{_TAG}merge")
+
+
+class Lines:
+    """Where each path of a YAML document is, and which keys are twice in one mapping."""
+
+    def __init__(self, root: yaml.Node | None) -> None:
+        self._marks: dict[Path, tuple[int, int]] = {}
+        self.duplicates: dict[tuple[int, int], Path] = {}
+        if root is not None:
+            self._walk(root, (), root)
+
+    def __contains__(self, path: Path) -> bool:
+        return path in self._marks
+
+    def mark(self, path: Path) -> tuple[int, int]:
+        """Line and column of the path, or of the nearest thing around it that is in the file."""
+        found = (1, 1)
+        at: Path = ()
+        for part in path:
+            written = next((name for name in (part, to_snake(str(part))) if (*at, name) in self._marks), None)
+            if written is None:
+                break
+            at = (*at, written)
+            found = self._marks[at]
+        return found
+
+    def _walk(self, node: yaml.Node, path: Path, named: yaml.Node) -> None:
+        mark = named.start_mark
+        self._marks[path] = (mark.line + 1, mark.column + 1)
+        if isinstance(node, yaml.MappingNode):
+            own: set[str] = set()
+            for key, _ in node.value:
+                if str(key.value) in own:
+                    self.duplicates[key.start_mark.line + 1, key.start_mark.column + 1] = (*path, str(key.value))
+                own.add(str(key.value))
+            values = {str(key.value): (key, value) for key, value in _pairs(node)}
+            for name, (key, value) in values.items():
+                self._walk(value, (*path, name), key)
+        elif isinstance(node, yaml.SequenceNode):
+            for index, item in enumerate(node.value):
+                self._walk(item, (*path, index), item)

@@ -1,0 +1,79 @@
+"""The names that Pulumi will know resources by: a cluster's key and the names below it, joined by hyphens.
+
+Keys may have hyphens too, so that two joints can be one name: `us` and `east-trainer`, `us-east` and `trainer`. Pulumi
+refuses a second resource of one kind and name, and says so when the first ones are being made already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tpuplane.spec.classes.of_cluster import classes_of
+from tpuplane.spec.core.errors import Mistake, Path, dotted
+from tpuplane.spec.core.names import node_pool_names
+from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.queues.multi_kueue import clusters_of
+from tpuplane.spec.queues.team_checks import namespaces_of
+from tpuplane.tpu import SliceError
+
+
+class _Joined(NamedTuple):
+    kind: str
+    name: str
+    owner: tuple[str, ...]
+    """What it is the name of: a namespace that cluster and team both name is one."""
+    path: Path
+
+
+def check_joined_names(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Refuse keys that run together to the name of another resource, in the same cluster or in another one."""
+    known: dict[tuple[str, bool, str], _Joined] = {}
+    refused: set[Path] = set()
+    for it in _joined(spec):
+        cluster = spec.clusters.get(it.owner[0])
+        if cluster is None:
+            continue  # reported where it stands
+        first = known.setdefault((it.kind, cluster.existing is not None, it.name), it)
+        if first.owner != it.owner and it.path not in refused:
+            refused.add(it.path)
+            yield Mistake(
+                it.path, f"runs together with its cluster to '{it.name}', as {dotted(first.path)} does; rename one"
+            )
+
+
+def _joined(spec: PlatformSpec) -> Iterator[_Joined]:
+    for key, cluster in spec.clusters.items():
+        at: Path = ("clusters", key)
+        for name, pool in cluster.pools.items():
+            path = (*at, "pools", name)
+            yield _Joined("pool", f"{key}-{name}", (key, name), path)
+            try:
+                names = node_pool_names(name, pool)
+            except SliceError:
+                continue  # reported where it stands
+            for node_pool in names:
+                yield _Joined("node pool", f"{key}-{node_pool}", (key, node_pool), path)
+        for name in cluster.gpu_pools:
+            yield _Joined("GPU pool", f"{key}-{name}", (key, name), (*at, "gpuPools", name))
+        for name in classes_of(spec, key):
+            yield _Joined("class", f"{key}-{name}", (key, name), ("classes", name))
+        for index, name in enumerate(cluster.namespaces):
+            yield _Joined("namespace", f"{key}-{name}", (key, name), (*at, "namespaces", index))
+    for name, team in spec.teams.items():
+        for key in clusters_of(spec, name):
+            for index, namespace in enumerate(namespaces_of(name, team)):
+                path = ("teams", name, "namespaces", index) if team.namespaces else ("teams", name)
+                yield _Joined("namespace", f"{key}-{namespace}", (key, namespace), path)
+                queue = f"{key}-{namespace}-{team.queue}"
+                yield _Joined("queue", queue, (key, namespace, team.queue), path)
+                if team.members:
+                    yield _Joined("role", f"{key}-{namespace}-role", (key, namespace, "members"), path)
+                if name in _launched(spec, key):
+                    yield _Joined("role", f"{key}-{namespace}-launch-role", (key, namespace, "agent"), path)
+
+
+def _launched(spec: PlatformSpec, key: str) -> tuple[str, ...]:
+    """The teams that the cluster's Launch agent works for."""
+    agent = spec.clusters[key].addons.launch_agent if key in spec.clusters else None
+    return agent.teams if agent is not None else ()

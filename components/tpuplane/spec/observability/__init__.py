@@ -1,0 +1,1 @@
+"""Dashboard, alerts and metrics as the user writes them, and their data."""

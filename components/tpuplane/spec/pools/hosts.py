@@ -1,0 +1,124 @@
+"""The hosts of a pool beside what computes on them: how they are bought and kept, their disks and networks."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from tpuplane.spec.core.errors import shown
+from tpuplane.spec.core.fields import Labels, NodeLabels, Spec, refuse
+from tpuplane.spec.pools.capacity import Capacity, FlexStartSpec, MaintenanceInterval, ReservationUseSpec
+
+DiskMode = Literal["CONTAINER_IMAGE_CACHE", "DATA"]
+
+_IMAGE = r"projects/[a-z][a-z0-9:.-]{4,}/global/images/[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_OWN_NAME = r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_NETWORK = rf"(?:projects/[a-z][a-z0-9:.-]{{4,}}/global/networks/)?{_OWN_NAME}"
+_SUBNETWORK = rf"(?:projects/[a-z][a-z0-9:.-]{{4,}}/regions/[a-z0-9-]+/subnetworks/)?{_OWN_NAME}"
+
+
+def _image(value: str) -> str:
+    if not re.fullmatch(_IMAGE, value):
+        raise refuse(f"{shown(value)} is not a disk image; allowed: projects/PROJECT/global/images/NAME")
+    return value
+
+
+def _network(value: str) -> str:
+    if not re.fullmatch(_NETWORK, value):
+        raise refuse(f"{shown(value)} is not a network; allowed: a name, or projects/PROJECT/global/networks/NAME")
+    return value
+
+
+def _subnetwork(value: str) -> str:
+    if not re.fullmatch(_SUBNETWORK, value):
+        raise refuse(
+            f"{shown(value)} is not a subnetwork; allowed: a name, or projects/PROJECT/regions/REGION/subnetworks/NAME"
+        )
+    return value
+
+
+NetworkName = Annotated[str, Field(json_schema_extra={"pattern": f"^{_NETWORK}$"}), AfterValidator(_network)]
+"""A VPC that exists already: its name, or its path where another project owns it."""
+
+SubnetworkName = Annotated[str, Field(json_schema_extra={"pattern": f"^{_SUBNETWORK}$"}), AfterValidator(_subnetwork)]
+"""A subnetwork that exists already: its name, or its path where another project owns it."""
+
+
+class SecondaryBootDiskSpec(Spec):
+    """A disk with data or container images that each host has from its first second. A change replaces the pool."""
+
+    disk_image: Annotated[str, Field(json_schema_extra={"pattern": f"^{_IMAGE}$"}), AfterValidator(_image)]
+    """Image that the disk is made from: projects/PROJECT/global/images/NAME."""
+
+    mode: DiskMode = "CONTAINER_IMAGE_CACHE"
+    """CONTAINER_IMAGE_CACHE: container images, used without a pull; needs `imageStreaming`. DATA: files for the pods.
+    Default CONTAINER_IMAGE_CACHE."""
+
+
+class ExtraNetworkSpec(Spec):
+    """A further network interface of each host, in a VPC that exists already. A change replaces the pool."""
+
+    network: NetworkName
+    """VPC of the interface: its name, or its path where another project owns it. Not the platform's own."""
+
+    subnetwork: SubnetworkName
+    """Subnetwork of that VPC in the pool's region: its name or path."""
+
+
+class HostsSpec(Spec):
+    """What every pool says of its hosts, whether they have TPUs or GPUs."""
+
+    capacity: Capacity = "on-demand"
+    """How the hosts are bought: on-demand, spot (cheaper, may be reclaimed at any time), reservation (bought ahead) or
+    flex-start (waited for, and gone after days). A change replaces the pool."""
+
+    reservation: ReservationUseSpec | None = None
+    """The reservation that the hosts come from. Required with capacity: reservation, and only then."""
+
+    flex_start: FlexStartSpec | None = None
+    """How flex-start hosts come and go. Only with capacity: flex-start. Default: they run for 7 days, not queued."""
+
+    disk_type: str | None = None
+    """Boot disk type. Default: the first that the machine takes (v6e, tpu7x, A3 Ultra and A4 take hyperdisk-balanced
+    only). A change rolls the hosts."""
+
+    disk_size_gb: Annotated[int, Field(ge=10, le=65536)] = 100
+    """Boot disk size in GB. Default 100. A change rolls the hosts."""
+
+    image_streaming: bool = False
+    """Start containers while their images still load; for images in Artifact Registry. Default false. A change rolls
+    the hosts."""
+
+    secondary_boot_disks: Annotated[tuple[SecondaryBootDiskSpec, ...], Field(max_length=127)] = ()
+    """Disks with data or container images that every host starts with. Default: none. A change replaces the pool."""
+
+    extra_networks: tuple[ExtraNetworkSpec, ...] = ()
+    """Further network interfaces of each host; switches multi-networking of the cluster on. Default: none. A change
+    replaces the pool."""
+
+    max_pods_per_node: Annotated[int, Field(ge=8, le=256)] = 32
+    """Pods per host. GKE reserves at least twice as many addresses for each: 64 for 32 pods, 256 for its own default of
+    110. Default 32. A change replaces the pool."""
+
+    auto_repair: bool = True
+    """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true; false with capacity:
+    flex-start, where GKE allows nothing else. Changed in place."""
+
+    auto_upgrade: bool = True
+    """Let GKE upgrade the hosts. Default true; a cluster in a release channel allows nothing else. Changed in place."""
+
+    host_maintenance: MaintenanceInterval | None = None
+    """When Compute Engine maintains the hosts: AS_NEEDED, or PERIODIC (rarer, announced). Default: the machine's own,
+    or the reservation's. A change replaces the pool."""
+
+    compute_class: str | None = None
+    """Compute class that the pool belongs to: only pods that ask for the class run on it. A class that names the pool
+    in its priorities has it anyway. Default: none. Changed in place."""
+
+    labels: Labels = Field(default_factory=dict)
+    """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
+
+    node_labels: NodeLabels = Field(default_factory=dict)
+    """Kubernetes labels of the nodes, beside those that GKE and tpuplane set. Changed in place."""

@@ -1,0 +1,116 @@
+"""Machine types without accelerators: do they exist, are they in the region, and do they take the boot disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tpuplane.cpu import CpuError, CpuFamily, cpu_catalogue
+from tpuplane.gpu import gpu_catalogue
+from tpuplane.spec.classes.priorities import ClassPrioritySpec
+from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, SystemPoolSpec
+from tpuplane.spec.core.errors import Mistake, Path, choice, shown
+from tpuplane.spec.core.locations import region_of
+from tpuplane.spec.core.rules import broken
+from tpuplane.tpu import catalogue
+
+
+def check_system_pool(at: Path, location: str, pool: SystemPoolSpec) -> Iterator[Mistake]:
+    """Every mistake of a CPU pool in a cluster at `location`."""
+    if pool.min_nodes > pool.max_nodes:
+        yield Mistake((*at, "minNodes"), f"{pool.min_nodes} is more than maxNodes; allowed: at most {pool.max_nodes}")
+    region = region_of(location)
+    name = pool.machine_type or cpu_catalogue().system_machine(region)
+    kind = "TPU" if name in _tpu_machines() else "GPU" if name in gpu_catalogue().names else None
+    if kind is not None:
+        yield broken("system-machine", (*at, "machineType"), value=shown(name), kind=kind)
+        return
+    try:
+        family = cpu_catalogue().family_of(name)
+    except CpuError as error:
+        yield Mistake((*at, "machineType"), str(error))
+        return
+    if family.name == "ek":
+        yield broken("class-machine-ek", (*at, "machineType"), value=shown(name))
+    elif not family.may_be_in(region):
+        yield _elsewhere((*at, "machineType"), name, family, location)
+    if pool.disk_type is not None and family.boot_disks and pool.disk_type not in family.boot_disks:
+        yield Mistake((*at, "diskType"), choice(pool.disk_type, f"a boot disk of {name}", family.boot_disks))
+
+
+def check_class_machine(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+    """The machine or family of a priority exists, is as large as it should be, and takes the boot disk."""
+    name, family_name = priority.machine_type, priority.machine_family
+    others = gpu_catalogue().names | _tpu_machines()
+    families = {it.partition("-")[0] for it in others}
+    if name in others or family_name in families or (name is None and family_name is None):
+        return  # judged with its TPUs or GPUs
+    alike = sorted(it for it in others if name is not None and it.partition("-")[0] == name.partition("-")[0])
+    if alike:
+        yield Mistake((*at, "machineType"), choice(name, "a machine type", alike))
+        return
+    try:
+        family = cpu_catalogue().family_of(name) if name else cpu_catalogue().family(family_name or "")
+    except CpuError as error:
+        yield Mistake((*at, "machineType" if name else "machineFamily"), str(error))
+        return
+    disk = priority.storage.boot_disk_type if priority.storage else None
+    if disk is not None and family.boot_disks and disk not in family.boot_disks:
+        what = f"a boot disk of {name or family.name}"
+        yield Mistake((*at, "storage", "bootDiskType"), choice(disk, what, family.boot_disks))
+    if name is None:
+        yield from _check_size(at, priority, family)
+
+
+def _check_size(at: Path, priority: ClassPrioritySpec, family: CpuFamily) -> Iterator[Mistake]:
+    cores, memory = priority.min_cores or 0, 0 if family.custom else priority.min_memory_gb or 0
+    machines = family.machines.values()
+    if not any(it.vcpus >= cores and it.memory_gb >= memory for it in machines):
+        cpus, most = max(it.vcpus for it in machines), max(it.memory_gb for it in machines)
+        field = "minCores" if cores > cpus or memory <= most else "minMemoryGb"
+        largest = max(machines, key=lambda it: (it.vcpus, it.memory_gb))
+        has = f"{largest.name} with {largest.vcpus} vCPUs and {largest.memory_gb:g} GB"
+        wanted = " and ".join(f"{value} {unit}" for value, unit in ((cores, "vCPUs"), (memory, "GB")) if value)
+        yield broken("class-machine-large", (*at, field), value=wanted, family=family.name, largest=has)
+
+
+def check_class_region(at: Path, key: str, cluster: ClusterPlaceSpec, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+    """The cluster's region has the family."""
+    name = priority.machine_type or priority.machine_family
+    if name is None:
+        return
+    try:
+        family = cpu_catalogue().family_of(name) if priority.machine_type else cpu_catalogue().family(name)
+    except CpuError:
+        return  # reported where it stands
+    if not family.may_be_in(region_of(cluster.location)):
+        field = "machineType" if priority.machine_type else "machineFamily"
+        allowed = ", ".join(families_in(cluster.location))
+        yield broken(
+            "class-machine-region",
+            (*at, field),
+            value=shown(name),
+            region=cluster.location,
+            cluster=key,
+            allowed=allowed,
+        )
+
+
+def families_in(location: str) -> tuple[str, ...]:
+    """Families that the region of a location lists."""
+    region = region_of(location)
+    return tuple(it.name for it in cpu_catalogue().families.values() if it.is_in(region))
+
+
+def _elsewhere(at: Path, name: str, family: CpuFamily, location: str) -> Mistake:
+    here, size = families_in(location), name.removeprefix(family.name)
+    known = cpu_catalogue().families
+    near = next((f"{it}{size}" for it in ("n2", *here) if it in here and f"{it}{size}" in known[it].machines), None)
+    hint = f"; nearest: {near}" if near else ""
+    message = f"{shown(name)} is not known to be in {location}; allowed families: {', '.join(here)}{hint}"
+    return Mistake(at, message)
+
+
+def _tpu_machines() -> frozenset[str]:
+    generations = catalogue().generations
+    named = (machine.name for generation in generations for machine in generation.machines)
+    return frozenset((*named, *(name for generation in generations for name, _ in generation.not_on_gke)))

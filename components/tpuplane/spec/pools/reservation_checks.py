@@ -1,0 +1,132 @@
+"""Reservations: is each known, does it hold what its pools are, and is it large enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from tpuplane.gpu import GpuError, gpu_catalogue
+from tpuplane.spec.core.errors import Mistake, Path, choice, dotted, shown
+from tpuplane.spec.core.rules import broken
+from tpuplane.spec.pools.capacity import ReservationSpec, ReservationUseSpec
+from tpuplane.spec.pools.sizes import AnyPool, PoolSize, pool_size
+from tpuplane.tpu import SliceError, catalogue
+
+# What a pool is counted in, how it is fixed and how autoscaled, in the words of its kind.
+_WORDS: dict[str, dict[str, Any]] = {
+    "chips": {"unit": "chips", "piece": "slice", "fixed": "slices", "least": "minSlices"},
+    "gpus": {"unit": "GPUs", "piece": "node", "fixed": "nodes", "least": "minNodes"},
+}
+
+
+def check_reservations(
+    reservations: Mapping[str, ReservationSpec], pools: Iterable[tuple[Path, str, AnyPool]]
+) -> Iterator[Mistake]:
+    """Every mistake of reservations, and of the pools that draw on them: each with its path and its cluster's place."""
+    for name, declared in reservations.items():
+        yield from _check_reservation(("reservations", name), declared)
+    drawn: dict[tuple[str, str], dict[str, int]] = {}
+    for at, location, pool in pools:
+        use, size = pool.reservation, pool_size(location, pool)
+        if use is None or pool.capacity != "reservation" or size is None:
+            continue
+        path: Path = (*at, "reservation", "name")
+        reservation = reservations.get(use.name)
+        if reservation is None:
+            allowed = ", ".join(reservations) or "none is described"
+            yield broken("reservation-declared", path, value=shown(use.name), allowed=allowed)
+            continue
+        yield from _check_fit(path, use, reservation, pool, size)
+        if not reservation.active and size.always:
+            yield broken("reservation-active", path, value=shown(use.name), **_WORDS[size.counted])
+        available: int | None = getattr(reservation, size.counted)
+        if available is not None and size.piece > available:
+            where, words = ("reservations", use.name, size.counted), _WORDS[size.counted]
+            yield broken(
+                "reservation-slice", where, value=available, pool=dotted(at) or "the pool", needed=size.piece, **words
+            )
+            continue
+        drawn.setdefault((use.name, size.counted), {})[dotted(at) or "this"] = size.always
+    for (name, counted), users in drawn.items():
+        held: int | None = getattr(reservations[name], counted)
+        needed = sum(users.values())
+        if held is not None and needed > held:
+            named = ", ".join(f"{path} {own}" for path, own in users.items() if own)
+            at = ("reservations", name, counted)
+            yield broken("reservation-size", at, value=held, needed=needed, pools=named, **_WORDS[counted])
+
+
+def _check_reservation(at: Path, reservation: ReservationSpec) -> Iterator[Mistake]:
+    tpus = None not in (reservation.generation, reservation.chips)
+    gpus = None not in (reservation.accelerator, reservation.gpus)
+    given = [it for it in ("generation", "chips", "accelerator", "gpus") if getattr(reservation, it) is not None]
+    if tpus == gpus or len(given) != 2:
+        yield broken("reservation-holds", at, value=", ".join(given) or "neither")
+    elif tpus:
+        yield from _check_tpus(at, reservation, str(reservation.generation))
+    else:
+        yield from _check_gpus(at, reservation, str(reservation.accelerator))
+
+
+def _check_tpus(at: Path, reservation: ReservationSpec, name: str) -> Iterator[Mistake]:
+    try:
+        generation = catalogue().generation(name)
+    except SliceError as error:
+        yield Mistake((*at, "generation"), str(error))
+        return
+    try:
+        catalogue().check_zone(reservation.zone, generation.name)
+    except SliceError as error:
+        yield Mistake((*at, "zone"), str(error))
+    machines = {machine.name: machine.chips for machine in generation.machines}
+    if reservation.machine_type is not None and reservation.machine_type not in machines:
+        message = choice(reservation.machine_type, f"a machine type of {generation.name}", machines)
+        yield Mistake((*at, "machineType"), message)
+        return
+    yield from _check_whole((*at, "chips"), reservation.chips or 0, reservation.machine_type, machines)
+
+
+def _check_gpus(at: Path, reservation: ReservationSpec, name: str) -> Iterator[Mistake]:
+    try:
+        accelerator = gpu_catalogue().accelerator(name)
+    except GpuError as error:
+        yield Mistake((*at, "accelerator"), str(error))
+        return
+    machines = [it for it in gpu_catalogue().machines if it.accelerator == accelerator]
+    sizes = {it.name: it.gpus for it in machines}
+    if reservation.machine_type is not None and reservation.machine_type not in sizes:
+        message = choice(reservation.machine_type, f"a machine type with {accelerator.name}", sizes)
+        yield Mistake((*at, "machineType"), message)
+    else:
+        yield from _check_whole((*at, "gpus"), reservation.gpus or 0, reservation.machine_type, sizes)
+    zones = dict.fromkeys(zone for machine in machines for zone in machine.zones)
+    if reservation.zone not in zones:
+        yield Mistake((*at, "zone"), choice(reservation.zone, f"known to offer {accelerator.name}", zones))
+
+
+def _check_whole(at: Path, held: int, machine: str | None, sizes: dict[str, int]) -> Iterator[Mistake]:
+    """Hosts are reserved whole; `sizes`: chips or GPUs of the machines that it may be made of."""
+    # Every size is a multiple of the smallest.
+    whole = sizes[machine] if machine else min(sizes.values())
+    if held % whole:
+        below = held - held % whole
+        near = ", ".join(str(it) for it in (below, below + whole) if it)
+        unit = _WORDS[str(at[-1])]["unit"]
+        yield broken("reservation-hosts", at, value=held, unit=unit, whole=whole, near=near)
+
+
+def _check_fit(
+    path: Path, use: ReservationUseSpec, reservation: ReservationSpec, pool: AnyPool, size: PoolSize
+) -> Iterator[Mistake]:
+    """The reservation holds what the pool is: Compute Engine gives nothing where one of them differs."""
+    hardware = reservation.generation or reservation.accelerator
+    compared = (
+        ("generation" if reservation.generation else "accelerator", hardware, size.hardware),
+        ("zone", reservation.zone, ", ".join(size.zones) or None),
+        ("machine type", reservation.machine_type, size.machine_type),
+        ("host maintenance", reservation.maintenance_interval, pool.host_maintenance),
+    )
+    for what, held, wanted in compared:
+        if held is not None and wanted is not None and held != wanted:
+            yield broken("reservation-fits", path, value=shown(use.name), holds=f"{what} {held}", wants=wanted)
+            return  # another generation is in another zone and of another machine

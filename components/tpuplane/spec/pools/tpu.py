@@ -1,0 +1,79 @@
+"""A pool of TPU slices, as the user writes it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tpuplane.spec.core.fields import Spec
+from tpuplane.spec.pools.hosts import ExtraNetworkSpec, HostsSpec
+from tpuplane.tpu import Slice
+
+# A slice has one host at least, and a GKE cluster 15,000 nodes at most (`scale_checks` counts them exactly). A larger
+# number is refused here, before anybody lists that many node pools.
+_MAX_SLICES = 15000
+
+
+class PoolAutoscalingSpec(Spec):
+    """How far a pool scales. A multi-host slice comes and goes as a whole: 0 hosts or all of them."""
+
+    min_slices: Annotated[int, Field(ge=0)] = 0
+    """Slices that are kept running without work. Default 0. Changed in place."""
+
+    max_slices: Annotated[int, Field(ge=1, le=_MAX_SLICES)]
+    """Slices at full scale. Multi-host: each is a node pool of its own, which is added or deleted."""
+
+
+class SliceSpec(Spec):
+    """The shape and the number of a pool's slices."""
+
+    generation: str
+    """TPU generation, such as v5e or v6e. A change replaces the pool."""
+
+    topology: str
+    """Chips of one slice along each axis, such as 4x4 or 2x2x2. A change replaces the pool."""
+
+    machine_type: str | None = None
+    """Machine type of the hosts; v6e 2x4, for one, is two hosts of four chips or one ct6e-standard-8t. Default: the
+    generation's multi-host machine, else the one that has the topology. A change replaces the pool."""
+
+    zone: str | None = None
+    """Zone of the hosts. Required where several zones of the cluster's region offer the generation. Default: the
+    cluster's zone, or the only one that does. A change replaces a multi-host pool."""
+
+    slices: Annotated[int, Field(ge=0, le=_MAX_SLICES)] | None = None
+    """Number of slices, fixed; 0 keeps the pool described and makes nothing. Default 1. Not together with
+    `autoscaling`. A change adds or removes the last slices only."""
+
+    autoscaling: PoolAutoscalingSpec | None = None
+    """Scale with the work instead of a fixed number of slices. Not together with `slices`."""
+
+    @property
+    def slice(self) -> Slice:
+        """The shape of one slice. Raises `SliceError` when generation, topology and machine type do not fit."""
+        return Slice.of(self.generation, self.topology, self.machine_type)
+
+    @property
+    def min_slices(self) -> int:
+        """Slices that always exist."""
+        return self.autoscaling.min_slices if self.autoscaling else self.max_slices
+
+    @property
+    def max_slices(self) -> int:
+        """Slices at full scale."""
+        if self.autoscaling is not None:
+            return self.autoscaling.max_slices
+        return 1 if self.slices is None else self.slices
+
+
+class PoolSpec(HostsSpec, SliceSpec):
+    """Slices of one shape. Multi-host: a GKE node pool for each slice; single-host: one pool, a node for each slice."""
+
+    accelerator_topology_mode: Literal["AUTO_CONNECT", "PROVISION_ONLY"] | None = None
+    """Whether the chips of a tpu7x slice are joined as its hosts come (AUTO_CONNECT) or later, by dynamic slicing
+    (PROVISION_ONLY; cubes of a reservation only). Default: Compute Engine's own. A change replaces the pool."""
+
+    extra_networks: Annotated[tuple[ExtraNetworkSpec, ...], Field(max_length=7)] = ()
+    """Further network interfaces of each host, 7 at most; switches multi-networking of the cluster on. Default: none.
+    A change replaces the pool."""

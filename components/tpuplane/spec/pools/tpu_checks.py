@@ -1,0 +1,86 @@
+"""What must hold within a pool, and between a pool and its cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic.alias_generators import to_camel
+
+from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
+from tpuplane.spec.core.errors import Mistake, Path, choice, shown
+from tpuplane.spec.core.locations import is_zone, locations, offering_zones, pool_zone, region_of
+from tpuplane.spec.pools.capacity_checks import check_capacity, check_scale, slice_scale
+from tpuplane.spec.pools.tpu import PoolSpec
+from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
+
+
+def check_pool(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec) -> Iterator[Mistake]:
+    """Every mistake of one pool."""
+    yield from check_scale(at, slice_scale(pool))
+    try:
+        generation = catalogue().generation(pool.generation)
+    except SliceError as error:
+        yield Mistake((*at, "generation"), str(error))
+        return  # topology, zone, disk and version hang on it
+    try:
+        _ = pool.slice
+    except SliceError as error:
+        yield Mistake((*at, to_camel(error.field)), str(error))
+    yield from _check_zone(at, cluster, pool, generation)
+    yield from _check_disk(at, pool, generation)
+    yield from _check_version(at, cluster, generation)
+    yield from check_capacity(at, cluster, pool, generation)
+
+
+def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
+    location = cluster.location
+    if region_of(location) not in locations().regions:
+        return  # nothing can be said about zones of a place that is not there
+    zone = pool_zone(cluster.location, pool)
+    if zone is None:
+        offering = offering_zones(generation.name, location)
+        if offering:
+            yield Mistake(
+                (*at, "zone"),
+                f"required: several zones of {location} offer {generation.name}; allowed: {', '.join(offering)}",
+            )
+        else:
+            elsewhere = catalogue().zones(generation.name)
+            yield Mistake(
+                (*at, "generation"),
+                f"{shown(pool.generation)} is in no known zone of {location}; zones with it: {', '.join(elsewhere)}"
+                if elsewhere
+                else f"{shown(pool.generation)} is in no known zone; name the zone that Google gave you",
+            )
+        return
+    inside = zone == location if is_zone(location) else region_of(zone) == location
+    if not inside:
+        known = (location,) if is_zone(location) else offering_zones(generation.name, location)
+        known = known or (f"a zone of {location}, though none is known to offer {generation.name}",)
+        yield Mistake((*at, "zone"), choice(zone, f"in the cluster's location {location}", known))
+        return
+    try:
+        catalogue().check_zone(zone, generation.name)
+    except SliceError as error:
+        # Where the zone is the cluster's own, the generation is what the user wrote in the pool.
+        field = "zone" if pool.zone else "generation"
+        message = str(error) if pool.zone else f"{shown(pool.generation)} does not fit the cluster's zone: {error}"
+        yield Mistake((*at, field), message)
+
+
+def _check_disk(at: Path, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
+    allowed = generation.boot_disk_types
+    if pool.disk_type is not None and allowed and pool.disk_type not in allowed:
+        yield Mistake((*at, "diskType"), choice(pool.disk_type, f"a boot disk of {generation.name} hosts", allowed))
+
+
+def _check_version(at: Path, cluster: ClusterPlaceSpec, generation: Generation) -> Iterator[Mistake]:
+    needed = generation.min_gke_version
+    if cluster.version is None or needed is None:
+        return
+    if GkeVersion.parse(cluster.version) < GkeVersion.minimum(needed):
+        yield Mistake(
+            (*at, "generation"),
+            f"{shown(generation.name)} needs GKE {needed} or newer, but the cluster's version is "
+            f"{shown(cluster.version)}; raise version or remove it",
+        )

@@ -1,0 +1,1 @@
+"""Teams and their queues as the user writes them, and their checks."""

@@ -1,0 +1,85 @@
+"""What must hold between the manager of several clusters' queues, its workers and the teams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tpuplane.spec.addons.catalogue import addon_catalogue
+from tpuplane.spec.addons.checks import frameworks
+from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.core.errors import Mistake, Path, choice, shown
+from tpuplane.spec.core.rules import broken
+from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.queues.multi_kueue import MultiKueueSpec
+from tpuplane.tpu import GkeVersion
+
+_AT: Path = ("queues", "multiKueue")
+
+
+def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Refuse a manager that could hand nothing on, and workers that it could not reach or that would take nothing."""
+    shared = spec.queues.multi_kueue
+    if shared is None:
+        return
+    manager = spec.clusters.get(shared.manager)
+    at = (*_AT, "manager")
+    if manager is None:
+        yield Mistake(at, choice(shared.manager, "one of the clusters", spec.clusters))
+    else:
+        yield from _check_either(at, shared.manager, manager)
+        if manager.addons.kueue is None:
+            yield broken("multi-kueue-needs-kueue", at, value=shown(shared.manager))
+    yield from _check_quotas(spec, shared)
+    for index, key in enumerate(shared.workers):
+        at = (*_AT, "workers", index)
+        worker = spec.clusters.get(key)
+        if worker is None:
+            yield Mistake(at, choice(key, "one of the clusters", spec.clusters))
+        elif key in shared.workers[:index]:
+            yield Mistake(at, f"{shown(key)} stands in the list twice; remove one")
+        elif key == shared.manager:
+            yield broken("multi-kueue-manager-works", at, value=shown(key))
+        else:
+            yield from _check_either(at, key, worker)
+            yield from _check_worker(at, spec, key, worker)
+            if manager is not None:
+                yield from _check_kinds(at, manager, key, worker)
+
+
+def managed(cluster: ClusterSpec) -> tuple[str, ...]:
+    """The kinds that the cluster's Kueue manages, by Kueue's names."""
+    kueue = cluster.addons.kueue
+    return (kueue.integrations if kueue is not None else None) or frameworks(cluster)
+
+
+def _check_either(at: Path, key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
+    if cluster.existing is not None or cluster.network.existing is not None:
+        what = "a cluster" if cluster.existing is not None else "in a network"
+        yield broken("multi-kueue-foreign", at, value=shown(key), what=what)
+    needed = addon_catalogue().multi_kueue_kubernetes
+    if cluster.version is not None and GkeVersion.parse(cluster.version) < GkeVersion.minimum(needed):
+        yield broken("multi-kueue-version", at, value=shown(key), version=cluster.version, needed=needed)
+
+
+def _check_quotas(spec: PlatformSpec, shared: MultiKueueSpec) -> Iterator[Mistake]:
+    for name, team in spec.teams.items():
+        if shared.manager in team.clusters and shared.manager in spec.clusters:
+            path = ("teams", name, "clusters", shared.manager)
+            known = [key for key in spec.clusters if key in shared.workers and key != shared.manager]
+            workers = ", ".join(known) or "none yet"
+            yield broken("multi-kueue-manager-quota", path, value=shown(shared.manager), workers=workers)
+
+
+def _check_worker(at: Path, spec: PlatformSpec, key: str, worker: ClusterSpec) -> Iterator[Mistake]:
+    if not any(key in team.clusters for team in spec.teams.values()):
+        yield broken("multi-kueue-idle-worker", at, value=shown(key))
+    if not worker.control_plane.ip_endpoint:
+        yield broken("multi-kueue-ip-endpoint", at, value=shown(key), key=key)
+
+
+def _check_kinds(at: Path, manager: ClusterSpec, key: str, worker: ClusterSpec) -> Iterator[Mistake]:
+    """The manager's Kueue watches all of its kinds in each worker, and gives up a worker that lacks one."""
+    dispatched = addon_catalogue().multi_kueue_kinds
+    missing = [kind for kind in managed(manager) if kind in dispatched and kind not in managed(worker)]
+    if missing:
+        yield broken("multi-kueue-kinds", at, value=shown(key), missing=", ".join(missing))

@@ -1,0 +1,76 @@
+"""How work of all teams waits, is admitted and is preempted: what Kueue's cluster queues have in common."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tpuplane.spec.core.fields import Name, Spec
+from tpuplane.spec.pools.capacity import Capacity
+from tpuplane.spec.queues.multi_kueue import MultiKueueSpec
+
+
+class PreemptionSpec(Spec):
+    """Whose work ends for whom. A job is preempted whole, never a part of its slices."""
+
+    within_cluster_queue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = "LowerPriority"
+    """Of the same team. Default LowerPriority. Changed in place."""
+
+    reclaim_within_cohort: Literal["Never", "LowerPriority", "Any"] = "Any"
+    """Of teams that borrowed what the owner now wants back. Default Any: lent chips come back at once. Changed in
+    place."""
+
+    borrow_within_cohort: Literal["Never", "LowerPriority"] = "Never"
+    """Of other teams, to borrow. Default Never; not together with fairSharing. Changed in place."""
+
+
+class PrioritySpec(Spec):
+    """A WorkloadPriorityClass: jobs name it in the label kueue.x-k8s.io/priority-class."""
+
+    value: Annotated[int, Field(ge=-2147483648, le=1000000000)]
+    """Higher goes first, and may preempt lower. Changed in place, for work that waits and work that runs: what runs and
+    is now lower may be preempted at once."""
+
+    description: Annotated[str, Field(max_length=2048)] = ""
+    """What it is for, in at most 2048 characters, as Kueue has it. Default: nothing. Changed in place."""
+
+
+_PRIORITIES = {
+    "idle": PrioritySpec(value=-100, description="Fills idle chips, and is preempted by everything else"),
+    "low": PrioritySpec(value=100, description="Can wait"),
+    "normal": PrioritySpec(value=500, description="Day-to-day work"),
+    "high": PrioritySpec(value=1000, description="Goes first"),
+}
+
+
+class QueuesSpec(Spec):
+    """What holds for the queues of all teams, in every cluster."""
+
+    strategy: Literal["BestEffortFIFO", "StrictFIFO"] = "BestEffortFIFO"
+    """Whether a job that does not fit holds back younger ones that would (StrictFIFO). Default BestEffortFIFO.
+    Changed in place."""
+
+    preemption: PreemptionSpec = PreemptionSpec()
+    """Whose work ends for whom."""
+
+    fair_sharing: bool = False
+    """Let teams borrow by their weights instead of first come, first served. Default false. Changed in place; Kueue
+    restarts."""
+
+    priorities: dict[Name, PrioritySpec] = Field(default_factory=lambda: dict(_PRIORITIES))
+    """Workload priority classes, by name. Default: idle (-100), low (100), normal (500) and high (1000). A new name is
+    a new class."""
+
+    capacity_order: Annotated[tuple[Capacity, ...], Field(min_length=1)] = (
+        "reservation",
+        "on-demand",
+        "flex-start",
+        "spot",
+    )
+    """In which capacity a job that does not say is tried first; those left out come last. Default: reservation,
+    on-demand, flex-start and spot. Changed in place."""
+
+    multi_kueue: MultiKueueSpec | None = None
+    """One queue over several clusters. Default: each cluster has its own queues, and jobs run where they are
+    submitted."""

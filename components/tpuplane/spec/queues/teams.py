@@ -1,0 +1,116 @@
+"""Teams: who shares the platform, and how much of each pool is whose."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from tpuplane.spec.core.fields import Name, Namespace, Spec, refuse
+
+PodSecurity = Literal["privileged", "baseline", "restricted"]
+"""Levels of Kubernetes' Pod Security Standards, by the name that namespaces' labels have for them."""
+
+# More than any cluster has. Kueue counts thousandths of a core and bytes in 64 bits, and 2^30 bytes are a GB here.
+_MOST = 10**9
+_SUBJECT_KINDS = ("group", "user", "serviceAccount")
+
+
+def _member(value: str) -> str:
+    kind, _, name = value.partition(":")
+    if kind not in _SUBJECT_KINDS or "@" not in name or name.startswith("@") or name.endswith("@"):
+        raise refuse(
+            f"{value!r} is not a member; allowed: group:, user: or serviceAccount: and an e-mail address, such as "
+            "group:research@example.com"
+        )
+    return value
+
+
+Member = Annotated[str, AfterValidator(_member)]
+
+
+class PoolQuotaSpec(Spec):
+    """A team's part of one pool, in slices or in chips. What one team leaves idle the others may borrow."""
+
+    slices: Annotated[int, Field(ge=0)] | None = None
+    """Slices that are the team's own. Exactly one of `slices` and `chips`. Changed in place."""
+
+    chips: Annotated[int, Field(ge=0)] | None = None
+    """The same in chips; whole slices only. Changed in place."""
+
+    borrowing_limit: Annotated[int, Field(ge=0, le=_MOST)] | None = None
+    """Most that the team may borrow beyond its own, in the unit of the quota. Default: no limit. Changed in place."""
+
+    lending_limit: Annotated[int, Field(ge=0)] | None = None
+    """Most of its own that the team lends while idle, in the unit of the quota. Default: all. Changed in place."""
+
+
+class GpuQuotaSpec(Spec):
+    """A team's part of one GPU pool, in nodes or in GPUs. What one team leaves idle the others may borrow."""
+
+    nodes: Annotated[int, Field(ge=0)] | None = None
+    """Nodes, over all zones, that are the team's own. Exactly one of `nodes` and `gpus`. Changed in place."""
+
+    gpus: Annotated[int, Field(ge=0)] | None = None
+    """The same in GPUs as pods ask for them: a GPU that is divided or shared counts for each container. Changed in
+    place."""
+
+    borrowing_limit: Annotated[int, Field(ge=0, le=_MOST)] | None = None
+    """Most that the team may borrow beyond its own, in the unit of the quota. Default: no limit. Changed in place."""
+
+    lending_limit: Annotated[int, Field(ge=0)] | None = None
+    """Most of its own that the team lends while idle, in the unit of the quota. Default: all. Changed in place."""
+
+
+class CpuQuotaSpec(Spec):
+    """A team's part of the system pool: room for Ray heads, coordinators and other work without chips."""
+
+    cores: Annotated[int, Field(ge=0, le=_MOST)] = 16
+    """CPU cores. Default 16. Changed in place."""
+
+    memory_gb: Annotated[int, Field(ge=0, le=_MOST)] = 64
+    """Memory in GB of 2^30 bytes, as Compute Engine counts. Default 64. Changed in place."""
+
+    storage_gb: Annotated[int, Field(ge=0, le=_MOST)] = 100
+    """Ephemeral storage in GB. Default 100. Changed in place."""
+
+
+class TeamClusterSpec(Spec):
+    """What a team has in one cluster."""
+
+    pools: dict[Name, PoolQuotaSpec] = Field(default_factory=dict)
+    """Quota in pools of that cluster, by the pool's name. Default: none of its own, and none to borrow."""
+
+    gpu_pools: dict[Name, GpuQuotaSpec] = Field(default_factory=dict)
+    """Quota in GPU pools of that cluster, by the pool's name. Default: none of its own, and none to borrow."""
+
+    cpu: CpuQuotaSpec = CpuQuotaSpec()
+    """Quota in the system pool."""
+
+
+class TeamSpec(Spec):
+    """A team: a cluster queue and, in each of its namespaces, a local queue. A new name is a new queue."""
+
+    namespaces: Annotated[tuple[Namespace, ...], Field(min_length=1)] | None = None
+    """The team's namespaces, made in each of its clusters. Default: one, called like the team. Removing one deletes
+    everything in it."""
+
+    members: tuple[Member, ...] = ()
+    """Who may run work in them: group:, user: or serviceAccount: with an e-mail address. Default: nobody beyond the
+    project's administrators. Changed in place."""
+
+    queue: Name = "default"
+    """Name of the local queue in each namespace. Default `default`, which Kueue gives to every job that names none.
+    A change replaces the queue, and jobs that name the old one wait."""
+
+    weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
+    """Share of what is to be borrowed, beside the other teams' weights; with queues.fairSharing only. Kueue gets it
+    in thousandths, rounded up. Default 1. Changed in place."""
+
+    pod_security: PodSecurity = "baseline"
+    """Level of the Pod Security Standards that pods of its namespaces must keep to. Default `baseline`, which TPU work
+    keeps to; JobSets as xpk and tpu-recipes publish them want the host's network, and with it `privileged`. Changed in
+    place; pods that run stay."""
+
+    clusters: Annotated[dict[Name, TeamClusterSpec], Field(min_length=1)]
+    """What the team has, by cluster."""

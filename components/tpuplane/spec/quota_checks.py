@@ -1,0 +1,112 @@
+"""What the platform grows to at full scale, against declared quota and GKE's own limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from tpuplane.gpu import GpuError, gpu_catalogue
+from tpuplane.spec.cluster.auto_provisioning_room import provisioning_zones, tpu_rooms
+from tpuplane.spec.cluster.network_checks import address_needs
+from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
+from tpuplane.spec.core.locations import is_zone, known_zones, locations, region_of
+from tpuplane.spec.core.rules import broken
+from tpuplane.spec.platform import PlatformSpec
+from tpuplane.spec.pools.capacity import Capacity
+from tpuplane.spec.pools.sizes import AnyPool, pool_size, pools_of
+from tpuplane.tpu import SliceError, catalogue
+
+# The quota that each way of buying counts against. A reservation needs none of its own.
+_COUNTS: dict[str, tuple[Capacity, ...]] = {"onDemand": ("on-demand",), "preemptible": ("spot", "flex-start")}
+
+# Nodes of a pool in one zone, and of a cluster (google/gke-policy-automation, scalability).
+_MAX_POOL_NODES = 1000
+_MAX_CLUSTER_NODES = 15000
+
+
+class _Use(NamedTuple):
+    """The chips or GPUs of a pool at full scale, or of what auto-provisioning may add to the pools."""
+
+    path: str
+    zones: tuple[str, ...]
+    hardware: str  # generation or accelerator
+    capacity: Capacity
+    amount: int
+
+
+def check_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Refuse quotas of what does not exist, and a platform that outgrows one."""
+    uses = list(_uses(spec))
+    for location, generations in spec.quotas.items():
+        at: Path = ("quotas", location)
+        region = region_of(location)
+        known = region in locations().regions
+        if not known or (is_zone(location) and region in locations().zones and location not in known_zones(region)):
+            yield broken("quota-location", at, value=shown(location))
+            continue
+        for name, quota in generations.items():
+            try:
+                hardware, words = _hardware(name)
+            except (SliceError, GpuError) as error:
+                yield Mistake((*at, name), str(error))
+                continue
+            for field, granted in (("onDemand", quota.on_demand), ("preemptible", quota.preemptible)):
+                counted = [
+                    use
+                    for use in uses
+                    if use.hardware == hardware
+                    and use.capacity in _COUNTS[field]
+                    and location in (*use.zones, *map(region_of, use.zones))
+                ]
+                needed = sum(use.amount for use in counted)
+                if granted is not None and needed > granted:
+                    pools = ", ".join(f"{use.path} {use.amount}" for use in counted)
+                    yield broken("quota", (*at, name, field), value=granted, needed=needed, pools=pools, **words)
+
+
+def check_limits(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Refuse node pools and clusters larger than GKE makes them."""
+    for key, cluster in spec.clusters.items():
+        at: Path = ("clusters", key)
+        for path, pool in pools_of(cluster):
+            yield from check_pool_nodes((*at, *path), cluster.location, pool)
+        yield from check_cluster_nodes((*at, "pools"), address_needs(cluster).nodes)
+
+
+def check_pool_nodes(at: Path, location: str, pool: AnyPool) -> Iterator[Mistake]:
+    """Refuse a GKE node pool with more nodes than GKE makes in a zone; one slice alone has what its topology has."""
+    size = pool_size(location, pool)
+    if size is None or size.spans_pools or size.max_nodes <= _MAX_POOL_NODES:
+        return
+    scale, nodes = size.scale, size.max_nodes
+    cause = f"{nodes} nodes in a zone"
+    if scale.unit == "slices":
+        cause = f"{nodes} single-host slices are as many nodes of one pool"
+    yield broken("pool-nodes", (*at, *scale.largest), cause=cause, allowed=_MAX_POOL_NODES)
+
+
+def check_cluster_nodes(at: Path, nodes: int) -> Iterator[Mistake]:
+    """Refuse pools with more nodes than GKE makes in a cluster."""
+    if nodes > _MAX_CLUSTER_NODES:
+        yield broken("cluster-nodes", at, value=nodes, allowed=_MAX_CLUSTER_NODES)
+
+
+def _uses(spec: PlatformSpec) -> Iterator[_Use]:
+    for key, cluster in spec.clusters.items():
+        for path, pool in pools_of(cluster):
+            size, name = pool_size(cluster.location, pool), dotted(("clusters", key, *path))
+            if size is not None and size.max_nodes:
+                for zone in size.zones:
+                    yield _Use(name, (zone,), size.hardware, pool.capacity, size.max_nodes * size.per_node)
+        for room in tpu_rooms(cluster):
+            if room.chips:
+                # Pods that say nothing else get on-demand hosts.
+                name, zones = dotted(("clusters", key, "autoProvisioning")), provisioning_zones(cluster)
+                yield _Use(name, zones, room.generation.name, "on-demand", room.chips)
+
+
+def _hardware(name: str) -> tuple[str, dict[str, Any]]:
+    """The generation or accelerator called `name`, and how a rule speaks of it. Raises `SliceError` or `GpuError`."""
+    if name.startswith("nvidia-"):
+        return gpu_catalogue().accelerator(name).name, {"unit": "GPUs", "fixed": "nodes", "most": "maxNodes"}
+    return catalogue().generation(name).name, {"unit": "chips", "fixed": "slices", "most": "maxSlices"}
