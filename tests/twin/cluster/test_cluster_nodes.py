@@ -12,7 +12,7 @@ from tpuplane_twin.cluster.addresses import Addresses, AddressesExhausted, node_
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.machines import UnknownMachine, machine
 from tpuplane_twin.cluster.nodes import Pool
-from tpuplane_twin.gcp.backend import capacity_of
+from tpuplane_twin.gcp.pool_view import PoolView
 
 pytestmark = pytest.mark.unit
 
@@ -72,8 +72,8 @@ def test_a_slices_nodes_say_what_gke_says_of_them() -> None:
         ({"flexStart": True, "reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}}, "flex-start"),
     ],
 )
-def test_a_pool_is_bought_in_one_way(config: dict[str, object], capacity: str) -> None:
-    assert capacity_of(config) == capacity
+def test_a_pool_has_one_provisioning_model(config: dict[str, object], capacity: str) -> None:
+    assert PoolView({"config": config}).capacity == capacity
 
 
 def test_flex_start_nodes_say_how_long_they_run_and_that_they_are_queued_for() -> None:

@@ -22,6 +22,7 @@ from tpuplane_twin.cluster.gpus import TAINT, Gpus
 from tpuplane_twin.cluster.machines import Machine, ephemeral_storage, machine
 from tpuplane_twin.gcp.backend import node_numbers
 from tpuplane_twin.gcp.container.names import instance_name
+from tpuplane_twin.gcp.pool_view import PoolView
 
 # On nodes that were made for a ProvisioningRequest: the name of its resize request.
 REQUEST_LABEL = "autoscaling.gke.io/provisioning-request"
@@ -57,22 +58,10 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Pool:
+class Pool(PoolView):
     """What the nodes of one pool have in common, from Google's REST JSON of the pool and its cluster."""
 
-    pool: dict[str, Any]
     cluster: dict[str, Any]
-
-    @property
-    def name(self) -> str:
-        """The pool's name: on every node as `cloud.google.com/gke-nodepool`."""
-        return str(self.pool["name"])
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """The pool's node configuration."""
-        config: dict[str, Any] = self.pool.get("config", {})
-        return config
 
     @property
     def machine(self) -> Machine:
@@ -100,8 +89,7 @@ class Pool:
         """The TPU topology of a slice; None for a pool without TPUs."""
         if self.machine.tpu is None:
             return None
-        placed = self.pool.get("placementPolicy", {}).get("tpuTopology")
-        return placed or self.machine.tpu.single_host_topology
+        return self.placement_topology or self.machine.tpu.single_host_topology
 
     @property
     def places(self) -> list[Place]:
@@ -139,7 +127,7 @@ class Pool:
             taints.append({"key": TPU, "value": "present", "effect": "NoSchedule"})
         if self.gpus is not None and not any(taint["key"] == GPU for taint in taints):
             taints.append(TAINT)
-        return taints + capacity_taints(self.pool)
+        return taints + capacity_taints(self)
 
     def labels(self, place: Place, name: str) -> dict[str, str]:
         """The labels of the node called `name` at `place`."""
@@ -157,7 +145,7 @@ class Pool:
             "cloud.google.com/gke-memory-gb-scaling-level": str(machine_type.memory // 1024**3),
             GKE_POOL_LABEL: self.name,
             "cloud.google.com/gke-os-distribution": _distribution(config),
-            **capacity_labels(self.pool, self.cluster),
+            **capacity_labels(self, self.cluster),
             "cloud.google.com/gke-stack-type": "IPV4",
             "cloud.google.com/machine-family": machine_type.family,
             "failure-domain.beta.kubernetes.io/region": region_of(place.zone),

@@ -9,10 +9,10 @@ from tpuplane.tpu import SliceError, catalogue
 
 from tpuplane_twin.daemon.routes import Json, Refused, answering
 from tpuplane_twin.gcp import BackendError, Store, reclaim
-from tpuplane_twin.gcp.backend import capacity_of
 from tpuplane_twin.gcp.container.names import POOL
 from tpuplane_twin.gcp.container.shortages import ANY, CAPACITIES, STOCKOUT, stockout_key
 from tpuplane_twin.gcp.locations import is_zone
+from tpuplane_twin.gcp.pool_view import PoolView
 
 
 class Faults:
@@ -62,7 +62,7 @@ class Faults:
         found = [(key, pool) for key, pool in self._store.items(POOL) if key.endswith(f"/nodePools/{name}")]
         cluster = asked.get("cluster")
         found = [(key, pool) for key, pool in found if not cluster or f"/clusters/{cluster}/" in key]
-        spot = sorted(pool["name"] for pool in self._store.values(POOL) if capacity_of(pool["config"]) == "spot")
+        spot = sorted(pool["name"] for pool in self._store.values(POOL) if PoolView(pool).capacity == "spot")
         choices = f"spot pools: {', '.join(spot) or 'none'}"
         if not found:
             raise Refused(f"there is no node pool {name!r}; {choices}")
@@ -70,8 +70,8 @@ class Faults:
             clusters = ", ".join(key.split("/")[5] for key, _ in found)
             raise Refused(f"several clusters have a node pool {name!r}; say which with --cluster: {clusters}")
         ((key, pool),) = found
-        if capacity_of(pool["config"]) != "spot":
-            raise Refused(f"{name!r} is {capacity_of(pool['config'])}, and only spot hosts are reclaimed; {choices}")
+        if PoolView(pool).capacity != "spot":
+            raise Refused(f"{name!r} is {PoolView(pool).capacity}, and only spot hosts are reclaimed; {choices}")
         try:
             await reclaim(self._app, key)
         except BackendError as error:

@@ -14,8 +14,8 @@ from tpuplane.tpu import Slice, SliceError, catalogue
 
 from tpuplane_twin.daemon.fleet import context_of
 from tpuplane_twin.gcp import Store, snapshot
-from tpuplane_twin.gcp.backend import capacity_of
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
+from tpuplane_twin.gcp.pool_view import PoolView
 from tpuplane_twin.gcp.status import ClusterStatus, PoolStatus
 from tpuplane_twin.machine.processes import ProcessManager
 
@@ -69,7 +69,7 @@ def _pool(pool: PoolStatus, stored: dict[str, Any]) -> dict[str, Any]:
         "machineType": pool.machine_type,
         "slice": _slice(pool),
         "zones": list(pool.zones),
-        "capacity": capacity_of(stored.get("config", {})),
+        "capacity": PoolView(stored).capacity,
         "nodes": pool.nodes,
         "chips": pool.chips,
     }

@@ -10,9 +10,8 @@ from typing import Any
 from tpuplane_twin.cluster.nodes import Place, Pool
 from tpuplane_twin.elasticity.objects import Node
 from tpuplane_twin.elasticity.offers import CAPACITY_WAIT, CLASS, RECYCLE_LEAD, Offer, signature_of
-from tpuplane_twin.gcp.backend import Numbers, capacity_of, node_numbers, sized
+from tpuplane_twin.gcp.backend import Numbers, node_numbers, sized
 from tpuplane_twin.gcp.container.names import GROUPS, group_names, group_urls
-from tpuplane_twin.gcp.schema import seconds
 
 _HOSTNAME = "kubernetes.io/hostname"
 _GIB = 1024**3
@@ -66,7 +65,7 @@ class Group:
         Raises `UnknownMachine` for a machine type of which nothing is known.
         """
         shape, limits = Pool(pool, cluster), pool["autoscaling"]
-        zones: list[str] = pool["locations"]
+        zones = shape.zones
         low, high = (int(limits.get(name, 0)) for name in ("minNodeCount", "maxNodeCount"))
         total = tuple(int(limits.get(name, 0)) for name in ("totalMinNodeCount", "totalMaxNodeCount"))
         return cls(
@@ -79,16 +78,16 @@ class Group:
             # The API lets a slice be autoscaled to nothing else than its hosts.
             hosts=high if shape.is_slice else 1,
             balanced=limits.get("locationPolicy") == "BALANCED",
-            spot=bool(shape.config.get("spot")),
+            spot=shape.capacity == "spot",
             costs=costs(pool, cluster),
             machine=shape.machine.name,
-            capacity=capacity_of(shape.config),
-            reservation=(shape.config.get("reservationAffinity", {}).get("values") or [""])[0],
-            signature=signature_of(pool, shape.topology),
+            capacity=shape.capacity,
+            reservation=next(iter(shape.reservation_names), ""),
+            signature=signature_of(shape, shape.topology),
             labels=shape.config.get("labels", {}),
             autoprovisioned=bool(limits.get("autoprovisioned")),
-            max_run_seconds=int(seconds(run)) if (run := shape.config.get("maxRunDuration")) else None,
-            queued=bool(pool.get("queuedProvisioning", {}).get("enabled")),
+            max_run_seconds=shape.max_run_seconds,
+            queued=shape.queued,
             templates={
                 zone: Node.parse(shape.node(Place(zone, 0), shape.new_name(zone), _NO_NETWORK)) for zone in zones
             },

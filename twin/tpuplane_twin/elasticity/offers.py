@@ -9,7 +9,7 @@ from typing import Any
 
 from tpuplane.tpu import Generation, MachineType, SliceError, catalogue
 
-from tpuplane_twin.gcp.backend import capacity_of
+from tpuplane_twin.gcp.pool_view import PoolView
 
 Json = dict[str, Any]
 
@@ -128,14 +128,11 @@ def signature(machine: str, topology: str, zone: str, capacity: str, reservation
     return "/".join((machine, topology, zone, capacity, reservation, compute_class))
 
 
-def signature_of(pool: Mapping[str, Any], topology: str | None) -> str:
-    """The signature of a pool that is there."""
-    config = pool["config"]
-    values = config.get("reservationAffinity", {}).get("values") or [""]
-    capacity = capacity_of(config)
-    reservation = values[0] if capacity == "reservation" else ""
-    named = config.get("labels", {}).get(CLASS, "")
-    return signature(config["machineType"], topology or "", pool["locations"][0], capacity, reservation, named)
+def signature_of(pool: PoolView, topology: str | None) -> str:
+    """The signature of an existing pool."""
+    reservation = next(iter(pool.reservation_names), "") if pool.capacity == "reservation" else ""
+    named = pool.config.get("labels", {}).get(CLASS, "")
+    return signature(pool.config["machineType"], topology or "", pool.zones[0], pool.capacity, reservation, named)
 
 
 def machine_for(generation: Generation, topology: str, chips: int) -> MachineType | None:

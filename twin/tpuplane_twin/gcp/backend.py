@@ -122,13 +122,3 @@ def sized(numbers: Sequence[int], count: int) -> list[int]:
 def pod_cidr_size(pods_per_node: int) -> int:
     """The prefix of a node's pod range: GKE takes the smallest that holds twice the pods."""
     return 32 - (2 * pods_per_node - 1).bit_length()
-
-
-def capacity_of(config: Json) -> str:
-    """How a pool with this node config is bought: on-demand, spot, flex-start or reservation."""
-    if config.get("spot"):
-        return "spot"
-    if config.get("flexStart"):
-        return "flex-start"
-    reserved = config.get("reservationAffinity", {}).get("consumeReservationType") == "SPECIFIC_RESERVATION"
-    return "reservation" if reserved else "on-demand"

@@ -9,6 +9,7 @@ from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.links import CONTAINER
 from tpuplane_twin.gcp.locations import machine_named
 from tpuplane_twin.gcp.operations import OPERATION
+from tpuplane_twin.gcp.pool_view import PoolView
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
@@ -102,7 +103,7 @@ def _pool(pool: Json) -> PoolStatus:
         status=pool["status"],
         message=pool.get("statusMessage", ""),
         machine_type=pool["config"]["machineType"],
-        topology=pool.get("placementPolicy", {}).get("tpuTopology", ""),
+        topology=PoolView(pool).placement_topology,
         zones=tuple(pool["locations"]),
         nodes=nodes,
         chips=nodes * machine.tpu[1].chips if machine and machine.tpu else 0,

@@ -10,6 +10,7 @@ from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.container.names import POOL
 from tpuplane_twin.gcp.locations import machines_in
+from tpuplane_twin.gcp.pool_view import PoolView
 from tpuplane_twin.gcp.schema import Json
 
 _KINDS = ("specificReservation", "aggregateReservation")
@@ -63,10 +64,10 @@ class Reservations(Collection):
         """Machines that pools of any project have of the project's reservations, and their type, by link."""
         used: dict[str, tuple[int, str]] = {}
         for key, pool in self.store.items(POOL):
-            affinity = pool["config"].get("reservationAffinity", {})
-            if affinity.get("consumeReservationType") != "SPECIFIC_RESERVATION":
+            names = PoolView(pool).reservation_names
+            if not names:
                 continue
-            owner, name = _named(affinity["values"][0], key.split("/")[1])
+            owner, name = _named(names[0], key.split("/")[1])
             for zone, count in node_counts(pool).items() if owner == project else ():
                 link = f"{resources.BASE}projects/{project}/zones/{zone}/reservations/{name}"
                 used[link] = used.get(link, (0, ""))[0] + count, pool["config"]["machineType"]

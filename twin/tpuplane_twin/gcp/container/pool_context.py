@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from tpuplane.gpu import GpuMachine
 from tpuplane.tpu import Generation, MachineType
 
 from tpuplane_twin.gcp.container.names import CLUSTER
 from tpuplane_twin.gcp.locations import Machine, machine_named, region_of
+from tpuplane_twin.gcp.pool_view import PoolView
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
@@ -18,14 +18,13 @@ RESOURCE_POLICY = "compute.resourcePolicies"
 
 
 @dataclass(frozen=True)
-class PoolContext:
+class PoolContext(PoolView):
     """A pool as it would be after the request. `topology` is the slice's, empty for single-host and CPU pools."""
 
+    cluster: Json
     store: Store
     project: str
     location: str
-    cluster: Json
-    pool: Json
 
     @classmethod
     def of(cls, store: Store, cluster_key: str, pool: Json) -> PoolContext:
@@ -37,17 +36,7 @@ class PoolContext:
     def within(cls, store: Store, cluster_key: str, cluster: Json, pool: Json) -> PoolContext:
         """The context of a pool of a cluster that may not be stored yet."""
         parts = cluster_key.split("/")
-        return cls(store, parts[1], parts[3], cluster, pool)
-
-    @property
-    def config(self) -> Json:
-        """The pool's node config."""
-        return dict(self.pool["config"])
-
-    @property
-    def zones(self) -> list[str]:
-        """The pool's zones."""
-        return list(self.pool["locations"])
+        return cls(pool, cluster, store, parts[1], parts[3])
 
     @property
     def machine(self) -> Machine | None:
@@ -69,11 +58,6 @@ class PoolContext:
         """The GPUs that the config asks for."""
         return list(self.config.get("accelerators", []))
 
-    @property
-    def placement(self) -> Json:
-        """The placement policy, empty if there is none."""
-        return dict(self.pool.get("placementPolicy", {}))
-
     @cached_property
     def workload_policy(self) -> Json | None:
         """The workload policy of the Compute Engine resource policy that the placement names."""
@@ -87,7 +71,7 @@ class PoolContext:
     @property
     def topology(self) -> str:
         """The topology that the placement asks for."""
-        return str(self.placement.get("tpuTopology") or (self.workload_policy or {}).get("acceleratorTopology") or "")
+        return self.placement_topology or str((self.workload_policy or {}).get("acceleratorTopology") or "")
 
     @property
     def hosts(self) -> int:
@@ -111,23 +95,3 @@ class PoolContext:
     def limit(self, field: str) -> int:
         """One autoscaling limit; Google's default is 0."""
         return int((self.autoscaling or {}).get(field, 0))
-
-    @property
-    def flex_start(self) -> bool:
-        """Whether capacity comes by flex-start."""
-        return bool(self.config.get("flexStart"))
-
-    @property
-    def queued(self) -> bool:
-        """Whether nodes come through ProvisioningRequests."""
-        return bool(self.pool.get("queuedProvisioning", {}).get("enabled"))
-
-    @property
-    def spot(self) -> bool:
-        """Whether nodes are spot or preemptible."""
-        return bool(self.config.get("spot") or self.config.get("preemptible"))
-
-    @property
-    def reservation(self) -> Any:
-        """The reservation affinity, empty if there is none."""
-        return self.config.get("reservationAffinity", {})

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tpuplane_twin.gcp.backend import Numbers, capacity_of
+from tpuplane_twin.gcp.backend import Numbers
 from tpuplane_twin.gcp.container.names import GROUPS, instance_name
 from tpuplane_twin.gcp.locations import machine_named
+from tpuplane_twin.gcp.pool_view import PoolView
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
@@ -26,13 +27,14 @@ def shortage(store: Store, key: str, pool: Json, wanted: Numbers) -> str | None:
     machine = machine_named(pool["config"]["machineType"])
     if machine is None or machine.tpu is None:
         return None
-    capacity, generation = capacity_of(pool["config"]), machine.tpu[0].name
+    view = PoolView(pool)
+    capacity, generation = view.capacity, machine.tpu[0].name
     kinds = (capacity,) if capacity == "reservation" else (capacity, ANY)
     for zone, numbers in wanted.items():
         if not numbers or not any(store.get(STOCKOUT, stockout_key(zone, generation, kind)) for kind in kinds):
             continue
         if capacity == "reservation":
-            names = ", ".join(pool["config"]["reservationAffinity"]["values"])
+            names = ", ".join(view.reservation_names)
             detail = f"Specified reservations [{names}] do not have available resources for the request."
             return f"Google Compute Engine: {detail}"
         return _stockout(key, zone, instance_name(pool[GROUPS][zone], "0000"), len(numbers))

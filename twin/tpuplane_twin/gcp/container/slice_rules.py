@@ -94,7 +94,7 @@ def node_count(context: PoolContext) -> str | None:
 def provision_only(context: PoolContext) -> str | None:
     """Dynamic slicing comes out of a reservation."""
     mode = (context.workload_policy or {}).get("acceleratorTopologyMode")
-    if mode != "PROVISION_ONLY" or context.reservation.get("consumeReservationType") == "SPECIFIC_RESERVATION":
+    if mode != "PROVISION_ONLY" or context.reserved:
         return None
     return "Accelerator topology mode PROVISION_ONLY needs reservation affinity SPECIFIC_RESERVATION."
 
