@@ -9,7 +9,7 @@ import pytest
 from deployment import Deployment, Inputs, deploy, deploy_platform
 from tpuplane.gke import ClusterRef, GpuNodePool
 from tpuplane.plan import NodePoolPlan, plan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import parse_platform
 
 pytestmark = pytest.mark.components
 
@@ -47,7 +47,7 @@ def pool(deployed: Deployment, name: str) -> Inputs:
 
 
 def planned(name: str) -> NodePoolPlan:
-    (cluster,) = plan(PlatformSpec.parse(LAB)).clusters
+    (cluster,) = plan(parse_platform(LAB)).clusters
     return next(it for it in cluster.gpu_pools if it.name == name)
 
 

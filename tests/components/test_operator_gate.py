@@ -14,7 +14,7 @@ import pytest
 from tpuplane.addons import NotReady
 from tpuplane.addons.gate import Answer, probe_sender, until_accepted
 from tpuplane.plan import AddonPlan, plan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import parse_platform
 
 pytestmark = pytest.mark.components
 
@@ -23,7 +23,7 @@ WEBHOOK = 'Internal error occurred: failed calling webhook "vresourceflavor.kb.i
 
 def kueue() -> AddonPlan:
     cluster = {"location": "us-central1", "addons": {"kueue": {}, "jobset": {}}}
-    spec = PlatformSpec.parse({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}})
+    spec = parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}})
     found = plan(spec).clusters[0].addon("kueue")
     assert found is not None
     return found
@@ -31,7 +31,7 @@ def kueue() -> AddonPlan:
 
 def jobset() -> AddonPlan:
     cluster = {"location": "us-central1", "addons": {"jobset": {}}}
-    spec = PlatformSpec.parse({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}})
+    spec = parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}})
     (found,) = plan(spec).clusters[0].addons
     return found
 

@@ -12,7 +12,7 @@ import yaml
 
 from tpuplane.plan import Capacity
 from tpuplane.plan.summary import counted
-from tpuplane.spec import CONFIG_KEY, PROJECT_KEY, PlatformSpec, SpecError
+from tpuplane.spec import CONFIG_KEY, PROJECT_KEY, SpecError, parse_platform
 from tpuplane.spec import __file__ as spec_package
 from tpuplane.spec.core.locations import is_zone, known_zones, offering_zones, region_of, tpu_regions
 from tpuplane.tpu import Slice, SliceError, catalogue
@@ -95,7 +95,7 @@ class Answers:
     def check(self) -> None:
         """Raise `SpecError` where the answers are wrong, or wrong together."""
         config = self.config
-        PlatformSpec.parse(config[CONFIG_KEY], project=config[PROJECT_KEY])
+        parse_platform(config[CONFIG_KEY], project=config[PROJECT_KEY])
 
     def mistakes(self, field: str) -> tuple[str, ...]:
         """What is wrong with the answer to one question, in the words of every other command."""

@@ -24,7 +24,6 @@ from tpuplane.spec import AuthorizedNetworkSpec, ControlPlaneSpec, PlatformSpec
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.names import cluster_name
-from tpuplane.spec.queues.multi_kueue import workers_of
 from tpuplane.spec.queues.multi_kueue_checks import managed
 from tpuplane.spec.queues.team_checks import namespaces_of
 
@@ -90,7 +89,7 @@ def manager_queues(spec: PlatformSpec, queues: Mapping[str, QueuesPlan]) -> Queu
     covered = max((it.covered for it in found), key=len)  # the same, some of them with GPUs
     flavors = _flavors(spec, [flavor for it in found for flavor in it.flavors])
     names = [flavor.name for flavor in flavors]
-    teams = [name for name in spec.teams if workers_of(spec, name)]
+    teams = [name for name in spec.teams if spec.workers_of(name)]
     # A job goes to the local queue of the same name there: cluster queues to which none leads take none.
     parts = {
         (key, it.name): it

@@ -60,7 +60,7 @@ class PlatformPlan:
 def plan(spec: PlatformSpec) -> PlatformPlan:
     """Everything the description will create. Pure; the same description always gives the same plan.
 
-    Raises `SpecError` when the description is wrong (one that `PlatformSpec.parse` returned is not).
+    Raises `SpecError` when the description is wrong (one that `parse_platform` returned is not).
     """
     mistakes = check(spec)
     if mistakes:

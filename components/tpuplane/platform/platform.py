@@ -12,7 +12,7 @@ from tpuplane.plan import PlatformPlan, plan
 from tpuplane.platform.clusters import make_cluster, make_node_pools
 from tpuplane.platform.contents import fill_clusters
 from tpuplane.refused import in_plain_words
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import parse_platform
 
 
 class ClusterSummary(TypedDict):
@@ -86,7 +86,7 @@ class Platform(pulumi.ComponentResource):
             SpecError: if the description is wrong, before anything is registered.
 
         """
-        platform = plan(PlatformSpec.parse(args, project=pulumi.Config("gcp").get("project")))
+        platform = plan(parse_platform(args, project=pulumi.Config("gcp").get("project")))
         super().__init__("tpuplane:index:Platform", name, {}, opts)
         network = self._network(name, platform)
         clusters: dict[str, AnyCluster] = {

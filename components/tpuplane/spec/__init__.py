@@ -1,6 +1,6 @@
 """What a user writes: the description of a platform, checked before anything starts. Pure: no Pulumi, no network.
 
-`PlatformSpec.parse` reads plain values (the program's config), `load_stack` a stack file (the command line): the same
+`parse_platform` reads plain values (the program's config), `load_stack` a stack file (the command line): the same
 models and the same words in both. All mistakes of a description are reported in one run.
 """
 
@@ -28,6 +28,7 @@ from tpuplane.spec.cluster.cluster import (
 )
 from tpuplane.spec.cluster.maintenance import MaintenanceExclusionSpec, MaintenanceSpec, MaintenanceWindowSpec
 from tpuplane.spec.core.errors import Mistake, SpecError
+from tpuplane.spec.parse import parse_platform
 from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
 from tpuplane.spec.pools.capacity import FlexStartSpec, ReservationSpec, ReservationUseSpec
 from tpuplane.spec.pools.gpu import GpuAutoscalingSpec, GpuPoolSpec, GpuSharingSpec
@@ -74,4 +75,5 @@ __all__ = [
     "SystemPoolSpec",
     "WaitForPodsReadySpec",
     "load_stack",
+    "parse_platform",
 ]

@@ -13,7 +13,6 @@ from tpuplane.spec.classes.of_cluster import classes_of
 from tpuplane.spec.core.errors import Mistake, Path, dotted
 from tpuplane.spec.core.names import node_pool_names
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.queues.multi_kueue import clusters_of
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.tpu import SliceError
 
@@ -61,7 +60,7 @@ def _joined(spec: PlatformSpec) -> Iterator[_Joined]:
         for index, name in enumerate(cluster.namespaces):
             yield _Joined("namespace", f"{key}-{name}", (key, name), (*at, "namespaces", index))
     for name, team in spec.teams.items():
-        for key in clusters_of(spec, name):
+        for key in spec.clusters_of(name):
             for index, namespace in enumerate(namespaces_of(name, team)):
                 path = ("teams", name, "namespaces", index) if team.namespaces else ("teams", name)
                 yield _Joined("namespace", f"{key}-{namespace}", (key, namespace), path)

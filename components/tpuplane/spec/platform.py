@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
 from tpuplane.spec.classes.compute_class import ClassName, ComputeClassSpec
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.core.errors import Mistake, SpecError, shown
 from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec, refuse
 from tpuplane.spec.observability.observability import ObservabilitySpec
 from tpuplane.spec.pools.capacity import ReservationSpec
@@ -64,29 +61,13 @@ class PlatformSpec(Spec):
     observability: ObservabilitySpec | None = None
     """Dashboard, alerts and log metrics of the project. Default: none. Changed in place."""
 
-    @classmethod
-    def parse(cls, value: object, where: str = "", *, project: object = None) -> PlatformSpec:
-        """Read the description from plain values, as a stack file or `pulumi.Config` gives them.
+    def workers_of(self, team: str) -> tuple[str, ...]:
+        """The workers in which the team has something, in their order; none without MultiKueue."""
+        shared = self.queues.multi_kueue
+        return tuple(key for key in shared.workers if key in self.teams[team].clusters) if shared is not None else ()
 
-        `project` is the stack's `gcp:project`: the platform's where the description has none of its own.
-        Raises `SpecError` with every mistake there is; `where` is put in front of each.
-        """
-        try:
-            return cls._parse(value, where, project)
-        except RecursionError:
-            raise SpecError([Mistake((), "nested deeper than any description is", where)]) from None
-
-    @classmethod
-    def _parse(cls, value: object, where: str, project: object) -> PlatformSpec:
-        from tpuplane.spec.checks import check  # noqa: PLC0415 (checks need the models)
-        from tpuplane.spec.core.mistakes import judged  # noqa: PLC0415
-
-        if not isinstance(value, Mapping):
-            raise SpecError(
-                [Mistake((), f"a mapping with name, project and clusters is wanted, not {shown(value)}", where)]
-            )
-        # The description's own project wins.
-        spec, found = judged({**({} if project is None else {"project": project}), **value}, cls, check)
-        if found or spec is None:
-            raise SpecError(replace(mistake, where=where) for mistake in found)
-        return spec
+    def clusters_of(self, team: str) -> tuple[str, ...]:
+        """Every cluster that has the team's namespaces: those of its quotas, and the manager of its workers."""
+        shared = self.queues.multi_kueue
+        manager = (shared.manager,) if shared is not None and self.workers_of(team) else ()
+        return tuple(dict.fromkeys((*self.teams[team].clusters, *manager)))

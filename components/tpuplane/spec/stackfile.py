@@ -10,6 +10,7 @@ from typing import Any
 
 from tpuplane.spec.core.errors import Mistake, Path, SpecError, shown
 from tpuplane.spec.core.yaml_reader import Lines, read_yaml
+from tpuplane.spec.parse import parse_platform
 from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
 
 CONFIG_KEY = "tpuplane:platform"
@@ -31,7 +32,7 @@ def load_stack(path: str | FilePath) -> PlatformSpec:
         for (line, _), at in lines.duplicates.items()
     ]
     try:
-        spec = PlatformSpec.parse(_description(document), project=document["config"].get(PROJECT_KEY))
+        spec = parse_platform(_description(document), project=document["config"].get(PROJECT_KEY))
     except SpecError as error:
         mistakes = error.located(_within(lines, str(path))).mistakes
         # What an alias stands for is written once, so its mistakes are reported once.

@@ -17,7 +17,7 @@ from tpuplane.addons.kueue_objects import (
 )
 from tpuplane.plan import ClusterPlan, plan
 from tpuplane.plan.pools import NodePoolPlan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import parse_platform
 from tpuplane_twin.cluster.nodes import REQUEST_LABEL
 
 from tests.eventually import eventually
@@ -39,7 +39,7 @@ def planned() -> ClusterPlan:
         "autoscaling": {"maxSlices": 2},
     }
     return plan(
-        PlatformSpec.parse(
+        parse_platform(
             {
                 "name": "lab",
                 "project": "acme-lab",

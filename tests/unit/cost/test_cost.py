@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 from tpuplane.cost import PlatformCost, charging, cost, rate
 from tpuplane.plan import Capacity, plan
-from tpuplane.spec import PlatformSpec, load_stack
+from tpuplane.spec import load_stack, parse_platform
 from tpuplane.tpu import PriceModel, catalogue
 
 pytestmark = pytest.mark.unit
@@ -22,7 +22,7 @@ def costs_of(location: str, estimate: bool = False, **pools: dict[str, Any]) -> 
         "project": "tpuplane-lab",
         "clusters": {"main": {"location": location, "pools": pools}},
     }
-    return cost(plan(PlatformSpec.parse(description)), estimate=estimate)
+    return cost(plan(parse_platform(description)), estimate=estimate)
 
 
 def test_chips_times_price_at_the_minimum_and_at_full_scale() -> None:
@@ -49,7 +49,7 @@ def test_what_auto_provisioning_may_add_stands_beside_the_sums() -> None:
     nap = {"limits": {"cpu": 4000, "memoryGb": 16000, "tpu": {"v6e": 64}}}
     cluster = {"location": "us-east5", "autoProvisioning": nap, "pools": {"fixed": pool}}
     description = {"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}}
-    costs = cost(plan(PlatformSpec.parse(description)))
+    costs = cost(plan(parse_platform(description)))
     (provisioned,) = costs.provisioned
     assert provisioned.limit.up_to == 48
     assert provisioned.up_to.usd_per_hour == pytest.approx(48 * 2.7)

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from tpuplane.cost import PlatformCost, cost
 from tpuplane.plan import plan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import parse_platform
 
 pytestmark = pytest.mark.unit
 
 
 def costs_of(estimate: bool = False, **pools: dict[str, Any]) -> PlatformCost:
     cluster = {"location": "us-central1", "gpuPools": pools}
-    spec = PlatformSpec.parse({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}})
+    spec = parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}})
     return cost(plan(spec), estimate=estimate)
 
 

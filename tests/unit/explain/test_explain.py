@@ -15,7 +15,7 @@ from tpuplane.explain.looking import look
 from tpuplane.explain.paths import targets
 from tpuplane.explain.reasons import Kind, Reason, entries
 from tpuplane.plan import ClusterPlan, NodePoolPlan, plan
-from tpuplane.spec import PlatformSpec, load_stack
+from tpuplane.spec import PlatformSpec, load_stack, parse_platform
 
 from tests.unit.explain.test_explain_fields import FULL
 
@@ -35,7 +35,7 @@ FLEX = {
 
 def spec_of(location: str = "us-central1", /, reservations: Any = None, **cluster: Any) -> PlatformSpec:
     description = {"name": "lab", "project": "tpuplane-lab", "clusters": {"main": {"location": location, **cluster}}}
-    return PlatformSpec.parse({**description, "reservations": reservations or {}})
+    return parse_platform({**description, "reservations": reservations or {}})
 
 
 def pool_of(location: str = "us-central1", /, reservations: Any = None, **pool: Any) -> PlatformSpec:
@@ -121,7 +121,7 @@ SPECS = {
         reservation={"name": "mine"},
     ),
     "existing": spec_of(existing={"name": "shared"}, pools={"eval": {"generation": "v6e", "topology": "4x4"}}),
-    "classes": PlatformSpec.parse(
+    "classes": parse_platform(
         {
             "name": "lab",
             "project": "tpuplane-lab",

@@ -10,12 +10,12 @@ from pydantic import BaseModel
 from tpuplane.explain import UnknownPath, explain
 from tpuplane.explain.fields import Field, root
 from tpuplane.plan import plan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import PlatformSpec, parse_platform
 from tpuplane.spec.core.annotations import unwrap
 
 pytestmark = pytest.mark.unit
 
-FULL = PlatformSpec.parse(
+FULL = parse_platform(
     {
         "name": "lab",
         "project": "tpuplane-lab",

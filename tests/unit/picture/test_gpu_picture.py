@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from tpuplane.picture import draw
 from tpuplane.plan import plan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import parse_platform
 
 pytestmark = pytest.mark.unit
 
@@ -26,7 +26,7 @@ def test_every_gpu_node_is_drawn_once() -> None:
         "h100s": {"machineType": "a3-megagpu-8g", "zones": ["us-central1-a"], "nodes": 2},
     }
     clusters = {"main": {"location": "us-central1", "gpuPools": pools}}
-    platform = plan(PlatformSpec.parse({"name": "lab", "project": "tpuplane-lab", "clusters": clusters}))
+    platform = plan(parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": clusters}))
     root = ElementTree.fromstring(draw(platform))
     drawn = Counter((use.attrib["class"], use[0].text) for use in root.iter(f"{SVG}use"))
     assert {key: count for key, count in drawn.items() if key[1] != "system"} == {

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 import yaml
 from tpuplane.plan import AddonPlan, ClusterPlan, plan
-from tpuplane.spec import PlatformSpec, SpecError
+from tpuplane.spec import SpecError, parse_platform
 from tpuplane.spec.addons.catalogue import addon_catalogue
 
 pytestmark = pytest.mark.unit
@@ -21,9 +21,9 @@ OPERATORS = {key: addon_catalogue().addons[key] for key in ("jobset", "ray", "ku
 
 def cluster(**addons: Any) -> ClusterPlan:
     description = {"location": "us-central1", "addons": addons}
-    return plan(
-        PlatformSpec.parse({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": description}})
-    ).clusters[0]
+    return plan(parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": description}})).clusters[
+        0
+    ]
 
 
 def addon(key: str, **addons: Any) -> AddonPlan:
@@ -121,7 +121,7 @@ class TestKueueConfiguration:
         }
 
         def configured(fair: bool) -> dict[str, Any]:
-            made = plan(PlatformSpec.parse({**whole, "queues": {"fairSharing": fair}})).clusters[0].addon("kueue")
+            made = plan(parse_platform({**whole, "queues": {"fairSharing": fair}})).clusters[0].addon("kueue")
             assert made is not None
             text = made.values["managerConfig"]["controllerManagerConfigYaml"]
             configuration: dict[str, Any] = yaml.safe_load(text)
@@ -210,7 +210,7 @@ class TestLaunchAgent:
     }
 
     def test_it_is_told_its_queues_and_never_its_key(self) -> None:
-        found = plan(PlatformSpec.parse(self.WHOLE)).clusters[0].addon("launchAgent")
+        found = plan(parse_platform(self.WHOLE)).clusters[0].addon("launchAgent")
         assert found is not None
         config = yaml.safe_load(found.values["launchConfig"])
         assert config == {"queues": ["tpu"], "entity": "acme", "max_jobs": 3, "builder": {"type": "noop"}}
@@ -221,7 +221,7 @@ class TestLaunchAgent:
         assert found.values["additionalTargetNamespaces"] == []
 
     def test_it_works_for_its_teams_alone(self) -> None:
-        queues = plan(PlatformSpec.parse(self.WHOLE)).clusters[0].queues
+        queues = plan(parse_platform(self.WHOLE)).clusters[0].queues
         assert queues is not None
         launchers = {it.name: it.launcher for it in queues.teams}
         assert launchers["product"] is None
@@ -230,7 +230,7 @@ class TestLaunchAgent:
 
     def test_a_team_that_the_cluster_does_not_have_is_refused(self) -> None:
         with pytest.raises(SpecError) as refused:
-            PlatformSpec.parse({**self.WHOLE, "teams": {"product": {"clusters": {"main": {}}}}})
+            parse_platform({**self.WHOLE, "teams": {"product": {"clusters": {"main": {}}}}})
         (mistake,) = refused.value.mistakes
         assert str(mistake) == (
             "clusters.main.addons.launchAgent.teams[0]: 'research' is not a team of the cluster; allowed: product"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tpuplane.plan import plan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import parse_platform
 from tpuplane.spec.core.locations import region_of
 from tpuplane.workloads.pods import pod_spec
 from tpuplane.workloads.slices import SliceGroupSpec
@@ -32,7 +32,7 @@ def flavors() -> dict[str, tuple[str, dict[str, str]]]:
     """Name and labels of the flavor of each pool."""
     quotas = {name: {"slices": 1} for name in POOLS}
     reserved = {"generation": "v6e", "zone": "asia-northeast1-b", "chips": 8}
-    spec = PlatformSpec.parse(
+    spec = parse_platform(
         {
             "name": "lab",
             "project": "tpuplane-lab",
@@ -110,7 +110,7 @@ def labels_of(kind: str, pool: dict[str, Any], reserved: dict[str, Any], *, clas
     most = "maxSlices" if kind == "pools" else "maxNodes"
     zone = pool.get("zone") or pool["zones"][0]
     pool = {**pool, "autoscaling": {most: 1}} if pool.get("capacity") == "flex-start" else pool
-    spec = PlatformSpec.parse(
+    spec = parse_platform(
         {
             "name": "lab",
             "project": "tpuplane-lab",

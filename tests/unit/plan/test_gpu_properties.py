@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tpuplane.cost import cost
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import ClusterPlan, plan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import parse_platform
 from tpuplane.spec.core.locations import locations, region_of
 
 pytestmark = pytest.mark.unit
@@ -47,7 +47,7 @@ def gpu_pools(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 def cluster_of(region: str, pools: dict[str, Any]) -> tuple[ClusterPlan, int]:
     """The planned cluster, and the GPUs that its cost is of."""
     clusters = {"main": {"location": region, "gpuPools": pools}}
-    found = plan(PlatformSpec.parse({"name": "lab", "project": "tpuplane-lab", "clusters": clusters}))
+    found = plan(parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": clusters}))
     return found.clusters[0], sum(it.units for it in cost(found).pools)
 
 

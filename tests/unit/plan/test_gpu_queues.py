@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tpuplane.labels import GPU, TPU
 from tpuplane.plan import plan
 from tpuplane.plan.queue_model import FlavorQuotaPlan, QueuesPlan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import parse_platform
 
 pytestmark = pytest.mark.unit
 
@@ -37,7 +37,7 @@ def queues_of(teams: dict[str, Any], gpu_pools: dict[str, Any] | None = None) ->
         "gpuPools": gpu_pools or GPU_POOLS,
     }
     found = plan(
-        PlatformSpec.parse(
+        parse_platform(
             {
                 "name": "lab",
                 "project": "tpuplane-lab",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tpuplane.plan import ExclusionPlan, MaintenancePlan, plan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import parse_platform
 
 pytestmark = pytest.mark.unit
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.unit
 def planned(maintenance: dict[str, Any] | None) -> MaintenancePlan | None:
     cluster = {"location": "us-central1", **({"maintenance": maintenance} if maintenance else {})}
     description = {"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}}
-    return plan(PlatformSpec.parse(description)).clusters[0].maintenance
+    return plan(parse_platform(description)).clusters[0].maintenance
 
 
 def test_nothing_asked_is_nothing_said() -> None:

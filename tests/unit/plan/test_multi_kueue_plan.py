@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_queue_plan import V6E, chips
 from tpuplane.plan import ClusterPlan, plan
-from tpuplane.spec import PlatformSpec, SpecError
+from tpuplane.spec import SpecError, parse_platform
 
 pytestmark = pytest.mark.unit
 
@@ -45,7 +45,7 @@ def spanning(
 
 def planned(description: dict[str, Any]) -> Clusters:
     """The clusters by key."""
-    return {it.key: it for it in plan(PlatformSpec.parse(description)).clusters}
+    return {it.key: it for it in plan(parse_platform(description)).clusters}
 
 
 def team(east: dict[str, Any] | None = None, central: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
@@ -198,4 +198,4 @@ def test_a_launch_agent_in_the_manager_knows_teams_that_have_a_worker() -> None:
     described = spanning({"research": team({"slices": 1})}, hub={"addons": {**KUEUE, **agent}})
     described["queues"]["multiKueue"]["workers"] = ["east"]
     with pytest.raises(SpecError, match="is not a team of the cluster; allowed: research"):
-        PlatformSpec.parse(described)
+        parse_platform(described)

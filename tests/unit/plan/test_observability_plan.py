@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tpuplane.plan import plan
 from tpuplane.plan.observability import ObservabilityPlan, promql
-from tpuplane.spec import PlatformSpec, SpecError
+from tpuplane.spec import SpecError, parse_platform
 from tpuplane.spec.observability.data import observability_data
 from tpuplane.tpu import catalogue
 
@@ -29,7 +29,7 @@ def observed(observability: Any, **addons: Any) -> ObservabilityPlan:
     described = {"name": "lab", "project": "tpuplane-lab", "labels": {"team": "ml"}, "clusters": clusters}
     if observability is not None:
         described["observability"] = observability
-    return plan(PlatformSpec.parse(described)).observability
+    return plan(parse_platform(described)).observability
 
 
 def placeholders(query: str) -> set[str]:

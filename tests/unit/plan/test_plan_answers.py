@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tpuplane.plan import AutoscalingPlan, ClusterPlan, NodePoolPlan, UpgradePlan, plan
-from tpuplane.spec import FlexStartSpec, PlatformSpec, SpecError
+from tpuplane.spec import FlexStartSpec, SpecError, parse_platform
 
 pytestmark = pytest.mark.unit
 
@@ -19,7 +19,7 @@ def cluster_of(location: str = "us-central1", pools: dict[str, Any] | None = Non
         "labels": {"environment": "test"},
         "clusters": {"main": {"location": location, "pools": pools or {}, **fields}},
     }
-    return plan(PlatformSpec.parse(description)).clusters[0]
+    return plan(parse_platform(description)).clusters[0]
 
 
 def pools_of(location: str = "us-central1", **pool: object) -> tuple[NodePoolPlan, ...]:
@@ -111,7 +111,7 @@ def reserved(owner: str | None = None, **use: str) -> NodePoolPlan:
         "reservations": {"nightly": granted if owner is None else {**granted, "project": owner}},
         "clusters": {"main": {"location": "us-central1", "pools": {"trainer": pool}}},
     }
-    return plan(PlatformSpec.parse(description)).clusters[0].tpu_pools[0]
+    return plan(parse_platform(description)).clusters[0].tpu_pools[0]
 
 
 def test_a_reservation_is_named_as_google_names_it() -> None:
@@ -180,7 +180,7 @@ def test_names_of_everything_begin_with_the_platform() -> None:
     cluster = cluster_of()
     assert cluster.name == cluster.subnet.name == cluster.service_account.account_id == "lab-main"
     platform = plan(
-        PlatformSpec.parse(
+        parse_platform(
             {
                 "name": "lab",
                 "project": "tpuplane-lab",
@@ -236,7 +236,7 @@ def test_nodes_get_the_least_roles() -> None:
 
 def test_a_description_that_was_never_checked_is_refused_here() -> None:
     """Models can be built in Python without `PlatformSpec.parse`; the plan must not come out wrong then."""
-    right = PlatformSpec.parse(
+    right = parse_platform(
         {
             "name": "lab",
             "project": "tpuplane-lab",

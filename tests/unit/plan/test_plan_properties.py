@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tpuplane.plan import PlatformPlan, plan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import parse_platform
 from tpuplane.tpu import Slice, catalogue, region_of
 
 pytestmark = pytest.mark.unit
@@ -75,7 +75,7 @@ def descriptions(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def planned(description: dict[str, Any]) -> PlatformPlan:
-    return plan(PlatformSpec.parse(description))
+    return plan(parse_platform(description))
 
 
 unhurried = settings(max_examples=60)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tpuplane.plan import plan
 from tpuplane.plan.queue_model import QueuesPlan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import parse_platform
 
 pytestmark = pytest.mark.unit
 
@@ -39,7 +39,7 @@ def queues_of(gpu_pools: dict[str, Any] | None = None, **pools: dict[str, Any]) 
         "pools": {name: {"slices": 1} for name in pools},
         "gpuPools": {name: {"nodes": 1} for name in gpu_pools or ()},
     }
-    spec = PlatformSpec.parse(
+    spec = parse_platform(
         {
             "name": "lab",
             "project": "tpuplane-lab",
@@ -124,7 +124,7 @@ def test_cubes_for_dynamic_slicing_are_joined_within_their_block() -> None:
         "slices": 2,
     }
     pools = {"joined": {**cube, "slices": 1}, "cubes": {**cube, "acceleratorTopologyMode": "PROVISION_ONLY"}}
-    spec = PlatformSpec.parse(
+    spec = parse_platform(
         {
             "name": "lab",
             "project": "tpuplane-lab",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tpuplane.labels import TPU
 from tpuplane.plan import plan
 from tpuplane.plan.queue_model import FlavorQuotaPlan, QueuesPlan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import parse_platform
 
 pytestmark = pytest.mark.unit
 
@@ -30,7 +30,7 @@ def queues_of(
     **queues: Any,
 ) -> QueuesPlan:
     """The queues of one cluster whose teams have these quotas by pool."""
-    spec = PlatformSpec.parse(
+    spec = parse_platform(
         {
             "name": "lab",
             "project": "tpuplane-lab",
@@ -212,7 +212,7 @@ def test_a_flavor_with_a_topology_has_a_label_in_a_cluster_of_somebody_elses_too
         "teams": {"guests": {"clusters": {"main": {"pools": {"a": {"slices": 1}}}}}},
         "clusters": {"main": cluster},
     }
-    queues = plan(PlatformSpec.parse(spec)).clusters[0].queues
+    queues = plan(parse_platform(spec)).clusters[0].queues
     assert queues is not None
     assert [(it.name, it.topology, bool(it.node_labels)) for it in queues.flavors] == [
         ("cpu", "slices", True),
@@ -221,9 +221,7 @@ def test_a_flavor_with_a_topology_has_a_label_in_a_cluster_of_somebody_elses_too
 
 
 def test_a_platform_without_teams_has_no_queues() -> None:
-    spec = PlatformSpec.parse(
-        {"name": "lab", "project": "tpuplane-lab", "clusters": {"main": {"location": "us-central1"}}}
-    )
+    spec = parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": {"location": "us-central1"}}})
     assert plan(spec).clusters[0].queues is None
 
 

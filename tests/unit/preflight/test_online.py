@@ -12,7 +12,7 @@ import pytest
 import yaml
 from tpuplane.cli import app
 from tpuplane.preflight import ComputeEngine, Findings, Unreachable, check_online
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import parse_platform
 from typer.testing import CliRunner, Result
 
 from tests.unit.preflight.compute_engine import TOKEN, Server, compute_engine
@@ -66,7 +66,7 @@ def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 def compared() -> Findings:
-    return check_online(PlatformSpec.parse(DESCRIPTION), ComputeEngine())
+    return check_online(parse_platform(DESCRIPTION), ComputeEngine())
 
 
 @pytest.mark.usefixtures("google")

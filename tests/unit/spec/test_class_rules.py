@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from tpuplane.plan import plan
-from tpuplane.spec import PlatformSpec, SpecError
+from tpuplane.spec import SpecError, parse_platform
 from tpuplane.spec.core.rules import rules
 
 pytestmark = pytest.mark.unit
@@ -49,13 +49,13 @@ def described(side: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
 def test_the_right_side_is_planned(row: dict[str, Any]) -> None:
-    assert plan(PlatformSpec.parse(described(row["right"]))).clusters[0].compute_classes
+    assert plan(parse_platform(described(row["right"]))).clusters[0].compute_classes
 
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
 def test_the_wrong_side_is_refused(row: dict[str, Any]) -> None:
     with pytest.raises(SpecError) as refused:
-        PlatformSpec.parse(described(row["wrong"]))
+        parse_platform(described(row["wrong"]))
     found = {str(mistake): mistake.rule for mistake in refused.value.mistakes}
     assert row["line"] in found
     if row["rule"] in rules():
@@ -90,5 +90,5 @@ def test_a_preset_leaves_out_what_is_not_to_be_had(location: str, generation: st
         "classes": {"main": {"preset": "cost-optimized", "tpu": tpu, "reservation": {"name": "own"}}},
         "clusters": {"main": {"location": location}},
     }
-    (planned,) = plan(PlatformSpec.parse(spec)).clusters[0].compute_classes
+    (planned,) = plan(parse_platform(spec)).clusters[0].compute_classes
     assert [priority.capacity for priority in planned.priorities] == ways

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tpuplane.spec import PlatformSpec, SpecError
+from tpuplane.spec import SpecError, parse_platform
 
 pytestmark = pytest.mark.unit
 
@@ -72,7 +72,7 @@ CLASHES: dict[str, tuple[dict[str, Any], str]] = {
 def test_keys_that_run_together_are_refused(kind: str) -> None:
     wrong, line = CLASHES[kind]
     with pytest.raises(SpecError) as refused:
-        PlatformSpec.parse(wrong)
+        parse_platform(wrong)
     assert [str(mistake) for mistake in refused.value.mistakes] == [line]
 
 
@@ -83,7 +83,7 @@ def test_classes_that_run_together_are_refused() -> None:
         "all": {"clusters": ["us-east"], "priorities": [{"nodepools": ["trainer"]}]},
     }
     with pytest.raises(SpecError, match="runs together with its cluster to 'us-east-all'"):
-        PlatformSpec.parse(described({"pools": pools}, {"pools": pools}, classes=classes))
+        parse_platform(described({"pools": pools}, {"pools": pools}, classes=classes))
 
 
 def test_what_has_one_owner_or_another_kind_is_no_clash() -> None:
@@ -92,16 +92,16 @@ def test_what_has_one_owner_or_another_kind_is_no_clash() -> None:
         {"gpuPools": {"trainer": L4}},
         teams={"ml": team("us")},
     )
-    assert PlatformSpec.parse(right)
+    assert parse_platform(right)
 
 
 def test_members_and_an_agent_may_share_a_namespace() -> None:
     agent = {"addons": {"kueue": {}, "launchAgent": {"queues": ["q"], "teams": ["a", "a-launch"]}}}
     member = {"members": ["user:ann@example.com"]}
-    assert PlatformSpec.parse(described(agent, {}, teams={"a": team("us", **member), "a-launch": team("us")}))
+    assert parse_platform(described(agent, {}, teams={"a": team("us", **member), "a-launch": team("us")}))
 
 
 def test_a_cluster_of_somebody_elses_is_another_kind_of_parent() -> None:
     right = described({"pools": {"east-trainer": SLICE}}, {"existing": {"name": "theirs"}, "pools": {"trainer": SLICE}})
     del right["clusters"]["us-east"]["network"]
-    assert PlatformSpec.parse(right)
+    assert parse_platform(right)

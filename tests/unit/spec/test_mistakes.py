@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tpuplane.spec import PlatformSpec, SpecError
+from tpuplane.spec import SpecError, parse_platform
 from tpuplane.spec.core.errors import shown
 
 pytestmark = pytest.mark.unit
@@ -44,7 +44,7 @@ def changed(changes: dict[str, Any]) -> dict[str, Any]:
 
 def lines(value: object) -> list[str]:
     with pytest.raises(SpecError) as refused:
-        PlatformSpec.parse(value)
+        parse_platform(value)
     return str(refused.value).splitlines()
 
 
@@ -66,12 +66,12 @@ def test_a_description_is_no_longer_than_kueue_takes() -> None:
 
 def test_clusters_of_one_name_in_two_places_are_two() -> None:
     theirs = {place: {"location": place, "existing": {"name": "theirs"}} for place in ("us-central1", "us-east5")}
-    spec = PlatformSpec.parse({"name": "lab", "project": "tpuplane-lab", "clusters": theirs})
+    spec = parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": theirs})
     assert list(spec.clusters) == list(theirs)
 
 
 def test_the_description_that_the_table_changes_is_right() -> None:
-    assert PlatformSpec.parse(RIGHT).clusters["east"].pools["trainer"].max_slices == 2
+    assert parse_platform(RIGHT).clusters["east"].pools["trainer"].max_slices == 2
 
 
 def test_all_mistakes_come_at_once_sorted_by_path() -> None:
@@ -151,7 +151,7 @@ def test_what_follows_from_a_mistake_is_no_mistake_of_its_own(changes: dict[str,
         f"{TRAINER}.computeClass": "big",
         "clusters.east.pools.spare": {"generation": "v5e", "topology": "2x4"},
     }
-    assert PlatformSpec.parse(changed(right))
+    assert parse_platform(changed(right))
     (found,) = lines(changed({**right, **changes}))
     assert found.startswith(line)
 
@@ -196,7 +196,7 @@ def test_an_overlap_names_a_default_and_offers_free_ranges() -> None:
         "podsCidr": second.rpartition(" ")[2],
         "servicesCidr": third.rpartition(" ")[2],
     }
-    assert PlatformSpec.parse(changed({"clusters.west": {"location": "us-east5", "network": free}}))
+    assert parse_platform(changed({"clusters.west": {"location": "us-east5", "network": free}}))
 
 
 def test_a_name_too_long_for_a_workload_policy_is_refused() -> None:
@@ -214,4 +214,4 @@ def test_anything_but_a_mapping_is_refused(value: object) -> None:
 
 def test_where_stands_in_front_of_every_mistake() -> None:
     with pytest.raises(SpecError, match=r"^tpuplane:platform: name: ''"):
-        PlatformSpec.parse(changed({"name": ""}), where="tpuplane:platform")
+        parse_platform(changed({"name": ""}), where="tpuplane:platform")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tpuplane.spec import PlatformSpec, SpecError
-from tpuplane.spec.queues.multi_kueue import clusters_of, workers_of
+from tpuplane.spec import SpecError, parse_platform
 
 from tests.unit.spec.rule_table import ROWS, described
 
@@ -37,7 +36,7 @@ pytestmark = pytest.mark.unit
 def test_a_wrong_name_is_one_clear_line(changes: dict[str, Any], line: str) -> None:
     wrong = {"platform": {"queues": {"multiKueue": {"manager": "hub", "workers": ["main"], **changes}}}}
     with pytest.raises(SpecError) as refused:
-        PlatformSpec.parse(described(RIGHT, wrong))
+        parse_platform(described(RIGHT, wrong))
     assert [str(mistake) for mistake in refused.value.mistakes] == [line]
 
 
@@ -45,9 +44,9 @@ def test_a_team_has_its_namespaces_in_its_workers_and_in_the_manager() -> None:
     alone = {"platform": {"teams": {"research": {"clusters": {"main": {}}}, "local": {"clusters": {"more": {}}}}}}
     more = {"location": "us-central1", "addons": {"kueue": {}}}
     network = {"nodesCidr": "10.0.32.0/20", "podsCidr": "10.72.0.0/14", "servicesCidr": "10.32.32.0/20"}
-    spec = PlatformSpec.parse(described(RIGHT, alone, {"beside": {"more": {**more, "network": network}}}))
-    assert (workers_of(spec, "research"), clusters_of(spec, "research")) == (("main",), ("main", "hub"))
-    assert (workers_of(spec, "local"), clusters_of(spec, "local")) == ((), ("more",))
+    spec = parse_platform(described(RIGHT, alone, {"beside": {"more": {**more, "network": network}}}))
+    assert (spec.workers_of("research"), spec.clusters_of("research")) == (("main",), ("main", "hub"))
+    assert (spec.workers_of("local"), spec.clusters_of("local")) == ((), ("more",))
 
 
 @pytest.mark.parametrize("gate", ["MultiKueue", "LendingLimit", "TopologyAwareScheduling"])
@@ -55,8 +54,8 @@ def test_a_manager_keeps_the_gates_that_it_and_what_its_workers_give_teams_need(
     quota = {"slices": 1, "lendingLimit": 0}
     teams = {"platform": {"teams": {"research": {"clusters": {"main": {"pools": {"trainer": quota}}}}}}}
     off = {"beside": {"hub": {"addons": {"kueue": {"featureGates": {gate: False}}}}}}
-    PlatformSpec.parse(described(RIGHT, teams))
+    parse_platform(described(RIGHT, teams))
     with pytest.raises(SpecError) as refused:
-        PlatformSpec.parse(described(RIGHT, teams, off))
+        parse_platform(described(RIGHT, teams, off))
     (mistake,) = refused.value.mistakes
     assert str(mistake).startswith(f"clusters.hub.addons.kueue.featureGates.{gate}: false, but ")

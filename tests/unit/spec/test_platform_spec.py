@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from tpuplane.spec import PlatformSpec, SpecError
+from tpuplane.spec import PlatformSpec, SpecError, parse_platform
 
 pytestmark = pytest.mark.unit
 
@@ -23,13 +23,11 @@ MINIMAL: dict[str, Any] = {
 
 def with_pool(**fields: object) -> PlatformSpec:
     pool = {"generation": "v6e", "topology": "4x4", **fields}
-    return PlatformSpec.parse(
-        {**MINIMAL, "clusters": {"east": {"location": "us-central1", "pools": {"trainer": pool}}}}
-    )
+    return parse_platform({**MINIMAL, "clusters": {"east": {"location": "us-central1", "pools": {"trainer": pool}}}})
 
 
 def test_defaults_are_the_safe_ones() -> None:
-    cluster = PlatformSpec.parse(MINIMAL).clusters["east"]
+    cluster = parse_platform(MINIMAL).clusters["east"]
     assert cluster.deletion_protection
     assert not cluster.control_plane.public_endpoint
     assert cluster.control_plane.authorized_networks == ()
@@ -58,11 +56,11 @@ def test_no_slices_is_a_pool_that_waits() -> None:
 @pytest.mark.parametrize("version", ["1.34", "1.34.1", "1.34.1-gke.2201000"])
 def test_versions_as_gke_writes_them(version: str) -> None:
     cluster = {**MINIMAL["clusters"]["east"], "version": version}
-    assert PlatformSpec.parse({**MINIMAL, "clusters": {"east": cluster}}).clusters["east"].version == version
+    assert parse_platform({**MINIMAL, "clusters": {"east": cluster}}).clusters["east"].version == version
 
 
 def test_a_description_cannot_be_changed() -> None:
-    spec = PlatformSpec.parse(MINIMAL)
+    spec = parse_platform(MINIMAL)
     with pytest.raises(ValidationError, match="frozen"):
         spec.name = "other"  # type: ignore[misc]
 
@@ -122,7 +120,7 @@ def replaced(value: Any, path: tuple[str, ...], new: object) -> Any:
 def test_junk_anywhere_is_read_or_refused_in_lines_that_name_the_place(path: tuple[str, ...], junk: object) -> None:
     """No value at any place ends in anything but a spec or mistakes, each of one line."""
     try:
-        PlatformSpec.parse(replaced(FULL, path, junk))
+        parse_platform(replaced(FULL, path, junk))
     except SpecError as error:
         assert error.mistakes
         assert len(str(error).splitlines()) >= len(error.mistakes)
@@ -134,7 +132,7 @@ def test_a_value_that_is_nested_too_deep_is_refused() -> None:
     for _ in range(5000):
         deep = [deep]
     with pytest.raises(SpecError, match="nested deeper than any description is"):
-        PlatformSpec.parse(replaced(FULL, ("clusters", "east", "pools"), deep))
+        parse_platform(replaced(FULL, ("clusters", "east", "pools"), deep))
 
 
 @given(junk=JSON)
@@ -145,6 +143,6 @@ def test_the_same_mistakes_every_time(junk: object) -> None:
 
 def _outcome(value: object) -> str:
     try:
-        return PlatformSpec.parse(value).model_dump_json()
+        return parse_platform(value).model_dump_json()
     except SpecError as error:
         return str(error)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import plan
-from tpuplane.spec import PlatformSpec, SpecError
+from tpuplane.spec import SpecError, parse_platform
 from tpuplane.spec.core.rules import rules
 from tpuplane.tpu import catalogue
 
@@ -20,13 +20,13 @@ SAYABLE = [row for row in ROWS if "wrong" in row]
 
 @pytest.mark.parametrize("row", ROWS, ids=names(ROWS))
 def test_the_right_side_is_planned(row: dict[str, Any]) -> None:
-    assert plan(PlatformSpec.parse(described(row["right"])))
+    assert plan(parse_platform(described(row["right"])))
 
 
 @pytest.mark.parametrize("row", SAYABLE, ids=names(SAYABLE))
 def test_the_wrong_side_is_refused(row: dict[str, Any]) -> None:
     with pytest.raises(SpecError) as refused:
-        PlatformSpec.parse(described(row["right"], row["wrong"]))
+        parse_platform(described(row["right"], row["wrong"]))
     found = {str(mistake): mistake.rule for mistake in refused.value.mistakes}
     assert row["line"] in found
     if row["rule"] in rules():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tpuplane.plan import plan
-from tpuplane.spec import PlatformSpec, SpecError, StackFileMissing, load_stack
+from tpuplane.spec import SpecError, StackFileMissing, load_stack, parse_platform
 
 pytestmark = pytest.mark.unit
 
@@ -99,7 +99,7 @@ def test_the_program_refuses_in_the_same_words(stack: Path) -> None:
     stack.write_text(RIGHT.replace("4x4", "4x5").replace("lab", "Lab", 1))
     with_lines = [re.sub(r"^.*?:\d+: ", "", line) for line in mistakes(stack)]
     with pytest.raises(SpecError) as refused:
-        PlatformSpec.parse(
+        parse_platform(
             {
                 "name": "Lab",
                 "project": "tpuplane-lab",

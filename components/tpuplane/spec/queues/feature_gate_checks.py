@@ -9,7 +9,6 @@ from tpuplane.spec.core.errors import Mistake, Path
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.hosts import HostsSpec
-from tpuplane.spec.queues.multi_kueue import clusters_of
 
 
 def check_gates(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -27,7 +26,7 @@ def _needed(spec: PlatformSpec, key: str) -> list[str]:
     shared = spec.queues.multi_kueue
     manager = shared is not None and shared.manager == key
     places = shared.workers if shared is not None and manager else (key,)
-    teams = [team for name, team in spec.teams.items() if key in clusters_of(spec, name)]
+    teams = [team for name, team in spec.teams.items() if key in spec.clusters_of(name)]
     shares = [
         (spec.clusters[place], team.clusters[place])
         for team in teams

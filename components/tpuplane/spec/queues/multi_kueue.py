@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from tpuplane.spec.addons.addons import Duration
 from tpuplane.spec.core.fields import Name, Spec
-
-if TYPE_CHECKING:
-    from tpuplane.spec.platform import PlatformSpec
 
 
 class MultiKueueSpec(Spec):
@@ -32,16 +29,3 @@ class MultiKueueSpec(Spec):
     worker_lost_timeout: Duration = "15m"
     """How long the jobs of a worker that does not answer count as running there, before they are queued again. Default
     15m. Changed in place; Kueue restarts."""
-
-
-def workers_of(spec: PlatformSpec, team: str) -> tuple[str, ...]:
-    """The workers in which the team has something, in their order; none without MultiKueue."""
-    shared = spec.queues.multi_kueue
-    return tuple(key for key in shared.workers if key in spec.teams[team].clusters) if shared is not None else ()
-
-
-def clusters_of(spec: PlatformSpec, team: str) -> tuple[str, ...]:
-    """Every cluster that has the team's namespaces: those of its quotas, and the manager of its workers."""
-    shared = spec.queues.multi_kueue
-    manager = (shared.manager,) if shared is not None and workers_of(spec, team) else ()
-    return tuple(dict.fromkeys((*spec.teams[team].clusters, *manager)))

@@ -14,7 +14,6 @@ from tpuplane.spec.core.locations import gpu_zones
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.gpu import GpuPoolSpec
-from tpuplane.spec.queues.multi_kueue import clusters_of
 from tpuplane.spec.queues.teams import GpuQuotaSpec, PoolQuotaSpec, TeamSpec
 from tpuplane.tpu import Slice, SliceError
 
@@ -67,7 +66,7 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
 def _check_launch_agents(spec: PlatformSpec) -> Iterator[Mistake]:
     """Refuse a Launch agent that works for a team which its cluster does not have."""
     for key, cluster in spec.clusters.items():
-        here = [name for name in spec.teams if key in clusters_of(spec, name)]
+        here = [name for name in spec.teams if key in spec.clusters_of(name)]
         for index, name in enumerate(cluster.addons.launch_agent.teams if cluster.addons.launch_agent else ()):
             if name not in here:
                 path = ("clusters", key, "addons", "launchAgent", "teams", index)
@@ -90,7 +89,7 @@ def _check_ray(spec: PlatformSpec) -> Iterator[Mistake]:
 def _check_groups(spec: PlatformSpec, name: str) -> Iterator[Mistake]:
     """Refuse groups in clusters that would not know them. What a cluster of somebody else's knows is not known here."""
     group = next((it for it in spec.teams[name].members if it.startswith("group:")), None)
-    for key in clusters_of(spec, name) if group is not None else ():
+    for key in spec.clusters_of(name) if group is not None else ():
         cluster = spec.clusters.get(key)
         if cluster is not None and cluster.existing is None and cluster.security.security_group is None:
             at = ("clusters", key, "security", "securityGroup")
@@ -130,7 +129,7 @@ def _check_preemption(spec: PlatformSpec) -> Iterator[Mistake]:
 
 def _check_namespaces(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mistake]:
     mine = namespaces_of(name, spec.teams[name])
-    places = clusters_of(spec, name)
+    places = spec.clusters_of(name)
     clusters = [spec.clusters[key] for key in places if key in spec.clusters]
     brought = {namespace: title for cluster in clusters for namespace, title in brought_namespaces(cluster).items()}
     for index, namespace in enumerate(mine):
@@ -145,14 +144,14 @@ def _check_namespaces(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mista
         for other, team in spec.teams.items():
             if other == name:
                 break
-            if namespace in namespaces_of(other, team) and not set(places).isdisjoint(clusters_of(spec, other)):
+            if namespace in namespaces_of(other, team) and not set(places).isdisjoint(spec.clusters_of(other)):
                 yield broken("team-namespace", path, value=shown(namespace), owner=other)
 
 
 def _check_queue(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mistake]:
     """Reject a team whose cluster queue would have the name of another team's queue of autoscaled pools."""
     owner = name.removesuffix("-elastic")
-    if owner in spec.teams and owner != name and not {*clusters_of(spec, name)}.isdisjoint(clusters_of(spec, owner)):
+    if owner in spec.teams and owner != name and not {*spec.clusters_of(name)}.isdisjoint(spec.clusters_of(owner)):
         yield broken("team-elastic", at, value=shown(name), owner=owner)
 
 

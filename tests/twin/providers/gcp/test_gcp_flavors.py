@@ -18,7 +18,7 @@ from google_api import GoogleApi
 from platform_on_api import deploy_on
 from tpuplane.plan import plan
 from tpuplane.plan.cluster import ClusterPlan
-from tpuplane.spec import PlatformSpec
+from tpuplane.spec import parse_platform
 from tpuplane_twin.cluster.nodes import Place, Pool
 
 from tests.components.deployment import deploy_platform, shipped
@@ -103,7 +103,7 @@ def test_every_flavor_admits_to_the_nodes_of_its_pools_and_to_no_others(
         cluster["security"] = {field: security[field] for field in ("securityGroup",) if field in security}
     list(deploy_on(driver, description, {}))
     registered = deploy_platform(description)
-    for cluster in plan(PlatformSpec.parse(description)).clusters:
+    for cluster in plan(parse_platform(description)).clusters:
         if cluster.queues is None:
             continue
         nodes = nodes_of(api, cluster)
