@@ -18,7 +18,7 @@ from tpuplane.picture import draw
 from tpuplane.plan import plan
 from tpuplane.spec import load_stack
 from tpuplane.spec.schema import schema_text
-from tpuplane_policies.page import page as policies_page
+from tpuplane_policies.rules_page import page as policies_page
 from typer.testing import CliRunner
 
 from scripts.field_tables import with_tables

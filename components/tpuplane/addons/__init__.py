@@ -2,11 +2,11 @@
 
 from tpuplane.addons.charts import ChartMissing
 from tpuplane.addons.gate import NotReady
-from tpuplane.addons.installed import Addons, AddonsArgs
 from tpuplane.addons.monitoring import Monitoring, MonitoringArgs
 from tpuplane.addons.multi_kueue import MultiKueue, MultiKueueArgs, MultiKueueWorker, MultiKueueWorkerArgs
 from tpuplane.addons.observability import Observability, ObservabilityArgs
 from tpuplane.addons.operator import Operator, OperatorArgs
+from tpuplane.addons.operators import Addons, AddonsArgs
 from tpuplane.addons.queues import Queues, QueuesArgs
 
 __all__ = [

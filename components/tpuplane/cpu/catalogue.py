@@ -12,7 +12,7 @@ from typing import Any, Literal
 import yaml
 
 from tpuplane.tpu import nearest_names
-from tpuplane.tpu.refused import Refused
+from tpuplane.tpu.catalogue_error import Refused
 
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CUSTOM = re.compile(

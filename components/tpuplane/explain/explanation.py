@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic.alias_generators import to_camel, to_snake
 
 from tpuplane.explain.fields import Field, find, root
-from tpuplane.explain.looking import look
+from tpuplane.explain.lookup import look
 from tpuplane.explain.paths import Target, planned, resolve, targets
 from tpuplane.explain.reasons import Entry, Facts, entries
 from tpuplane.gpu import GpuMachine

@@ -7,6 +7,7 @@ import pulumi
 import pulumi_gcp as gcp
 
 from tpuplane.args import ClusterSettingsArgs
+from tpuplane.description_error import in_plain_words
 from tpuplane.gke.arguments import require
 from tpuplane.gke.cluster_autoscaling import cluster_autoscaling
 from tpuplane.gke.cluster_options import addons, endpoint_options, maintenance, observation_options, security_options
@@ -26,7 +27,6 @@ from tpuplane.gke.service_account import own_account
 from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.plan.components import planned_cluster
 from tpuplane.plan.pools import NodePoolPlan
-from tpuplane.refused import in_plain_words
 
 # Arguments that the engine may fill in; the others describe the cluster.
 _INPUTS = ("project", "network", "subnetwork", "service_account", "secrets_key", "boot_disk_key")

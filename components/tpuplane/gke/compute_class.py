@@ -7,11 +7,11 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from tpuplane.args import PlatformComputeClassArgs, ReservationArgs
+from tpuplane.description_error import in_plain_words
 from tpuplane.gke.arguments import in_cluster
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.plan.classes import ComputeClassPlan
 from tpuplane.plan.components import planned_class
-from tpuplane.refused import in_plain_words
 
 API_VERSION = "cloud.google.com/v1"
 

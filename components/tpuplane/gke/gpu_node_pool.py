@@ -6,12 +6,12 @@ from typing import NotRequired
 import pulumi
 
 from tpuplane.args import GpuPoolArgs, ReservationArgs
+from tpuplane.description_error import in_plain_words
 from tpuplane.gke.arguments import in_cluster
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.gke.pool_resource import node_pool
 from tpuplane.plan.components import planned_gpu_pool
 from tpuplane.plan.pools import NodePoolPlan
-from tpuplane.refused import in_plain_words
 
 
 class GpuNodePoolArgs(GpuPoolArgs):

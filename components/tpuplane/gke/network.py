@@ -7,10 +7,10 @@ import pulumi
 import pulumi_gcp as gcp
 
 from tpuplane.args import ClusterNetworkArgs
+from tpuplane.description_error import in_plain_words
 from tpuplane.gke.arguments import require
 from tpuplane.plan.components import planned_network
 from tpuplane.plan.network import NatPlan, NetworkPlan, SubnetPlan
-from tpuplane.refused import in_plain_words
 
 
 class SubnetworkArgs(ClusterNetworkArgs):

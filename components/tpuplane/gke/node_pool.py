@@ -7,12 +7,12 @@ import pulumi
 import pulumi_gcp as gcp
 
 from tpuplane.args import PoolArgs, ReservationArgs, SystemPoolArgs
+from tpuplane.description_error import in_plain_words
 from tpuplane.gke.arguments import in_cluster
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.gke.pool_resource import node_pool
 from tpuplane.plan.components import planned_system_pool, planned_tpu_pools
 from tpuplane.plan.pools import NodePoolPlan
-from tpuplane.refused import in_plain_words
 from tpuplane.spec.core.locations import region_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tpuplane.tpu.refused import Refused
+from tpuplane.tpu.catalogue_error import Refused
 
 GpuField = Literal["accelerator", "machine_type", "gpus", "zone"]
 

@@ -7,11 +7,11 @@ import pulumi
 
 from tpuplane.addons import Observability
 from tpuplane.args import PlatformArgs
+from tpuplane.description_error import in_plain_words
 from tpuplane.gke import AnyCluster, Cluster, GpuNodePool, Network, NetworkArgs, TpuNodePool
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.platform.clusters import make_cluster, make_node_pools
-from tpuplane.platform.contents import fill_clusters
-from tpuplane.refused import in_plain_words
+from tpuplane.platform.in_cluster import fill_clusters
 from tpuplane.spec import parse_platform
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from tpuplane.labels import GPU, TPU
 from tpuplane.quantities import thousandths, whole_or_part
-from tpuplane.status.fitting import too_large
 from tpuplane.status.holders import node_pools, pods_by_workload, pools_of
+from tpuplane.status.kueue_messages import in_plain_words
 from tpuplane.status.objects import Object, asked, condition, is_true, message
+from tpuplane.status.oversized import too_large
 from tpuplane.status.placing import Placing
-from tpuplane.status.words import in_plain_words
 
 NO_QUEUE = ""
 """Name under which jobs are shown that name no queue, or one that is not there."""

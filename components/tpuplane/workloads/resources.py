@@ -8,7 +8,7 @@ import pulumi_kubernetes as kubernetes
 from pydantic import ValidationError
 
 from tpuplane.args import MultisliceArgs, RayClusterArgs, RayJobArgs, RayServiceArgs
-from tpuplane.refused import in_plain_words
+from tpuplane.description_error import in_plain_words
 from tpuplane.spec import SpecError
 from tpuplane.spec.core.fields import Spec
 from tpuplane.spec.core.mistakes import mistakes_of

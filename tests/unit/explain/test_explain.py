@@ -11,7 +11,7 @@ import pytest
 import yaml
 from tpuplane import explain as package
 from tpuplane.explain import Explanation, UnknownPath, citation, explain, paths
-from tpuplane.explain.looking import look
+from tpuplane.explain.lookup import look
 from tpuplane.explain.paths import targets
 from tpuplane.explain.reasons import Kind, Reason, entries
 from tpuplane.plan import ClusterPlan, NodePoolPlan, plan
