@@ -45,3 +45,10 @@ def variables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
                 "TPUPLANE_CHART_MIRROR": str(paths.charts),
             }
         )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that start an engine are marked, wherever they are: they take most of the time of the others together."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "variables" in item.fixturenames:
+            item.add_marker(pytest.mark.engine)

@@ -62,7 +62,7 @@ def node_pool(pool: NodePoolPlan) -> Json:
             "diskType": pool.disk_type,
             "labels": pool.node_labels,
             "flexStart": True,
-            "maxRunDuration": pool.flex_start.max_run_duration,
+            "maxRunDuration": f"{pool.flex_start.max_run_seconds}s",
             "reservationAffinity": {"consumeReservationType": "NO_RESERVATION"},
         },
         "queuedProvisioning": {"enabled": pool.flex_start.queued},
