@@ -8,8 +8,8 @@ from sdk_inputs import mismatches
 
 pytestmark = pytest.mark.components
 
-# The resource types that the seams promise to the twin: it serves these and no others.
-SEAM = {
+# The resource types of a platform without add-ons.
+TYPES = {
     "gcp:compute/network:Network",
     "gcp:compute/subnetwork:Subnetwork",
     "gcp:compute/router:Router",
@@ -23,8 +23,8 @@ SEAM = {
 }
 
 
-def test_a_platform_uses_each_type_of_the_seam_and_no_other(deployed: Deployment) -> None:
-    assert {it.type for it in deployed.custom()} == SEAM
+def test_a_platform_uses_these_types_and_no_others(deployed: Deployment) -> None:
+    assert {it.type for it in deployed.custom()} == TYPES
 
 
 def test_every_input_is_one_of_the_sdk(deployed: Deployment) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.pages import PAGES, blocks, script
+from tests.pages import PAGES, REPOSITORY, blocks, script
 
 pytestmark = pytest.mark.unit
 
@@ -46,3 +47,11 @@ def test_blocks_that_are_not_run_are_few() -> None:
 
 def test_every_example_is_run() -> None:
     assert [page for page in PAGES if page.startswith(("README", "examples/")) and not script(page)] == []
+
+
+def test_the_design_names_every_folder() -> None:
+    page = (REPOSITORY / "docs" / "design.md").read_text(encoding="utf-8")
+    for package in ("components/tpuplane", "twin/tpuplane_twin"):
+        folders = {init.parent.name for init in (REPOSITORY / package).glob("*/__init__.py")}
+        rows = " ".join(line for line in page.splitlines() if line.startswith(f"| `{package}/"))
+        assert folders - {name.rpartition("/")[2] for name in re.findall(r"`([\w/]+)`", rows)} == set()
