@@ -10,7 +10,7 @@ from tpuplane.tpu import SliceError, catalogue
 from tpuplane_twin.daemon.routes import Json, Refused, answering
 from tpuplane_twin.gcp import BackendError, Store, reclaim
 from tpuplane_twin.gcp.container.names import POOL
-from tpuplane_twin.gcp.container.shortages import ANY, CAPACITIES, STOCKOUT, stockout_key
+from tpuplane_twin.gcp.container.stockouts import ANY, CAPACITIES, STOCKOUT, stockout_key
 from tpuplane_twin.gcp.locations import is_zone
 from tpuplane_twin.gcp.pool_view import PoolView
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from tpuplane_twin.elasticity.classes import ComputeClass
 from tpuplane_twin.elasticity.demand import Provisioning, asked
 from tpuplane_twin.elasticity.groups import Group
-from tpuplane_twin.elasticity.moves import Moves, ended, lifetime, plan_moves
+from tpuplane_twin.elasticity.migration import Moves, ended, lifetime, plan_moves
 from tpuplane_twin.elasticity.objects import Node, Pod
 from tpuplane_twin.elasticity.offers import CLASS
 from tpuplane_twin.elasticity.queued import Answers, Queue, plan_answers

@@ -17,10 +17,10 @@ from tpuplane.tpu import SliceError
 
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.runner import container, probes, status
-from tpuplane_twin.cluster.runner.beside import FIRST_DELAY, LONGEST_DELAY, Beside, Run
 from tpuplane_twin.cluster.runner.images import Image, image_named
 from tpuplane_twin.cluster.runner.orders import Orders, Surroundings
 from tpuplane_twin.cluster.runner.report import AWAY, Report
+from tpuplane_twin.cluster.runner.side_processes import FIRST_DELAY, LONGEST_DELAY, Beside, Run
 from tpuplane_twin.cluster.runner.turns import Turn, Turns
 from tpuplane_twin.cluster.runner.volumes import NotThere, Volumes
 from tpuplane_twin.cluster.tunnel import Dialler

@@ -13,7 +13,7 @@ import logging
 from tpuplane_twin.gcp.backend import NODES, BackendError, ClusterBackend, Endpoint, Numbers, node_numbers
 from tpuplane_twin.gcp.container import pool_rules, ranges
 from tpuplane_twin.gcp.container.names import BEFORE, CLUSTER, POOL, parent_cluster
-from tpuplane_twin.gcp.container.shortages import shortage
+from tpuplane_twin.gcp.container.stockouts import shortage
 from tpuplane_twin.gcp.container.views import cluster_view, pool_view
 from tpuplane_twin.gcp.operations import Commit
 from tpuplane_twin.gcp.schema import Json
