@@ -1,14 +1,13 @@
 # Every target is one line; what it calls is a command that you can type yourself.
 BIN := .venv/bin
 ENV := .venv/.installed
-.PHONY: up down test fast unit ray long lint types bench bench-gate soak generate
+.PHONY: up down test fast ray long lint types bench bench-gate soak generate
 
 up: $(ENV) ; @$(BIN)/tpuplane check stacks/Pulumi.local.yaml && $(BIN)/tpuplane-twin rehearse local
 down: $(ENV) ; @$(BIN)/tpuplane-twin down
 FAST := tests/unit tests/components tests/policies tests/twin/gcp
 test: $(ENV) lint types ; @$(BIN)/tpuplane-twin build && $(BIN)/pytest -n 2 $(FAST) && $(BIN)/pytest -n 2 --no-loadscope-reorder tests/e2e tests/twin --ignore tests/twin/gcp
 fast: $(ENV) ; @$(BIN)/pytest -n 2 $(FAST) -m "not engine and not ray and not long"
-unit: $(ENV) ; @$(BIN)/pytest -m "unit or components or policies"
 ray: $(ENV) ; @$(BIN)/tpuplane-twin build --ray && $(BIN)/pytest -m ray
 long: $(ENV) ; @$(BIN)/tpuplane-twin build && $(BIN)/pytest -m long
 lint: $(ENV) ; @$(BIN)/ruff check . && $(BIN)/ruff format --check .
