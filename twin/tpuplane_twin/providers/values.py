@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any, Final
 
 from google.protobuf import struct_pb2
+from google.protobuf.pyext import cpp_message  # type: ignore[import-not-found]
 
 from tpuplane_twin.providers.contract import ProviderError
 
@@ -34,6 +35,10 @@ _UNKNOWNS: Final = frozenset(
         "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",  # object
     }
 )
+
+
+# Else protobuf takes 100 levels, which the schema of a CRD exceeds. The SDK does the same when all of it is imported.
+cpp_message._message.SetAllowOversizeProtos(True)
 
 
 class Unknown(Enum):

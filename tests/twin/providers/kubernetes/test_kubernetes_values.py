@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -167,3 +169,15 @@ def test_kind_of_a_type(token: str, shown: str) -> None:
 def test_type_that_names_no_kind(token: str) -> None:
     with pytest.raises(kinds.TypeTokenError):
         kinds.Kind.of_type(token)
+
+
+def test_values_are_as_deep_as_the_schema_of_a_crd() -> None:
+    """In a process of its own: the SDK, which other tests import, lifts protobuf's limit too."""
+    program = (
+        "from tpuplane_twin.providers.lean import import_protocol_alone; import_protocol_alone()\n"
+        "from tpuplane_twin.providers.values import decode_struct, encode_struct\n"
+        "value = {}\n"
+        "for _ in range(200): value = {'properties': value}\n"
+        "assert decode_struct(type(encode_struct({})).FromString(encode_struct(value).SerializeToString())) == value\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
