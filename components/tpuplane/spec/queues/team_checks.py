@@ -14,8 +14,12 @@ from tpuplane.spec.core.locations import gpu_zones
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.gpu import GpuPoolSpec
+from tpuplane.spec.pools.hosts import HostsSpec
 from tpuplane.spec.queues.teams import GpuQuotaSpec, PoolQuotaSpec, TeamSpec
 from tpuplane.tpu import Slice, SliceError
+
+_MOST_FLAVORS = 64
+"""Kueue takes no more flavors in a resource group."""
 
 _Promised = dict[tuple[str, str], dict[str, int]]
 """By cluster and pool: what each team is promised of it."""
@@ -51,6 +55,7 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
                 path = (*at, "clusters", key, "gpuPools", pool_key)
                 gpus = yield from _gpus(path, cluster, pool_key, gpu_quota)
                 promised_gpus[key, pool_key][name] = gpus
+    yield from _check_flavors(spec)
     for (key, pool_key), shares in promised.items():
         pool = spec.clusters[key].pools.get(pool_key)
         if pool is not None:
@@ -61,6 +66,28 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
         if gpu_pool is not None:
             has = _gpus_at_most(cluster, gpu_pool)
             yield from _check_sum(("clusters", key, "gpuPools", pool_key), shares, has, "GPUs")
+
+
+def _check_flavors(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Reject a cluster whose pools with quotas are more flavors than Kueue takes in a resource group."""
+    for key, cluster in spec.clusters.items():
+        shares = [team.clusters[key] for team in spec.teams.values() if key in team.clusters]
+        pools = [cluster.pools[it] for share in shares for it in share.pools if it in cluster.pools]
+        gpu_pools = [cluster.gpu_pools[it] for share in shares for it in share.gpu_pools if it in cluster.gpu_pools]
+        shapes = {(it.generation, it.topology, it.machine_type, *_bought(it)) for it in pools}
+        machines = {(it.machine_type, it.accelerator, repr(it.sharing), *_bought(it)) for it in gpu_pools}
+        # Fixed and autoscaled pools each come with a flavor of the system pool.
+        fixed = {it.autoscaling is None for it in pools} | {it.autoscaling is None for it in gpu_pools}
+        count = len(shapes) + len(machines) + len(fixed)
+        if count > _MOST_FLAVORS:
+            yield broken("team-flavors", ("clusters", key), value=count, most=_MOST_FLAVORS)
+
+
+def _bought(pool: HostsSpec) -> tuple[object, ...]:
+    """What of a pool's hosts is part of its flavor's name."""
+    reservation = pool.reservation.name if pool.reservation is not None else None
+    queued = pool.flex_start is not None and pool.flex_start.queued
+    return pool.capacity, reservation, queued, pool.compute_class
 
 
 def _check_launch_agents(spec: PlatformSpec) -> Iterator[Mistake]:
