@@ -42,7 +42,15 @@ async def reached(api: Api, namespace: str, *states: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("mode", ["K8sJobMode", "HTTPMode", "SidecarMode"])
+# In one cluster KubeRay takes minutes for the third RayJob and those after it.
+@pytest.mark.parametrize(
+    "mode",
+    [
+        "K8sJobMode",
+        pytest.param("HTTPMode", marks=pytest.mark.long),
+        pytest.param("SidecarMode", marks=pytest.mark.long),
+    ],
+)
 async def test_a_simulated_job_runs_and_says_that_nothing_computes(
     api: Api, make_pools: MakePools, namespace: str, mode: str
 ) -> None:

@@ -11,7 +11,7 @@ from tpuplane_twin.gcp.backend import ROTATION
 
 from tests.eventually import eventually
 
-pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
+pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session"), pytest.mark.long]
 
 
 async def test_the_former_credentials_serve_until_the_rotation_is_complete(bare: Cluster) -> None:
