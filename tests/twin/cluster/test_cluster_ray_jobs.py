@@ -42,7 +42,7 @@ async def reached(api: Api, namespace: str, *states: str) -> dict[str, Any]:
     return found
 
 
-# In one cluster KubeRay takes minutes for the third RayJob and those after it.
+# In one cluster KubeRay takes minutes for the second RayJob and those after it.
 @pytest.mark.parametrize(
     "mode",
     [
@@ -64,6 +64,7 @@ async def test_a_simulated_job_runs_and_says_that_nothing_computes(
     await empty(api, namespace)
 
 
+@pytest.mark.long
 async def test_a_simulated_job_ends_with_the_pod_that_submits_it(
     api: Api, make_pools: MakePools, namespace: str
 ) -> None:
