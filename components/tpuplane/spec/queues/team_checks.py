@@ -14,7 +14,8 @@ from tpuplane.spec.core.locations import gpu_zones
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.gpu import GpuPoolSpec
-from tpuplane.spec.pools.hosts import HostsSpec
+from tpuplane.spec.pools.sizes import AnyPool, pool_size, pools_of
+from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.spec.queues.teams import GpuQuotaSpec, PoolQuotaSpec, TeamSpec
 from tpuplane.tpu import Slice, SliceError
 
@@ -72,22 +73,27 @@ def _check_flavors(spec: PlatformSpec) -> Iterator[Mistake]:
     """Reject a cluster whose pools with quotas are more flavors than Kueue takes in a resource group."""
     for key, cluster in spec.clusters.items():
         shares = [team.clusters[key] for team in spec.teams.values() if key in team.clusters]
-        pools = [cluster.pools[it] for share in shares for it in share.pools if it in cluster.pools]
-        gpu_pools = [cluster.gpu_pools[it] for share in shares for it in share.gpu_pools if it in cluster.gpu_pools]
-        shapes = {(it.generation, it.topology, it.machine_type, *_bought(it)) for it in pools}
-        machines = {(it.machine_type, it.accelerator, repr(it.sharing), *_bought(it)) for it in gpu_pools}
-        # Fixed and autoscaled pools each come with a flavor of the system pool.
-        fixed = {it.autoscaling is None for it in pools} | {it.autoscaling is None for it in gpu_pools}
-        count = len(shapes) + len(machines) + len(fixed)
-        if count > _MOST_FLAVORS:
-            yield broken("team-flavors", ("clusters", key), value=count, most=_MOST_FLAVORS)
+        used = {("pools", name) for share in shares for name in share.pools}
+        used |= {("gpuPools", name) for share in shares for name in share.gpu_pools}
+        found = {flavor for path, pool in pools_of(cluster) if path in used for flavor in _flavors(cluster, pool)}
+        if len(found) > _MOST_FLAVORS:
+            yield broken("team-flavors", ("clusters", key), value=len(found), most=_MOST_FLAVORS)
 
 
-def _bought(pool: HostsSpec) -> tuple[object, ...]:
-    """What of a pool's hosts is part of its flavor's name."""
+def _flavors(cluster: ClusterSpec, pool: AnyPool) -> Iterator[tuple[object, ...]]:
+    """What tells the pool's flavor from others, and of the system pool's the one that its jobs use."""
+    size = pool_size(cluster.location, pool)
+    if size is None or not size.max_nodes:
+        return
+    if isinstance(pool, PoolSpec):
+        kind: tuple[object, ...] = (pool.topology, pool.accelerator_topology_mode)
+    else:
+        kind = (pool.partition_size, repr(pool.sharing))
     reservation = pool.reservation.name if pool.reservation is not None else None
     queued = pool.flex_start is not None and pool.flex_start.queued
-    return pool.capacity, reservation, queued, pool.compute_class
+    placed = pool.autoscaling is None or queued
+    yield (placed,)
+    yield size.hardware, size.machine_type, *kind, pool.capacity, queued, reservation, pool.compute_class, placed
 
 
 def _check_launch_agents(spec: PlatformSpec) -> Iterator[Mistake]:
