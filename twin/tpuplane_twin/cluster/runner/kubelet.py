@@ -11,7 +11,8 @@ from typing import BinaryIO
 
 from aiohttp import web
 
-from tpuplane_twin.cluster.layout import LOOPBACK, Layout
+from tpuplane_twin.cluster.layout import Layout
+from tpuplane_twin.cluster.loopback_server import LoopbackServer
 
 PORT = "kubelet"
 NODE_PORT = 10250
@@ -23,30 +24,19 @@ _CHUNK = 64 * 1024
 Find = Callable[[str, str, str], Path | None]
 
 
-class Kubelet:
+class Kubelet(LoopbackServer):
     """Serves the logs of process pods over TLS on 127.0.0.1, to the API server alone."""
 
     def __init__(self, layout: Layout, find: Find) -> None:
         """`find` gives the log of a pod's container by namespace and names; None for one that is simulated."""
-        self._layout = layout
+        super().__init__(layout)
         self._find = find
-        self._runner: web.AppRunner | None = None
 
     async def start(self) -> None:
         """Listen. Raises `OSError` where the port is taken."""
         app = web.Application()
         app.router.add_get("/containerLogs/{namespace}/{pod}/{container}", self._logs)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await runner.setup()
-        tls = self._layout.serving(PORT)
-        await web.TCPSite(runner, LOOPBACK, self._layout.port(PORT), ssl_context=tls).start()
-        self._runner = runner
-
-    async def stop(self) -> None:
-        """Stop listening, and end what is followed."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await self.listen(app, PORT, self._layout.serving(PORT), grace=0.1)
 
     async def _logs(self, request: web.Request) -> web.StreamResponse:
         namespace, name = request.match_info["namespace"], request.match_info["pod"]

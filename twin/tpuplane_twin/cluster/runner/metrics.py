@@ -16,7 +16,8 @@ from aiohttp import web
 
 from tpuplane_twin.cluster.addresses import kubernetes_address
 from tpuplane_twin.cluster.api import Api, ApiError, Object
-from tpuplane_twin.cluster.layout import LOOPBACK, Layout
+from tpuplane_twin.cluster.layout import Layout
+from tpuplane_twin.cluster.loopback_server import LoopbackServer
 
 PORT = "metrics"
 PORT_INSIDE = 10250
@@ -54,14 +55,13 @@ def address(services: str) -> str:
     return kubernetes_address(services)
 
 
-class Metrics:
+class Metrics(LoopbackServer):
     """Serves the metrics API to the API server alone. Nothing is measured while nobody asks."""
 
     def __init__(self, layout: Layout, processes: Processes) -> None:
-        self._layout = layout
+        super().__init__(layout)
         self._processes = processes
         self._api: Api | None = None
-        self._runner: web.AppRunner | None = None
         self._meter = _Meter()
 
     async def start(self, api: Api) -> None:
@@ -78,16 +78,7 @@ class Metrics:
         app.router.add_get(f"{base}/pods", self._list_pods)
         app.router.add_get(f"{base}/namespaces/{{namespace}}/pods", self._list_pods)
         app.router.add_get(f"{base}/namespaces/{{namespace}}/pods/{{name}}", self._pod)
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, LOOPBACK, self._layout.port(PORT), ssl_context=self._tls()).start()
-        self._runner = runner
-
-    async def stop(self) -> None:
-        """Stop listening."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await self.listen(app, PORT, self._tls())
 
     def _tls(self) -> ssl.SSLContext:
         """Only the API server's aggregator is answered; it has asked whether its client may read."""

@@ -12,7 +12,8 @@ from aiohttp import web
 
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.compute_class import admission
-from tpuplane_twin.cluster.layout import LOOPBACK, Layout
+from tpuplane_twin.cluster.layout import Layout
+from tpuplane_twin.cluster.loopback_server import LoopbackServer
 from tpuplane_twin.cluster.tpu_webhook import jobs, ray
 from tpuplane_twin.cluster.tpu_webhook.pods import Pod, Refused, patch
 
@@ -41,12 +42,11 @@ _ASKS_FOR_TPU = (
 )
 
 
-class TpuWebhook:
+class TpuWebhook(LoopbackServer):
     """Serves admission reviews over mutual TLS on 127.0.0.1."""
 
     def __init__(self, layout: Layout) -> None:
-        self._layout = layout
-        self._runner: web.AppRunner | None = None
+        super().__init__(layout)
         self._api: Api | None = None
 
     async def start(self) -> None:
@@ -57,17 +57,7 @@ class TpuWebhook:
         app.router.add_post("/mutate/class", _mutating(admission.tolerating))
         app.router.add_post("/mutate/default-class/{of}", self._default_class)
         app.router.add_post("/validate/raycluster", _validating(ray.validate))
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        tls = self._layout.serving(PORT)
-        await web.TCPSite(runner, LOOPBACK, self._layout.port(PORT), ssl_context=tls).start()
-        self._runner = runner
-
-    async def stop(self) -> None:
-        """Stop listening."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await self.listen(app, PORT, self._layout.serving(PORT))
 
     async def register(self, api: Api, *, ray: bool, default_class: bool) -> None:
         """Have the API server ask for Job pods and pods of compute classes always, for Ray's while `ray`.
