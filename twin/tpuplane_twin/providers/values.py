@@ -38,7 +38,8 @@ _UNKNOWNS: Final = frozenset(
 
 
 # Else protobuf takes 100 levels, which the schema of a CRD exceeds. The SDK does the same when all of it is imported.
-cpp_message._message.SetAllowOversizeProtos(True)
+if cpp_message._message is not None:  # None: protobuf in pure Python, which has no limit
+    cpp_message._message.SetAllowOversizeProtos(True)
 
 
 class Unknown(Enum):
