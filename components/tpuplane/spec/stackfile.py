@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Any
 
-from tpuplane.spec.core.errors import Mistake, Path, SpecError, shown
+from tpuplane.spec.core.errors import Mistake, Path, SpecError, repeated, shown
 from tpuplane.spec.core.yaml_reader import Lines, read_yaml
 from tpuplane.spec.parse import parse_platform
 from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
@@ -82,11 +82,9 @@ def _description(document: object) -> Any:
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object. Raises `ValueError` where a key is given twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
+    if (twice := repeated(key for key, _ in pairs)) is not None:
         raise ValueError(f"{twice!r} is given twice")
-    return found
+    return dict(pairs)
 
 
 def _refused(message: str) -> SpecError:

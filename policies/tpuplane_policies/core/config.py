@@ -12,7 +12,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from tpuplane.spec.core.errors import choice, shown
+from tpuplane.spec.core.errors import choice, repeated, shown
 from tpuplane.tpu.nearest import nearest_names
 
 from tpuplane_policies.core.registry import Rule
@@ -119,11 +119,9 @@ def read(path: Path) -> Any:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
+    if (twice := repeated(key for key, _ in pairs)) is not None:
         raise ValueError(f"{twice} stands there twice")
-    return found
+    return dict(pairs)
 
 
 def _finite(text: str) -> float:

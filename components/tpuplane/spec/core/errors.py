@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date
@@ -27,6 +28,11 @@ def shown(value: object) -> str:
         return value.isoformat()
     text = "nothing" if value is None else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def repeated(keys: Iterable[str]) -> str | None:
+    """A key that stands there more than once, if any does."""
+    return next((key for key, count in Counter(keys).items() if count > 1), None)
 
 
 def choice(value: object, what: str, allowed: Iterable[str]) -> str:
