@@ -1,4 +1,4 @@
-"""Every class that the package renders, taken by the twin's definition and by GKE's own."""
+"""Every class that the package renders, which the twin's definition takes, and GKE's own if the tests have it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_cluster_compute_classes import compute_class, oracle, verdict  # noqa: F401 (a fixture)
+from test_cluster_compute_classes import compute_class, definitions, verdict  # noqa: F401 (a fixture)
 from tpuplane.spec.classes.of_cluster import has_flex_start
 from tpuplane.spec.classes.presets import presets
 from tpuplane.spec.core.locations import region_of
 from tpuplane.tpu import catalogue
+from tpuplane.tpu.topology import chip_count
 from tpuplane_twin.cluster.api import Api
 
 from tests.components.deployment import Inputs, deploy_platform, shipped
@@ -47,7 +48,9 @@ def every_preset() -> dict[str, Any]:
             cases[f"{preset}-{generation.name}"] = {
                 "name": "lab",
                 "project": "tpuplane-lab",
-                "reservations": {"own": {"generation": generation.name, "zone": zones[0], "chips": 8}},
+                "reservations": {
+                    "own": {"generation": generation.name, "zone": zones[0], "chips": chip_count(topology)}
+                },
                 "classes": {
                     "main": {
                         "preset": preset,
@@ -63,27 +66,27 @@ def every_preset() -> dict[str, Any]:
 PRESETS = every_preset()
 
 
-async def taken(api: Api, spec: Inputs, definitions: list[str]) -> None:
-    for api_version in definitions:
+async def taken(api: Api, spec: Inputs, by: list[str]) -> None:
+    for api_version in by:
         assert await verdict(api, compute_class({"spec": spec}, api_version)) == ""
 
 
 @pytest.mark.parametrize("stack", STACKS)
-async def test_those_of_the_stacks(api: Api, oracle: str, stack: str) -> None:  # noqa: F811
+async def test_those_of_the_stacks(api: Api, definitions: list[str], stack: str) -> None:  # noqa: F811
     description = STACKS[stack]
     specs = rendered(description)
     assert bool(specs) == bool(description.get("classes"))
     for spec in specs.values():
-        await taken(api, spec, ["cloud.google.com/v1", oracle])
+        await taken(api, spec, definitions)
 
 
 @pytest.mark.parametrize("name", PRESETS)
-async def test_every_preset_of_every_generation(api: Api, oracle: str, name: str) -> None:  # noqa: F811
+async def test_every_preset_of_every_generation(api: Api, definitions: list[str], name: str) -> None:  # noqa: F811
     (spec,) = rendered(PRESETS[name]).values()
-    await taken(api, spec, ["cloud.google.com/v1", oracle])
+    await taken(api, spec, definitions)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
-async def test_the_right_side_of_every_rule(api: Api, oracle: str, row: dict[str, Any]) -> None:  # noqa: F811
+async def test_the_right_side_of_every_rule(api: Api, definitions: list[str], row: dict[str, Any]) -> None:  # noqa: F811
     for spec in rendered(described(row["right"])).values():
-        await taken(api, spec, ["cloud.google.com/v1", oracle])
+        await taken(api, spec, definitions)
