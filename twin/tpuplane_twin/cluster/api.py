@@ -18,7 +18,7 @@ Object = dict[str, Any]
 
 FIELD_MANAGER = "tpuplane-twin"
 _CONNECTIONS = 32
-_PATIENCE = 30.0  # seconds for which a server that was killed may be away
+_PATIENCE = 120.0  # seconds for which a server that was killed may be away: on a busy machine its start takes a minute
 
 # kind: (prefix, plural, namespaced). The kinds of the operators' manifests and of the twin's own objects.
 _KINDS = {
