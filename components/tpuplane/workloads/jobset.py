@@ -88,12 +88,11 @@ def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:
     metadata: Manifest = {"name": name, "namespace": spec.namespace, "labels": labels}
     if spec.placement == "exclusive" and shape.multi_host:
         metadata["annotations"] = {"alpha.jobset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
+    env = _environment(name, spec) if spec.set_megascale else []
     pod = {
-        **pod_spec(spec, "main", {"command": list(spec.command), "ports": _ports()}),
+        **pod_spec(spec, "main", {"command": list(spec.command), "ports": _ports()}, env),
         "restartPolicy": "Never",
     }
-    if spec.set_megascale:
-        pod["containers"][0]["env"] += _environment(name, spec)
     body: Manifest = {
         "failurePolicy": {
             "maxRestarts": spec.max_restarts,

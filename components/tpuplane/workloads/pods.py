@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Annotated, Any, Protocol
 
 from pydantic import Field, model_validator
@@ -125,8 +126,10 @@ class PodsSpec(Spec):
         return self
 
 
-def pod_spec(group: PodsSpec, container: str, extra: Manifest | None = None) -> Manifest:
-    """`spec` of one pod of the group; `extra` is laid over its only container."""
+def pod_spec(
+    group: PodsSpec, container: str, extra: Manifest | None = None, env: Sequence[dict[str, Any]] = ()
+) -> Manifest:
+    """`spec` of one pod of the group; `extra` is laid over its only container, `env` follows the group's."""
     host, parts = group.host, group.per_host
     device, count = group.devices
     resources = {
@@ -134,6 +137,8 @@ def pod_spec(group: PodsSpec, container: str, extra: Manifest | None = None) -> 
         "memory": _quantity(group.memory_gb or host.memory_gb * _SHARE / parts, "Gi", "Mi", 1024),
         device: str(count),
     }
+    # Kueue leaves out an empty list when it writes the object, and a list that is gone would be a change.
+    env = [*({"name": name, "value": value} for name, value in group.env.items()), *env]
     pod: Manifest = {
         "nodeSelector": node_selector(group),
         "tolerations": [{"key": device, "operator": "Exists", "effect": "NoSchedule"}],
@@ -142,7 +147,7 @@ def pod_spec(group: PodsSpec, container: str, extra: Manifest | None = None) -> 
             {
                 "name": container,
                 "image": group.image,
-                "env": [{"name": name, "value": value} for name, value in group.env.items()],
+                **({"env": env} if env else {}),
                 "resources": {"requests": resources, "limits": resources},
                 "securityContext": {"allowPrivilegeEscalation": False},
                 **(extra or {}),

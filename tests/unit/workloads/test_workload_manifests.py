@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,6 +137,24 @@ def test_the_multislice_environment_is_each_pods_own_place() -> None:
     assert names.index("MEGASCALE_SLICE_ID") < names.index("TPU_WORKER_HOSTNAMES")
     assert environment["MEGASCALE_NUM_SLICES"] == "2"
     assert environment["TPU_WORKER_HOSTNAMES"].split(",")[3] == "pretrain-slice-$(MEGASCALE_SLICE_ID)-3.pretrain"
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        ray_cluster_manifest("train", RayClusterSpec.model_validate(cluster(queue="default"))),
+        ray_job_manifest("train", RayJobSpec.model_validate({"cluster": cluster(), "entrypoint": "python train.py"})),
+        ray_service_manifest("serve", RayServiceSpec.model_validate({"cluster": cluster(), "serveConfig": "a: []"})),
+        multislice_manifest("train", multislice()),
+    ],
+    ids=lambda manifest: manifest["kind"],
+)
+def test_no_list_is_empty_as_kueue_leaves_out_empty_lists(manifest: dict[str, Any]) -> None:
+    def empty(value: Any, at: str) -> list[str]:
+        parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        return [at] * (value == []) + [found for key, part in parts for found in empty(part, f"{at}.{key}")]
+
+    assert empty(manifest["spec"], "spec") == []
 
 
 def test_slices_that_come_and_go_need_rays_autoscaler() -> None:
