@@ -1,4 +1,4 @@
-"""The policy pack. Nothing else stands here, because `PolicyPack(...)` serves until the engine ends it."""
+"""The policy pack. `PolicyPack(...)` serves until the engine ends it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules as policies of Pulumi's SDK, and the pack that serves them: the SDK is met here and nowhere else."""
+"""The rules as policies of Pulumi's SDK, and the pack that serves them. Only this module uses the SDK."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pulumi_policy import (
 from pulumi_policy.proxy import UnknownValueError
 
 from tpuplane_policies.core.config import EXEMPTIONS, SHIPPED, ConfigError, read, settings
-from tpuplane_policies.core.invocation import given
+from tpuplane_policies.core.invocation import config_file
 from tpuplane_policies.core.registry import Rule, rules
 from tpuplane_policies.core.resources import Resource, Stack, matches
 from tpuplane_policies.core.run import Run, Violation
@@ -35,11 +35,11 @@ PLAN_ONLY = "judged from a plan, by tpuplane-plan-gate"
 
 
 class Gate:
-    """What the policies of one pack share: the run that keeps what they find, and the resources as they are written.
+    """What the policies of one pack share: the run with its results, and the inputs of resources.
 
-    A stack is shown by its outputs. Of a resource whose provider is not configured yet, such as all that is in a
-    cluster which the preview is to make, there are none, and a rule would pass it unread. So a stack is judged by
-    what was seen of its resources one by one.
+    The engine shows a stack by its outputs. A resource has no outputs while its provider is not configured, as for
+    every object in a cluster that the preview creates, and a rule would pass it. So rules judge a stack by the inputs
+    that the engine showed before, resource by resource.
     """
 
     def __init__(self, chosen: Iterable[Rule]) -> None:
@@ -48,32 +48,32 @@ class Gate:
         self._resources: dict[str, Resource] = {}
 
     def configure(self, config: Mapping[str, Any], where: str, others: Sequence[str] = ()) -> None:
-        """Take the configuration. Raises `ConfigError` where it is wrong."""
+        """Set the configuration. Raises `ConfigError` if it has mistakes."""
         judged = [rule for rule in self.rules if not rule.plan_checks]
         self._run = Run(judged, settings(config, where, self.rules, others), datetime.now(UTC).date())
 
     @property
     def run(self) -> Run:
-        """The run. A pack of the SDK's own would judge without its configuration, so it does not judge."""
+        """The run. Policies in the SDK's own PolicyPack have no configuration, so they fail."""
         if self._run is None:
             raise RuntimeError("serve these policies by tpuplane_policies.pack.PolicyPack, which reads their config")
         return self._run
 
-    def look(self, urn: str) -> None:
-        """Begin anew with a resource: the engine shows it for the first time, or again."""
+    def forget(self, urn: str) -> None:
+        """Drop a resource that the engine shows again."""
         self._resources.pop(urn, None)
 
-    def one(self, args: ResourceValidationArgs) -> Resource:
-        """The resource of this call: the same object for every rule, so that its properties are read once."""
+    def resource(self, args: ResourceValidationArgs) -> Resource:
+        """The resource of this call: one object for all rules, so that its properties are read once."""
         return self._resources.setdefault(args.urn, _resource(args))
 
-    def all(self, args: StackValidationArgs) -> Stack:
-        """The resources of the stack as they are written, where they were seen, else as they are."""
+    def stack(self, args: StackValidationArgs) -> Stack:
+        """The stack, by the inputs of resources that the engine has shown, and by the outputs of others."""
         return Stack(tuple(self._resources.get(it.urn) or _resource(it) for it in args.resources))
 
 
 class PolicyPack:
-    """Serves policies, ours and others: the SDK's `PolicyPack` with a configuration that is read strictly."""
+    """The SDK's `PolicyPack` with strict reading of the configuration. It serves these policies and others."""
 
     def __init__(self, name: str, policies: list[Policy]) -> None:
         setattr(sdk, "_PolicyAnalyzerServicer", Servicer)  # noqa: B010 - the SDK offers no other way in
@@ -81,7 +81,7 @@ class PolicyPack:
 
 
 class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
-    """What the engine asks a pack. The SDK answers; here are what it leaves out and what it says twice."""
+    """The SDK's servicer, with strict reading of the configuration, a summary, and no repeated titles."""
 
     def __init__(self, name: str, version: str, policies: list[Policy], *further: Any) -> None:
         super().__init__(name, version, policies, *further)
@@ -92,17 +92,17 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
         self.hint = ""
 
     def ConfigureStack(self, request: Any, context: grpc.ServicerContext) -> Any:
-        """Before the engine itself reads the configuration, whose errors name neither file nor what is allowed."""
-        file = given()
+        """Read the configuration file before the engine does: its errors name neither the file nor allowed values."""
+        file = config_file()
         shipped = SHIPPED / f"{request.stack}.json"
         if file is not None:
             self._configure(lambda: read(file), str(file), context)
         elif shipped.exists():
-            self.hint = f"no configuration, so every rule is at its strictest: give --policy-pack-config {shipped}"
+            self.hint = f"no configuration, so every rule has its default level; use --policy-pack-config {shipped}"
         return super().ConfigureStack(request, context)
 
     def Configure(self, request: Any, context: grpc.ServicerContext) -> Any:
-        """The configuration as the engine hands it on: the levels of all rules, and their options."""
+        """Take the configuration from the engine: the levels of all rules and their options."""
         config = {
             name: {**sdk.json_format.MessageToDict(it.properties), "enforcementLevel": _level(it)}
             for name, it in request.policyConfig.items()
@@ -113,17 +113,17 @@ class Servicer(sdk._PolicyAnalyzerServicer):  # type: ignore[misc]
     def Analyze(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Judge one resource."""
         for gate in self.gates:
-            gate.look(request.urn)
-        return _once(super().Analyze(request, context))
+            gate.forget(request.urn)
+        return _without_titles(super().Analyze(request, context))
 
     def AnalyzeStack(self, request: Any, context: grpc.ServicerContext) -> Any:
-        """Judge the stack; at the end stand the totals, and what became of the exemptions."""
-        response = _once(super().AnalyzeStack(request, context))
+        """Judge the stack, and add the summary of the run."""
+        response = _without_titles(super().AnalyzeStack(request, context))
         lines = [line for gate in self.gates for line in gate.run.summary()]
         if lines:
             lines += [self.hint] if self.hint else []
             response.diagnostics.append(
-                proto.AnalyzeDiagnostic(policyName="total", message=_apart("\n".join(lines)), **self._pack)
+                proto.AnalyzeDiagnostic(policyName="total", message=_indented("\n".join(lines)), **self._pack)
             )
         return response
 
@@ -140,23 +140,23 @@ def _level(config: Any) -> str:
     return str(proto.EnforcementLevel.Name(config.enforcementLevel)).lower()
 
 
-def _once(response: Any) -> Any:
-    """What the SDK answers, without the rule's title before each of its findings."""
+def _without_titles(response: Any) -> Any:
+    """The response without the rule's title before each finding."""
     for it in response.diagnostics:
-        it.message = _apart(it.message.removeprefix(f"{it.description}\n"))
+        it.message = _indented(it.message.removeprefix(f"{it.description}\n"))
     return response
 
 
-def _apart(message: str) -> str:
-    """A message with a space before each line: with `--diff`, the engine puts it behind the resource without any."""
+def _indented(message: str) -> str:
+    """A message with a space before each line: with `--diff`, the engine adds none after the resource."""
     return f" {message}".replace("\n", "\n ")
 
 
 def policies(chosen: Sequence[Rule] | None = None) -> list[Policy]:
-    """Every rule as a policy of its own name, so that levels, options and exemptions are set rule by rule.
+    """One policy for each rule, so that a configuration sets level, options and exemptions of each.
 
-    `PolicyPack` of this module serves them, with policies of others beside them. A rule that judges a plan is
-    there for its configuration only: the two gates have one file.
+    Serve them by `PolicyPack` of this module, together with your own policies. Rules that judge a plan are included
+    because both gates read the same configuration file.
     """
     gate = Gate(rules() if chosen is None else chosen)
     return [_policy(rule, gate) for rule in gate.rules]
@@ -164,7 +164,7 @@ def policies(chosen: Sequence[Rule] | None = None) -> list[Policy]:
 
 def _policy(rule: Rule, gate: Gate) -> Policy:
     def resource(args: ResourceValidationArgs, report: ReportViolation) -> None:
-        it = gate.one(args)  # whether or not this rule judges it: another one judges the stack
+        it = gate.resource(args)  # rules of the stack need it, even if this rule does not judge it
         if any(matches(check.types, it.type) for check in rule.checks):
             _report(gate.run.resource(rule, it), report)
 
@@ -177,20 +177,20 @@ def _policy(rule: Rule, gate: Gate) -> Policy:
     def stack(args: StackValidationArgs, report: ReportViolation) -> None:
         if rule.plan_checks:
             args.not_applicable(PLAN_ONLY)
-        _report(gate.run.about(rule) if rule.about else gate.run.stack(rule, gate.all(args)), report)
+        _report(gate.run.about(rule) if rule.about else gate.run.stack(rule, gate.stack(args)), report)
 
-    made: Policy
+    policy: Policy
     if rule.checks:
         repair = remediate if rule.repairs else None
-        made = ResourceValidationPolicy(name=rule.id, validate=resource, remediate=repair, **_metadata(rule))
+        policy = ResourceValidationPolicy(name=rule.id, validate=resource, remediate=repair, **_metadata(rule))
     else:
-        made = StackValidationPolicy(name=rule.id, validate=stack, **_metadata(rule))
-    made.gate = gate
-    return made
+        policy = StackValidationPolicy(name=rule.id, validate=stack, **_metadata(rule))
+    policy.gate = gate
+    return policy
 
 
 def _put(props: Any, keys: tuple[str, ...], value: Any) -> None:
-    # Into the SDK's own mapping, which keeps secrets and unknown values as they are.
+    # The SDK's own mapping keeps secrets and unknown values.
     *above, last = keys
     for key in above:
         if props.get(key) is None:
@@ -234,9 +234,9 @@ def _resource(it: ResourceValidationArgs | PolicyResource) -> Resource:
 
 
 def written(it: PolicyResource) -> dict[str, Any]:
-    """The properties of a resource of a stack, without those that its provider will choose.
+    """The properties that the program set, from the outputs of a resource.
 
-    A stack is judged by outputs. What is unknown there, and comes from no other resource, nobody wrote.
+    A provider chooses an unknown output that depends on no other resource, so it is left out.
     """
     props: dict[str, Any] = plain(it.props)
     return {
@@ -255,7 +255,7 @@ def _known(value: Any) -> Any:
 
 
 def plain(props: Any) -> Any:
-    """The SDK's properties as plain values. It raises at the touch of an unknown one; here UNKNOWN stands there."""
+    """The SDK's properties as plain values, with UNKNOWN where access to the SDK's value would raise."""
     if isinstance(props, Mapping):
         return {key: _item(props, key) for key in props}
     if isinstance(props, Sequence) and not isinstance(props, str | bytes):

@@ -1,4 +1,4 @@
-"""Judge what a plan replaces: `pulumi preview --json --show-sames | tpuplane-plan-gate [--config FILE]`."""
+"""Check the replacements of a plan: `pulumi preview --json --show-sames | tpuplane-plan-gate [--config FILE]`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tpuplane_policies.core.run import Run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return 0 if no mandatory rule is broken, 1 if one is, 2 if the input is not what it should be."""
+    """Return 0 if no mandatory rule is violated, 1 if one is, 2 if the plan or the configuration cannot be read."""
     parser = argparse.ArgumentParser(prog="tpuplane-plan-gate", description=__doc__)
     parser.add_argument("plan", nargs="?", default="-", help="output of `pulumi preview --json` (default: stdin)")
     parser.add_argument("--config", type=Path, help="policy configuration, as for --policy-pack-config")
     parser.add_argument(
-        "--other", action="append", default=[], metavar="NAME", help="a policy of your own that --config sets as well"
+        "--other", action="append", default=[], metavar="NAME", help="one of your own policies that --config sets"
     )
     chosen = parser.parse_args(arguments)
     try:
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     failed = _judge(run, plan)
     shipped = SHIPPED / f"{plan.stack}.json"
     if chosen.config is None and shipped.exists():
-        print(f"no configuration, so every rule is at its strictest: give --config {shipped}")
+        print(f"no configuration, so every rule has its default level; use --config {shipped}")
     return int(failed)
 
 
@@ -47,6 +47,6 @@ def _judge(run: Run, plan: Plan) -> bool:
         if run.settings.level(rule) != "disabled":
             for violation in run.about(rule) if rule.about else run.plan(rule, plan):
                 print(f"[{violation.level}] {violation.message}")
-                failed |= violation.level in BLOCKING  # a plan is only judged, and never remediated
+                failed |= violation.level in BLOCKING  # a plan is never remediated
     print("\n".join(run.summary() or ["no findings"]))
     return failed

@@ -1,4 +1,4 @@
-"""The text of docs/policies.md, from what is written about the rules."""
+"""The text of docs/policies.md, from the descriptions of the rules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import yaml
 
-from tpuplane_policies.core.registry import GROUPS, Rule, rules
+from tpuplane_policies.core.registry import GROUPS, Rule, data, rules
 
 TITLES = {
     "gke": "GKE clusters and nodes",
@@ -15,32 +15,32 @@ TITLES = {
     "queueing": "Kueue, JobSet and Ray",
     "workload": "Workloads",
     "project": "Project, network, IAM and storage",
-    "change": "Change, and the gate itself",
+    "change": "Changes, and undecided rules",
 }
 
 
 def page() -> str:
     """The whole page."""
     lines = [files("tpuplane_policies").joinpath("data/page.md").read_text(encoding="utf-8").rstrip()]
-    lines += [f"\nThe {len(rules())} rules, with the ids that others give them. Levels are those without any config."]
+    lines += [f"\nThe {len(rules())} rules, with default levels and the equivalent checks of other tools."]
     for group in GROUPS:
-        lines += [f"\n## {TITLES[group]}\n", "| id | rule, why, remedy | level | elsewhere |", "|---|---|---|---|"]
+        head = "| id | rule, reason, remedy | level | equivalent checks |"
+        lines += [f"\n## {TITLES[group]}\n", head, "|---|---|---|---|"]
         lines += [_row(rule) for rule in rules() if rule.group == group]
         options = [line for rule in rules() if rule.group == group for line in _options(rule)]
         if options:
-            lines += ["", "| option | what it is | default |", "|---|---|---|", *options]
+            lines += ["", "| option | meaning | default |", "|---|---|---|", *options]
     return "\n".join([*lines, *_differences()]) + "\n"
 
 
 def _differences() -> Iterator[str]:
-    yield "\n## Where the pack judges otherwise than checkov and trivy\n"
-    yield "Each finding names their checks that find the same. Their test cases, retold, are ours too."
-    yield "We differ on purpose:\n"
-    yield "| their checks | what | they | we, and why |"
+    yield "\n## Differences from checkov and trivy\n"
+    yield "Each finding names the equivalent checks of checkov and trivy. The pack's tests include their test cases."
+    yield "These differences are intended:\n"
+    yield "| their checks | example | their result | result of the pack, and reason |"
     yield "|---|---|---|---|"
-    text = files("tpuplane_policies").joinpath("data/differences.yaml").read_text(encoding="utf-8")
-    for it in yaml.safe_load(text):
-        theirs, ours = ("pass it", "a finding") if it["theirs"] == "pass" else ("a finding", "pass it")
+    for it in data("differences"):
+        theirs, ours = ("pass", "finding") if it["theirs"] == "pass" else ("finding", "pass")
         example = yaml.safe_dump(it["example"], default_flow_style=True, width=1000, sort_keys=False).strip()
         yield f"| {', '.join(it['ids'])} | `{_cell(example)}` | {theirs} | {ours}: {_cell(it['why'])} |"
 
@@ -56,7 +56,7 @@ def _row(rule: Rule) -> str:
 def _options(rule: Rule) -> Iterator[str]:
     for name, schema in rule.options.items():
         default = schema.get("default")
-        shown = "none: not judged" if default is None else f"`{default}`"
+        shown = "none: no check" if default is None else f"`{default}`"
         yield f"| `{rule.id}.{name}` | {_cell(schema['description'])} | {_cell(shown)} |"
 
 

@@ -69,7 +69,7 @@ class Case:
         return f"{self.rule}-{'fail' if self.fails else 'pass'}-{self.number}"
 
     def judge(self, held: Iterable[Rule]) -> tuple[list[Violation], Run]:
-        """What the rules make of it."""
+        """The violations of the rules, and their run."""
         held = [rule for rule in held if rule.id == self.rule]
         run, found = a_run({self.rule: self.written.get("config", {})}, held), []
         for rule in held:
@@ -85,7 +85,7 @@ class Case:
         return Stack(tuple(resource(it) for it in self.written["stack"] for _ in range(it.get("count", 1))))
 
     def as_expected(self, held: Iterable[Rule]) -> bool:
-        """Whether the rules say what the case says."""
+        """Whether the rules have the result of the case. `says` has path and value, or numbers."""
         found, run = self.judge(held)
         if self.fails:
             return any(self.written["says"] in it.message for it in found)

@@ -1,4 +1,4 @@
-"""One reader of the policy configuration for both gates: what it does not know is a mistake, with file and key."""
+"""Both gates read the policy configuration strictly: each mistake has its file and key."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ WRONG: dict[str, str] = {
     '{"TPU012": {"teams": ["vision"]}}': "TPU012.teams: ['vision'] is not an object",
     '{"GKE002": {"privateEndpoint": "true"}}': "GKE002.privateEndpoint: 'true' is not true or false",
     '{"GKE021": {"labels": "owner"}}': "GKE021.labels: 'owner' is not a list",
-    '{"GKE001": "advisory", "GKE001": "mandatory"}': "GKE001 stands there twice",
+    '{"GKE001": "advisory", "GKE001": "mandatory"}': "GKE001 is given twice",
     '{"GKE001": {"exemptions": {}}}': "GKE001.exemptions: {} is not a list",
     '{"GKE001": {"exemptions": ["a"]}}': "GKE001.exemptions[0]: 'a' is not an object",
     '{"GKE001": {"exemptions": [{"resource": "a"}]}}': "GKE001.exemptions[0]: reason is not set; allowed: resource",
-    json.dumps({"GKE001": {"exemptions": [EXEMPT | {"untill": "2027-01-31"}]}}): "'untill' is not a field of it",
+    json.dumps({"GKE001": {"exemptions": [EXEMPT | {"untill": "2027-01-31"}]}}): "'untill' is not a field here",
     json.dumps(
         {"GKE001": {"exemptions": [EXEMPT | {"until": "soon"}]}}
     ): "until: 'soon' is not a day; allowed: such as",
@@ -83,7 +83,7 @@ def test_a_mistake_is_named_with_its_file_and_fails_the_gate_for_plans(
     assert capsys.readouterr().err == f"{error.value}\n"
 
 
-def test_every_mistake_is_told_at_once() -> None:
+def test_all_mistakes_are_reported_together() -> None:
     with pytest.raises(ConfigError) as error:
         settings({"GKE08": "mandatory", "TPU012": {"chip": 5, "gpus": "x"}}, "prod.json", rules())
     assert len(str(error.value).splitlines()) == 3
@@ -93,11 +93,11 @@ def test_every_mistake_is_told_at_once() -> None:
     "text",
     ["{}", '{"all": "advisory", "TPU012": {"chips": 0, "teams": {}}}', '{"all": {"enforcementLevel": "disabled"}}'],
 )
-def test_what_is_right_is_taken(text: str) -> None:
+def test_valid_configuration_is_accepted(text: str) -> None:
     settings(json.loads(text), "prod.json", rules())
 
 
-def test_levels_are_the_rules_own_or_alls_or_the_entrys() -> None:
+def test_level_of_the_entry_or_of_all_or_of_the_rule() -> None:
     levels = {rule.id: rule for rule in rules()}
     config: dict[str, Any] = {"all": "advisory", "GKE001": "mandatory", "TPU012": {"chips": 5}}
     for name, level in (("GKE001", "mandatory"), ("TPU012", "advisory"), ("GKE002", "advisory")):
@@ -105,7 +105,7 @@ def test_levels_are_the_rules_own_or_alls_or_the_entrys() -> None:
     assert settings({"TPU012": {"chips": 5}}, "", rules()).level(levels["TPU012"]) == "mandatory"
 
 
-def test_a_policy_of_ones_own_pack_is_known_where_it_is_named() -> None:
+def test_own_policies_are_accepted_if_they_are_named() -> None:
     config = {"acme-beta": "advisory"}
     settings(config, "prod.json", rules(), ["acme-beta"])
     with pytest.raises(ConfigError, match="'acme-beta' is not a rule"):
@@ -113,12 +113,12 @@ def test_a_policy_of_ones_own_pack_is_known_where_it_is_named() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.json")), ids=lambda path: path.stem)
-def test_a_shipped_configuration_is_right(path: Path) -> None:
+def test_shipped_configuration_is_valid(path: Path) -> None:
     settings(read(path), str(path), rules())
 
 
 @pytest.mark.parametrize("stack", ["prod", "staging"])
-def test_what_is_undecided_fails_where_it_matters(stack: str) -> None:
+def test_undecided_rules_fail_in_important_stacks(stack: str) -> None:
     checked = settings(read(SHIPPED / f"{stack}.json"), stack, rules())
     assert checked.level(next(rule for rule in rules() if rule.id == "REP006")) == "mandatory"
 

@@ -1,4 +1,4 @@
-"""An exemption holds for the resource it names, for a reason, until a day; what became of each is told at the end."""
+"""An exemption covers the resource that it names up to its last day, and the summary reports it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ RULE = next(it for it in rules() if it.id == "TPU003")
     [
         ({}, None, "exempted: TPU003 po*: moves next week, ML-12 (until 2026-11-21)"),
         ({"resource": "urn:*NodePool::pool"}, None, "exempted: TPU003 urn:*NodePool::pool: moves"),
-        ({"resource": "other"}, "", "exemption that matches nothing: TPU003 other: moves"),
-        ({"until": "2026-11-20"}, "its exemption ended on 2026-11-20", "1 mandatory: 1 TPU003"),
+        ({"resource": "other"}, "", "exemption without a match: TPU003 other: moves"),
+        ({"until": "2026-11-20"}, "its exemption expired after 2026-11-20", "1 mandatory: 1 TPU003"),
     ],
 )
 def test_an_exemption(change: dict[str, str], said: str | None, told: str) -> None:

@@ -28,7 +28,7 @@ def replacing_a_pool() -> str:
 def test_a_replaced_pool_needs_approval(replacing_a_pool: str, tmp_path: Path) -> None:
     refused = gate(replacing_a_pool)
     assert refused.returncode == 1
-    assert refused.stdout.startswith("[mandatory] REP002 trainer: the plan replaces this pool for placementPolicy")
+    assert refused.stdout.startswith("[mandatory] REP002 trainer: a change of placementPolicy.tpuTopology")
     config = tmp_path / "prod.json"
     config.write_text(json.dumps({"REP002": {"approved": ["trainer"]}}))
     approved = gate(replacing_a_pool, "--config", str(config))
@@ -42,17 +42,17 @@ def test_a_replaced_pool_needs_approval(replacing_a_pool: str, tmp_path: Path) -
     assert gate(replacing_a_pool, "--config", str(config)).returncode == 1
 
 
-def test_an_approval_that_approves_nothing_is_told(tmp_path: Path) -> None:
+def test_an_approval_without_a_match_is_reported(tmp_path: Path) -> None:
     config = tmp_path / "prod.json"
     config.write_text(json.dumps({"REP001": {"approved": ["central"]}}))
     done = gate('{"steps": []}', "--config", str(config))
-    assert (done.returncode, done.stdout) == (0, "exemption that matches nothing: REP001 central: approved\n")
+    assert (done.returncode, done.stdout) == (0, "exemption without a match: REP001 central: approved\n")
     assert gate('{"steps": []}').stdout == "no findings\n"
 
 
-def test_a_stack_without_its_configuration_is_told_which_it_is(replacing_a_pool: str) -> None:
+def test_without_a_configuration_the_gate_names_the_file(replacing_a_pool: str) -> None:
     said = gate(replacing_a_pool).stdout
-    assert said.endswith("give --config " + str(Path(__file__).parents[2] / "policies" / "config" / "prod.json") + "\n")
+    assert said.endswith("use --config " + str(Path(__file__).parents[2] / "policies" / "config" / "prod.json") + "\n")
 
 
 def test_what_the_plan_leaves_out_is_not_decided(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_what_the_plan_leaves_out_is_not_decided(tmp_path: Path) -> None:
     part = json.dumps({"steps": [{"op": "same", "newState": cluster}], "changeSummary": {"same": 168}})
     refused = gate(part)
     assert refused.returncode == 1
-    assert "REP004 (167 resources that the plan leaves out: make it with --show-sames)" in refused.stdout
+    assert "REP004 (the plan omits 167 resources: use --show-sames)" in refused.stdout
     config = tmp_path / "local.json"
     config.write_text('{"REP006": "advisory"}')
     assert gate(part, "--config", str(config)).returncode == 0
@@ -73,7 +73,7 @@ def test_what_the_plan_leaves_out_is_not_decided(tmp_path: Path) -> None:
         '{"steps": [{"op": "same", "newState": {}}]}',
     ],
 )
-def test_what_is_no_plan_is_refused_in_one_line(text: str) -> None:
+def test_other_input_is_rejected_in_one_line(text: str) -> None:
     result = gate(text)
     assert result.returncode == 2
     assert result.stderr.startswith("tpuplane-plan-gate: not the output of `pulumi preview --json`")

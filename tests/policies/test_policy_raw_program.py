@@ -121,8 +121,8 @@ def test_resources_of_anyone_are_judged(raw: Stack) -> None:
         "K8S005 custom spec.replicatedJobs[0].template.spec.template.spec.containers[0].image is 'app:latest'",
         "K8S006 custom metadata.namespace is 'default'",
         "JOB001 custom metadata.annotations.alpha.jobset.sigs.k8s.io/exclusive-topology is not set",
-        "KQ001 flavor spec.tolerations is not set: its nodes are tainted",
-        "the queues promise 64 chips of tpu-v6e-slice 4x4; the pools grow to 12",
+        "KQ001 flavor spec.tolerations is not set",
+        "quota for 64 chips of tpu-v6e-slice 4x4; the pools grow to 12",
         "KQ003 queue spec.resourceGroups[0].coveredResources",
         "PRJ002 sub privateIpGoogleAccess is false",
     ):

@@ -1,18 +1,20 @@
-"""Every rule against its cases; and every check of every rule is one that some case needs."""
+"""Every rule against its cases; some case needs each demand of each check."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import textwrap
+from dataclasses import replace
 
 import pytest
-from case_files import Case, a_run, bases, cases, resource
-from tpuplane_policies.core.registry import Rule, rules
+import yaml
+from case_files import FOLDER, Case, a_run, bases, cases, resource
+from tpuplane_policies.core.registry import Check, Rule, rules
 
 pytestmark = pytest.mark.policies
 
-# The others say what these could not decide: see test_policy_unknown_values.py.
+# The other rules report what these rules could not decide: see test_policy_unknown_values.py.
 JUDGING = [rule for rule in rules() if not rule.about]
 
 
@@ -26,25 +28,30 @@ def test_a_case(case: Case) -> None:
 
 
 @pytest.mark.parametrize("rule", JUDGING, ids=lambda rule: rule.id)
-def test_a_rule_that_is_disabled_is_missed(rule: Rule) -> None:
+def test_cases_fail_without_their_rule(rule: Rule) -> None:
     others = [it for it in rules() if it is not rule]
     missed = [case for case in cases() if not case.as_expected(others)]
     assert {case.rule for case in missed} == {rule.id}
     assert {case.fails for case in missed} == {True, False}
 
 
-def demands(rule: Rule) -> set[int]:
-    """The lines of a rule's demands."""
-    lines = set()
-    for check in (*rule.checks, *rule.stack_checks, *rule.plan_checks):
-        source, start = inspect.getsourcelines(check.function)
-        tree = ast.parse(textwrap.dedent("".join(source)))
-        lines |= {node.lineno + start - 1 for node in ast.walk(tree) if isinstance(node, ast.Yield)}
-    return lines
+def demands(check: Check) -> set[int]:
+    """The lines of a check's demands."""
+    source, start = inspect.getsourcelines(check.function)
+    tree = ast.parse(textwrap.dedent("".join(source)))
+    return {node.lineno + start - 1 for node in ast.walk(tree) if isinstance(node, ast.Yield)}
 
 
-@pytest.mark.parametrize("rule", JUDGING, ids=lambda rule: rule.id)
-def test_every_demand_of_a_rule_is_seen_to_fail(rule: Rule) -> None:
+CHECKS = [
+    pytest.param(replace(rule, **{kind: (check,)}), check, id=f"{rule.id}-{number}")
+    for rule in JUDGING
+    for kind in ("checks", "stack_checks", "plan_checks")
+    for number, check in enumerate(getattr(rule, kind))
+]
+
+
+@pytest.mark.parametrize(("rule", "check"), CHECKS)
+def test_every_demand_of_a_check_fails_for_some_case(rule: Rule, check: Check) -> None:
     seen = {
         finding.line
         for case in cases()
@@ -52,16 +59,23 @@ def test_every_demand_of_a_rule_is_seen_to_fail(rule: Rule) -> None:
         for violation in case.judge([rule])[0]
         for finding in violation.findings
     }
-    assert sorted(demands(rule) - seen) == []
+    assert demands(check)
+    assert sorted(demands(check) - seen) == []
+
+
+@pytest.mark.parametrize(("case", "message"), yaml.safe_load((FOLDER.parent / "messages.yaml").read_text()).items())
+def test_full_message(case: str, message: str) -> None:
+    [found], _ = next(it for it in cases() if it.id == case).judge(rules())
+    assert found.message == message
 
 
 @pytest.mark.parametrize("name", bases())
-def test_what_is_good_is_good_by_every_rule(name: str) -> None:
+def test_valid_resource_passes_every_rule(name: str) -> None:
     it = resource({"of": name})
     run = a_run()
     assert [text.message for rule in rules() for text in run.resource(rule, it)] == []
     assert run.undecided == {}
 
 
-def test_every_rule_has_an_id_of_its_own() -> None:
+def test_ids_are_unique() -> None:
     assert len({rule.id for rule in rules()}) == len(rules())

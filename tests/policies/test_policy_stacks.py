@@ -92,7 +92,7 @@ def warm_gpus(platform: Description) -> None:
     ("stack", "change", "rules_broken", "said"),
     [
         ("prod", public, {"GKE002"}, "platform-central: privateClusterConfig.enablePrivateEndpoint is false"),
-        ("prod", no_protection, {"GKE022", "PRJ010"}, "platform-central: deletionProtection is false"),
+        ("prod", no_protection, {"GKE022", "PRJ010"}, "deletionProtection is false"),
         ("prod", no_cost_center, {"GKE021"}, "resourceLabels.cost-center is not set"),
         ("prod", many_more, {"TPU012", "TPU013"}, "chips; the stack's budget is 4096"),
         ("prod", many_gpus, {"TPU012"}, "GPUs; the stack's budget is 96"),

@@ -127,7 +127,7 @@ def test_a_plan_that_leaves_resources_out_is_not_decided() -> None:
     part = {"steps": steps, "changeSummary": {"same": 150, "create": 1}}
     for rule_id in ("REP004", "REP005"):
         rule = next(it for it in rules() if it.id == rule_id)
-        for plan, left in ((whole, []), (part, ["149 resources that the plan leaves out: make it with --show-sames"])):
+        for plan, left in ((whole, []), (part, ["the plan omits 149 resources: use --show-sames"])):
             run = a_run()
             assert run.plan(rule, Plan.parse(json.dumps(plan))) == []
             assert [path for _, found in run.undecided.values() for path in found] == left

@@ -1,1 +1,1 @@
-"""What every rule is written with: three-valued truths, values that may be unknown, resources, exemptions."""
+"""What rules are written with: three-valued truths, values that may be unknown, resources and exemptions."""

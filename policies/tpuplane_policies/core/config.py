@@ -1,4 +1,4 @@
-"""The policy configuration: read by both gates, and strictly. What it says and nothing knows is a mistake."""
+"""The policy configuration of both gates. An unknown rule, option or level is an error."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tpuplane_policies.core.resources import Resource
 
 LEVELS = ("advisory", "mandatory", "remediate", "disabled")
 SHIPPED = Path(__file__).parents[2] / "config"
-"""The configurations beside the pack, one for each stack; an installed package has none."""
+"""The configurations next to the pack, one for each stack. An installed package has none."""
 
 EXEMPTIONS = {
     "type": "array",
-    "description": "Resources that the rule leaves alone, each for a reason and until a day.",
+    "description": "Resources that the rule ignores, each with a reason and a last day.",
     "items": {
         "type": "object",
         "required": ["resource", "reason", "until"],
@@ -33,7 +33,7 @@ EXEMPTIONS = {
             "resource": {
                 "type": "string",
                 "minLength": 1,
-                "description": "Logical name or URN; * stands for anything.",
+                "description": "Logical name or URN; * matches any text.",
             },
             "reason": {"type": "string", "minLength": 1},
             "until": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "description": "The last day."},
@@ -43,21 +43,20 @@ EXEMPTIONS = {
 
 
 class ConfigError(ValueError):
-    """The configuration is wrong: one line for each mistake."""
+    """The configuration has mistakes, one on each line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """A resource that a rule leaves alone."""
+    """A resource that a rule ignores up to a last day."""
 
     resource: str
-    """Logical name or URN, with `*` for anything."""
+    """Logical name or URN; `*` matches any text."""
     reason: str
     until: date
-    """The last day."""
 
     def covers(self, resource: Resource | None) -> bool:
-        """Whether it is about this resource, or about the stack itself (None)."""
+        """Whether the exemption names this resource, or the stack itself (None)."""
         names = (resource.name, resource.urn) if resource else ("",)
         return any(fnmatchcase(name, self.resource) for name in names)
 
@@ -67,20 +66,20 @@ class Exemption:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a configuration sets, in its own words; it has passed `mistakes`."""
+    """A checked configuration."""
 
     config: Mapping[str, Any]
 
     def level(self, rule: Rule) -> str:
-        """The level of a rule: its own entry's, else that of `all`, else the rule's own."""
+        """The level that the rule's entry sets, else the level of `all`, else the rule's default."""
         return _level(self.config.get(rule.id)) or _level(self.config.get("all")) or rule.level
 
     def options(self, rule: Rule) -> dict[str, Any]:
-        """The options of a rule, with the defaults of those that are not set."""
+        """The options of a rule, with defaults."""
         return {**rule.defaults, **{name: it for name, it in self._entry(rule).items() if name in rule.options}}
 
     def exemptions(self, rule: Rule) -> tuple[Exemption, ...]:
-        """The exemptions of a rule, and the approvals of a rule that has those."""
+        """The exemptions and approvals of a rule."""
         entry = self._entry(rule)
         listed = (Exemption(**it | {"until": date.fromisoformat(it["until"])}) for it in entry.get("exemptions", ()))
         return (*listed, *(Exemption(escape(name), "approved", date.max) for name in entry.get("approved", ())))
@@ -91,10 +90,10 @@ class Settings:
 
 
 def settings(config: Any, where: str, rules: Iterable[Rule], others: Sequence[str] = ()) -> Settings:
-    """Check a configuration. `others`: policies of the same pack that are not ours.
+    """Check a configuration. `others` are the user's own policies in the same pack.
 
     Raises:
-        ConfigError: if it names what there is not, or sets what cannot be set.
+        ConfigError: if a rule, option, level or value is not allowed.
 
     """
     found = [f"{where}: {mistake}" for mistake in _mistakes(config, {rule.id: rule for rule in rules}, others)]
@@ -104,10 +103,10 @@ def settings(config: Any, where: str, rules: Iterable[Rule], others: Sequence[st
 
 
 def read(path: Path) -> Any:
-    """The contents of a configuration's file.
+    """The contents of a configuration file.
 
     Raises:
-        ConfigError: if it is not there, or is not JSON as the engine takes it.
+        ConfigError: if the file does not exist, or is not JSON that the engine accepts.
 
     """
     try:
@@ -115,12 +114,12 @@ def read(path: Path) -> Any:
         return json.loads(text, object_pairs_hook=_once, parse_constant=_finite)
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else error if text.strip() else "it is empty"
-        raise ConfigError(f"{path}: {reason}; allowed: a JSON file, {{}} for every rule's own level") from None
+        raise ConfigError(f"{path}: {reason}; allowed: a JSON file, {{}} for the default levels") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if (twice := repeated(key for key, _ in pairs)) is not None:
-        raise ValueError(f"{twice} stands there twice")
+        raise ValueError(f"{twice} is given twice")
     return dict(pairs)
 
 
@@ -182,7 +181,7 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
 
 
 def _wrong(at: str, value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
-    """What of JSON schema the options are written in: types, and what is in lists and objects."""
+    """Mistakes by the part of JSON schema that options use: types, required and allowed properties, items."""
     kind, name = _KINDS[schema["type"]]
     number = schema["type"] == "number"
     if not isinstance(value, kind) or (number and (isinstance(value, bool) or not math.isfinite(value) or value < 0)):
@@ -204,7 +203,7 @@ def _wrong(at: str, value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
             if below:
                 yield from _wrong(f"{at}.{key}", element, below)
             else:
-                yield f"{at}: {choice(key, 'a field of it', properties)}"
+                yield f"{at}: {choice(key, 'a field here', properties)}"
 
 
 def _is_day(text: str) -> bool:

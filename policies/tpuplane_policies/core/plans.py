@@ -1,4 +1,4 @@
-"""A plan, as `pulumi preview --json` prints it: the one place where old state, options and replacements are seen."""
+"""A plan, as `pulumi preview --json` prints it, with the old state, resource options and replacements."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Step:
     """What a plan does to one resource."""
 
     op: str
-    """`create`, `update`, `replace`, `delete`, `same` …, as the engine calls it."""
+    """The engine's name of the operation: `create`, `update`, `replace`, `delete`, `same` …"""
     resource: Resource
-    """The resource as it will be, or as it was."""
+    """The new resource; the old one if it is deleted."""
     before: Resource
-    """The resource as it is, or as it will be."""
+    """The old resource; the new one if it is created."""
     options: Mapping[str, Any]
-    """The new state as the engine keeps it: `deletedWith`, `retainOnDelete`, `protect` …"""
+    """The engine's new state: `deletedWith`, `retainOnDelete`, `protect` …"""
     fields: tuple[str, ...]
     """The properties that force the replacement, or that differ."""
 
@@ -33,19 +33,19 @@ class Plan:
 
     steps: tuple[Step, ...]
     left_out: int = 0
-    """Resources that stay as they are and that the preview does not show: it was made without `--show-sames`."""
+    """Number of unchanged resources that the preview omits without `--show-sames`."""
 
     @property
     def stack(self) -> str:
-        """The name of the stack, by the URNs; empty where the plan has no step."""
+        """The name of the stack, from the URNs; empty if the plan has no steps."""
         return next((step.resource.urn.split(":")[2] for step in self.steps), "")
 
     @classmethod
     def parse(cls, text: str) -> Plan:
-        """Read what `pulumi preview --json` wrote.
+        """Read the output of `pulumi preview --json`.
 
         Raises:
-            ValueError: if it is something else.
+            ValueError: if the text is not such output.
 
         """
         try:

@@ -1,4 +1,4 @@
-"""Joins what is written about a rule (`data/*.yaml`) with the functions that judge (`rules/*.py`)."""
+"""Joins the description of each rule (`data/*.yaml`) with the functions that check it (`rules/*.py`)."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from pkgutil import iter_modules
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar
 
 import yaml
 
 from tpuplane_policies.core.judging import PlanCheck, ResourceCheck, ResourceRepair, StackCheck
 
 GROUPS = ("gke", "tpu", "queueing", "workload", "project", "change")
-"""Files of `data`, in the order in which the pack runs their rules: "change" says what the others could not decide."""
+"""Files of `data`, in the order in which the pack runs their rules. "change" also reports undecided rules."""
 
 Level = Literal["advisory", "mandatory", "disabled"]
 BLOCKING = ("mandatory", "remediate")
-"""Levels whose violations fail a gate: what remediation could not put right does."""
+"""Levels whose violations fail a gate. With `remediate`, these are the violations that remain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One function of a rule. `types`: the resource types that it judges, as regular expressions."""
+    """One function of a rule. `types` are regular expressions of resource types."""
 
     function: Callable[..., Any]
     types: tuple[str, ...]
@@ -32,7 +32,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: what it asks for and why, what it is called elsewhere, and the functions that judge."""
+    """A rule: its description, the equivalent checks of other tools, and its functions."""
 
     id: str
     group: str
@@ -45,21 +45,23 @@ class Rule:
     trivy: tuple[str, ...] = ()
     cis: tuple[str, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
-    """The stack file's fields by the properties that our components make of them, for the remedy."""
+    """For the remedy: fields of the stack file, by the properties that components derive from them."""
     about: Literal["", "mandatory", "advisory"] = ""
-    """A rule about the run itself: what rules of this level could not decide."""
+    """Set if the rule reports what rules of this level could not decide."""
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """JSON schemas of what a stack may set, each with its default."""
+    """JSON schemas of the rule's options, each with its default."""
+    requires: tuple[Mapping[str, Any], ...] = ()
+    """Conditions on single properties: see `rules/requirements.py`."""
     checks: tuple[Check, ...] = ()
     stack_checks: tuple[Check, ...] = ()
     plan_checks: tuple[Check, ...] = ()
-    """For what Pulumi tells no policy pack: what a plan replaces, and with which options (`plangate`)."""
+    """Checks of replacements and resource options, which a policy pack does not get from Pulumi (`plangate`)."""
     repairs: tuple[Check, ...] = ()
-    """What puts a resource right, where a stack sets the rule's level to `remediate`."""
+    """Functions that fix a resource if a stack sets the rule's level to `remediate`."""
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """The options as they are where a stack sets none."""
+        """The default of each option."""
         return {name: schema.get("default") for name, schema in self.options.items()}
 
 
@@ -77,22 +79,22 @@ def _register(kind: str, rule_id: str, *types: str) -> Callable[[_F], _F]:
 
 
 def resource_rule(rule_id: str, *types: str) -> Callable[[ResourceCheck], ResourceCheck]:
-    """Make a function a check of a rule, for resources of these types, one at a time."""
+    """Register a check of single resources of these types."""
     return _register("checks", rule_id, *types)
 
 
 def stack_rule(rule_id: str) -> Callable[[StackCheck], StackCheck]:
-    """Make a function a check of a rule, for all resources of a stack at once."""
+    """Register a check of all resources of a stack."""
     return _register("stack_checks", rule_id)
 
 
 def plan_rule(rule_id: str) -> Callable[[PlanCheck], PlanCheck]:
-    """Make a function a check of a rule, for a plan: what `pulumi preview --json` says."""
+    """Register a check of a plan."""
     return _register("plan_checks", rule_id)
 
 
 def repair_rule(rule_id: str, *types: str) -> Callable[[ResourceRepair], ResourceRepair]:
-    """Make a function put resources of these types right, where that changes nothing that runs."""
+    """Register a function that fixes resources of these types without a change of what runs."""
     return _register("repairs", rule_id, *types)
 
 
@@ -101,24 +103,24 @@ def rules() -> tuple[Rule, ...]:
     """Every rule.
 
     Raises:
-        ValueError: if a rule is described and not written, or written and not described, or judges resources and
-            stacks, which would be two policies: a mistake in the pack.
+        ValueError: if a rule lacks its description or its functions, or checks both resources and stacks, which would
+            need two policies. This is a mistake in the pack.
 
     """
     for module in iter_modules(import_module("tpuplane_policies.rules").__path__):
         import_module(f"tpuplane_policies.rules.{module.name}")
-    found = tuple(_rule(group, rule_id, text) for group in GROUPS for rule_id, text in _described(group).items())
+    found = tuple(_rule(group, rule_id, text) for group in GROUPS for rule_id, text in data(group).items())
     if mixed := [rule.id for rule in found if bool(rule.checks) + bool(rule.stack_checks) + bool(rule.plan_checks) > 1]:
-        raise ValueError(f"rules that judge more than one kind of thing: {', '.join(mixed)}")
-    odd = {*_WRITTEN} ^ {rule.id for rule in found if not rule.about}
-    if odd:
-        raise ValueError(f"rules that are only described or only written: {', '.join(sorted(odd))}")
+        raise ValueError(f"rules with checks of more than one kind: {', '.join(mixed)}")
+    if incomplete := {*_WRITTEN} ^ {rule.id for rule in found if not rule.about}:
+        raise ValueError(f"rules without a description or without checks: {', '.join(sorted(incomplete))}")
     return found
 
 
-def _described(group: str) -> dict[str, dict[str, Any]]:
-    text = files("tpuplane_policies").joinpath(f"data/{group}.yaml").read_text(encoding="utf-8")
-    return cast("dict[str, dict[str, Any]]", yaml.safe_load(text) or {})
+@cache
+def data(name: str) -> Any:
+    """The contents of a file of `data`."""
+    return yaml.safe_load(files("tpuplane_policies").joinpath(f"data/{name}.yaml").read_text(encoding="utf-8"))
 
 
 def _rule(group: str, rule_id: str, text: Mapping[str, Any]) -> Rule:

@@ -1,4 +1,4 @@
-"""Resources as rules see them: whoever wrote them, in the providers' own camelCase spelling."""
+"""Resources as rules see them, with the providers' camelCase property names."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ POOL: Final = "gcp:container/nodePool:NodePool"
 
 @dataclass(frozen=True)
 class Resource:
-    """One resource. Its properties are read when a rule first looks at them."""
+    """One resource. Its properties are read on first use."""
 
     type: str
     name: str
     urn: str
     load: Callable[[], Any]
-    """Plain properties, with UNKNOWN in the place of what is not known yet."""
+    """Returns plain properties, with UNKNOWN for each value that is not known yet."""
     protect: bool = False
     delete_before_replace: bool | None = None
     ignore_changes: tuple[str, ...] = ()
     path: str = ""
-    """Where it stands in the resource that it is written in, such as `nodePools[0]`; most are their own."""
+    """Path of a resource that is written inside another one, such as `nodePools[0]`; otherwise empty."""
 
     @cached_property
     def props(self) -> Value:
@@ -36,7 +36,7 @@ class Resource:
 
     @property
     def is_patch(self) -> bool:
-        """Whether it is laid over an object that is there: what it does not set stays as it is."""
+        """Whether it patches an existing object: properties that it does not set keep their values."""
         return self.type.startswith("kubernetes:") and self.type.endswith("Patch")
 
     def __getitem__(self, dotted: str) -> Value:
@@ -44,26 +44,23 @@ class Resource:
 
 
 def matches(patterns: Iterable[str], type_: str) -> bool:
-    """Whether a resource type is one of these regular expressions, each for the whole type."""
+    """Whether one of these regular expressions matches the whole resource type."""
     return any(re.fullmatch(pattern, type_) for pattern in patterns)
 
 
 def inline_pools(resource: Resource) -> tuple[Resource, ...]:
-    """The node pools that are written inside a cluster, as if each were a resource of its own."""
-    return _pools_of(resource) if resource.type == CLUSTER else ()
-
-
-def _pools_of(cluster: Resource) -> tuple[Resource, ...]:
-    # What a pool has from its cluster. Resource options are the cluster's: it is one resource to Pulumi.
-    given = {"cluster": cluster["name"].raw, "location": cluster["location"].raw, "project": cluster["project"].raw}
+    """The node pools that a cluster contains, as separate resources with the cluster's resource options."""
+    if resource.type != CLUSTER:
+        return ()
+    inherited = {"cluster": resource["name"].raw, **{key: resource[key].raw for key in ("location", "project")}}
     return tuple(
         replace(
-            cluster,
+            resource,
             type=POOL,
-            load=lambda raw=pool.raw: {**given, **raw} if isinstance(raw, Mapping) else UNKNOWN,
+            load=lambda raw=pool.raw: {**inherited, **raw} if isinstance(raw, Mapping) else UNKNOWN,
             path=pool.path,
         )
-        for pool in cluster["nodePools"].each()
+        for pool in resource["nodePools"].each()
     )
 
 
@@ -74,5 +71,5 @@ class Stack:
     resources: tuple[Resource, ...]
 
     def of(self, *patterns: str) -> Iterator[Resource]:
-        """The resources of these types, and node pools that are written inside clusters."""
+        """The resources of these types, with the node pools inside clusters."""
         return (it for whole in self.resources for it in (whole, *inline_pools(whole)) if matches(patterns, it.type))

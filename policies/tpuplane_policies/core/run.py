@@ -1,4 +1,4 @@
-"""One run of a gate: holds rules against resources, and keeps what each came to."""
+"""One run of a gate: applies rules to resources and keeps the results."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from tpuplane_policies.core.resources import Resource, Stack, inline_pools, matc
 from tpuplane_policies.core.values import UndecidedError
 
 OURS = "tpuplane:"
-"""In the URN of what a component of this project registers."""
+"""Part of the URN of each resource that a component of this project registers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What one rule found on one resource, or on the stack, and no exemption covers."""
+    """The findings of one rule on one resource or on the stack, without exempted ones."""
 
     rule: Rule
     level: str
     resource: Resource | None
     findings: tuple[Finding, ...]
     note: str = ""
-    """Why an exemption does not cover it any more."""
+    """Why an exemption no longer covers the resource."""
 
     @property
     def text(self) -> str:
-        """Each finding, and what to do, without the names of rule and resource."""
+        """All findings and the remedy, without the names of rule and resource."""
         like = sorted({check for it in self.findings for check in it.like})
         remedies = dict.fromkeys(self._remedy(it) for it in self.findings)
         also = (f" [{', '.join(like)}]" if like else "") + (f" ({self.note})" if self.note else "")
@@ -43,7 +43,7 @@ class Violation:
         return "\n".join([*(it.text for it in self.findings), remedy])
 
     def _remedy(self, finding: Finding) -> str:
-        """What to do; of what our components made, in the stack file."""
+        """What to do. For resources of our components the remedy names the stack file's field."""
         remedy = finding.remedy or self.rule.remedy
         if self.resource is None or OURS not in self.resource.urn:
             return remedy
@@ -54,27 +54,27 @@ class Violation:
 
     @property
     def message(self) -> str:
-        """The whole violation, for a line of its own."""
+        """The text with the names of rule and resource."""
         where = f" {self.resource.name}:" if self.resource else ""
         return f"{self.rule.id}{where} {self.text}"
 
 
 class Run:
-    """What the rules of one gate came to. Whatever is judged again replaces what came of it before."""
+    """The results of one gate. A second judgement of the same resource replaces the first."""
 
     def __init__(self, rules: Iterable[Rule], settings: Settings, today: date) -> None:
         self.rules = {rule.id: rule for rule in rules}
         self.settings = settings
         self.today = today
         self.judged: Counter[str] = Counter()
-        """How often each rule met something to judge."""
+        """Number of checks that ran, by rule."""
         self._found: dict[tuple[str, str], Violation] = {}
         self.undecided: dict[tuple[str, str], tuple[Resource | None, tuple[str, ...]]] = {}
-        """By rule and URN: the resource, and the properties that must be known first."""
+        """By rule and URN: the resource and its unknown properties."""
         self._used: set[tuple[str, Exemption]] = set()
 
     def resource(self, rule: Rule, resource: Resource) -> list[Violation]:
-        """Hold a rule against one resource, and the pools that are written inside it."""
+        """Apply a rule to one resource and to the node pools inside it."""
         parts = [
             judge(check.function, it, self.settings.options(rule))
             for it in (resource, *inline_pools(resource))
@@ -84,17 +84,17 @@ class Run:
         return self._settle(rule, parts, resource)
 
     def stack(self, rule: Rule, stack: Stack) -> list[Violation]:
-        """Hold a rule against the whole stack."""
+        """Apply a rule to the whole stack."""
         options = self.settings.options(rule)
         return self._settle(rule, [judge(check.function, stack, options) for check in rule.stack_checks])
 
     def plan(self, rule: Rule, plan: Plan) -> list[Violation]:
-        """Hold a rule against a plan."""
+        """Apply a rule to a plan."""
         options = self.settings.options(rule)
         return self._settle(rule, [judge(check.function, plan, options) for check in rule.plan_checks])
 
     def about(self, rule: Rule) -> list[Violation]:
-        """What a rule about the run itself finds: what rules could not decide, one by one where it fails the gate."""
+        """What rules could not decide: by resource for mandatory rules, by rule for advisory ones."""
         resources: dict[str, tuple[Resource | None, list[str]]] = {}
         names: defaultdict[str, list[str]] = defaultdict(list)
         for (rule_id, urn), (resource, paths) in self.undecided.items():
@@ -102,7 +102,7 @@ class Run:
                 resources.setdefault(urn, (resource, []))[1].append(f"{rule_id} ({', '.join(paths)})")
             else:
                 names[rule_id].append(resource.name if resource else "the stack")
-        text = "not known yet is what decides"
+        text = "unknown values leave undecided:"
         if rule.about == "mandatory":
             findings = [Finding(f"{text} {'; '.join(those)}", resource, 0) for resource, those in resources.values()]
         else:
@@ -110,11 +110,11 @@ class Run:
         return self._settle(rule, [Judgement(findings)])
 
     def repairs(self, rule: Rule, resource: Resource) -> list[Repair]:
-        """What puts a resource right by one rule: keys and value; nothing where the resource is exempted."""
+        """The changes that fix a resource by one rule; none for an exempted resource."""
         found: list[Repair] = []
         for check in rule.repairs:
             if matches(check.types, resource.type):
-                with suppress(UndecidedError):  # what is not known yet is put right by the update that knows it
+                with suppress(UndecidedError):  # the update that knows the value makes the repair
                     found += check.function(resource, self.settings.options(rule))
         return [] if found and self._exempted(rule, resource)[0] else found
 
@@ -142,18 +142,18 @@ class Run:
         yield from self.undecided
 
     def _exempted(self, rule: Rule, resource: Resource | None) -> tuple[bool, str]:
-        """Whether an exemption covers a resource; if one would but has ended, since when."""
+        """Whether an exemption covers a resource, and a note if that exemption has expired."""
         note = ""
         for exemption in self.settings.exemptions(rule):
             if exemption.covers(resource):
                 self._used.add((rule.id, exemption))
                 if exemption.until >= self.today:
                     return True, ""
-                note = f"its exemption ended on {exemption.until}"
+                note = f"its exemption expired after {exemption.until}"
         return False, note
 
     def summary(self) -> list[str]:
-        """Lines to end with: totals by level and rule, exemptions that were applied, and those that match nothing."""
+        """The last lines of a run: totals by level and rule, applied exemptions, and exemptions without a match."""
         lines = []
         counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for (rule_id, _), violation in self._found.items():
@@ -164,7 +164,7 @@ class Run:
         for rule in self.rules.values():
             for it in self.settings.exemptions(rule):
                 if (rule.id, it) not in self._used:
-                    lines.append(f"exemption that matches nothing: {rule.id} {it}")
+                    lines.append(f"exemption without a match: {rule.id} {it}")
                 elif it.until >= self.today:
                     lines.append(f"exempted: {rule.id} {it}")
         return lines
@@ -180,7 +180,7 @@ def _urn(resource: Resource | None) -> str:
 
 
 def _by_resource(items: Iterable[Any], subject: Resource | None) -> list[tuple[Resource | None, list[Any]]]:
-    """Findings or unknown values by their resources, in the order met; those of inline pools are their cluster's."""
+    """Findings or unknown values by resource, in order. The cluster has those of the pools inside it."""
     found: dict[str, tuple[Resource | None, list[Any]]] = {}
     for it in items:
         resource = subject or it.resource

@@ -1,7 +1,7 @@
-"""Property values of a resource, any of which may not be known before the resource exists.
+"""Property values of a resource. Some are unknown before the resource exists.
 
-Nothing here takes an unknown value for a known one. A question about it is answered by a Truth that is not known yet;
-to act on such a Truth, or to take the value itself, raises UndecidedError, which leaves the resource undecided.
+A question about an unknown value gives an unknown Truth. Code that needs the Truth or the value itself gets an
+UndecidedError, and the rule is then undecided for the resource.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class _Unknown(Enum):
 
 
 UNKNOWN: Final = _Unknown.UNKNOWN
-"""Stands in a property's place where a preview cannot know its value."""
+"""The value of a property that a preview does not know."""
 
 
 SENTINELS: Final = {
@@ -29,11 +29,11 @@ SENTINELS: Final = {
     "e48ece36-62e2-4504-bad9-02848725956a",
     "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
 }
-"""How the engine writes an unknown boolean, number, string, list, asset, archive and object."""
+"""The engine's texts for an unknown boolean, number, string, list, asset, archive and object."""
 
 
 class UndecidedError(Exception):
-    """A rule needs values that are not known yet."""
+    """A rule needs values that are unknown."""
 
     def __init__(self, *unknown: Value) -> None:
         super().__init__(", ".join(it.path for it in unknown))
@@ -42,15 +42,15 @@ class UndecidedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Yes, no, or not known yet, by Kleene's logic: one known "no" settles an "and".
+    """True, false or unknown, by Kleene's logic: an "and" with one false operand is false.
 
-    Combine with `&`, `|` and `~`. In an `if`, one that is not known yet raises UndecidedError.
+    Combine with `&`, `|` and `~`. An unknown Truth in an `if` raises UndecidedError.
     """
 
     holds: bool | None
-    """None: not known yet. Only for the wording of a finding, never for its judgement."""
+    """None: unknown. Read it to choose the text of a finding, never to decide whether there is one."""
     unknown: tuple[Value, ...] = ()
-    """The properties that would have to be known."""
+    """The unknown properties that it depends on."""
 
     def __and__(self, other: Truth) -> Truth:
         if self.holds is False or other.holds is False:
@@ -71,23 +71,23 @@ class Truth:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
-    """One property, with the path that a message names. What is not set is None."""
+    """One property, with its path for messages. A property that is not set is None."""
 
     raw: Any
-    """The plain value. It may be UNKNOWN, so rules never look at it: they ask."""
+    """The plain value or UNKNOWN. Rules use the methods below instead."""
     path: str = ""
     resource: Any = None
-    """The resource whose property it is; None: the stack's."""
+    """The resource that has the property; None for the stack."""
 
     def __getitem__(self, dotted: str) -> Value:
-        """The property below, such as `nodeConfig.machineType`; below an unknown one, all is unknown."""
+        """The property at a path such as `nodeConfig.machineType`. All properties of an unknown one are unknown."""
         here = self
         for key in dotted.split("."):
             here = here.child(key)
         return here
 
     def child(self, key: str) -> Value:
-        """The property of exactly this key, which may contain dots (labels and annotations do)."""
+        """The property with exactly this key, which may contain dots, as labels and annotations do."""
         if self.raw is UNKNOWN:
             return self
         path = f"{self.path}.{key}" if self.path else key
@@ -97,7 +97,7 @@ class Value:
         """The keys of a mapping.
 
         Raises:
-            UndecidedError: if the mapping is not known yet.
+            UndecidedError: if the mapping is unknown.
 
         """
         if self.raw is UNKNOWN:
@@ -105,7 +105,7 @@ class Value:
         return tuple(self.raw) if isinstance(self.raw, Mapping) else ()
 
     def each(self) -> Iterator[Value]:
-        """The elements of a list; of an unknown list, one unknown element. What is no list stands for a list of it."""
+        """The elements of a list; one unknown element for an unknown list. Another value is its only element."""
         if self.is_list:
             for index, element in enumerate(self.raw):
                 yield Value(element, f"{self.path}[{index}]", self.resource)
@@ -113,25 +113,25 @@ class Value:
             yield self
 
     def below(self) -> Iterator[Value]:
-        """Whatever is directly in a mapping or a list; of a plain or unknown value, nothing."""
+        """The values of a mapping or the elements of a list; nothing for other values."""
         yield from (self.child(key) for key in self.raw) if isinstance(self.raw, Mapping) else ()
         yield from self.each() if self.is_list else ()
 
     @property
     def is_list(self) -> bool:
-        """Whether it is a list, whose elements may be unknown."""
+        """Whether it is a list. Its elements may be unknown."""
         return isinstance(self.raw, Sequence) and not isinstance(self.raw, str)
 
     @property
     def is_unknown(self) -> bool:
-        """Whether nothing of it is known yet."""
+        """Whether the whole value is unknown."""
         return self.raw is UNKNOWN
 
     def get(self, default: Any = None) -> Any:
-        """The plain value, or `default` where it is not set.
+        """The plain value, or `default` if it is not set.
 
         Raises:
-            UndecidedError: if it, or anything in it, is not known yet.
+            UndecidedError: if the value, or a value inside it, is unknown.
 
         """
         missing = tuple(self._unknown())
@@ -140,18 +140,18 @@ class Value:
         return default if self.raw is None else self.raw
 
     def test(self, predicate: Callable[[Any], bool]) -> Truth:
-        """Whether the value (None where not set) is as `predicate` wants it."""
+        """Whether `predicate` holds for the value, which is None if it is not set."""
         try:
             return Truth(bool(predicate(self.get())))
         except UndecidedError as error:
             return Truth(None, error.unknown)
 
     def one_of(self, *allowed: Any) -> Truth:
-        """Whether the value is one of these; None stands for "not set"."""
+        """Whether the value is one of these; None means "not set"."""
         return self.test(lambda it: it in allowed)
 
     def contains(self, *elements: Any) -> Truth:
-        """Whether a list (of which some elements may be unknown) has one of these elements."""
+        """Whether a list has one of these elements."""
         found = Truth(False)
         for item in self.each():
             found |= item.one_of(*elements)
@@ -169,15 +169,15 @@ class Value:
 
     @property
     def is_set(self) -> Truth:
-        """Whether it is there and not empty. A mapping of which nothing is known yet may become empty."""
+        """Whether it has a value that is not empty. A mapping whose values are all unknown may become empty."""
         parts = tuple(self.below())
         if self.raw is UNKNOWN or (parts and all(part.raw is UNKNOWN for part in parts)):
             return Truth(None, parts or (self,))
         return Truth(self.raw not in (None, "", [], {}))
 
     @property
-    def told(self) -> str:
-        """The path and what is there, as a finding begins; empty for a whole resource or stack."""
+    def description(self) -> str:
+        """The path and the value, to begin a finding; empty for a whole resource or stack."""
         if not self.path:
             return ""
         if self.raw is None:
@@ -194,7 +194,7 @@ class Value:
 
 
 NOWHERE: Final = Value(None)
-"""For a demand on no single property and no single resource."""
+"""The place of a demand on the stack as a whole."""
 
 
 def _shown(raw: Any) -> str:

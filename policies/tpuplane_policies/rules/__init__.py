@@ -1,1 +1,1 @@
-"""The rules, one module for each group. What is to say about a rule stands in `data/`."""
+"""The checks of the rules. Their descriptions, and conditions on single properties, are in `data/`."""

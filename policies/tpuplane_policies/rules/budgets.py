@@ -1,4 +1,4 @@
-"""Rules of chips and GPUs that see the whole stack: reservations, budgets, compute classes, multislice."""
+"""Rules about the chips and GPUs of a whole stack: reservations, budgets, compute classes, multislice."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NO_SUCH_TEAM = "give pools the resource label team, or remove the team's budget"
 
 
 def _pools(stack: Stack) -> Iterator[tuple[Resource, int, int]]:
-    """TPU pools with their chips at least and at most."""
+    """TPU pools with their minimum and maximum number of chips."""
     for pool in stack.of(POOL):
         hosts = tpu_hosts(pool)
         if hosts is not None:
@@ -43,14 +43,14 @@ def _pools(stack: Stack) -> Iterator[tuple[Resource, int, int]]:
 
 
 def provisioned(stack: Stack) -> Iterator[tuple[Resource, Generation, int]]:
-    """Chips that node auto-provisioning may add in each cluster."""
+    """Chips that node auto-provisioning can add in each cluster."""
     pools = ((pool, hosts.generation.label, most) for pool, _, most in _pools(stack) if (hosts := tpu_hosts(pool)))
     return auto_provisioned(stack, {it.label: it for it in catalogue().generations}, pools)
 
 
 @stack_rule("TPU017")
 def reservations_are_large_enough(stack: Stack, options: Options) -> Demands:
-    """What is always up of a reservation is no more than the reservation."""
+    """The minimum sizes of pools fit into their reservation."""
     sizes, needed = options["reservations"], defaultdict[str, int](int)
     if not sizes:
         return
@@ -60,15 +60,15 @@ def reservations_are_large_enough(stack: Stack, options: Options) -> Demands:
                 needed[reservation_name(value)] += smallest
     for name, chips in needed.items():
         holds = sizes.get(name)
-        text = f"how much reservation {name} holds is not known"
-        yield demand(holds is not None, NOWHERE, text, remedy="name it in TPU017.reservations")
+        text = f"the size of reservation {name} is not configured"
+        yield demand(holds is not None, NOWHERE, text, remedy="add it to TPU017.reservations")
         if holds is not None:
-            yield demand(chips <= holds, NOWHERE, f"reservation {name} holds {holds:g} chips or GPUs, not {chips}")
+            yield demand(chips <= holds, NOWHERE, f"reservation {name} has {holds:g} chips or GPUs, not {chips}")
 
 
 @stack_rule("TPU012")
 def chips_within_budget(stack: Stack, options: Options) -> Demands:
-    """Chips and GPUs at full scale, of the stack and of each team (resource label `team`)."""
+    """Chips and GPUs at full scale, for the stack and for each team (resource label `team`)."""
     for what, pools, more, budget, budgets in (
         ("chips", _pools, provisioned, options["chips"], options["teams"]),
         ("GPUs", gpu_pools, provisioned_gpus, options["gpus"], options["teamGpus"]),
@@ -79,14 +79,14 @@ def chips_within_budget(stack: Stack, options: Options) -> Demands:
             yield demand(total <= budget, NOWHERE, text)
         for team, own in budgets.items():
             grows = [largest for pool, _, largest in pools(stack) if _team(pool) == team]
-            yield demand(bool(grows), NOWHERE, f"no pool with {what} is of team {team}", remedy=NO_SUCH_TEAM)
+            yield demand(bool(grows), NOWHERE, f"team {team} has no pool with {what}", remedy=NO_SUCH_TEAM)
             text = f"team {team} grows to {sum(grows)} {what}; its budget is {own:g}"
             yield demand(sum(grows) <= own, NOWHERE, text)
 
 
 @stack_rule("TPU013")
 def cost_within_budget(stack: Stack, options: Options) -> Demands:
-    """List prices of chips and GPU nodes at full scale, for a month; one that is not on record is estimated high."""
+    """List prices of chips and GPU nodes at full scale, for a month. Missing prices get a high estimate."""
     budget = options["usdPerMonth"]
     if budget is not None:
         total = sum(usd for _, usd in _costs(stack))
@@ -98,13 +98,13 @@ def cost_within_budget(stack: Stack, options: Options) -> Demands:
         yield demand(total <= budget, NOWHERE, text)
     for team, own in options["teams"].items():
         costs = [usd for pool, usd in _costs(stack) if _team(pool) == team]
-        yield demand(bool(costs), NOWHERE, f"no pool with chips or GPUs is of team {team}", remedy=NO_SUCH_TEAM)
-        text = f"team {team}'s cost {sum(costs):,.0f} USD a month at full scale; its budget is {own:,.0f} USD"
+        yield demand(bool(costs), NOWHERE, f"team {team} has no pool with chips or GPUs", remedy=NO_SUCH_TEAM)
+        text = f"team {team} costs {sum(costs):,.0f} USD a month at full scale; its budget is {own:,.0f} USD"
         yield demand(sum(costs) <= own, NOWHERE, text)
 
 
 def _costs(stack: Stack) -> Iterator[tuple[Resource, float]]:
-    """Pools with TPUs or GPUs, and what each costs a month."""
+    """The monthly cost of each pool with TPUs or GPUs."""
     for pool, _, largest in _pools(stack):
         hosts = tpu_hosts(pool)
         if hosts is not None:
@@ -120,7 +120,7 @@ def _team(pool: Resource) -> str:
 
 
 def _bought(pool: Resource) -> tuple[str, str]:
-    """The region in which a pool's hosts are paid for, and how."""
+    """The region and the provisioning model that set the price of a pool."""
     where = zones(pool).get([])
     zone = where if isinstance(where, str) else next(iter(where), "")
     return region_of(zone), next(iter(capacities(pool)), "on-demand").replace("preemptible", "spot")
@@ -135,34 +135,34 @@ def _per_month(found: Rate, units: int) -> float:
 
 
 @stack_rule("TPU015")
-def compute_classes_end_well(stack: Stack, options: Options) -> Demands:
-    """A class ends in what can be had at any time, and names pools that exist."""
+def compute_classes_have_a_fallback(stack: Stack, options: Options) -> Demands:
+    """The priorities of a class use different provisioning models, and name existing pools."""
     classes = list(stack.of(COMPUTE_CLASS))
     pools = {pool["name"].get() for pool in stack.of(POOL)} if classes else set()
     for it in classes:
         priorities = list(it["spec.priorities"].each())
         if priorities:
-            ends = ~it["spec.whenUnsatisfiable"].one_of(None, "DoNotScaleUp") | ~_bought_alike(priorities)
-            yield demand(ends, priorities[-1], "the last priority may never be available, as those before it")
+            falls_back = ~it["spec.whenUnsatisfiable"].one_of(None, "DoNotScaleUp") | ~_same_model(priorities)
+            yield demand(falls_back, priorities[-1], "every priority has the same provisioning model")
         for priority in priorities:
             for name in priority["nodepools"].each():
-                text = "no pool of this stack has the name"
+                text = "no pool of this stack has this name"
                 yield demand(name.one_of(*pools), name, text, remedy="name a pool of the stack")
 
 
-def _bought_alike(priorities: list[Value]) -> Truth:
-    """Whether every priority is Spot, or flex-start, or of a reservation: when that is out, so is the class."""
-    ways = (
+def _same_model(priorities: list[Value]) -> Truth:
+    """Whether all priorities are Spot, all are flex-start, or all use reservations."""
+    models = (
         [priority["spot"].is_true for priority in priorities],
         [priority["flexStart.enabled"].is_true for priority in priorities],
         [priority["reservations"].is_set for priority in priorities],
     )
-    return reduce(or_, (reduce(and_, way) for way in ways))
+    return reduce(or_, (reduce(and_, model) for model in models))
 
 
 @stack_rule("TPU016")
 def multislice_pools_are_alike(stack: Stack, options: Options) -> Demands:
-    """The pools of one group (node label `groupLabel`) in one cluster are slices of one shape."""
+    """The pools of one group (node label `groupLabel`) in one cluster are slices of the same shape."""
     groups: dict[tuple[str, str], list[Resource]] = defaultdict(list)
     for pool in stack.of(POOL):
         group = pool["nodeConfig.labels"].child(options["groupLabel"]).get()
@@ -174,4 +174,4 @@ def multislice_pools_are_alike(stack: Stack, options: Options) -> Demands:
             multi_host = all(shape is not None and shape.multi_host for shape in map(tpu_slice, members))
             at, text = members[0].props, f"pools of {group} have the shapes {', '.join(sorted(shapes))}"
             yield demand(len(shapes) == 1, at, text)
-            yield demand(multi_host, at, f"multislice joins multi-host slices; {group} has others")
+            yield demand(multi_host, at, f"multislice needs multi-host slices; {group} has single-host slices")

@@ -1,4 +1,4 @@
-"""What a change may do to what runs. What the gate could not decide is `core.run`'s to say."""
+"""Replacements and deletions. `core.run` reports undecided rules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tpuplane_policies.core.registry import plan_rule, resource_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, matches
 from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
 from tpuplane_policies.rules.gpus import gpus_per_node
-from tpuplane_policies.rules.kinds import CRD, K8S_PROVIDER
+from tpuplane_policies.rules.kinds import CRD
 from tpuplane_policies.rules.pools import node_range, tpu_hosts
 
 REPLACING = ("replace", "create-replacement", "delete-replaced")
@@ -21,7 +21,7 @@ NAME_FIELD = {"gcp:serviceaccount/account:Account": "accountId"}
 
 
 def _replaced(plan: Plan, kind: str) -> Iterator[Step]:
-    """Each replaced resource once: the engine names several steps for one."""
+    """Each replaced resource once: the engine prints several steps for it."""
     seen: set[str] = set()
     for step in plan.steps:
         if step.op in REPLACING and matches((kind,), step.resource.type) and step.resource.urn not in seen:
@@ -31,25 +31,25 @@ def _replaced(plan: Plan, kind: str) -> Iterator[Step]:
 
 @plan_rule("REP001")
 def no_cluster_is_replaced(plan: Plan, options: Options) -> Demands:
-    """A replaced cluster takes everything in it along."""
+    """The replacement of a cluster deletes everything in it."""
     for step in _replaced(plan, CLUSTER):
         pools = sum(1 for _ in _replaced(plan, POOL))
-        text = f"the plan replaces this cluster for {', '.join(step.fields) or 'a dependency'}"
-        yield demand(False, step.resource.props, f"{text}, and {pools} pools in all; everything in it ends")
+        text = f"a change of {', '.join(step.fields) or 'a dependency'} replaces this cluster"
+        yield demand(False, step.resource.props, f"{text} and all workloads in it; replaced node pools: {pools}")
 
 
 @plan_rule("REP002")
 def replaced_pools_are_approved(plan: Plan, options: Options) -> Demands:
-    """A replaced pool ends what runs on its nodes, and they may not come back."""
+    """The replacement of a pool ends the workloads on its nodes. New nodes may not be available."""
     for step in _replaced(plan, POOL):
         text = (
-            f"the plan replaces this pool for {', '.join(step.fields) or 'a dependency'}: {_lost(step.before)} are "
-            f"away for {options['minutes']:g} minutes at least, and until Google has them again"
+            f"a change of {', '.join(step.fields) or 'a dependency'} replaces this pool: {_capacity(step.before)} are "
+            f"unavailable for at least {options['minutes']:g} minutes, or longer if Google has no capacity"
         )
         yield demand(False, step.resource.props, text)
 
 
-def _lost(pool: Resource) -> str:
+def _capacity(pool: Resource) -> str:
     hosts, nodes = tpu_hosts(pool), node_range(pool)[1]
     if hosts is not None:
         return f"{nodes * hosts.machine.chips} TPU chips"
@@ -57,55 +57,43 @@ def _lost(pool: Resource) -> str:
     return f"{gpus} GPUs" if gpus else f"{nodes} nodes"
 
 
-@resource_rule("REP003", K8S_PROVIDER)
-def the_provider_knows_its_cluster(provider: Resource, options: Options) -> Demands:
-    """A kubeconfig changes for many reasons; the cluster's identity does not."""
-    at = provider["clusterIdentifier"]
-    yield demand(at.is_set, at, "a changed kubeconfig would replace every object in the cluster")
-
-
 @plan_rule("REP004")
-def objects_go_with_their_cluster(plan: Plan, options: Options) -> Demands:
-    """Only where the stack has the cluster: objects of another stack's cluster have nothing to go with."""
+def objects_are_deleted_with_their_cluster(plan: Plan, options: Options) -> Demands:
+    """Only if the stack has the cluster, because deletedWith cannot name a resource of another stack."""
     kept = [step for step in plan.steps if step.op not in REMOVING]
     if plan.left_out or any(step.resource.type == CLUSTER for step in kept):
         for step in kept:
             if step.resource.type.startswith("kubernetes:") and step.options.get("custom", True):
                 yield demand(bool(step.options.get("deletedWith")), step.resource.props, "has no deletedWith")
-    _whole(plan)
+    _require_all_resources(plan)
 
 
 @plan_rule("REP005")
 def crds_are_kept(plan: Plan, options: Options) -> Demands:
-    """Deleting a definition deletes every object of its kind: it is kept, or Pulumi is not allowed to delete it."""
+    """The deletion of a definition deletes every object of its kind."""
     for step in plan.steps:
         if step.op not in REMOVING and matches((CRD,), step.resource.type):
             kept = bool(step.options.get("retainOnDelete") or step.options.get("protect"))
-            yield demand(kept, step.resource.props, "would be deleted with its stack or its component")
-    _whole(plan)
+            yield demand(kept, step.resource.props, "would be deleted with its stack or component")
+    _require_all_resources(plan)
 
 
-def _whole(plan: Plan) -> None:
-    """What the plan does not show is not decided."""
+def _require_all_resources(plan: Plan) -> None:
     if plan.left_out:
-        shown = f"{plan.left_out} resources that the plan leaves out: make it with --show-sames"
-        raise UndecidedError(Value(UNKNOWN, shown))
+        raise UndecidedError(Value(UNKNOWN, f"the plan omits {plan.left_out} resources: use --show-sames"))
 
 
 @resource_rule("REP007", *NAMED)
-def named_things_go_before_they_come(it: Resource, options: Options) -> Demands:
-    """Two things cannot have one name at once. A pool inside a cluster goes with it."""
+def named_resources_are_deleted_first(it: Resource, options: Options) -> Demands:
+    """Two resources cannot have the same name at the same time. A pool inside a cluster is replaced with it."""
     if it.path:
         return
     at = it[NAME_FIELD.get(it.type, "name")]
     named = at.is_set & ~at.test(lambda name: _automatic(str(name), it.name))
-    yield demand(
-        ~named | Truth(bool(it.delete_before_replace)),
-        at,
-        "an explicit name, and a replacement would be made before the old one is gone",
-    )
+    text = "the name is explicit, and Pulumi would create the replacement before it deletes the old resource"
+    yield demand(~named | Truth(bool(it.delete_before_replace)), at, text)
 
 
 def _automatic(name: str, logical: str) -> bool:
-    """Whether Pulumi made the name: the logical one and seven hexadecimal digits."""
+    """Whether Pulumi generated the name: the logical name and seven hexadecimal digits."""
     return re.fullmatch(re.escape(logical) + "-[0-9a-f]{7}", name) is not None

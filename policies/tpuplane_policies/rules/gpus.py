@@ -1,4 +1,4 @@
-"""What the rules must know of a pool of GPU nodes. The tables are tpuplane's."""
+"""Properties of GPU node pools that several groups of rules need."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ ACCELERATOR = "cloud.google.com/gke-accelerator"
 
 
 def gpu_machine(pool: Resource) -> GpuMachine | None:
-    """The machine of a GPU pool; None for a pool of others, and for GPUs attached to a machine that comes without.
+    """The machine type of a GPU pool; None for other pools and for GPUs attached to a general-purpose machine type.
 
     Raises:
-        UndecidedError: if the machine type is not known yet.
+        UndecidedError: if the machine type is unknown.
 
     """
     try:
@@ -26,7 +26,7 @@ def gpu_machine(pool: Resource) -> GpuMachine | None:
 
 
 def gpus_per_node(pool: Resource) -> int:
-    """GPUs of one node, those that are attached to it among them; 0 for a node without."""
+    """GPUs of one node, also attached ones."""
     machine = gpu_machine(pool)
     if machine is not None:
         return machine.gpus
@@ -34,7 +34,7 @@ def gpus_per_node(pool: Resource) -> int:
 
 
 def offered_per_node(pool: Resource) -> int:
-    """What a node offers as `nvidia.com/gpu`: its GPUs, times partitions of each, times containers that share one."""
+    """The `nvidia.com/gpu` capacity of a node: GPUs times partitions times containers that share one."""
     machine = gpu_machine(pool)
     if machine is None:
         return gpus_per_node(pool)
@@ -46,7 +46,7 @@ def offered_per_node(pool: Resource) -> int:
 
 
 def gpu_pools(stack: Stack) -> Iterator[tuple[Resource, int, int]]:
-    """Pools with GPUs, and how many at least and at most."""
+    """Pools with GPUs, and their minimum and maximum number."""
     for pool in stack.of(POOL):
         per_node = gpus_per_node(pool)
         if per_node:
@@ -55,7 +55,7 @@ def gpu_pools(stack: Stack) -> Iterator[tuple[Resource, int, int]]:
 
 
 def provisioned_gpus(stack: Stack) -> Iterator[tuple[Resource, GpuMachine, int]]:
-    """GPUs that node auto-provisioning may add in each cluster; on which machine is a guess."""
+    """GPUs that node auto-provisioning can add in each cluster, with the default machine type of the GPU."""
     pools = (
         (pool, machine.accelerator.name, most) for pool, _, most in gpu_pools(stack) if (machine := gpu_machine(pool))
     )

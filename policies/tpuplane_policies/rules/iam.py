@@ -1,4 +1,4 @@
-"""Who may do what in Google Cloud: on projects, above them, and on whatever else grants roles."""
+"""Grants of IAM roles: on projects, folders, organizations and single resources."""
 
 from __future__ import annotations
 
@@ -6,14 +6,9 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
-from importlib.resources import files
-from typing import Any, cast
-
-import yaml
 
 from tpuplane_policies.core.judging import Demands, Options, demand
-from tpuplane_policies.core.registry import resource_rule
+from tpuplane_policies.core.registry import data, resource_rule
 from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.core.values import Value
 from tpuplane_policies.rules.kinds import ACCOUNT_KEY, ACL, IAM, IAM_ABOVE, IAM_ANY, WIF_PROVIDER
@@ -21,18 +16,11 @@ from tpuplane_policies.rules.kinds import ACCOUNT_KEY, ACL, IAM, IAM_ABOVE, IAM_
 ADMIN = re.compile("admin|editor|owner", re.IGNORECASE)
 CLAIM = re.compile(r"\b(assertion|attribute|google)\b\s*[.\[]")
 ALWAYS = re.compile(r"(^|\|\|)\s*\(*\s*true\s*\)*\s*($|\|\|)")
-"""An alternative of a CEL condition that always holds."""
-
-
-@cache
-def roles() -> dict[str, Any]:
-    """Roles by what they open, and the checks of others by the level of a grant."""
-    text = files("tpuplane_policies").joinpath("data/roles.yaml").read_text(encoding="utf-8")
-    return cast("dict[str, Any]", yaml.safe_load(text))
+"""An alternative of a CEL condition that is always true."""
 
 
 def grants(grant: Resource) -> Iterator[tuple[Value, tuple[Value, ...]]]:
-    """Each role with its members: of one member, of a binding, and of a whole policy."""
+    """Each role with its members, of a member, a binding or a whole policy."""
     if "Policy:" not in grant.type:
         yield grant["role"], (*grant["members"].each(), grant["member"])
         return
@@ -43,43 +31,44 @@ def grants(grant: Resource) -> Iterator[tuple[Value, tuple[Value, ...]]]:
 
 
 def _like(grant: Resource) -> dict[str, str]:
-    """Checks of others at the level of a grant: projects, folder or organizations."""
+    """Equivalent checks for the level of a grant: project, folder or organization."""
     level = grant.type.partition(":")[2].partition("/")[0]
-    return defaultdict(str, {} if "Policy:" in grant.type else roles()["checks"][level])
+    return defaultdict(str, {} if "Policy:" in grant.type else data("roles")["checks"][level])
 
 
 @resource_rule("PRJ003", IAM, IAM_ABOVE)
 def no_basic_roles(grant: Resource, options: Options) -> Demands:
-    """Roles of the time before IAM."""
+    """Owner, editor and viewer."""
     like = _like(grant)
     for role, _ in grants(grant):
         also = "" if role.one_of("roles/viewer").holds else f" {like['through']}"
-        text = "a basic role holds thousands of permissions"
-        yield demand(~role.one_of(*roles()["basic"]), role, text, like=like["basic"] + also)
+        text = "a basic role has thousands of permissions"
+        yield demand(~role.one_of(*data("roles")["basic"]), role, text, like=like["basic"] + also)
 
 
 @resource_rule("PRJ004", IAM, IAM_ABOVE)
-def nobody_is_every_account(grant: Resource, options: Options) -> Demands:
-    """To act as an account is granted on that account, not on the project or above."""
+def no_impersonation_of_every_account(grant: Resource, options: Options) -> Demands:
+    """Impersonation is granted on single service accounts."""
     like = _like(grant)
     for role, _ in grants(grant):
-        text = "whoever has it acts as every service account below"
-        yield demand(~role.one_of(*roles()["acting"]), role, text, like=f"{like['acting']} {like['through']}")
-        through = role.test(lambda it: it in roles()["acting through others"] or str(it).endswith("erviceAgent"))
-        text = "whoever has it can make itself a service account below"
+        text = "the role allows impersonation of every service account below"
+        yield demand(~role.one_of(*data("roles")["acting"]), role, text, like=f"{like['acting']} {like['through']}")
+        through = role.test(lambda it: it in data("roles")["acting through others"] or str(it).endswith("erviceAgent"))
+        text = "the role gives indirect control of service accounts below"
         yield demand(~through, role, text, like=like["through"])
 
 
 @resource_rule("PRJ005", IAM, IAM_ABOVE)
 def no_account_is_admin(grant: Resource, options: Options) -> Demands:
-    """Service accounts administrate nothing."""
+    """Service accounts have no administrative roles."""
     for role, members in grants(grant):
         admin = role.test(lambda it: ADMIN.search(str(it)) is not None)
         narrow = role.test(lambda it: str(it).lower().endswith(("admin", "/owner", "/editor"))).holds
         like = "CKV_GCP_42 " if grant.type.startswith("gcp:projects/iAMMember:") else ""
         like += "GCP-0007" if narrow and "Policy:" not in grant.type else ""
         for member in members:
-            yield demand(~(admin & member.test(_is_account)), role, "a service account administrates it all", like=like)
+            text = "a service account is an administrator"
+            yield demand(~(admin & member.test(_is_account)), role, text, like=like)
 
 
 def _is_account(member: object) -> bool:
@@ -89,25 +78,25 @@ def _is_account(member: object) -> bool:
 
 @resource_rule("PRJ007", WIF_PROVIDER)
 def federated_identities_are_conditional(provider: Resource, options: Options) -> Demands:
-    """Anybody has an account at GitHub; a condition says whose."""
+    """The condition limits a public identity provider to your users."""
     at = provider["attributeCondition"]
-    yield demand(at.is_set, at, "every user of the identity provider is let in", like="GCP-0068")
-    asks = at.test(lambda it: not it or (CLAIM.search(it) is not None and ALWAYS.search(it) is None))
-    yield demand(asks, at, "it holds for every user of the identity provider")
+    yield demand(at.is_set, at, "every user of the identity provider has access", like="GCP-0068")
+    limits = at.test(lambda it: not it or (CLAIM.search(it) is not None and ALWAYS.search(it) is None))
+    yield demand(limits, at, "the condition is true for every user of the identity provider")
 
 
 @resource_rule("PRJ008", IAM_ANY, ACL)
 def nothing_is_public(grant: Resource, options: Options) -> Demands:
-    """Nobody is let in whom nobody knows."""
-    like = " ".join(check for kind, check in roles()["public"].items() if re.match(kind, grant.type))
+    """No role and no access list names all users."""
+    like = " ".join(check for kind, check in data("roles")["public"].items() if re.match(kind, grant.type))
     members = [member for _, those in grants(grant) for member in those]
     for at in (*members, grant["entity"], grant["predefinedAcl"], *grant["roleEntities"].each()):
-        public = at.test(lambda it: str(it).rpartition(":")[2] in roles()["anyone"])
-        yield demand(~public, at, "everyone on the internet is let in", like=like)
+        public = at.test(lambda it: str(it).rpartition(":")[2] in data("roles")["anyone"])
+        yield demand(~public, at, "every user of the internet has access", like=like)
 
 
 @resource_rule("PRJ011", ACCOUNT_KEY)
 def accounts_have_no_key_files(key: Resource, options: Options) -> Demands:
-    """A key is a password that nobody changes."""
+    """A key file is a credential that does not expire."""
     own = key["publicKeyData"].is_set.holds
     yield demand(False, key.props, "a key file of a service account", like="CKV2_GCP_3" if own else "")

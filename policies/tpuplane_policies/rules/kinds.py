@@ -1,20 +1,20 @@
-"""The resource types that rules judge, as regular expressions over Pulumi's type tokens."""
+"""The resource types that rules check, as regular expressions of Pulumi's type tokens."""
 
 from __future__ import annotations
 
 NETWORK = r"gcp:compute/network:Network"
 SUBNETWORK = r"gcp:compute/subnetwork:Subnetwork"
 PROXIES = ("INTERNAL_HTTPS_LOAD_BALANCER", "REGIONAL_MANAGED_PROXY", "GLOBAL_MANAGED_PROXY")
-"""Purposes of subnetworks that hold no machines."""
+"""Purposes of subnetworks without machines."""
 INSTANCE = r"gcp:compute/instance:Instance"
 BUCKET = r"gcp:storage/bucket:Bucket"
 ACL = r"gcp:storage/(bucketACL|objectACL|defaultObjectACL|(bucket|object|defaultObject)AccessControl):.*"
 PROJECT = r"gcp:organizations/project:Project"
 IAM = r"gcp:projects/iAM(Member|Binding|Policy):.*"
 IAM_ABOVE = r"gcp:(folder|organizations)/iAM(Member|Binding|Policy):.*"
-"""Grants on folders and organizations, which hold for every project below."""
+"""Grants on folders and organizations, which apply to all of their projects."""
 IAM_ANY = r"gcp:[^:]*[iI](am|AM)(Member|Binding|Policy):.*"
-"""Grants on whatever can have some; with those on projects and above."""
+"""Grants on resources of any type, also on projects, folders and organizations."""
 WIF_PROVIDER = r"gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider"
 ACCOUNT_KEY = r"gcp:serviceaccount/key:Key"
 CRYPTO_KEY = r"gcp:kms/cryptoKey:CryptoKey"
@@ -42,11 +42,11 @@ OWN_WORKLOAD = (
 )
 WORKLOAD = (
     *OWN_WORKLOAD,
-    # Kinds of other projects: JobSet, Ray, LeaderWorkerSet, Kubeflow's, Volcano's … Those without pods have none.
+    # Custom resources such as JobSet, Ray, LeaderWorkerSet, Kubeflow and Volcano. Some have no pods.
     r"kubernetes:(?!([^/:]*\.)?(k8s|helm)\.(io|sh)/|kueue\.x-k8s\.io/)[^/:]+\.[^/:]+/[^:]+:.+",
 )
 COUNTED = (*OWN_WORKLOAD, JOBSET, RAY, r"kubernetes:leaderworkerset\.x-k8s\.io/[^:]+:LeaderWorkerSet")
-"""Workloads whose number of pods is known."""
+"""Workloads with a known number of pods."""
 SERVICE = r"kubernetes:core/v1:Service"
 NAMESPACED = (
     *COUNTED,
@@ -56,4 +56,4 @@ NAMESPACED = (
     r"kubernetes:(networking\.k8s\.io|extensions)/[^:]+:Ingress",
     LOCAL_QUEUE,
 )
-"""What is in a namespace, and not in all of the cluster."""
+"""Namespaced resources."""

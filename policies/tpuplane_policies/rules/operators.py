@@ -1,4 +1,4 @@
-"""Operators: versions that were tested together, and what they need."""
+"""Operators: versions that were tested together, and their requirements."""
 
 from __future__ import annotations
 
@@ -14,43 +14,44 @@ from tpuplane_policies.rules.pools import tpu_hosts
 
 @stack_rule("VER001")
 def operators_are_tested_together(stack: Stack, options: Options) -> Demands:
-    """The versions of charts, wherever they are written: a Helm release or a chart."""
+    """The versions of Helm releases and charts."""
     for name, chart in _charts(stack):
         tested = options["versions"].get(name)
         if tested is not None:
             at = chart["version"]
             version = at.test(lambda it, tested=tested: str(it).removeprefix("v") in tested)
-            yield demand(version, at, f"{name} was tested with {', '.join(tested)}")
+            yield demand(version, at, f"tested versions of {name}: {', '.join(tested)}")
 
 
 @stack_rule("RAY002")
-def ray_knows_the_generation(stack: Stack, options: Options) -> Demands:
-    """tpu7x needs KubeRay 1.4, the TPU webhook 1.1."""
+def kuberay_supports_the_generation(stack: Stack, options: Options) -> Demands:
+    """tpu7x needs KubeRay 1.4, the TPU webhook needs 1.1."""
     has_7x = any((hosts := tpu_hosts(pool)) is not None and hosts.generation.name == "tpu7x" for pool in stack.of(POOL))
     least = options["leastFor7x"] if has_7x else options["least"]
     for name, chart in _charts(stack):
         if name == "kuberay-operator":
             at = chart["version"]
-            yield demand(at.test(lambda it: _numbers(it) >= _numbers(least)), at, f"at least {least} is needed")
+            yield demand(at.test(lambda it: _numbers(it) >= _numbers(least)), at, f"allowed: {least} or newer")
 
 
 @stack_rule("RAY002")
-def the_tpu_webhook_has_certificates(stack: Stack, options: Options) -> Demands:
-    """A webhook of one's own is called over TLS, and has its certificate from cert-manager; GKE's add-on needs none."""
-    there = Truth(any(name == "cert-manager" for name, _ in _charts(stack)))
+def tpu_webhook_has_certificates(stack: Stack, options: Options) -> Demands:
+    """A self-managed webhook needs a certificate from cert-manager. GKE's Ray add-on needs none."""
+    installed = Truth(any(name == "cert-manager" for name, _ in _charts(stack)))
     for definition in stack.of(CRD):
-        there |= definition["metadata.name"].one_of("certificates.cert-manager.io")
+        installed |= definition["metadata.name"].one_of("certificates.cert-manager.io")
     for webhook in stack.of(WEBHOOK):
         at = webhook["metadata.annotations"].child("cert-manager.io/inject-ca-from")
-        text = "no cert-manager in this stack: the webhook's calls fail, and with them pods"
-        yield demand(there | ~at.is_set, at, text)
+        text = "this stack has no cert-manager, so the webhook rejects every pod"
+        yield demand(installed | ~at.is_set, at, text)
     for name, chart in _charts(stack):
         if name.endswith("tpu-webhook"):
-            yield demand(there, chart["chart"], "no cert-manager in this stack for the webhook's certificate")
+            text = "this stack has no cert-manager for the certificate of the webhook"
+            yield demand(installed, chart["chart"], text)
 
 
 def _charts(stack: Stack) -> Iterator[tuple[str, Resource]]:
-    """Helm releases and charts with the charts' names."""
+    """Helm releases and charts, by the name of the chart."""
     for chart in stack.of(CHART):
         yield str(chart["chart"].get("")).rpartition("/")[2], chart
 

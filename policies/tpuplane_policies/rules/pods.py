@@ -1,4 +1,4 @@
-"""Finds the pods in whatever makes them, and their containers."""
+"""The pods and containers of workloads."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SPECS: Mapping[str, str] = {
         ("ReplicationController", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job"), "spec.template.spec"
     ),
 }
-"""Where Kubernetes' own kinds have the spec of their pods."""
+"""Paths of the pod spec in Kubernetes' own kinds."""
 HOLDS_PODS = re.compile(r"(spec|specs|template|templates|config|jobs|items|tasks|containers)$", re.IGNORECASE)
-"""Keys below which a pod may be, where their value is not known yet: what other keys hold is no pod."""
+"""Keys whose unknown value can contain a pod."""
 
 
 def pod_specs(workload: Resource) -> Iterator[Value]:
-    """The spec of every pod that a workload makes: of other projects' kinds and of lists, whatever has containers."""
+    """The spec of each pod of a workload. In custom resources and lists, a pod spec is any object with containers."""
     own = matches(OWN_WORKLOAD, workload.type)
     path = SPECS.get(workload.type.rpartition(":")[2].removesuffix("Patch")) if own else None
     return iter((workload[path],)) if path else _with_containers(workload.props)
@@ -42,10 +42,10 @@ def _with_containers(value: Value) -> Iterator[Value]:
 
 
 def pod_count(workload: Resource) -> int:
-    """Pods that a workload asks for at once; of a DaemonSet, one.
+    """The number of pods that a workload requests; 1 for a DaemonSet.
 
     Raises:
-        UndecidedError: if a count is not known yet.
+        UndecidedError: if a count is unknown.
 
     """
     kind, spec = workload.type.rpartition(":")[2], workload["spec"]
@@ -60,12 +60,12 @@ def pod_count(workload: Resource) -> int:
 
 
 def containers(pod: Value) -> Iterator[Value]:
-    """Every container of a pod, those that come first included."""
+    """The containers and init containers of a pod."""
     return chain(pod["containers"].each(), pod["initContainers"].each())
 
 
 def all_containers(workload: Resource) -> Iterator[tuple[Value, Value]]:
-    """Each container of a workload with its pod, those included that somebody adds to look inside."""
+    """Each container of a workload with its pod, also init and ephemeral containers."""
     for pod in pod_specs(workload):
         for container in chain(containers(pod), pod["ephemeralContainers"].each()):
             yield pod, container

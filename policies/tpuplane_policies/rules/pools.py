@@ -1,4 +1,4 @@
-"""What several groups must know of a node pool: its slice, its size, how it is bought. The tables are tpuplane's."""
+"""Properties of node pools that several groups of rules need: slice, size, provisioning model, node configuration."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from tpuplane.tpu import Generation, MachineType, Slice, SliceError, catalogue
 
-from tpuplane_policies.core.resources import CLUSTER, Resource, Stack
+from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, Stack
 from tpuplane_policies.core.values import Value
 
 T = TypeVar("T")
@@ -24,10 +24,10 @@ class Hosts:
 
 
 def tpu_hosts(pool: Resource) -> Hosts | None:
-    """The TPU machines of a pool; None for a pool of others.
+    """The TPU machines of a pool; None for other pools.
 
     Raises:
-        UndecidedError: if the machine type is not known yet.
+        UndecidedError: if the machine type is unknown.
 
     """
     name = str(pool["nodeConfig.machineType"].get(""))
@@ -38,10 +38,10 @@ def tpu_hosts(pool: Resource) -> Hosts | None:
 
 
 def tpu_slice(pool: Resource) -> Slice | None:
-    """The slice of a TPU pool; None for another pool, and where the shape is wrong (TPU001 and TPU002 say how).
+    """The slice of a TPU pool; None for other pools and for a wrong shape, which TPU001 and TPU002 report.
 
     Raises:
-        UndecidedError: if the machine type or the topology is not known yet.
+        UndecidedError: if the machine type or the topology is unknown.
 
     """
     hosts = tpu_hosts(pool)
@@ -55,18 +55,17 @@ def tpu_slice(pool: Resource) -> Slice | None:
 
 
 def zones(pool: Resource) -> Value:
-    """Where the nodes are, as far as the pool itself says: its zones, or its location where that is a zone."""
+    """The zones that the pool sets, else its location."""
     return pool["location"] if pool["nodeLocations"].one_of(None) else pool["nodeLocations"]
 
 
 def zone_count(pool: Resource) -> int:
-    """Zones that the pool's counts are multiplied by."""
-    stated = pool["nodeLocations"].get([])
-    return len(stated) or 1
+    """The number of zones that multiplies the pool's counts."""
+    return len(pool["nodeLocations"].get([])) or 1
 
 
 def node_range(pool: Resource) -> tuple[int, int]:
-    """Nodes at least and at most, in all zones together."""
+    """The minimum and maximum number of nodes in all zones together."""
     totals = pool["autoscaling.totalMaxNodeCount"].get(0)
     if totals:
         return int(pool["autoscaling.totalMinNodeCount"].get(0)), int(totals)
@@ -80,7 +79,7 @@ def node_range(pool: Resource) -> tuple[int, int]:
 
 
 def capacities(pool: Resource) -> list[str]:
-    """The ways in which the pool asks to be bought; on-demand is none of them."""
+    """The provisioning models that the pool sets; none for on-demand."""
     asked = {
         "spot": pool["nodeConfig.spot"].get(False),
         "preemptible": pool["nodeConfig.preemptible"].get(False),
@@ -91,16 +90,27 @@ def capacities(pool: Resource) -> list[str]:
 
 
 def cluster_of(pool: Resource) -> str:
-    """The name of a pool's cluster, which may be written as a path."""
+    """The name of a pool's cluster. The property may contain a path."""
     return str(pool["cluster"].get("")).rpartition("/")[2]
+
+
+def node_configs(it: Resource) -> Iterator[Value]:
+    """The node configurations of a pool, or of a cluster: of its default pool and of node auto-provisioning."""
+    if it.type == POOL:
+        yield it["nodeConfig"]
+        return
+    if it["nodeConfig"].is_set & ~it["enableAutopilot"].is_true:
+        yield it["nodeConfig"]
+    if it["clusterAutoscaling.enabled"].is_true:
+        yield it["clusterAutoscaling.autoProvisioningDefaults"]
 
 
 def auto_provisioned(
     stack: Stack, names: Mapping[str, T], pools: Iterable[tuple[Resource, str, int]]
 ) -> Iterator[tuple[Resource, T, int]]:
-    """What node auto-provisioning may add in each cluster: up to its limits, in which GKE counts all pools.
+    """What node auto-provisioning can add in each cluster: the limits minus the declared pools, as GKE counts.
 
-    `names`: the resource types that count. `pools`: each pool's resource type, and how many at most.
+    `names` are the resource types to count. `pools` are pools with their resource type and maximum number.
     """
     clusters = [it for it in stack.of(CLUSTER) if it["clusterAutoscaling.enabled"].is_true]
     declared: dict[tuple[str, str], int] = defaultdict(int)
@@ -110,10 +120,10 @@ def auto_provisioned(
         for limit in cluster["clusterAutoscaling.resourceLimits"].each():
             name = limit["resourceType"].get("")
             if name in names:
-                there = declared[str(cluster["name"].get("")), name]
-                yield cluster, names[name], max(0, int(limit["maximum"].get(0)) - there)
+                existing = declared[str(cluster["name"].get("")), name]
+                yield cluster, names[name], max(0, int(limit["maximum"].get(0)) - existing)
 
 
 def region_of(location: str) -> str:
-    """The region of a zone; a region is its own."""
+    """The region of a zone or region."""
     return "-".join(location.split("-")[:2])

@@ -1,4 +1,4 @@
-"""Kueue, JobSet and Ray against the pools of the same stack."""
+"""Kueue, JobSet and Ray, compared with the node pools of the same stack."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from tpuplane_policies.rules.pools import capacities, node_range, tpu_slice
 ACCELERATOR, TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"
 EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 HOSTNAME = "kubernetes.io/hostname"
-PROMISED = {TPU: (ACCELERATOR, TOPOLOGY_LABEL), GPU: (GPU_ACCELERATOR, MACHINE_LABEL)}
-"""The node labels by which a resource of a queue is the chips or GPUs of pools."""
+SHAPE_LABELS = {TPU: (ACCELERATOR, TOPOLOGY_LABEL), GPU: (GPU_ACCELERATOR, MACHINE_LABEL)}
+"""The node labels that relate quota of a resource to pools."""
 
 
 def _node_labels(pool: Resource) -> dict[str, Any]:
-    """The labels of a pool's nodes that are known from here: its own and GKE's."""
+    """The known labels of a pool's nodes: its own and GKE's."""
     accelerated = tpu_slice(pool) or gpu_machine(pool)
     own = dict(pool["nodeConfig.labels"].get({}))
     known = {GKE_POOL_LABEL: pool["name"].get(""), MACHINE_LABEL: pool["nodeConfig.machineType"].get("")}
@@ -63,19 +63,19 @@ def _resources(queue: Resource) -> Iterator[tuple[Value, Value]]:
 
 
 @stack_rule("KQ001")
-def flavors_meet_nodes(stack: Stack, options: Options) -> Demands:
-    """Labels that some pool has; taints that GKE puts on nodes with TPUs and GPUs are tolerated."""
+def flavors_match_nodes(stack: Stack, options: Options) -> Demands:
+    """A pool has the labels of the flavor, and the flavor tolerates GKE's taints of TPU and GPU nodes."""
     pools = [_node_labels(pool) for pool in stack.of(POOL)]
     if any(stack.of(COMPUTE_CLASS)) or any(provisioned(stack)) or not pools:
         return
     for flavor in stack.of(FLAVOR):
         at = flavor["spec.nodeLabels"]
-        met = at.test(lambda it: not it or any(it.items() <= labels.items() for labels in pools))
-        yield demand(met, at, f"no pool of this stack has the labels {_listed(at)}")
+        matched = at.test(lambda it: not it or any(it.items() <= labels.items() for labels in pools))
+        yield demand(matched, at, f"no pool of this stack has the labels {_listed(at)}")
         for label, taint in ((ACCELERATOR, TPU), (GPU_ACCELERATOR, GPU)):
             tolerated = flavor["spec.tolerations"]
             some = reduce(or_, (it["key"].one_of(taint) for it in tolerated.each()), Truth(False))
-            yield demand(~at.child(label).is_set | some, tolerated, f"its nodes are tainted with {taint}")
+            yield demand(~at.child(label).is_set | some, tolerated, f"nodes of the flavor have the taint {taint}")
 
 
 def _listed(labels: Value) -> str:
@@ -83,8 +83,8 @@ def _listed(labels: Value) -> str:
 
 
 @stack_rule("KQ002")
-def quotas_are_no_larger_than_pools(stack: Stack, options: Options) -> Demands:
-    """What is promised in chips is what the pools grow to, and what is reserved and always there is promised whole."""
+def quotas_match_pools(stack: Stack, options: Options) -> Demands:
+    """Quotas do not exceed the pools' maximum, and they include all chips of fixed, reserved pools."""
     chips, fixed = defaultdict[_Shape, int](int), dict[_Shape, bool]()
     for pool in stack.of(POOL):
         shape = tpu_slice(pool)
@@ -96,7 +96,6 @@ def quotas_are_no_larger_than_pools(stack: Stack, options: Options) -> Demands:
         machine = gpu_machine(pool)
         if machine is not None:
             chips[machine.accelerator.name, machine.name] += node_range(pool)[1] * offered_per_node(pool)
-    promised = _promised(stack)
     spare = defaultdict[str, int](int)
     for _, generation, more in provisioned(stack):
         spare[generation.label] += more
@@ -104,68 +103,58 @@ def quotas_are_no_larger_than_pools(stack: Stack, options: Options) -> Demands:
         spare[gpus.accelerator.name] += more
     if not chips and not spare:
         return
-    for key, quota in promised.items():
+    for key, quota in _quotas(stack).items():
         spare[key[0]] -= max(0, quota - chips[key])
-        text = f"the queues promise {quota} {_units(key)} of {' '.join(key)}; the pools grow to {chips[key]}"
+        units = "chips" if key[0].startswith("tpu") else "GPUs"
+        text = f"the queues have quota for {quota} {units} of {' '.join(key)}; the pools grow to {chips[key]}"
         yield demand(spare[key[0]] >= 0, NOWHERE, text)
         if fixed.get(key):
-            text = f"the queues promise {quota} of {chips[key]} reserved chips of {' '.join(key)}; the others idle"
+            text = f"the queues have quota for {quota} of {chips[key]} reserved chips of {' '.join(key)}"
             yield demand(quota >= chips[key], NOWHERE, text)
 
 
 _Shape = tuple[str, str]  # accelerator, and topology or machine type
 
 
-def _units(shape: _Shape) -> str:
-    return "chips" if shape[0].startswith("tpu") else "GPUs"
-
-
-def _promised(stack: Stack) -> dict[_Shape, int]:
+def _quotas(stack: Stack) -> dict[_Shape, int]:
     """Chips and GPUs in the nominal quotas of all cluster queues, by the labels of their flavors."""
     flavors = {it["metadata.name"].get(): it["spec.nodeLabels"] for it in stack.of(FLAVOR)}
-    promised: dict[_Shape, int] = defaultdict(int)
+    quotas: dict[_Shape, int] = defaultdict(int)
     for queue in stack.of(CLUSTER_QUEUE):
         for flavor, item in _resources(queue):
-            by = PROMISED.get(item["name"].get())
+            by = SHAPE_LABELS.get(item["name"].get())
             labels = flavors.get(flavor["name"].get()) if by else None
             if by and labels is not None:
-                promise = thousandths(item["nominalQuota"].get(0)) // 1000
-                promised[labels.child(by[0]).get(""), labels.child(by[1]).get("")] += promise
-    return promised
+                quota = thousandths(item["nominalQuota"].get(0)) // 1000
+                quotas[labels.child(by[0]).get(""), labels.child(by[1]).get("")] += quota
+    return quotas
 
 
 @resource_rule("KQ003", CLUSTER_QUEUE)
-def all_that_pods_ask_for_is_covered(queue: Resource, options: Options) -> Demands:
-    """A pod with TPUs or GPUs asks for cpu and memory as well."""
+def requested_resources_are_covered(queue: Resource, options: Options) -> Demands:
+    """Pods with TPUs or GPUs also request cpu and memory."""
     for group in queue["spec.resourceGroups"].each():
         at = group["coveredResources"]
         covered = at.get([])
         if TPU in covered or GPU in covered:
             everywhere = {name for it in queue["spec.resourceGroups"].each() for name in it["coveredResources"].get([])}
             missing = [name for name in ("cpu", "memory") if name not in everywhere]
-            yield demand(not missing, at, f"{' and '.join(missing)} not covered, so no pod that asks is admitted")
+            text = f"{' and '.join(missing)} missing, so Kueue admits no pod that requests them"
+            yield demand(not missing, at, text)
 
 
 @resource_rule("KQ004", TOPOLOGY)
 def levels_are_unique_and_end_in_hosts(topology: Resource, options: Options) -> Demands:
-    """As Kueue's own validation has it."""
+    """The same as Kueue's validation."""
     at = topology["spec.levels"]
     names = [level["nodeLabel"].get() for level in at.each()]
-    yield demand(len(names) == len(set(names)), at, "a level stands there twice")
-    yield demand(HOSTNAME not in names[:-1], at, f"{HOSTNAME} is the last level or none")
-
-
-@resource_rule("KQ005", CLUSTER_QUEUE)
-def preemption_is_a_decision(queue: Resource, options: Options) -> Demands:
-    """Said, not left to the default."""
-    for field in ("withinClusterQueue", "reclaimWithinCohort"):
-        at = queue["spec.preemption"][field]
-        yield demand(at.is_set, at, "nobody decided whose jobs end for whom")
+    yield demand(len(names) == len(set(names)), at, "a level is given twice")
+    yield demand(HOSTNAME not in names[:-1], at, f"{HOSTNAME} must be the last level")
 
 
 @stack_rule("KQ009")
 def tenants_have_queues(stack: Stack, options: Options) -> Demands:
-    """Every namespace that a queue lets in has a local queue."""
+    """Every namespace with the tenant label has a local queue."""
     if not any(stack.of(CLUSTER_QUEUE)):
         return
     queues = [it["metadata.namespace"] for it in stack.of(LOCAL_QUEUE)]
@@ -178,15 +167,15 @@ def tenants_have_queues(stack: Stack, options: Options) -> Demands:
 
 @resource_rule("KQ006", CLUSTER_QUEUE)
 def queues_choose_their_tenants(queue: Resource, options: Options) -> Demands:
-    """An empty selector lets every namespace in."""
+    """An empty selector matches every namespace."""
     at = queue["spec.namespaceSelector"]
     chooses = at["matchLabels"].is_set | at["matchExpressions"].is_set
-    yield demand(chooses, at, "every namespace, or none, may use this queue's chips")
+    yield demand(chooses, at, "every namespace, or none, can use the chips of this queue")
 
 
 @resource_rule("KQ007", KUEUE + ".*")
-def kueues_current_api(it: Resource, options: Options) -> Demands:
-    """What is stored is v1beta2; the older one goes away."""
+def kueue_api_is_current(it: Resource, options: Options) -> Demands:
+    """Kueue stores v1beta2 and will remove older versions."""
     at = it["apiVersion"]
     version = it.type.partition("/")[2].partition(":")[0]
     served = version in options["versions"]
@@ -194,8 +183,8 @@ def kueues_current_api(it: Resource, options: Options) -> Demands:
 
 
 @stack_rule("KQ008")
-def provisioning_requests_have_takers(stack: Stack, options: Options) -> Demands:
-    """Only queued pools answer them: flex-start alone does not (GoogleCloudPlatform/cluster-autoscaler)."""
+def provisioning_requests_have_pools(stack: Stack, options: Options) -> Demands:
+    """Only pools with queued provisioning answer them, not flex-start (GoogleCloudPlatform/cluster-autoscaler)."""
     answered = [pool["queuedProvisioning.enabled"].is_true for pool in stack.of(POOL)]
     for check in stack.of(ADMISSION_CHECK) if answered else ():
         at = check["spec.controllerName"]
@@ -205,7 +194,7 @@ def provisioning_requests_have_takers(stack: Stack, options: Options) -> Demands
 
 @resource_rule("RAY001", RAY)
 def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
-    """As many hosts as the slice that the group selects."""
+    """A group has the hosts of the slice that it selects."""
     for group in ray_workers(ray):
         selector = group["template.spec.nodeSelector"]
         accelerator, topology = selector.child(ACCELERATOR), selector.child(TOPOLOGY_LABEL)
@@ -224,9 +213,9 @@ def worker_groups_are_slices(ray: Resource, options: Options) -> Demands:
 
 
 @resource_rule("JOB001", JOBSET)
-def a_job_has_its_slice_alone(jobset: Resource, options: Options) -> Demands:
+def jobs_do_not_share_slices(jobset: Resource, options: Options) -> Demands:
     """One job for each node pool, which is one slice."""
     on_slices = any(job["template.spec.parallelism"].get(1) > 1 for job in jobset["spec.replicatedJobs"].each())
     if on_slices:
         at = jobset["metadata.annotations"].child(EXCLUSIVE)
-        yield demand(at.one_of(GKE_POOL_LABEL), at, f"two jobs may share a slice; wanted: {GKE_POOL_LABEL}")
+        yield demand(at.one_of(GKE_POOL_LABEL), at, f"two jobs can share a slice; allowed: {GKE_POOL_LABEL}")

@@ -1,4 +1,4 @@
-"""Node pools with TPUs: shape, placement, size. Those with TPUs or GPUs: how they are bought."""
+"""TPU node pools: shape, placement, size. TPU and GPU node pools: provisioning model."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LONGEST_RUN = 7 * 24 * 3600  # seconds that flex-start hosts may run
 
 @resource_rule("TPU001", POOL)
 def topology_of_the_generation(pool: Resource, options: Options) -> Demands:
-    """Only the generation's table and rule decide."""
+    """The generation's table and rule decide."""
     hosts = tpu_hosts(pool)
     if hosts is None:
         return
     at = pool["placementPolicy.tpuTopology"]
     if at.get() is None:
         known = hosts.machine.single_host_topology is not None
-        yield demand(known, at, f"{hosts.machine.name} comes in multi-host slices only, which have a topology")
+        yield demand(known, at, f"{hosts.machine.name} makes only multi-host slices, which need a topology")
         return
     ok = hosts.generation.accepts(at.get())
     yield demand(ok, at, f"not a {hosts.generation.name} topology; allowed: {', '.join(hosts.generation.topologies)}")
@@ -34,7 +34,7 @@ def topology_of_the_generation(pool: Resource, options: Options) -> Demands:
 
 @resource_rule("TPU002", POOL)
 def machine_makes_the_topology(pool: Resource, options: Options) -> Demands:
-    """The machine type is on record, and its chips make the topology."""
+    """The machine type is known and its chips make the topology."""
     at = pool["nodeConfig.machineType"]
     if str(at.get("")).startswith(("ct", "tpu")):
         try:
@@ -50,13 +50,13 @@ def machine_makes_the_topology(pool: Resource, options: Options) -> Demands:
 
 @resource_rule("TPU003", POOL)
 def a_slice_is_whole(pool: Resource, options: Options) -> Demands:
-    """A multi-host pool has the slice's hosts, or none."""
+    """A multi-host pool has all hosts of the slice, or none."""
     shape = tpu_slice(pool)
     if shape is None:
         return
     scaling = pool["autoscaling"]
     for total in ("totalMinNodeCount", "totalMaxNodeCount"):
-        yield demand(~scaling[total].test(bool), scaling[total], "GKE judges a slice by the counts of each zone")
+        yield demand(~scaling[total].test(bool), scaling[total], "GKE scales a slice by the counts per zone")
     if not shape.multi_host:
         return
     if scaling.is_set:
@@ -70,7 +70,7 @@ def a_slice_is_whole(pool: Resource, options: Options) -> Demands:
 
 @resource_rule("TPU004", POOL)
 def placed_as_the_generation_is(pool: Resource, options: Options) -> Demands:
-    """One host has no placement; more are brought together as the generation wants it."""
+    """A single host needs no placement. Several hosts need the placement of their generation."""
     shape = tpu_slice(pool)
     if shape is None:
         return
@@ -78,15 +78,15 @@ def placed_as_the_generation_is(pool: Resource, options: Options) -> Demands:
     if shape.placement == "none":
         yield demand(kind.one_of(None, ""), kind, "a single host needs no placement")
     elif shape.placement == "compact":
-        yield demand(kind.one_of("COMPACT"), kind, f"{shape.generation.name} slices are placed by COMPACT")
+        yield demand(kind.one_of("COMPACT"), kind, f"{shape.generation.name} slices need COMPACT placement")
     else:
-        yield demand(policy.is_set, policy, f"{shape.generation.name} slices are placed by a workload policy")
-        yield demand(kind.one_of(None, ""), kind, "beside a workload policy, every type differs from what GKE stores")
+        yield demand(policy.is_set, policy, f"{shape.generation.name} slices need a workload policy")
+        yield demand(kind.one_of(None, ""), kind, "with a workload policy, GKE stores no type")
 
 
 @resource_rule("TPU005", POOL)
 def one_zone_that_has_them(pool: Resource, options: Options) -> Demands:
-    """Exactly one zone, and one that is known to offer the generation."""
+    """Exactly one zone, and it is known to offer the generation."""
     hosts = tpu_hosts(pool)
     if hosts is None:
         return
@@ -104,13 +104,13 @@ def one_zone_that_has_them(pool: Resource, options: Options) -> Demands:
 
 
 @resource_rule("TPU006", POOL)
-def bought_in_one_way(pool: Resource, options: Options) -> Demands:
+def one_provisioning_model(pool: Resource, options: Options) -> Demands:
     """Spot, flex-start and reservations exclude each other."""
     hosts, machine = tpu_hosts(pool), gpu_machine(pool)
     if hosts is None and not gpus_per_node(pool):
         return
     config, asked = pool["nodeConfig"], capacities(pool)
-    yield demand(len(asked) <= 1, config, f"asks for {', '.join(asked)} at once")
+    yield demand(len(asked) <= 1, config, f"sets {', '.join(asked)} together")
     if "flex-start" in asked:
         if hosts is not None:
             offered = hosts.generation.flex_start
@@ -118,28 +118,28 @@ def bought_in_one_way(pool: Resource, options: Options) -> Demands:
         elif machine is not None:
             yield demand(machine.flex_start, config["flexStart"], f"flex-start does not offer {machine.name}")
         affinity = config["reservationAffinity.consumeReservationType"]
-        yield demand(affinity.one_of(None, "NO_RESERVATION"), affinity, "flex-start hosts use no reservation")
+        yield demand(affinity.one_of(None, "NO_RESERVATION"), affinity, "flex-start uses no reservation")
     if pool["queuedProvisioning.enabled"].get(False):
         mixed = not {"spot", "preemptible", "reservation"} & set(asked)
-        yield demand(mixed, pool["queuedProvisioning.enabled"], f"beside {', '.join(asked)}")
+        yield demand(mixed, pool["queuedProvisioning.enabled"], f"not allowed with {', '.join(asked)}")
 
 
 @resource_rule("TPU007", POOL)
-def a_reservation_by_its_name(pool: Resource, options: Options) -> Demands:
-    """TPUs come from a named reservation only."""
+def reservations_are_named(pool: Resource, options: Options) -> Demands:
+    """TPUs need a named reservation."""
     affinity = pool["nodeConfig.reservationAffinity"]
     if tpu_hosts(pool) is None or ~affinity.is_set:
         return
     kind, values = affinity["consumeReservationType"], affinity["values"]
-    yield demand(kind.one_of("SPECIFIC_RESERVATION", "NO_RESERVATION"), kind, "TPUs come from a SPECIFIC_RESERVATION")
+    yield demand(kind.one_of("SPECIFIC_RESERVATION", "NO_RESERVATION"), kind, "TPUs need a SPECIFIC_RESERVATION")
     if kind.get() == "SPECIFIC_RESERVATION":
         named = affinity["key"].one_of("compute.googleapis.com/reservation-name") & values.is_set
         yield demand(named, values, "names no reservation")
 
 
 @resource_rule("TPU008", POOL)
-def gkes_own_labels_and_taint(pool: Resource, options: Options) -> Demands:
-    """What GKE puts on TPU nodes is left as it is."""
+def gke_labels_and_taint_are_kept(pool: Resource, options: Options) -> Demands:
+    """A pool does not override the labels and the taint that GKE sets on TPU nodes."""
     shape = tpu_slice(pool)
     if shape is None:
         return
@@ -147,40 +147,40 @@ def gkes_own_labels_and_taint(pool: Resource, options: Options) -> Demands:
     for key in labels.names():
         if key in shape.node_labels or key == GKE_POOL_LABEL or key.startswith(LABEL_PREFIX):
             own = pool["name"].get() if key == GKE_POOL_LABEL else shape.node_labels.get(key)
-            yield demand(labels.child(key).one_of(own), labels.child(key), "GKE sets this label itself")
+            yield demand(labels.child(key).one_of(own), labels.child(key), "GKE sets this label")
     for taint in pool["nodeConfig.taints"].each():
         if taint["key"].get() == TPU:
-            yield demand(taint["effect"].one_of("NO_SCHEDULE"), taint["effect"], "GKE's own taint is NO_SCHEDULE")
+            yield demand(taint["effect"].one_of("NO_SCHEDULE"), taint["effect"], "GKE's taint is NO_SCHEDULE")
 
 
 @resource_rule("TPU009", POOL)
 def flex_start_ends(pool: Resource, options: Options) -> Demands:
-    """Flex-start hosts are lent for a time of at most seven days."""
+    """Flex-start hosts run for at most seven days."""
     if pool["nodeConfig.flexStart"].get(False):
         at = pool["nodeConfig.maxRunDuration"]
-        yield demand(at.test(_lasts), at, "flex-start hosts run for 600s to 604800s")
+        yield demand(at.test(_is_run_duration), at, "flex-start hosts need a duration; allowed: 600s to 604800s")
 
 
-def _lasts(duration: object) -> bool:
+def _is_run_duration(duration: object) -> bool:
     text = str(duration or "").removesuffix("s")
     return text.isdigit() and 600 <= int(text) <= LONGEST_RUN
 
 
 @resource_rule("TPU010", POOL)
 def upgrades_need_no_spare_slice(pool: Resource, options: Options) -> Demands:
-    """The chips of a slice exist once: an upgrade cannot ask for more of them first."""
+    """An upgrade cannot request additional hosts for a slice."""
     shape = tpu_slice(pool)
     if shape is None or not shape.multi_host:
         return
     upgrade = pool["upgradeSettings"]
-    yield demand(~upgrade["strategy"].one_of("BLUE_GREEN"), upgrade["strategy"], "would need a second slice")
+    yield demand(~upgrade["strategy"].one_of("BLUE_GREEN"), upgrade["strategy"], "needs a second slice")
     if upgrade["strategy"].get("SURGE") == "SURGE":
-        yield demand(upgrade["maxSurge"].one_of(0), upgrade["maxSurge"], "a slice has no host to spare; allowed: 0")
+        yield demand(upgrade["maxSurge"].one_of(0), upgrade["maxSurge"], "a slice has no additional host; allowed: 0")
 
 
 @resource_rule("TPU011", POOL)
-def machines_exist_there(pool: Resource, options: Options) -> Demands:
-    """Regions that list a machine family are on record."""
+def machines_are_in_the_region(pool: Resource, options: Options) -> Demands:
+    """The region is known to list the machine family, or nothing is known about it."""
     machine = pool["nodeConfig.machineType"]
     if tpu_hosts(pool) is not None:
         return
@@ -190,14 +190,14 @@ def machines_exist_there(pool: Resource, options: Options) -> Demands:
         family = cpu_catalogue().families.get(name)
         if family is not None:
             offered = family.may_be_in(region_of(zone))
-            yield demand(offered, machine, f"{zone} has {', '.join(families_in(zone))} only")
+            yield demand(offered, machine, f"not available in {zone}; allowed: {', '.join(families_in(zone))}")
 
 
 @resource_rule("TPU014", POOL)
-def nothing_dear_that_idles(pool: Resource, options: Options) -> Demands:
-    """Outside production, what is dear and on demand comes with the work and goes with it."""
+def no_idle_on_demand_accelerators(pool: Resource, options: Options) -> Demands:
+    """Outside production, on-demand chips and GPUs scale to 0."""
     what = "chips" if tpu_hosts(pool) is not None else "GPUs"
     if (what == "GPUs" and not gpus_per_node(pool)) or capacities(pool):
         return
     at = pool["autoscaling.minNodeCount"] if pool["autoscaling"].is_set else pool["nodeCount"]
-    yield demand(node_range(pool)[0] == 0, at, f"on-demand {what} that are paid for when nobody uses them")
+    yield demand(node_range(pool)[0] == 0, at, f"on-demand {what} cost money while they are idle; allowed: 0")
