@@ -8,11 +8,11 @@ import pytest
 from cluster_objects import CLUSTER, VERSION, pool, slice_pool
 from hypothesis import given
 from hypothesis import strategies as st
-from tpuplane_twin.cluster.addresses import Addresses, AddressesExhausted, node_address, pod_range, service_range
+from tpuplane_twin.cluster.addresses import Addresses, AddressesExhausted, node_address, pod_range
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.machines import UnknownMachine, machine
 from tpuplane_twin.cluster.nodes import Pool
-from tpuplane_twin.gcp.pool_view import PoolView
+from tpuplane_twin.gcp.views import ClusterView, PoolView
 
 pytestmark = pytest.mark.unit
 
@@ -196,6 +196,6 @@ def test_freed_ranges_are_used_again_when_the_range_is_full() -> None:
 
 def test_addresses_come_from_the_clusters_ranges_and_the_pools_own() -> None:
     cluster = {"clusterIpv4Cidr": "10.64.0.0/14", "servicesIpv4Cidr": "10.32.0.0/20"}
-    assert (pod_range(cluster), service_range(cluster)) == ("10.64.0.0/14", "10.32.0.0/20")
+    assert (pod_range(cluster), ClusterView(cluster).services) == ("10.64.0.0/14", "10.32.0.0/20")
     assert pod_range(cluster, {"networkConfig": {"podIpv4CidrBlock": "10.72.0.0/16"}}) == "10.72.0.0/16"
     assert pod_range(cluster, {"networkConfig": {}}) == "10.64.0.0/14"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from googleapiclient.discovery_cache import get_static_doc
-from tpuplane_twin.gcp.container.merge import at
 from tpuplane_twin.gcp.container.updates import Updates, cluster_updates, node_pool_updates
+from tpuplane_twin.gcp.merge import at
 from twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT_PATH, Api, cluster_body
 
 pytestmark = pytest.mark.twin

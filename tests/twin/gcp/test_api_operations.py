@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.gcp import BackendError, Store, resume, snapshot
+from tpuplane_twin.daemon.status import describe_store
+from tpuplane_twin.gcp import BackendError, Store, resume
 from twin_api import CLUSTERS, PROJECT_PATH, Api, MemoryBackend, cluster_body, serving, slice_pool
 
 pytestmark = pytest.mark.twin
@@ -156,18 +157,18 @@ async def test_a_pool_that_does_not_come_back_keeps_none_of_the_others_away(tmp_
         assert (pool["status"], pool.get("statusMessage")) == ("RUNNING", None)
 
 
-async def test_snapshot_names_clusters_pools_and_work(cluster: Api) -> None:
+async def test_status_names_clusters_pools_and_running_operations(cluster: Api) -> None:
     await cluster.done("POST", POOLS, {"nodePool": slice_pool("s", autoscaling={}, initialNodeCount=4)})
     cluster.backend.hold()
     operation = await cluster.call("POST", POOLS, {"nodePool": slice_pool("t")})
     await cluster.call("GET", CLUSTERS)
     reader = Store(cluster.store.path, read_only=True)
-    seen = snapshot(reader)
+    seen = describe_store(reader)
     reader.close()
-    (found,) = seen.clusters
-    assert (found.name, found.status, found.endpoint) == ("c1", "RUNNING", "127.0.0.1:6443")
-    pools = {pool.name: pool for pool in found.pools}
-    assert (pools["s"].nodes, pools["s"].chips, pools["s"].topology) == (4, 16, "4x4")
-    assert (pools["t"].nodes, pools["t"].status) == (0, "PROVISIONING")
-    assert [work.name for work in seen.operations] == [operation["name"]]
-    assert seen.operations[0].target.endswith("/nodePools/t")
+    (found,) = seen["clusters"]
+    assert (found["name"], found["status"], found["endpoint"]) == ("c1", "RUNNING", "127.0.0.1:6443")
+    pools = {pool["name"]: pool for pool in found["nodePools"]}
+    assert (pools["s"]["nodes"], pools["s"]["chips"], pools["s"]["slice"]) == (4, 16, "v6e 4x4")
+    assert (pools["t"]["nodes"], pools["t"]["status"]) == (0, "PROVISIONING")
+    assert [work["name"] for work in seen["operations"]] == [operation["name"]]
+    assert seen["operations"][0]["target"].endswith("/nodePools/t")

@@ -11,8 +11,7 @@ from tpuplane_twin.gcp.compute.service import compute_handlers
 from tpuplane_twin.gcp.container import pool_rules
 from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.identity import identity_handlers
-from tpuplane_twin.gcp.projects import project_handlers
-from tpuplane_twin.gcp.service_usage import service_usage_handlers
+from tpuplane_twin.gcp.projects import project_handlers, service_usage_handlers
 
 pytestmark = pytest.mark.twin
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from elastic_objects import nodes, serving_group
 from tpuplane_twin.cluster.api import Api
-from tpuplane_twin.elasticity.ages import age, births
-from tpuplane_twin.elasticity.objects import Node
+from tpuplane_twin.elasticity.objects import Node, age, births
 from tpuplane_twin.elasticity.provisioner import Provisioner
 from tpuplane_twin.elasticity.queued import Queue
 from tpuplane_twin.elasticity.requests import Request

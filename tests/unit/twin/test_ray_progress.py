@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tpuplane_twin.cli.ray_progress import describe_ray
+from tpuplane_twin.cli.clusters import describe_ray
 from tpuplane_twin.cli.show import ray_line
 
 pytestmark = pytest.mark.unit

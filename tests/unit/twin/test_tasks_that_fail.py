@@ -36,7 +36,7 @@ async def test_autoscaling_goes_on_after_a_failure_that_nobody_foresaw(
             raise KeyError("selfLink")
         again.set()
 
-    monkeypatch.setattr("tpuplane_twin.elasticity.elasticity.cluster_view", lambda store, key, cluster: cluster)
+    monkeypatch.setattr("tpuplane_twin.elasticity.elasticity.cluster_answer", lambda store, key, cluster: cluster)
     elasticity = Elasticity(store, client, Actions(nothing, nothing, nothing, nothing), scale_down_after=60)
     running = asyncio.create_task(elasticity.run())
     try:

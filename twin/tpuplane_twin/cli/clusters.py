@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tpuplane_twin.cli.ray_progress import describe_ray
+_RAY = "ray.io/cluster"
+
+Object = Mapping[str, Any]
 
 
 def with_clusters(status: Mapping[str, Any], kubeconfig: Path) -> dict[str, Any]:
@@ -49,3 +52,32 @@ def _read(kubeconfig: Path, cluster: dict[str, Any], *, real_ray: bool) -> dict[
         **{key: found.get(key) for key in ("queues", "outsideQueues", "ray")},
         "unread": unread,
     }
+
+
+def describe_ray(pods: Iterable[Object]) -> dict[str, Any]:
+    """How many of Ray's pods exist and are ready, how often they restarted, and what the others wait for."""
+    pods = [pod for pod in pods if _RAY in pod["metadata"].get("labels", {})]
+    states = Counter(map(_state, pods))
+    return {
+        "pods": len(pods),
+        "ready": states["ready"],
+        "restarts": sum(status.get("restartCount", 0) for pod in pods for status in _statuses(pod)),
+        "others": {state: count for state, count in sorted(states.items()) if state != "ready"},
+    }
+
+
+def _state(pod: Object) -> str:
+    """`ready`, or what the pod waits for, in Kubernetes' words."""
+    status = pod.get("status", {})
+    if any(it["type"] == "Ready" and it["status"] == "True" for it in status.get("conditions", ())):
+        return "ready"
+    if not pod["spec"].get("nodeName"):
+        return "Unschedulable"
+    waiting = (it.get("state", {}).get("waiting", {}).get("reason") for it in _statuses(pod))
+    running = any("running" in it.get("state", {}) for it in _statuses(pod))
+    return next(filter(None, waiting), "NotReady" if running else "ContainerCreating")
+
+
+def _statuses(pod: Object) -> list[Object]:
+    found: list[Object] = pod.get("status", {}).get("containerStatuses", [])
+    return found

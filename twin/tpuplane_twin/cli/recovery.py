@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tpuplane_twin.daemon.client import TwinClient, TwinError
-from tpuplane_twin.machine.stack_locks import live_holder, stack_locks
+from tpuplane_twin.engine.setup import live_holder, stack_locks
 
 # Ids that Google's provider takes for an import, made of a resource's inputs (each resource's page, under "Import").
 _IDS = {

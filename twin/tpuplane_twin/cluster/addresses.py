@@ -8,7 +8,7 @@ from typing import Any
 
 from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.gcp.backend import pod_cidr_size
-from tpuplane_twin.gcp.blocks import PODS, SERVICES
+from tpuplane_twin.gcp.views import ClusterView, PoolView
 
 
 class AddressesExhausted(ClusterError):
@@ -58,15 +58,9 @@ def node_address(pods: ipaddress.IPv4Network) -> str:
     return str(pods.broadcast_address - 1)
 
 
-def pod_range(cluster: Mapping[str, Any], pool: Mapping[str, Any] | None = None) -> str:
+def pod_range(cluster: Mapping[str, Any], pool: dict[str, Any] | None = None) -> str:
     """The range of the pods of a cluster, or of one of its pools, from Google's REST JSON."""
-    own = pool.get("networkConfig", {}).get("podIpv4CidrBlock") if pool is not None else None
-    return str(own or cluster.get("clusterIpv4Cidr") or PODS)
-
-
-def service_range(cluster: Mapping[str, Any]) -> str:
-    """The range of a cluster's Services."""
-    return str(cluster.get("servicesIpv4Cidr") or SERVICES)
+    return (PoolView(pool).pod_block if pool is not None else "") or ClusterView(cluster).pods
 
 
 def kubernetes_address(services: str) -> str:

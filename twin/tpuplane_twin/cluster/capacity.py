@@ -10,7 +10,7 @@ from typing import Any
 from tpuplane.labels import QUEUED_LABEL
 
 from tpuplane_twin.gcp.backend import CUBE
-from tpuplane_twin.gcp.pool_view import PoolView
+from tpuplane_twin.gcp.views import ClusterView, PoolView
 
 _PATH = re.compile(
     r"(?:projects/(?P<project>[^/]+)/reservations/)?(?P<name>[^/]+)"
@@ -39,7 +39,7 @@ def capacity_labels(pool: PoolView, cluster: dict[str, Any]) -> dict[str, str]:
     found = _PATH.fullmatch(pool.reservation_names[0])
     parts = found.groupdict() if found else {}
     named = {label: parts[part] for part, label in _LABELS.items() if parts.get(part)}
-    cube = _cube_labels(pool, cluster, parts) if pool.pool.get(CUBE) else {}
+    cube = _cube_labels(pool, cluster, parts) if pool.raw.get(CUBE) else {}
     return {**labels, "cloud.google.com/reservation-affinity": "specific", **named, **cube}
 
 
@@ -53,7 +53,7 @@ def _cube_labels(pool: PoolView, cluster: dict[str, Any], reserved: Mapping[str,
     return {
         "cloud.google.com/gke-accelerator-topology-mode": "PROVISION_ONLY",
         "cloud.google.com/gce-topology-block": _id(reserved.get("block") or reserved.get("name")),
-        "cloud.google.com/gke-tpu-partition-4x4x4-id": _id(cluster.get("selfLink"), pool.name),
+        "cloud.google.com/gke-tpu-partition-4x4x4-id": _id(ClusterView(cluster).link or None, pool.name),
         "cloud.google.com/gke-tpu-partition-4x4x4-state": "HEALTHY",
     }
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from tpuplane_twin.cluster import components, gcs_fuse
-from tpuplane_twin.cluster.addresses import service_range
 from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.cluster.concurrency import together
 from tpuplane_twin.cluster.errors import ClusterError
@@ -27,6 +26,7 @@ from tpuplane_twin.cluster.tpu_webhook.server import PORT as WEBHOOK_PORT
 from tpuplane_twin.cluster.tunnel import Tunnel
 from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
 from tpuplane_twin.gcp.backend import NO_ROTATION, ROTATION, Instance
+from tpuplane_twin.gcp.views import ClusterView
 from tpuplane_twin.machine.files import write_if_changed
 from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
@@ -78,7 +78,7 @@ class ControlPlane:
         self._webhook: TpuWebhook | None = None
         self._runner: Runner | None = None
         self._tunnel: Tunnel | None = None
-        self._services = service_range({})
+        self._services = ClusterView({}).services
         self._vpc = vpc or Vpc()
         self._place: PrivateEndpoint | None = None
 
@@ -181,16 +181,14 @@ class ControlPlane:
         if rotation["serves"] != self._authority:
             await self.stop()
         self._authority, self._next_authority = rotation["serves"], rotation["trusted"]
-        self._services = service_range(cluster)
+        view = ClusterView(cluster)
+        self._services = view.services
         self._place = PrivateEndpoint.of(cluster)
         self._publish()
-        addons = cluster.get("addonsConfig", {})
-        self._operators = self._always | ({"kuberay"} if addons.get("rayOperatorConfig", {}).get("enabled") else set())
-        defaults = cluster.get("autoscaling", {}).get("defaultComputeClassConfig", {})
-        self._default_class = bool(defaults.get("enabled"))
-        measured = cluster.get("monitoringConfig", {}).get("managedPrometheusConfig", {"enabled": True})
-        self._prometheus = bool(measured.get("enabled"))
-        self._gcs_fuse = bool(addons.get("gcsFuseCsiDriverConfig", {}).get("enabled"))
+        self._operators = self._always | ({"kuberay"} if view.ray_operator else set())
+        self._default_class = view.default_compute_class
+        self._prometheus = view.managed_prometheus
+        self._gcs_fuse = view.gcs_fuse
         if self._api is None or self._applied == self._wanted():
             return
         for name in OPERATORS.keys() - self._operators:

@@ -22,7 +22,7 @@ from tpuplane_twin.cluster.gpus import TAINT, Gpus
 from tpuplane_twin.cluster.machines import Machine, ephemeral_storage, machine
 from tpuplane_twin.gcp.backend import node_numbers
 from tpuplane_twin.gcp.container.names import instance_name
-from tpuplane_twin.gcp.pool_view import PoolView
+from tpuplane_twin.gcp.views import ClusterView, PoolView
 
 # On nodes that were made for a ProvisioningRequest: the name of its resize request.
 REQUEST_LABEL = "autoscaling.gke.io/provisioning-request"
@@ -35,7 +35,6 @@ _EFFECTS = {
     "PREFER_NO_SCHEDULE": "PreferNoSchedule",
     "NO_EXECUTE": "NoExecute",
 }
-_DEFAULT_PODS = 110
 _ALPHABET = string.ascii_lowercase + string.digits
 _HEALTHY = {
     "Ready": ("True", "KubeletReady", "kubelet is posting ready status"),
@@ -66,18 +65,17 @@ class Pool(PoolView):
     @property
     def machine(self) -> Machine:
         """The machine type. Raises `UnknownMachine`."""
-        return machine(self.config.get("machineType"))
+        return machine(self.machine_type)
 
     @property
-    def version(self) -> str:
+    def gke_version(self) -> str:
         """The nodes' GKE version."""
-        return str(self.pool.get("version") or self.cluster["currentMasterVersion"])
+        return self.version or ClusterView(self.cluster).version
 
     @property
     def pods(self) -> int:
         """Pods per node."""
-        limit = self.pool.get("maxPodsConstraint") or self.cluster.get("defaultMaxPodsConstraint") or {}
-        return int(limit.get("maxPodsPerNode", _DEFAULT_PODS))
+        return self.pods_per_node or ClusterView(self.cluster).pods_per_node
 
     @property
     def gpus(self) -> Gpus | None:
@@ -94,7 +92,7 @@ class Pool(PoolView):
     @property
     def places(self) -> list[Place]:
         """Every node that the pool should have now."""
-        return [Place(zone, number) for zone, numbers in node_numbers(self.pool).items() for number in numbers]
+        return [Place(zone, number) for zone, numbers in node_numbers(self.raw).items() for number in numbers]
 
     @property
     def is_slice(self) -> bool:
@@ -109,7 +107,7 @@ class Pool(PoolView):
         disk = [config.get(key) for key in ("diskSizeGb", "diskType", "imageType", "spot", "serviceAccount")]
         if self.gpus is not None:
             disk += [self.gpus.accelerator, self._local_ssds]
-        return _digest([self.machine.name, self.topology, self.version, self.pods, disk])
+        return _digest([self.machine.name, self.topology, self.gke_version, self.pods, disk])
 
     @property
     def settings(self) -> str:
@@ -175,7 +173,7 @@ class Pool(PoolView):
 
     def new_name(self, zone: str, taken: Collection[str] = ()) -> str:
         """A name for a new node in `zone` that is not among `taken`: Google gives every instance a new one."""
-        (group,) = (url for url in self.pool["instanceGroupUrls"] if f"/zones/{zone}/" in url)
+        (group,) = (url for url in self.raw["instanceGroupUrls"] if f"/zones/{zone}/" in url)
         drawn = iter(lambda: instance_name(group, "".join(secrets.choice(_ALPHABET) for _ in range(4))), "")
         return next(name for name in drawn if name not in taken)
 
@@ -223,8 +221,8 @@ class Pool(PoolView):
                     "bootID": "",
                     "containerRuntimeVersion": "containerd://2.1.4",
                     "kernelVersion": "6.12.46+",
-                    "kubeProxyVersion": f"v{self.version}",
-                    "kubeletVersion": f"v{self.version}",
+                    "kubeProxyVersion": f"v{self.gke_version}",
+                    "kubeletVersion": f"v{self.gke_version}",
                     "machineID": _digest([name]),
                     "operatingSystem": "linux",
                     "osImage": "Container-Optimized OS from Google",
@@ -258,7 +256,7 @@ class Pool(PoolView):
 
     @property
     def _project(self) -> str:
-        parts = str(self.cluster.get("selfLink", "")).split("/")
+        parts = ClusterView(self.cluster).link.split("/")
         return parts[parts.index("projects") + 1] if "projects" in parts else "-"
 
 

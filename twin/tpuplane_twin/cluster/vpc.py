@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
-from tpuplane_twin.cluster.addresses import pod_range
 from tpuplane_twin.gcp.locations import region_of
+from tpuplane_twin.gcp.views import ClusterView
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +31,17 @@ class PrivateEndpoint:
     @classmethod
     def of(cls, cluster: Mapping[str, Any]) -> PrivateEndpoint | None:
         """From Google's REST JSON; None where it names no address in a VPC."""
-        control = cluster.get("controlPlaneEndpointsConfig", {}).get("ipEndpointsConfig", {})
-        address = cluster.get("privateClusterConfig", {}).get("privateEndpoint")
-        if not address:
+        view = ClusterView(cluster)
+        if not view.private_endpoint:
             return None
-        networks = cluster.get("masterAuthorizedNetworksConfig", {})
-        blocks = (IPv4Network(block["cidrBlock"]) for block in networks.get("cidrBlocks", ()))
         return cls(
-            address=address,
-            network=cluster["networkConfig"]["network"],
-            region=region_of(cluster["location"]),
-            pods=IPv4Network(pod_range(cluster)),
-            authorized=tuple(blocks) if networks.get("enabled") else None,
-            globally=bool(control.get("globalAccess")),
-            answers=control.get("enabled") is not False,
+            address=view.private_endpoint,
+            network=view.network,
+            region=region_of(view.location),
+            pods=IPv4Network(view.pods),
+            authorized=tuple(map(IPv4Network, view.authorized_blocks)) if view.restricted else None,
+            globally=view.global_access,
+            answers=view.ip_endpoint,
         )
 
     def refusal(self, source: str, region: str) -> str | None:

@@ -18,9 +18,9 @@ from typing import Any
 
 import psutil
 
+from tpuplane_twin.engine.setup import live_holder, stack_locks
 from tpuplane_twin.machine.files import write_atomic
 from tpuplane_twin.machine.paths import TwinPaths, name_option
-from tpuplane_twin.machine.stack_locks import live_holder, stack_locks
 
 _CONTROL_SECONDS = 30.0  # how long the supervisor may take to answer: it shares two cores with what it starts
 _LAUNCH_SECONDS = 60.0

@@ -12,7 +12,7 @@ from tpuplane_twin.gcp import BackendError, Store, reclaim
 from tpuplane_twin.gcp.container.names import POOL
 from tpuplane_twin.gcp.container.stockouts import ANY, CAPACITIES, STOCKOUT, stockout_key
 from tpuplane_twin.gcp.locations import is_zone
-from tpuplane_twin.gcp.pool_view import PoolView
+from tpuplane_twin.gcp.views import PoolView
 
 
 class Faults:

@@ -1,7 +1,7 @@
-"""What a supervisor knows of its twin: processes, clusters and pools as Google's API has them, what is under way.
+"""What the supervisor knows of its twin: processes, clusters and pools as Google's API has them, running operations.
 
-What stands in a cluster is the cluster's own to say, and is asked by the command line (`cli/clusters.py`): thousands of
-nodes would keep the supervisor from its work.
+The command line adds what the clusters report (`cli/clusters.py`): reading thousands of nodes would keep the supervisor
+from its work.
 """
 
 from __future__ import annotations
@@ -13,74 +13,89 @@ import psutil
 from tpuplane.tpu import Slice, SliceError, catalogue
 
 from tpuplane_twin.daemon.fleet import context_of
-from tpuplane_twin.gcp import Store, snapshot
+from tpuplane_twin.gcp import Store
+from tpuplane_twin.gcp.backend import node_counts
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
-from tpuplane_twin.gcp.pool_view import PoolView
-from tpuplane_twin.gcp.status import ClusterStatus, PoolStatus
+from tpuplane_twin.gcp.links import CONTAINER
+from tpuplane_twin.gcp.operations import OPERATION
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.views import ClusterView, PoolView
 from tpuplane_twin.machine.processes import ProcessManager
 
 _MIB = 1024**2
 
 
 def describe(store: Store, processes: ProcessManager) -> dict[str, Any]:
-    """The machine-readable status: `processes`, `clusters` (with `nodePools`), `operations`."""
-    now = snapshot(store)
+    """The machine-readable status: `processes`, and what `describe_store` has."""
+    running = [
+        {
+            "name": process.name,
+            "pid": process.pid,
+            "restarts": process.restarts,
+            "memoryMiB": _memory(process.pid),
+            "log": str(process.log),
+        }
+        for process in processes.status()
+    ]
+    return {"processes": running, **describe_store(store)}
+
+
+def describe_store(store: Store) -> dict[str, Any]:
+    """`clusters` (with `nodePools`) and `operations` of a store, which another process may write."""
+    with store.transaction():
+        return {
+            "clusters": [_cluster(store, key, cluster) for key, cluster in store.items(CLUSTER)],
+            "operations": [
+                {
+                    "name": it["name"],
+                    "operationType": it["operationType"],
+                    "status": it["status"],
+                    "target": it["targetLink"].removeprefix(CONTAINER),
+                    "since": it["startTime"],
+                }
+                for it in store.values(OPERATION)
+                if it["status"] != "DONE"
+            ],
+        }
+
+
+def _cluster(store: Store, key: str, stored: Json) -> dict[str, Any]:
+    view = ClusterView(stored)
+    _, project, _, location, _, name = key.split("/")
     return {
-        "processes": [
-            {
-                "name": process.name,
-                "pid": process.pid,
-                "restarts": process.restarts,
-                "memoryMiB": _memory(process.pid),
-                "log": str(process.log),
-            }
-            for process in processes.status()
-        ],
-        "clusters": [_cluster(store, cluster) for cluster in now.clusters],
-        "operations": [
-            {"name": it.name, "operationType": it.kind, "status": it.status, "target": it.target, "since": it.started}
-            for it in now.operations
-        ],
+        "name": name,
+        "project": project,
+        "location": location,
+        "context": context_of(project, location, name),
+        "status": view.status,
+        "message": view.message,
+        "version": view.version,
+        "endpoint": view.endpoint,
+        "rayOperator": view.ray_operator,
+        "nodePools": [_pool(pool) for pool in store.values(POOL, f"{key}/nodePools")],
     }
 
 
-def _cluster(store: Store, cluster: ClusterStatus) -> dict[str, Any]:
-    key = f"projects/{cluster.project}/locations/{cluster.location}/clusters/{cluster.name}"
-    stored = store.get(CLUSTER, key) or {}
+def _pool(stored: Json) -> dict[str, Any]:
+    view = PoolView(stored)
+    nodes = sum(node_counts(stored).values())
+    chips, shape = 0, ""
+    with contextlib.suppress(SliceError):
+        generation, machine = catalogue().machine(view.machine_type)
+        chips = machine.chips
+        topology = view.placement_topology or machine.single_host_topology or ""
+        shape = str(Slice.of(generation.name, topology, machine.name))
     return {
-        "name": cluster.name,
-        "project": cluster.project,
-        "location": cluster.location,
-        "context": context_of(cluster.project, cluster.location, cluster.name),
-        "status": cluster.status,
-        "message": cluster.message,
-        "version": cluster.version,
-        "endpoint": cluster.endpoint,
-        "rayOperator": bool(stored.get("addonsConfig", {}).get("rayOperatorConfig", {}).get("enabled")),
-        "nodePools": [_pool(pool, store.get(POOL, f"{key}/nodePools/{pool.name}") or {}) for pool in cluster.pools],
+        "name": view.name,
+        "status": view.status,
+        "message": view.message,
+        "machineType": view.machine_type,
+        "slice": shape,
+        "zones": view.zones,
+        "capacity": view.capacity,
+        "nodes": nodes,
+        "chips": nodes * chips,
     }
-
-
-def _pool(pool: PoolStatus, stored: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "name": pool.name,
-        "status": pool.status,
-        "message": pool.message,
-        "machineType": pool.machine_type,
-        "slice": _slice(pool),
-        "zones": list(pool.zones),
-        "capacity": PoolView(stored).capacity,
-        "nodes": pool.nodes,
-        "chips": pool.chips,
-    }
-
-
-def _slice(pool: PoolStatus) -> str:
-    try:
-        generation, machine = catalogue().machine(pool.machine_type)
-        return str(Slice.of(generation.name, pool.topology or machine.single_host_topology or "", machine.name))
-    except (SliceError, KeyError):
-        return ""
 
 
 def _memory(pid: int | None) -> int:

@@ -12,14 +12,13 @@ from typing import Any
 
 from tpuplane_twin.cluster.api import Api, ApiError
 from tpuplane_twin.cluster.mirror import Mirror
-from tpuplane_twin.elasticity.ages import births
 from tpuplane_twin.elasticity.classes import ComputeClass, readable_classes
 from tpuplane_twin.elasticity.decision import View, decide
 from tpuplane_twin.elasticity.demand import Provisioning, asked
 from tpuplane_twin.elasticity.events import Recorder
 from tpuplane_twin.elasticity.failures import Failures
 from tpuplane_twin.elasticity.groups import Group
-from tpuplane_twin.elasticity.objects import Node, Pod
+from tpuplane_twin.elasticity.objects import Node, Pod, births
 from tpuplane_twin.elasticity.offers import CLASS
 from tpuplane_twin.elasticity.provisioner import Provisioner
 from tpuplane_twin.elasticity.repairs import Repairs, missing
@@ -28,6 +27,7 @@ from tpuplane_twin.elasticity.scale_down import Budget, Shrinkage
 from tpuplane_twin.elasticity.scale_up import Growth, ScaleUp, reasons_message
 from tpuplane_twin.gcp import BackendError, Numbers
 from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.views import ClusterView
 
 log = logging.getLogger(__name__)
 
@@ -225,7 +225,7 @@ class ClusterAutoscaler:
         log.info("%s grows for %d pods: %s", group.key, len(growth.pods), growth.info)
         try:
             if group.offer is not None:
-                defaults = where.cluster.get("autoscaling", {}).get("autoprovisioningNodePoolDefaults", {})
+                defaults = ClusterView(where.cluster).auto_provisioning_defaults
                 await self._actions.create(where.key, group.offer.body(group.name, defaults))
             await self._actions.resize(group.key, group.numbers, growth.after.numbers)
         except BackendError as error:

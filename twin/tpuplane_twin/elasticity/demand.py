@@ -14,6 +14,7 @@ from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.limits import Limits
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.offers import CLASS, Offer, generation_called, machine_for
+from tpuplane_twin.gcp.views import ClusterView
 
 _PREFIX = "cloud.google.com"
 _ACCELERATOR = f"{_PREFIX}/gke-tpu-accelerator"
@@ -40,13 +41,13 @@ class Provisioning:
     @property
     def enabled(self) -> bool:
         """Whether node auto-provisioning is on."""
-        return bool(self.cluster.get("autoscaling", {}).get("enableNodeAutoprovisioning"))
+        return ClusterView(self.cluster).auto_provisioning
 
     @property
     def zones(self) -> tuple[str, ...]:
         """Where pools may be made."""
-        given = self.cluster.get("autoscaling", {}).get("autoprovisioningLocations")
-        return tuple(given or self.cluster.get("locations", ()))
+        view = ClusterView(self.cluster)
+        return tuple(view.auto_provisioning_zones or view.zones)
 
     def rank(self, group: Group) -> int:
         """How much a pool is wanted by the pods that it is for: 0 most, and always where no compute class says."""

@@ -18,11 +18,12 @@ from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.groups import Costs, Group, costs
 from tpuplane_twin.elasticity.limits import Limits
 from tpuplane_twin.gcp.backend import Numbers, node_counts, node_numbers
+from tpuplane_twin.gcp.container.answers import cluster_answer, pool_answer
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.container.reconcile import SCALABLE
-from tpuplane_twin.gcp.container.views import cluster_view, pool_view
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.views import PoolView
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +108,7 @@ class Elasticity:
         for key, cluster in self._store.items(CLUSTER):
             if cluster["status"] not in _RUNNING:
                 continue
-            client = self._client(cluster_view(self._store, key, cluster))
+            client = self._client(cluster_answer(self._store, key, cluster))
             if client is None:
                 complete = False
             else:
@@ -135,15 +136,15 @@ class Elasticity:
         stored = self._store.get(CLUSTER, cluster)
         if stored is None:
             return [], Provisioning()
-        view = cluster_view(self._store, cluster, stored)
+        view = cluster_answer(self._store, cluster, stored)
         pools = self._pools(cluster)
         groups: list[Group] = []
         used: list[tuple[Costs, int]] = []
         for key, pool in pools.items():
             try:
                 used.append((costs(pool, view), sum(node_counts(pool).values())))
-                if _autoscaled(pool) and pool["status"] in SCALABLE:
-                    groups.append(Group.parse(key, pool_view(key, pool), view))
+                if PoolView(pool).autoscaled and pool["status"] in SCALABLE:
+                    groups.append(Group.parse(key, pool_answer(key, pool), view))
             except ClusterError as error:
                 log.warning("%s is not autoscaled: %s", key, error)
         names = frozenset(key.rpartition("/")[2] for key in pools)
@@ -160,11 +161,7 @@ class Elasticity:
             await asyncio.wait([task])
 
 
-def _autoscaled(pool: Json) -> bool:
-    return bool(pool.get("autoscaling", {}).get("enabled"))
-
-
 def _repaired(pool: Json) -> bool:
     """Whether its nodes come again: an autoscaled pool's always, for what it counts on must be there."""
-    repaired = _autoscaled(pool) or bool(pool.get("management", {}).get("autoRepair"))
-    return repaired and pool["status"] in SCALABLE
+    view = PoolView(pool)
+    return (view.autoscaled or view.auto_repair) and view.status in SCALABLE

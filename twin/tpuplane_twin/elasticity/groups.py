@@ -12,6 +12,7 @@ from tpuplane_twin.elasticity.objects import Node
 from tpuplane_twin.elasticity.offers import CAPACITY_WAIT, CLASS, RECYCLE_LEAD, Offer, signature_of
 from tpuplane_twin.gcp.backend import Numbers, node_numbers, sized
 from tpuplane_twin.gcp.container.names import GROUPS, group_names, group_urls
+from tpuplane_twin.gcp.views import ClusterView
 
 _HOSTNAME = "kubernetes.io/hostname"
 _GIB = 1024**3
@@ -66,15 +67,15 @@ class Group:
         """
         shape, limits = Pool(pool, cluster), pool["autoscaling"]
         zones = shape.zones
-        low, high = (int(limits.get(name, 0)) for name in ("minNodeCount", "maxNodeCount"))
-        total = tuple(int(limits.get(name, 0)) for name in ("totalMinNodeCount", "totalMaxNodeCount"))
+        low, high = shape.limit("minNodeCount"), shape.limit("maxNodeCount")
+        total = shape.limit("totalMinNodeCount"), shape.limit("totalMaxNodeCount")
         return cls(
             key=key,
             name=shape.name,
             numbers=node_numbers(pool),
             minimum=low,
             maximum=high,
-            totals=(total[0], total[1]) if any(total) else None,
+            totals=total if any(total) else None,
             # The API lets a slice be autoscaled to nothing else than its hosts.
             hosts=high if shape.is_slice else 1,
             balanced=limits.get("locationPolicy") == "BALANCED",
@@ -84,7 +85,7 @@ class Group:
             capacity=shape.capacity,
             reservation=next(iter(shape.reservation_names), ""),
             signature=signature_of(shape, shape.topology),
-            labels=shape.config.get("labels", {}),
+            labels=shape.node_labels,
             autoprovisioned=bool(limits.get("autoprovisioned")),
             max_run_seconds=shape.max_run_seconds,
             queued=shape.queued,
@@ -102,8 +103,7 @@ class Group:
         """The group of a pool that could be made, empty; `taken` are names that it cannot have."""
         name = offer.name(taken)
         key = f"{cluster_key}/nodePools/{name}"
-        defaults = cluster.get("autoscaling", {}).get("autoprovisioningNodePoolDefaults", {})
-        pool = offer.body(name, defaults)
+        pool = offer.body(name, ClusterView(cluster).auto_provisioning_defaults)
         pool[GROUPS] = group_names(cluster["name"], pool)
         pool["instanceGroupUrls"] = list(group_urls(key, pool).values())
         return replace(cls.parse(key, pool, cluster), offer=offer)

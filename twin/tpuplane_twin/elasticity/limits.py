@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tpuplane_twin.elasticity.groups import Costs, Group
+from tpuplane_twin.gcp.views import ClusterView
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +25,10 @@ class Limits:
     @classmethod
     def of(cls, cluster: Mapping[str, Any], used: Iterable[tuple[Costs, int]]) -> Limits:
         """What is left in a cluster with `used`: what a node of each pool counts for, and how many it has."""
-        autoscaling = cluster.get("autoscaling", {})
-        if not autoscaling.get("enableNodeAutoprovisioning"):
+        view = ClusterView(cluster)
+        if not view.auto_provisioning:
             return cls({})
-        most = {it["resourceType"]: int(it["maximum"]) for it in autoscaling.get("resourceLimits", [])}
+        most = {it["resourceType"]: int(it["maximum"]) for it in view.resource_limits}
         taken: Counter[str] = Counter()
         for costs, nodes in used:
             for resource, amount in costs.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -230,3 +231,18 @@ def _ports(containers: Iterable[Object]) -> dict[str, int]:
         for port in container.get("ports", [])
         if port.get("hostPort")
     }
+
+
+def age(stamp: str, wall: float) -> float:
+    """Seconds since a creation time of Kubernetes, at `wall` of the machine's clock; 0 for none and for the future."""
+    if not stamp:
+        return 0.0
+    return max(0.0, wall - dt.datetime.fromisoformat(stamp).timestamp())
+
+
+def births(nodes: Iterable[Node], known: Mapping[str, float], now: float, wall: float) -> dict[str, float]:
+    """The creation time of each node by name, in seconds of the caller's clock, which shows `now` at `wall`.
+
+    So ages continue when the twin is started again.
+    """
+    return {node.name: known.get(node.name, now - age(node.created, wall)) for node in nodes}

@@ -9,7 +9,7 @@ from typing import Any
 
 from tpuplane.tpu import Generation, MachineType, SliceError, catalogue
 
-from tpuplane_twin.gcp.pool_view import PoolView
+from tpuplane_twin.gcp.views import PoolView
 
 Json = dict[str, Any]
 
@@ -131,8 +131,8 @@ def signature(machine: str, topology: str, zone: str, capacity: str, reservation
 def signature_of(pool: PoolView, topology: str | None) -> str:
     """The signature of an existing pool."""
     reservation = next(iter(pool.reservation_names), "") if pool.capacity == "reservation" else ""
-    named = pool.config.get("labels", {}).get(CLASS, "")
-    return signature(pool.config["machineType"], topology or "", pool.zones[0], pool.capacity, reservation, named)
+    named = pool.node_labels.get(CLASS, "")
+    return signature(pool.machine_type, topology or "", pool.zones[0], pool.capacity, reservation, named)
 
 
 def machine_for(generation: Generation, topology: str, chips: int) -> MachineType | None:

@@ -13,8 +13,7 @@ from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane_twin.cluster.api import Api, ApiError, path
 from tpuplane_twin.cluster.concurrency import each
 from tpuplane_twin.cluster.nodes import ORDINAL, REQUEST_LABEL
-from tpuplane_twin.elasticity.ages import age
-from tpuplane_twin.elasticity.objects import Pod
+from tpuplane_twin.elasticity.objects import Pod, age
 from tpuplane_twin.elasticity.queued import Answer, Provision, Queue
 from tpuplane_twin.elasticity.requests import PROVISIONED, Condition, Request, State, out_of_capacity, pods_of
 from tpuplane_twin.gcp import BackendError, Numbers

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import socket
 import sys
 from importlib.metadata import version
 from pathlib import Path
+
+import psutil
 
 from tpuplane_twin.engine.plugins import install_plugin, remove_plugin
 from tpuplane_twin.machine.files import link_atomic
@@ -66,3 +71,20 @@ def environment(paths: TwinPaths) -> dict[str, str]:
         # No hints that lead to Pulumi's cloud.
         "PULUMI_SUPPRESS_NEO_LINK": "true",
     }
+
+
+def stack_locks(backend: Path, stack: str | None = None) -> list[Path]:
+    """The lock files of `stack`, or of every stack, in the `file://` backend of the folder `backend`."""
+    locks = (backend / ".pulumi" / "locks").glob("**/*.json")
+    return sorted(file for file in locks if stack is None or file.parent.name == stack)
+
+
+def live_holder(lock: Path) -> int | None:
+    """The process id of the engine behind `lock` if it runs on this machine, else None."""
+    with contextlib.suppress(OSError, ValueError, psutil.Error):
+        holder = json.loads(lock.read_text())
+        process = psutil.Process(int(holder.get("pid", 0)))
+        # The process id may belong to another program by now.
+        if holder.get("hostname") == socket.gethostname() and process.name().startswith("pulumi"):
+            return process.pid
+    return None

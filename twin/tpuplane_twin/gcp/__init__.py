@@ -13,7 +13,6 @@ from tpuplane_twin.gcp.backend import (
     node_numbers,
 )
 from tpuplane_twin.gcp.monitoring import give_channel
-from tpuplane_twin.gcp.status import Snapshot, snapshot
 from tpuplane_twin.gcp.store import Store, StoreError
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "Endpoint",
     "Instance",
     "Numbers",
-    "Snapshot",
     "Store",
     "StoreError",
     "create_app",
@@ -35,5 +33,4 @@ __all__ = [
     "repair",
     "resize",
     "resume",
-    "snapshot",
 ]

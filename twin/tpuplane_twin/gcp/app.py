@@ -11,7 +11,6 @@ from aiohttp import web
 
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Numbers
 from tpuplane_twin.gcp.batch import Respond, batch
-from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.compute.instances import instance_handlers
 from tpuplane_twin.gcp.compute.service import compute_handlers
 from tpuplane_twin.gcp.container.names import CLUSTER, parent_cluster
@@ -19,15 +18,15 @@ from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.reconcile import Reconciler
 from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.errors import ApiError, not_found
+from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.identity import identity_handlers
 from tpuplane_twin.gcp.kms import kms_handlers
 from tpuplane_twin.gcp.logs import logging_handlers
 from tpuplane_twin.gcp.monitoring import monitoring_handlers
 from tpuplane_twin.gcp.operations import Operations
-from tpuplane_twin.gcp.projects import project_handlers
+from tpuplane_twin.gcp.projects import project_handlers, service_usage_handlers
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.service import Request, Service
-from tpuplane_twin.gcp.service_usage import service_usage_handlers
 from tpuplane_twin.gcp.store import Store, StoreError
 
 _MAX_BODY = 8 * 2**20

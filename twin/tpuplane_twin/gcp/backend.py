@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.views import PoolView
 
 Numbers = dict[str, list[int]]
 """The nodes of a pool: zone → their numbers in that zone's instance group."""
@@ -96,15 +97,12 @@ def node_numbers(pool: Json) -> Numbers:
     resized the pool since, `NODES` has what it made of it. Autoscaling raises either to its minimum, per zone or,
     with `totalMinNodeCount`, over all zones.
     """
-    zones: list[str] = pool["locations"]
-    initial = range(int(pool.get("initialNodeCount", 0)))
+    view = PoolView(pool)
+    zones, initial = view.zones, range(view.nodes_per_zone)
     numbers = {zone: sorted(pool.get(NODES, {}).get(zone, initial)) for zone in zones}
-    autoscaling = pool.get("autoscaling", {})
-    if not autoscaling.get("enabled"):
-        return numbers
     for zone in zones:
-        numbers[zone] = sized(numbers[zone], max(len(numbers[zone]), int(autoscaling.get("minNodeCount", 0))))
-    missing = int(autoscaling.get("totalMinNodeCount", 0)) - sum(map(len, numbers.values()))
+        numbers[zone] = sized(numbers[zone], max(len(numbers[zone]), view.limit("minNodeCount")))
+    missing = view.limit("totalMinNodeCount") - sum(map(len, numbers.values()))
     for at in range(max(0, missing)):
         zone = zones[at % len(zones)]
         numbers[zone] = sized(numbers[zone], len(numbers[zone]) + 1)

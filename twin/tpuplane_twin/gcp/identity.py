@@ -9,11 +9,12 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Callable
 
-from tpuplane_twin.gcp.call import Call, Handler
-from tpuplane_twin.gcp.container.accounts import SERVICE_ACCOUNT
-from tpuplane_twin.gcp.container.merge import mask_paths, masked
+from tpuplane_twin.gcp.container.access_rules import SERVICE_ACCOUNT
 from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
+from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.merge import mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import IAM_POLICY
 from tpuplane_twin.gcp.schema import Json
@@ -38,31 +39,30 @@ _PUBLIC = ("allUsers", "allAuthenticatedUsers")
 
 def identity_handlers(store: Store) -> dict[str, Handler]:
     """Handlers of both APIs by method id."""
-    accounts = ServiceAccounts(store)
-    policies = Policies(store)
+    accounts, policies = ServiceAccounts(store), Policies(store)
+    prefix = "iam.projects.serviceAccounts"
     return {
-        "iam.projects.serviceAccounts.create": accounts.create,
-        "iam.projects.serviceAccounts.get": accounts.get,
-        "iam.projects.serviceAccounts.list": accounts.list,
-        "iam.projects.serviceAccounts.patch": accounts.patch,
-        "iam.projects.serviceAccounts.delete": accounts.delete,
-        "iam.projects.serviceAccounts.getIamPolicy": lambda call: policies.get(accounts.existing(call)),
-        "iam.projects.serviceAccounts.setIamPolicy": lambda call: policies.set(accounts.existing(call), call.body),
-        "cloudresourcemanager.projects.getIamPolicy": lambda call: policies.get(f"projects/{call.params['resource']}"),
-        "cloudresourcemanager.projects.setIamPolicy": lambda call: policies.set(
-            f"projects/{call.params['resource']}", call.body
-        ),
+        **methods(prefix, accounts, "create get list patch delete"),
+        **policy_methods(prefix, policies, accounts.existing),
+        **policy_methods("cloudresourcemanager.projects", policies, lambda call: f"projects/{call.params['resource']}"),
     }
 
 
-class ServiceAccounts:
-    """projects.serviceAccounts."""
+def policy_methods(prefix: str, policies: Policies, existing: Callable[[Call], str]) -> dict[str, Handler]:
+    """Handlers that read and replace the IAM policy of a resource; `existing` is its name, by the request's path."""
+    return {
+        f"{prefix}.getIamPolicy": lambda call: policies.get(existing(call)),
+        f"{prefix}.setIamPolicy": lambda call: policies.set(existing(call), call.body),
+    }
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+
+class ServiceAccounts(Collection):
+    """projects.serviceAccounts. A path names an account by its email or unique id; the project may be "-"."""
+
+    kind, segment = SERVICE_ACCOUNT, "serviceAccounts"
 
     def create(self, call: Call) -> Json:
-        """Make an account; its email is its name."""
+        """Create an account; its email is its name."""
         project = call.params["projectsId"]
         account_id = str(call.body.get("accountId", ""))
         if not _ACCOUNT_ID.fullmatch(account_id):
@@ -72,12 +72,12 @@ class ServiceAccounts:
             )
         email = f"{account_id}@{project}.iam.gserviceaccount.com"
         key = f"projects/{project}/serviceAccounts/{email}"
-        if self._store.get(SERVICE_ACCOUNT, key) is not None:
+        if self._store.get(self.kind, key) is not None:
             raise already_exists(f"Service account {account_id} already exists within project projects/{project}.")
         asked: Json = call.body.get("serviceAccount", {})
         unique = "1" + str(int(hashlib.sha256(f"{key} {now()}".encode()).hexdigest(), 16))[:20]
         account: Json = {
-            **{field: asked[field] for field in ("displayName", "description") if field in asked},
+            **{field: asked[field] for field in _CHANGEABLE if field in asked},
             "name": key,
             "projectId": project,
             "uniqueId": unique,
@@ -86,49 +86,39 @@ class ServiceAccounts:
         }
         return self._put(key, account)
 
-    def get(self, call: Call) -> Json:
-        """One account, by email or unique id; the project may be "-"."""
-        found = self._store.get(SERVICE_ACCOUNT, self.existing(call))
-        return found or {}
-
     def list(self, call: Call) -> Json:
         """The accounts of a project."""
-        return {"accounts": self._store.values(SERVICE_ACCOUNT, f"projects/{call.params['projectsId']}")}
+        return {"accounts": self._store.values(self.kind, self.parent(call))}
 
     def patch(self, call: Call) -> Json:
-        """Change display name and description, those that the mask names."""
-        key = self.existing(call)
-        account = self._store.get(SERVICE_ACCOUNT, key) or {}
+        """Change display name and description, as far as the mask names them."""
+        account = self.find(call)
         asked: Json = call.body.get("serviceAccount", {})
         mask = mask_paths(call.body.get("updateMask", "")) or list(asked)
         for path in mask:
             if path not in _CHANGEABLE and path not in ("etag", "name"):
                 raise invalid(f"Invalid update mask path: {path}.")
-        return self._put(key, masked(account, asked, (path for path in mask if path in _CHANGEABLE)))
+        return self._put(account["name"], masked(account, asked, (path for path in mask if path in _CHANGEABLE)))
 
     def delete(self, call: Call) -> Json:
-        """Delete an account and its own policy; other policies then name it as deleted."""
-        key = self.existing(call)
-        account = self._store.get(SERVICE_ACCOUNT, key) or {}
+        """Delete an account and its own policy. Other policies then name it as deleted."""
+        account = self.find(call)
         member = f"serviceAccount:{account['email']}"
         Policies(self._store).rename(member, f"deleted:{member}?uid={account['uniqueId']}")
-        self._store.delete(SERVICE_ACCOUNT, key)
-        self._store.delete(IAM_POLICY, key)
-        return {}
+        self._store.delete(IAM_POLICY, account["name"])
+        return super().delete(call)
 
     def existing(self, call: Call) -> str:
-        """Resource name of the account that the path names; 404 if there is none."""
+        """Resource name of the account that the path names; 404 if it does not exist."""
         project, wanted = call.params["projectsId"], call.params["serviceAccountsId"]
         parent = "" if project == "-" else f"projects/{project}"
-        for key, account in self._store.items(SERVICE_ACCOUNT, parent):
+        for key, account in self._store.items(self.kind, parent):
             if wanted in (account["email"], account["uniqueId"]):
                 return key
         raise not_found(f"Unknown service account: projects/{project}/serviceAccounts/{wanted}")
 
     def _put(self, key: str, account: Json) -> Json:
-        account = {**account, "etag": _etag(account)}
-        self._store.put(SERVICE_ACCOUNT, key, account)
-        return account
+        return self.put(key, {**account, "etag": _etag(account)})
 
 
 class Policies:
@@ -138,12 +128,12 @@ class Policies:
         self._store = store
 
     def get(self, resource: str) -> Json:
-        """The policy; an empty one where none was set."""
+        """The policy, empty until one is set."""
         policy = self._store.get(IAM_POLICY, resource) or {"version": 1, "bindings": []}
         return {**policy, "etag": _etag([resource, policy])}
 
     def set(self, resource: str, body: Json) -> Json:
-        """Replace the policy. With an etag, only if nobody changed it meanwhile."""
+        """Replace the policy; an etag must be the newest."""
         asked: Json = body.get("policy", {})
         etag = asked.get("etag")
         if etag and etag != self.get(resource)["etag"]:
@@ -162,7 +152,7 @@ class Policies:
         return self.get(resource)
 
     def rename(self, member: str, new: str) -> None:
-        """Give a member another name in every policy that has it."""
+        """Rename a member in every policy."""
         for resource, policy in self._store.items(IAM_POLICY):
             found = [binding for binding in policy["bindings"] if member in binding["members"]]
             for binding in found:
@@ -182,7 +172,7 @@ class Policies:
                 raise invalid(f"Service account {identity} does not exist.")
 
     def _account_exists(self, project: str, email: str) -> bool:
-        """The project's own accounts are known; Google's agents and other projects' are taken on trust."""
+        """Whether an account exists; those of Google and of other projects are not known here, and pass."""
         if not email.endswith(f"@{project}.iam.gserviceaccount.com"):
             return True
         return self._store.get(SERVICE_ACCOUNT, f"projects/{project}/serviceAccounts/{email}") is not None

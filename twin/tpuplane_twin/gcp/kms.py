@@ -1,8 +1,8 @@
-"""Cloud KMS: key rings, symmetric keys and their versions. The twin encrypts nothing with them.
+"""Cloud KMS: key rings, symmetric keys and their versions. The twin does not encrypt with them.
 
 https://docs.cloud.google.com/kms/docs/reference/rest/v1/projects.locations.keyRings.cryptoKeys
 
-As in Google's service, a ring and a key stay for ever under their names; what is destroyed is a key's versions.
+As in Google's service, rings and keys cannot be deleted; only the versions of a key are destroyed.
 """
 
 from __future__ import annotations
@@ -10,93 +10,70 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from tpuplane_twin.gcp.call import Call, Handler
-from tpuplane_twin.gcp.container.keys import CRYPTO_KEY
-from tpuplane_twin.gcp.container.merge import mask_paths, masked
-from tpuplane_twin.gcp.errors import already_exists, failed_precondition, invalid, not_found, not_served
-from tpuplane_twin.gcp.identity import Policies
+from tpuplane_twin.gcp.container.access_rules import CRYPTO_KEY
+from tpuplane_twin.gcp.errors import failed_precondition, invalid, not_served
+from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.identity import Policies, policy_methods
 from tpuplane_twin.gcp.locations import regions
+from tpuplane_twin.gcp.merge import mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.schema import Json, seconds
 from tpuplane_twin.gcp.store import Store
 
-_RING = "cloudkms.keyRings"
-_VERSION = "cloudkms.cryptoKeyVersions"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,63}")
 _MULTI_REGIONS = ("global", "us", "europe", "asia")
 _ALGORITHM = "GOOGLE_SYMMETRIC_ENCRYPTION"
 _SHORTEST_ROTATION = 86400  # seconds
-_PENDING = 30 * 86400  # seconds until a destroyed version is gone
+_PENDING = 30 * 86400  # seconds until a version that is scheduled for destruction is destroyed
 _LONGEST_PENDING = 120 * 86400
 _MUTABLE = ("labels", "nextRotationTime", "rotationPeriod", "versionTemplate.algorithm")
 
 
 def kms_handlers(store: Store) -> dict[str, Handler]:
     """Handlers by method id."""
-    rings, keys, policies = KeyRings(store), CryptoKeys(store), Policies(store)
+    rings, keys = KeyRings(store), CryptoKeys(store)
     ring, key = "cloudkms.projects.locations.keyRings", "cloudkms.projects.locations.keyRings.cryptoKeys"
-    found: dict[str, Handler] = {
-        f"{ring}.create": rings.create,
-        f"{ring}.get": rings.get,
-        f"{ring}.list": rings.list,
-        f"{key}.create": keys.create,
-        f"{key}.get": keys.get,
-        f"{key}.list": keys.list,
-        f"{key}.patch": keys.patch,
-        f"{key}.cryptoKeyVersions.list": keys.versions,
-        f"{key}.cryptoKeyVersions.get": keys.version,
-        f"{key}.cryptoKeyVersions.destroy": keys.destroy,
-        f"{ring}.getIamPolicy": lambda call: policies.get(rings.existing(call)),
-        f"{ring}.setIamPolicy": lambda call: policies.set(rings.existing(call), call.body),
-        f"{key}.getIamPolicy": lambda call: policies.get(keys.existing(call)),
-        f"{key}.setIamPolicy": lambda call: policies.set(keys.existing(call), call.body),
+    return {
+        **methods(ring, rings, "create get list"),
+        **policy_methods(ring, Policies(store), rings.existing),
+        **methods(key, keys, "create get list patch"),
+        **policy_methods(key, Policies(store), keys.existing),
+        **methods(f"{key}.cryptoKeyVersions", CryptoKeyVersions(store), "get list destroy"),
     }
-    return found
 
 
-class KeyRings:
+class KeyRings(Collection):
     """projects.locations.keyRings."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    kind, segment, label = "cloudkms.keyRings", "keyRings", "KeyRing"
+
+    def parent(self, call: Call) -> str:
+        """The collection of a location; rejects a location that Cloud KMS does not have."""
+        location = call.params["locationsId"]
+        if location not in (*regions(), *_MULTI_REGIONS):
+            raise invalid(f"Location {location} is not a Cloud KMS location.")
+        return f"projects/{call.params['projectsId']}/locations/{location}/{self.segment}"
 
     def create(self, call: Call) -> Json:
-        """Make a ring."""
-        name = f"{_parent(call)}/keyRings/{_id(call, 'keyRingId')}"
-        if self._store.get(_RING, name) is not None:
-            raise already_exists(f"KeyRing {name} already exists.")
-        made: Json = {"name": name, "createTime": now()}
-        self._store.put(_RING, name, made)
-        return made
-
-    def get(self, call: Call) -> Json:
-        """One ring."""
-        return self._store.get(_RING, self.existing(call)) or {}
-
-    def list(self, call: Call) -> Json:
-        """The rings of a location."""
-        return {"keyRings": self._store.values(_RING, f"{_parent(call)}/keyRings")}
-
-    def existing(self, call: Call) -> str:
-        """Name of the ring that the path names; 404 if there is none."""
-        name = f"{_parent(call)}/keyRings/{call.params['keyRingsId']}"
-        if self._store.get(_RING, name) is None:
-            raise not_found(f"KeyRing {name} not found.")
-        return name
+        """Create a key ring."""
+        name = f"{self.parent(call)}/{_id(call, 'keyRingId')}"
+        self.check_new(name)
+        return self.put(name, {"name": name, "createTime": now()})
 
 
-class CryptoKeys:
-    """projects.locations.keyRings.cryptoKeys and their versions."""
+class CryptoKeys(Collection):
+    """projects.locations.keyRings.cryptoKeys."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._rings = KeyRings(store)
+    kind, segment, label = CRYPTO_KEY, "cryptoKeys", "CryptoKey"
+
+    def parent(self, call: Call) -> str:
+        """The collection of a key ring, which must exist."""
+        return f"{KeyRings(self._store).existing(call)}/{self.segment}"
 
     def create(self, call: Call) -> Json:
-        """Make a symmetric key, with a first version that is its primary one."""
-        name = f"{self._rings.existing(call)}/cryptoKeys/{_id(call, 'cryptoKeyId')}"
-        if self._store.get(CRYPTO_KEY, name) is not None:
-            raise already_exists(f"CryptoKey {name} already exists.")
+        """Create a symmetric key, with a first version that is its primary one."""
+        name = f"{self.parent(call)}/{_id(call, 'cryptoKeyId')}"
+        self.check_new(name)
         if call.body.get("purpose") != "ENCRYPT_DECRYPT":
             raise not_served(f"keys of purpose {call.body.get('purpose')}; it serves ENCRYPT_DECRYPT")
         _check_rotation(call.body)
@@ -111,23 +88,12 @@ class CryptoKeys:
             "versionTemplate": template,
         }
         if call.query.get("skipInitialVersionCreation", "false") != "true":
-            made["primary"] = self._add_version(name, template)["name"]
-        self._store.put(CRYPTO_KEY, name, made)
-        return self._view(made)
-
-    def get(self, call: Call) -> Json:
-        """One key."""
-        return self._view(self._store.get(CRYPTO_KEY, self.existing(call)) or {})
-
-    def list(self, call: Call) -> Json:
-        """The keys of a ring."""
-        found = self._store.values(CRYPTO_KEY, f"{self._rings.existing(call)}/cryptoKeys")
-        return {"cryptoKeys": [self._view(key) for key in found]}
+            made["primary"] = CryptoKeyVersions(self._store).add(name, template)["name"]
+        return self.view(self.put(name, made))
 
     def patch(self, call: Call) -> Json:
-        """Change what the mask names; a field that it names and the body lacks is cleared."""
-        name = self.existing(call)
-        key: Json = dict(self._store.get(CRYPTO_KEY, name) or {})
+        """Change the fields of the mask; a field of the mask that the body lacks is cleared."""
+        key = self.find(call)
         mask = mask_paths(call.query.get("updateMask", ""))
         if not mask:
             raise invalid("The request has an empty update_mask.")
@@ -137,64 +103,45 @@ class CryptoKeys:
         key = masked(key, call.body, mask)
         key["versionTemplate"].setdefault("algorithm", _ALGORITHM)
         _check_rotation(key)
-        self._store.put(CRYPTO_KEY, name, key)
-        return self._view(key)
+        return self.view(self.put(key["name"], key))
 
-    def versions(self, call: Call) -> Json:
-        """The versions of a key."""
-        return {"cryptoKeyVersions": self._store.values(_VERSION, f"{self.existing(call)}/cryptoKeyVersions")}
+    def view(self, stored: Json) -> Json:
+        """The key with its primary version, as long as that is enabled."""
+        primary = self._store.get(CryptoKeyVersions.kind, str(stored.get("primary", "")))
+        shown = {field: value for field, value in stored.items() if field != "primary"}
+        return {**shown, "primary": primary} if primary else shown
 
-    def version(self, call: Call) -> Json:
-        """One version."""
-        name = f"{self.existing(call)}/cryptoKeyVersions/{call.params['cryptoKeyVersionsId']}"
-        found = self._store.get(_VERSION, name)
-        if found is None:
-            raise not_found(f"CryptoKeyVersion {name} not found.")
-        return found
 
-    def destroy(self, call: Call) -> Json:
-        """Schedule a version for destruction."""
-        version = self.version(call)
-        if version["state"] not in ("ENABLED", "DISABLED"):
-            raise failed_precondition(f"{version['name']} is in state {version['state']}.")
-        key: Json = self._store.get(CRYPTO_KEY, self.existing(call)) or {}
-        pending = timedelta(seconds=seconds(key["destroyScheduledDuration"]))
-        gone = datetime.fromisoformat(now()) + pending
-        version = {**version, "state": "DESTROY_SCHEDULED", "destroyTime": gone.isoformat().replace("+00:00", "Z")}
-        self._store.put(_VERSION, version["name"], version)
-        return version
+class CryptoKeyVersions(Collection):
+    """projects.locations.keyRings.cryptoKeys.cryptoKeyVersions."""
 
-    def existing(self, call: Call) -> str:
-        """Name of the key that the path names; 404 if there is none."""
-        name = f"{self._rings.existing(call)}/cryptoKeys/{call.params['cryptoKeysId']}"
-        if self._store.get(CRYPTO_KEY, name) is None:
-            raise not_found(f"CryptoKey {name} not found.")
-        return name
+    kind, segment, label = "cloudkms.cryptoKeyVersions", "cryptoKeyVersions", "CryptoKeyVersion"
 
-    def _add_version(self, key: str, template: Json) -> Json:
-        version: Json = {
-            "name": f"{key}/cryptoKeyVersions/1",
+    def parent(self, call: Call) -> str:
+        """The collection of a key, which must exist."""
+        return f"{CryptoKeys(self._store).existing(call)}/{self.segment}"
+
+    def add(self, key: str, template: Json) -> Json:
+        """Create the first version of a key."""
+        version = {
+            "name": f"{key}/{self.segment}/1",
             "state": "ENABLED",
             "createTime": now(),
             "generateTime": now(),
             "algorithm": template["algorithm"],
             "protectionLevel": template["protectionLevel"],
         }
-        self._store.put(_VERSION, version["name"], version)
-        return version
+        return self.put(version["name"], version)
 
-    def _view(self, key: Json) -> Json:
-        """The key as it is answered: with its primary version, as long as that is enabled."""
-        primary = self._store.get(_VERSION, str(key.get("primary", "")))
-        shown = {field: value for field, value in key.items() if field != "primary"}
-        return {**shown, "primary": primary} if primary else shown
-
-
-def _parent(call: Call) -> str:
-    location = call.params["locationsId"]
-    if location not in (*regions(), *_MULTI_REGIONS):
-        raise invalid(f"Location {location} is not a Cloud KMS location.")
-    return f"projects/{call.params['projectsId']}/locations/{location}"
+    def destroy(self, call: Call) -> Json:
+        """Schedule a version for destruction."""
+        version = self.find(call)
+        if version["state"] not in ("ENABLED", "DISABLED"):
+            raise failed_precondition(f"{version['name']} is in state {version['state']}.")
+        key = CryptoKeys(self._store).find(call)
+        end = datetime.fromisoformat(now()) + timedelta(seconds=seconds(key["destroyScheduledDuration"]))
+        scheduled = {"state": "DESTROY_SCHEDULED", "destroyTime": end.isoformat().replace("+00:00", "Z")}
+        return self.put(version["name"], {**version, **scheduled})
 
 
 def _id(call: Call, parameter: str) -> str:

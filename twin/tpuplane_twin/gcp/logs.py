@@ -1,12 +1,11 @@
-"""Cloud Logging: metrics that count log entries. The twin has no log entries to count."""
+"""Cloud Logging: metrics that count log entries. The twin has no log entries, so every count stays 0."""
 
 from __future__ import annotations
 
 import re
 
-from tpuplane_twin.gcp.call import Call, Handler
-from tpuplane_twin.gcp.collection import Collection
 from tpuplane_twin.gcp.errors import already_exists, invalid
+from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -17,31 +16,24 @@ _NAME = re.compile(r"[A-Za-z0-9_\-.,+!*',()%][A-Za-z0-9_\-.,+!*',()%/]{0,99}")
 
 def logging_handlers(store: Store) -> dict[str, Handler]:
     """Handlers by method id."""
-    metrics = LogMetrics(store)
-    return {
-        "logging.projects.metrics.create": metrics.create,
-        "logging.projects.metrics.get": metrics.get,
-        "logging.projects.metrics.list": metrics.list,
-        "logging.projects.metrics.update": metrics.update,
-        "logging.projects.metrics.delete": metrics.delete,
-    }
+    return methods("logging.projects.metrics", LogMetrics(store), "create get list update delete")
 
 
 class LogMetrics(Collection):
-    """projects.metrics. A metric's `name` is the last part alone, and may hold slashes."""
+    """projects.metrics. A metric's `name` is its short name, which may contain slashes."""
 
     kind, segment = "logging.metrics", "metrics"
 
     def create(self, call: Call) -> Json:
-        """Make a metric."""
-        key = f"{self._parent(call)}/{call.body.get('name', '')}"
+        """Create a metric."""
+        key = f"{self.parent(call)}/{call.body.get('name', '')}"
         if self._store.get(self.kind, key) is not None:
             raise already_exists(f"Metric {call.body['name']} already exists")
         return self._keep(call, key, now())
 
     def update(self, call: Call) -> Json:
-        """Replace a metric as a whole; one that does not exist is made."""
-        key = self._name(call)
+        """Replace a whole metric; one that does not exist is created."""
+        key = self.name(call)
         before = self._store.get(self.kind, key) or {}
         return self._keep(call, key, before.get("createTime", now()))
 
@@ -56,6 +48,5 @@ class LogMetrics(Collection):
             raise invalid("A metric of value type DISTRIBUTION needs a value_extractor")
         kind = f"logging.googleapis.com/user/{body['name']}"
         named = {"name": f"projects/{call.params['projectsId']}/metricDescriptors/{kind}", "type": kind}
-        made = {**body, "metricDescriptor": {**descriptor, **named}, "createTime": created, "updateTime": now()}
-        self._store.put(self.kind, key, made)
-        return made
+        described = {"metricDescriptor": {**descriptor, **named}, "createTime": created, "updateTime": now()}
+        return self.put(key, {**body, **described})

@@ -1,6 +1,6 @@
-"""Cloud Monitoring: dashboards (v1), alert policies and the channels they notify (v3). Nothing is ever measured.
+"""Cloud Monitoring: dashboards (v1), alert policies and notification channels (v3). The twin measures nothing.
 
-Whether a metric of a filter or a query exists is Google's to know, and not looked at here.
+It does not check whether the metrics of filters and queries exist: only Google knows them.
 """
 
 from __future__ import annotations
@@ -11,17 +11,14 @@ import re
 import uuid
 from collections.abc import Callable
 
-from tpuplane_twin.gcp.call import Call, Handler
-from tpuplane_twin.gcp.collection import Collection
-from tpuplane_twin.gcp.container.merge import mask_paths, masked
-from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
+from tpuplane_twin.gcp.errors import ApiError, invalid, not_found
+from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.merge import mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json, seconds
 from tpuplane_twin.gcp.store import Store
 
-_DASHBOARD = "monitoring.dashboards"
-_POLICY = "monitoring.alertPolicies"
 _CHANNEL = "monitoring.notificationChannels"
 _LAYOUTS = ("gridLayout", "mosaicLayout", "rowLayout", "columnLayout")
 _CONDITIONS = (
@@ -41,57 +38,41 @@ _TIMED = ("conditionThreshold", "conditionAbsent", "conditionMonitoringQueryLang
 
 def monitoring_handlers(store: Store) -> dict[str, Handler]:
     """Handlers by method id."""
-    dashboards, policies, channels = Dashboards(store), AlertPolicies(store), Channels(store)
     return {
-        "monitoring.projects.dashboards.create": dashboards.create,
-        "monitoring.projects.dashboards.get": dashboards.get,
-        "monitoring.projects.dashboards.list": dashboards.list,
-        "monitoring.projects.dashboards.patch": dashboards.patch,
-        "monitoring.projects.dashboards.delete": dashboards.delete,
-        "monitoring.projects.alertPolicies.create": policies.create,
-        "monitoring.projects.alertPolicies.get": policies.get,
-        "monitoring.projects.alertPolicies.list": policies.list,
-        "monitoring.projects.alertPolicies.patch": policies.patch,
-        "monitoring.projects.alertPolicies.delete": policies.delete,
-        "monitoring.projects.notificationChannels.create": channels.create,
-        "monitoring.projects.notificationChannels.get": channels.get,
-        "monitoring.projects.notificationChannels.list": channels.list,
-        "monitoring.projects.notificationChannels.delete": channels.delete,
+        **methods("monitoring.projects.dashboards", Dashboards(store), "create get list patch delete"),
+        **methods("monitoring.projects.alertPolicies", AlertPolicies(store), "create get list patch delete"),
+        **methods("monitoring.projects.notificationChannels", Channels(store), "create get list delete"),
     }
 
 
 class Dashboards(Collection):
-    """projects.dashboards. A dashboard's name is the project's number, as Google writes it."""
+    """projects.dashboards. A dashboard's name has the number of its project, as in Google's answers."""
 
-    kind, segment = _DASHBOARD, "dashboards"
+    kind, segment, label = "monitoring.dashboards", "dashboards", "Dashboard"
 
     def create(self, call: Call) -> Json:
-        """Make a dashboard, under the name that the body may give."""
-        _check_dashboard(call.body)
+        """Create a dashboard, under the name that the body may give."""
         wanted = str(call.body.get("name") or "").rpartition("/")[2]
-        name = f"{self._parent(call)}/{wanted or uuid.uuid4()}"
-        if self._store.get(self.kind, name) is not None:
-            raise already_exists(f"Dashboard {name} already exists.")
-        return self._keep(call, {**call.body, "name": name})
+        name = f"{self.parent(call)}/{wanted or uuid.uuid4()}"
+        self.check_new(name)
+        return self._keep(call, name)
 
     def patch(self, call: Call) -> Json:
-        """Replace a dashboard as a whole. An etag that is not the newest is refused."""
+        """Replace a whole dashboard. An etag must be the newest."""
         before = self.get(call)
-        _check_dashboard(call.body)
         if call.body.get("etag", before["etag"]) != before["etag"]:
-            raise ApiError("ABORTED", f"Dashboard {before['name']} was changed by somebody else; its etag is another.")
-        return self._keep(call, {**call.body, "name": before["name"]})
+            raise ApiError("ABORTED", f"The etag of dashboard {before['name']} has changed; read the dashboard again.")
+        return self._keep(call, before["name"])
 
-    def _keep(self, call: Call, dashboard: Json) -> Json:
-        """Write the dashboard, and answer it; with `validateOnly` it is answered only."""
-        plain = {key: value for key, value in dashboard.items() if key != "etag"}
+    def _keep(self, call: Call, name: str) -> Json:
+        """Check and write the dashboard; with `validateOnly` it is not written."""
+        _check_dashboard(call.body)
+        plain = {**{key: value for key, value in call.body.items() if key != "etag"}, "name": name}
         made = {**plain, "etag": hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:32]}
-        if call.query.get("validateOnly") != "true":
-            self._store.put(self.kind, made["name"], made)
-        return made
+        return made if call.query.get("validateOnly") == "true" else self.put(name, made)
 
-    def _parent(self, call: Call) -> str:
-        # Project id and number mean the same project.
+    def parent(self, call: Call) -> str:
+        """The collection; a project may be named by its id or its number."""
         project = call.params["projectsId"]
         return f"projects/{project if project.isdecimal() else project_number(project)}/dashboards"
 
@@ -99,13 +80,12 @@ class Dashboards(Collection):
 class AlertPolicies(Collection):
     """projects.alertPolicies."""
 
-    kind, segment = _POLICY, "alertPolicies"
+    kind, segment = "monitoring.alertPolicies", "alertPolicies"
 
     def create(self, call: Call) -> Json:
-        """Make a policy and name it and its conditions."""
-        name = f"{self._parent(call)}/{uuid.uuid4().int % 10**19}"
-        made = {"enabled": True, **call.body, "name": name, "creationRecord": _record()}
-        return self._keep(made)
+        """Create a policy, and name it and its conditions."""
+        name = f"{self.parent(call)}/{uuid.uuid4().int % 10**19}"
+        return self._keep({"enabled": True, **call.body, "name": name, "creationRecord": _record()})
 
     def patch(self, call: Call) -> Json:
         """Change what the mask names; without one, everything."""
@@ -120,27 +100,25 @@ class AlertPolicies(Collection):
             {**item, "name": item.get("name") or f"{policy['name']}/conditions/{uuid.uuid4().int % 10**19}"}
             for item in policy["conditions"]
         ]
-        made = {**policy, "conditions": conditions, "mutationRecord": _record()}
-        self._store.put(self.kind, made["name"], made)
-        return made
+        return self.put(policy["name"], {**policy, "conditions": conditions, "mutationRecord": _record()})
 
 
 class Channels(Collection):
-    """projects.notificationChannels: the twin keeps them and notifies nobody."""
+    """projects.notificationChannels. The twin stores them and sends no notifications."""
 
     kind, segment = _CHANNEL, "notificationChannels"
 
     def create(self, call: Call) -> Json:
-        """Make a channel."""
+        """Create a channel."""
         if not call.body.get("type"):
             raise invalid("Field notification_channel.type must be set.")
-        return _put_channel(self._store, f"{self._parent(call)}/{uuid.uuid4().int % 10**19}", call.body)
+        return _put_channel(self._store, f"{self.parent(call)}/{uuid.uuid4().int % 10**19}", call.body)
 
 
 def give_channel(store: Store, name: str) -> bool:
-    """See that there is a channel of that name, as if somebody had made it before; False where there was one.
+    """Create a channel of that name, as an administrator would have; False if it exists already.
 
-    The twin does not know whom it notifies, and the API tells nobody either: its labels are left out.
+    The channel has no labels, which would say whom it notifies: Google's API does not show those either.
     """
     if store.get(_CHANNEL, name) is not None:
         return False

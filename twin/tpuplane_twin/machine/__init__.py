@@ -1,1 +1,1 @@
-"""What a twin uses of its machine: folders, files, ports, processes, and the locks of stacks."""
+"""What a twin uses of its machine: folders, files, ports and processes."""

@@ -8,11 +8,11 @@ import json
 from collections.abc import Iterator
 from typing import Literal
 
-from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.reads import reads
-from tpuplane_twin.gcp.container.merge import overlay
 from tpuplane_twin.gcp.errors import ApiError
+from tpuplane_twin.gcp.handlers import Call, Handler
+from tpuplane_twin.gcp.merge import overlay
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 

@@ -11,6 +11,7 @@ from tpuplane_twin.gcp.container.names import POOL, find_cluster, group_urls, pa
 from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.views import ClusterView
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +108,8 @@ class Group:
         }
 
     def _networks(self) -> Json:
-        network: Json = find_cluster(self.store, parent_cluster(self.pool_key))["networkConfig"]
-        return {field: BASE + network[field] for field in ("network", "subnetwork")}
+        cluster = ClusterView(find_cluster(self.store, parent_cluster(self.pool_key)))
+        return {"network": BASE + cluster.network, "subnetwork": BASE + cluster.subnetwork}
 
 
 def groups(store: Store, project: str, scope: str = "") -> Iterator[Group]:

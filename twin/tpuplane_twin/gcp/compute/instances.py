@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Instance
-from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.compute.groups import Group, groups
 from tpuplane_twin.gcp.compute.reads import reads
 from tpuplane_twin.gcp.compute.resources import constant_id, missing
 from tpuplane_twin.gcp.container.names import CLUSTER, parent_cluster
 from tpuplane_twin.gcp.errors import unavailable
+from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store

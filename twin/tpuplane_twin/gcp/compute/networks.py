@@ -9,19 +9,20 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
-from tpuplane_twin.gcp.blocks import parse_range
-from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
+from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.views import ClusterView
 
 AUTO_BLOCK = ipaddress.IPv4Network("10.128.0.0/9")
 """Where the subnetworks of networks in auto mode are: https://docs.cloud.google.com/vpc/docs/subnets#ip-ranges."""
 
 SUBNETWORK = "compute.subnetworks"
 _PROJECT = "project"
+_SMALLEST_RANGE = 29
 _ALL_PORTS = ["0-65535"]
 _DEFAULT_FIREWALLS: dict[str, tuple[str, list[Json]]] = {
     "icmp": ("0.0.0.0/0", [{"IPProtocol": "icmp"}]),
@@ -120,7 +121,7 @@ class Subnetworks(Collection):
 
     def users(self, key: str, stored: Json) -> list[str]:
         """Clusters in the subnetwork."""
-        return [name for name, cluster in self.store.items("cluster") if cluster["networkConfig"]["subnetwork"] == key]
+        return [name for name, cluster in self.store.items("cluster") if ClusterView(cluster).subnetwork == key]
 
     def check_change(self, before: Json, after: Json) -> None:
         """Ranges come or go; none of them changes (ipCidrRange grows by expandIpCidrRange)."""
@@ -232,6 +233,14 @@ def _ranges(subnet: Json) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
 def _secondary(subnet: Json) -> dict[str, str]:
     """The blocks of the secondary ranges by name."""
     return {extra.get("rangeName", ""): extra.get("ipCidrRange", "") for extra in subnet.get("secondaryIpRanges", [])}
+
+
+def parse_range(text: str) -> ipaddress.IPv4Network:
+    """A block that is large enough for a subnetwork, or for a secondary range of one. Raises ValueError."""
+    block = ipaddress.IPv4Network(text)
+    if block.prefixlen > _SMALLEST_RANGE:
+        raise ValueError(f"{block} is too small; the smallest range is a /{_SMALLEST_RANGE}")
+    return block
 
 
 def _cidr(field: str, text: str) -> ipaddress.IPv4Network:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from tpuplane_twin.gcp.call import Handler
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.container.names import POOL, group_urls
+from tpuplane_twin.gcp.handlers import Handler
 from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.views import PoolView
 
 _POLICIES = (
     "diskConsistencyGroupPolicy",
@@ -83,6 +84,7 @@ class ResourcePolicies(Collection):
         _, project, _, region, _, name = key.split("/")
         found: list[str] = []
         for pool_key, pool in self.store.items(POOL, f"projects/{project}"):
-            if pool.get("placementPolicy", {}).get("policyName") == name and region_of(pool["locations"][0]) == region:
+            view = PoolView(pool)
+            if view.placement.get("policyName") == name and region_of(view.zones[0]) == region:
                 found += [url.removeprefix(resources.BASE) for url in group_urls(pool_key, pool).values()]
         return found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.compute.resources import BASE, check_place, missing
 from tpuplane_twin.gcp.discovery import Method
+from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.schema import Json
 
 Source = Callable[[str, str], Iterable[Json]]

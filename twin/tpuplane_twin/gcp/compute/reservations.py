@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tpuplane_twin.gcp.backend import node_counts
-from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.container.names import POOL
+from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.locations import machines_in
-from tpuplane_twin.gcp.pool_view import PoolView
 from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.views import PoolView
 
 _KINDS = ("specificReservation", "aggregateReservation")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.compute import catalogue, resources
 from tpuplane_twin.gcp.compute.groups import Group, groups
 from tpuplane_twin.gcp.compute.networks import Firewalls, Networks, Subnetworks
 from tpuplane_twin.gcp.compute.others import ResourcePolicies, Routers
 from tpuplane_twin.gcp.compute.reads import Source, reads
 from tpuplane_twin.gcp.compute.reservations import Reservations
+from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store

@@ -13,7 +13,7 @@ _FLEX_SECONDS = (600, 604800)
 
 def autoscaling_limits(context: PoolContext) -> str | None:
     """Per-zone limits or totals, never both; no minimum above its maximum."""
-    if context.autoscaling is None:
+    if not context.autoscaled:
         return None
     per_zone = context.limit("minNodeCount"), context.limit("maxNodeCount")
     total = context.limit("totalMinNodeCount"), context.limit("totalMaxNodeCount")
@@ -29,22 +29,21 @@ def autoscaling_limits(context: PoolContext) -> str | None:
 
 def auto_upgrade(context: PoolContext) -> str | None:
     """Clusters of a release channel upgrade their nodes."""
-    channel = context.cluster.get("releaseChannel", {}).get("channel", "UNSPECIFIED")
-    if channel == "UNSPECIFIED" or context.pool["management"].get("autoUpgrade"):
+    if not context.cluster.on_channel or context.auto_upgrade:
         return None
-    return f"Auto_upgrade cannot be false when release_channel {channel} is set."
+    return f"Auto_upgrade cannot be false when release_channel {context.cluster.channel} is set."
 
 
 def spot_without_reservation(context: PoolContext) -> str | None:
     """Spot capacity never comes from a reservation."""
-    if not context.spot or _affinity(context) in ("", "NO_RESERVATION"):
+    if not context.spot or context.affinity in ("", "NO_RESERVATION"):
         return None
-    return f"Spot and preemptible nodes cannot use reservation affinity {_affinity(context)}."
+    return f"Spot and preemptible nodes cannot use reservation affinity {context.affinity}."
 
 
 def specific_reservation(context: PoolContext) -> str | None:
     """A specific reservation is named by its key and values."""
-    if _affinity(context) != "SPECIFIC_RESERVATION":
+    if context.affinity != "SPECIFIC_RESERVATION":
         return None
     if context.reservation.get("key") == _RESERVATION_KEY and context.reservation.get("values"):
         return None
@@ -58,7 +57,7 @@ def flex_not_spot(context: PoolContext) -> str | None:
 
 def flex_without_reservation(context: PoolContext) -> str | None:
     """Flex-start capacity never comes from a reservation."""
-    if not context.flex_start or _affinity(context) == "NO_RESERVATION":
+    if not context.flex_start or context.affinity == "NO_RESERVATION":
         return None
     return "Flex start node pools don't support reservations: set reservation affinity NO_RESERVATION."
 
@@ -67,9 +66,9 @@ def flex_from_zero(context: PoolContext) -> str | None:
     """Flex-start nodes come when pods ask for them."""
     if not context.flex_start:
         return None
-    if context.autoscaling is None:
+    if not context.autoscaled:
         return "Flex start node pools require autoscaling enabled."
-    if context.pool.get("initialNodeCount"):
+    if context.nodes_per_zone:
         return "Flex start node pools require initial node count to be set to 0."
     return None
 
@@ -89,7 +88,7 @@ def flex_version(context: PoolContext) -> str | None:
     """Flex-start for TPUs needs a recent GKE."""
     if not context.flex_start or context.tpu is None:
         return None
-    version, needed = context.pool["version"], catalogue().min_version("flex-start-tpu")
+    version, needed = context.version, catalogue().min_version("flex-start-tpu")
     if GkeVersion.parse(version) >= needed:
         return None
     return f"Flex-start TPU node pools need GKE version {needed} or later; the node pool has {version}."
@@ -120,13 +119,9 @@ def queued_from_zero(context: PoolContext) -> str | None:
     """Queued nodes come by ProvisioningRequest: autoscaled from zero, without reservation."""
     if not context.queued:
         return None
-    if _affinity(context) != "NO_RESERVATION":
+    if context.affinity != "NO_RESERVATION":
         return "Queued_provisioning requires reservation affinity to be set to none."
     least = context.limit("minNodeCount") or context.limit("totalMinNodeCount")
-    if context.autoscaling is None or least or context.pool.get("initialNodeCount"):
+    if not context.autoscaled or least or context.nodes_per_zone:
         return "Queued provisioning node pools need autoscaling and an initial and minimum node count of 0."
     return None
-
-
-def _affinity(context: PoolContext) -> str:
-    return str(context.reservation.get("consumeReservationType", ""))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from tpuplane.tpu import catalogue
 
-from tpuplane_twin.gcp.container.accounts import check_service_account
+from tpuplane_twin.gcp.container.access_rules import check_service_account
 from tpuplane_twin.gcp.container.pool_defaults import SCOPES, check_zones
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.views import ClusterView
 
 _DEFAULTS: Json = {
     "oauthScopes": list(SCOPES),
@@ -41,9 +42,9 @@ def complete_autoscaling(cluster: Json, autoscaling: Json, asked: Json) -> Json:
 
 def check_autoscaling(store: Store, project: str, cluster: Json) -> None:
     """Refuse what GKE refuses; `cluster` is as it would be."""
-    autoscaling = cluster["autoscaling"]
-    limits: list[Json] = autoscaling.get("resourceLimits", [])
-    if not autoscaling.get("enableNodeAutoprovisioning"):
+    view = ClusterView(cluster)
+    limits = view.resource_limits
+    if not view.auto_provisioning:
         if limits:
             # GKE's words: aptos-labs/aptos-core#5645
             raise invalid("Resource limits are supported only with node autoprovisioning.")
@@ -58,16 +59,15 @@ def check_autoscaling(store: Store, project: str, cluster: Json) -> None:
         # GPUs go by their names, of which there are new ones every year.
         if name not in allowed and not name.startswith("nvidia-"):
             raise invalid(f"Invalid resource: {name}.")  # GKE's words: hashicorp/terraform-provider-google#11589
-    check_zones(autoscaling["autoprovisioningLocations"], cluster["location"])
-    _check_defaults(store, project, cluster)
+    check_zones(view.auto_provisioning_zones, view.location)
+    _check_defaults(store, project, view)
 
 
-def _check_defaults(store: Store, project: str, cluster: Json) -> None:
-    defaults = cluster["autoscaling"]["autoprovisioningNodePoolDefaults"]
+def _check_defaults(store: Store, project: str, cluster: ClusterView) -> None:
+    defaults = cluster.auto_provisioning_defaults
     check_service_account(store, project, {"config": defaults})
-    channel = cluster.get("releaseChannel", {}).get("channel", "UNSPECIFIED")
-    if channel != "UNSPECIFIED" and not defaults["management"].get("autoUpgrade"):
-        raise invalid(f"Auto_upgrade cannot be false when release_channel {channel} is set.")
+    if cluster.on_channel and not defaults["management"].get("autoUpgrade"):
+        raise invalid(f"Auto_upgrade cannot be false when release_channel {cluster.channel} is set.")
     upgrade = defaults["upgradeSettings"]
     if upgrade["strategy"] == "SURGE" and not (upgrade.get("maxSurge") or upgrade.get("maxUnavailable")):
         raise invalid("Max surge and max unavailable cannot both be 0.")

@@ -6,12 +6,13 @@ import uuid
 from typing import Any
 
 from tpuplane_twin.gcp.container.cluster_autoscaling import complete_autoscaling
-from tpuplane_twin.gcp.container.merge import overlay
 from tpuplane_twin.gcp.locations import default_zones
+from tpuplane_twin.gcp.merge import overlay
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.versions import master_version
+from tpuplane_twin.gcp.views import ClusterView
 
 _DEFAULTS: Json = {
     "addonsConfig": {
@@ -82,8 +83,7 @@ def complete_cluster(asked: Json, project: str, location: str, network: Json) ->
     cluster = overlay(overlay(_DEFAULTS, asked), network)
     cluster["locations"] = list(asked.get("locations") or default_zones(location))
     cluster["autoscaling"] = complete_autoscaling(cluster, asked.get("autoscaling", {}), asked.get("autoscaling", {}))
-    channel = cluster["releaseChannel"].get("channel")
-    version = master_version(asked.get("initialClusterVersion"), channel)
+    version = master_version(asked.get("initialClusterVersion"), ClusterView(cluster).channel)
     cluster["initialClusterVersion"] = cluster["currentMasterVersion"] = version
     cluster.update(
         id=uuid.uuid4().hex + uuid.uuid4().hex,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from ipaddress import IPv4Network
 
-from tpuplane_twin.gcp.blocks import SERVICES, parse_block
 from tpuplane_twin.gcp.compute.networks import SUBNETWORK
 from tpuplane_twin.gcp.container.names import CLUSTER
 from tpuplane_twin.gcp.container.ranges import POD_RANGE, find_range, parse, room
@@ -15,6 +14,7 @@ from tpuplane_twin.gcp.errors import invalid, not_served
 from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.schema import Json, snake
 from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.views import SERVICES, ClusterView
 
 NETWORK = "compute.networks"
 
@@ -42,27 +42,26 @@ def place(store: Store, project: str, location: str, asked: Json) -> Json:
     }
 
 
-def check_blocks(cluster: Json) -> None:
+def check_blocks(cluster: ClusterView) -> None:
     """Refuse ranges around the control plane that are no IPv4 ranges, or not of the control plane's size."""
-    private, authorized = cluster.get("privateClusterConfig", {}), cluster.get("masterAuthorizedNetworksConfig", {})
-    for found in authorized.get("cidrBlocks", ()):
-        _block(found.get("cidrBlock", ""), strict=False)
-    own = private.get("masterIpv4CidrBlock")
+    for block in cluster.authorized_blocks:
+        _block(block, strict=False)
+    own = cluster.control_plane_block
     if own and _block(own).prefixlen != _CONTROL_PLANE:
         raise invalid(f'The control plane\'s CIDR block "{own}" must be a /{_CONTROL_PLANE}.')
 
 
 def private_address(store: Store, cluster: Json) -> str:
     """An address of the VPC for a new control plane: of the block that it was given, else of its subnetwork."""
-    key = cluster["networkConfig"]["subnetwork"]
-    own: str | None = cluster.get("privateClusterConfig", {}).get("masterIpv4CidrBlock")
-    taken = {it["privateClusterConfig"].get("privateEndpoint") for _, it in store.items(CLUSTER, "projects")}
-    # The first two are the network's and the gateway's.
-    hosts = parse_block(own or (store.get(SUBNETWORK, key) or {})["ipCidrRange"]).hosts()
+    view = ClusterView(cluster)
+    taken = {ClusterView(it).private_endpoint for it in store.values(CLUSTER)}
+    subnetwork: Json = store.get(SUBNETWORK, view.subnetwork) or {}
+    # The first two addresses are the network's and the gateway's.
+    hosts = IPv4Network(view.control_plane_block or subnetwork["ipCidrRange"]).hosts()
     next(hosts, None)
     found = next((str(address) for address in hosts if str(address) not in taken), None)
     if found is None:
-        raise invalid(f'Subnetwork "{key}" has no address left for a control plane.')
+        raise invalid(f'Subnetwork "{view.subnetwork}" has no address left for a control plane.')
     return found
 
 
@@ -94,7 +93,7 @@ def _ip_allocation(store: Store, asked: Json, network: str, subnetwork: str) -> 
     if parse(services).prefixlen > _SMALLEST_SERVICES:
         raise invalid(f'Services CIDR block "{services}" is too small: it must be a /{_SMALLEST_SERVICES} or larger.')
     if not service_range and services != SERVICES:
-        services = str(room(store, network, services, [parse_block(pods)]))
+        services = str(room(store, network, services, [IPv4Network(pods)]))
     if pod_range and pod_range == service_range:
         raise invalid(f"Pod secondary range name ({pod_range}) should not be the same as service secondary range name.")
     return {

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from tpuplane.tpu import GkeVersion, catalogue
 
+from tpuplane_twin.gcp.container.access_rules import check_key
 from tpuplane_twin.gcp.container.cluster_network import check_blocks
-from tpuplane_twin.gcp.container.keys import check_key
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.views import ClusterView
 
 # Add-on → the feature of the catalogue whose version it needs, and its name in messages.
 _ADDONS = {
@@ -30,16 +31,17 @@ _ENCRYPTED = ("ENCRYPTED", "ALL_OBJECTS_ENCRYPTION_ENABLED")
 
 def check_cluster(store: Store, project: str, cluster: Json) -> None:
     """Refuse options that GKE does not take together, or not at the cluster's version."""
-    check_blocks(cluster)
-    _check_secrets(store, project, cluster)
-    version = GkeVersion.parse(cluster["currentMasterVersion"])
+    view = ClusterView(cluster)
+    check_blocks(view)
+    _check_secrets(store, project, view)
+    version = GkeVersion.parse(view.version)
     for addon, (feature, name) in _ADDONS.items():
-        if cluster.get("addonsConfig", {}).get(addon, {}).get("enabled"):
+        if view.addon(addon):
             _needs(version, feature, name)
-    if cluster.get("addonsConfig", {}).get("parallelstoreCsiDriverConfig", {}).get("enabled"):
+    if view.addon("parallelstoreCsiDriverConfig"):
         raise invalid("The Parallelstore CSI driver is no longer supported.")
-    for kind, config in (("Monitoring", "monitoringConfig"), ("Logging", "loggingConfig")):
-        _check_components(kind, cluster.get(config, {}).get("componentConfig", {}).get("enableComponents", []), version)
+    _check_components("Monitoring", view.monitoring, version)
+    _check_components("Logging", view.logging, version)
 
 
 def _needs(version: GkeVersion, feature: str, name: str) -> None:
@@ -48,13 +50,12 @@ def _needs(version: GkeVersion, feature: str, name: str) -> None:
         raise invalid(f"{name} requires GKE version {needed} or later; the cluster runs {version}.")
 
 
-def _check_secrets(store: Store, project: str, cluster: Json) -> None:
-    encryption: Json = cluster.get("databaseEncryption", {})
-    key = encryption.get("keyName")
-    if encryption.get("state") in _ENCRYPTED:
+def _check_secrets(store: Store, project: str, cluster: ClusterView) -> None:
+    key = cluster.encryption.get("keyName")
+    if cluster.encryption.get("state") in _ENCRYPTED:
         if not key:
             raise invalid("Database encryption needs database_encryption.key_name.")
-        check_key(store, project, str(key), region_of(cluster["location"]), "container-engine-robot")
+        check_key(store, project, str(key), region_of(cluster.location), "container-engine-robot")
 
 
 def _check_components(kind: str, components: list[str], version: GkeVersion) -> None:

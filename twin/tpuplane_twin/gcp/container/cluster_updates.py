@@ -8,25 +8,26 @@ from typing import Any
 from tpuplane.tpu import GkeVersion
 
 from tpuplane_twin.gcp.backend import NO_ROTATION, ROTATION
-from tpuplane_twin.gcp.call import Call
 from tpuplane_twin.gcp.container import reconcile
+from tpuplane_twin.gcp.container.answers import cluster_answer
 from tpuplane_twin.gcp.container.cluster_autoscaling import check_autoscaling, complete_autoscaling
 from tpuplane_twin.gcp.container.cluster_defaults import mirror_control_plane_access
 from tpuplane_twin.gcp.container.cluster_rules import check_cluster
 from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
-from tpuplane_twin.gcp.container.merge import overlay, put_at
 from tpuplane_twin.gcp.container.names import CLUSTER, check_changeable, cluster_key, find_cluster
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.pool_defaults import check_zones
 from tpuplane_twin.gcp.container.ranges import change_pod_ranges, check_additional_ranges
 from tpuplane_twin.gcp.container.updates import cluster_updates
-from tpuplane_twin.gcp.container.views import cluster_view
 from tpuplane_twin.gcp.errors import ApiError, invalid
+from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.locations import is_zone
+from tpuplane_twin.gcp.merge import overlay, put_at
 from tpuplane_twin.gcp.operations import UPGRADE, Operations
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import channels, master_version
+from tpuplane_twin.gcp.views import NO_CHANNEL, ClusterView
 
 # Google's reference: labels, policies and the rest of a cluster are all of this type.
 _UPDATE, _UPGRADE = "UPDATE_CLUSTER", "UPGRADE_MASTER"
@@ -77,7 +78,7 @@ class ClusterUpdates:
         """Replace the labels; the fingerprint must be that of the labels now."""
         key = cluster_key(call.params)
         cluster = self._changeable(key)
-        now = cluster_view(self._store, key, cluster)["labelFingerprint"]
+        now = cluster_answer(self._store, key, cluster)["labelFingerprint"]
         if call.body.get("labelFingerprint", "") != now:
             raise ApiError("FAILED_PRECONDITION", "Labels could not be set due to fingerprint mismatch.", http_code=412)
         cluster["resourceLabels"] = call.body.get("resourceLabels", {})
@@ -124,13 +125,13 @@ class ClusterUpdates:
         return cluster
 
     def _check_etag(self, key: str, cluster: Json, etag: str | None) -> None:
-        if etag is not None and etag != cluster_view(self._store, key, cluster)["etag"]:
+        if etag is not None and etag != cluster_answer(self._store, key, cluster)["etag"]:
             raise ApiError("ABORTED", f"The etag of {key} has changed; read the cluster again.")
 
     def _begin(self, kind: str, key: str, cluster: Json, action: str = reconcile.UPDATE_CLUSTER) -> Json:
         check_cluster(self._store, key.split("/")[1], cluster)
-        before = find_cluster(self._store, key)["currentMasterVersion"]
-        versions = {"initialVersion": before, "targetVersion": cluster["currentMasterVersion"]}
+        before = ClusterView(find_cluster(self._store, key)).version
+        versions = {"initialVersion": before, "targetVersion": ClusterView(cluster).version}
         # A cluster that is still being created stays PROVISIONING: the change is part of what is made.
         status = cluster["status"] if cluster["status"] == "PROVISIONING" else "RECONCILING"
         self._store.put(CLUSTER, key, {**cluster, "status": status})
@@ -138,8 +139,8 @@ class ClusterUpdates:
         return self._operations.begin(kind, key, key, action, notes)
 
     def _upgrade(self, cluster: Json, asked: str) -> None:
-        version = master_version(asked, cluster["releaseChannel"].get("channel"))
-        current = cluster["currentMasterVersion"]
+        view = ClusterView(cluster)
+        version, current = master_version(asked, view.channel), view.version
         if GkeVersion.parse(version) < GkeVersion.parse(current):
             raise invalid(f'Master cannot be downgraded from version "{current}" to "{version}".')
         cluster["currentMasterVersion"] = version
@@ -155,8 +156,8 @@ def _check_locations(zones: list[str], cluster: Json) -> None:
 
 def _change(cluster: Json, field: str, value: Any) -> None:
     if field == "desiredReleaseChannel":
-        channel = value.get("channel", "UNSPECIFIED")
-        if channel not in ("UNSPECIFIED", *channels()):
+        channel = value.get("channel", NO_CHANNEL)
+        if channel not in (NO_CHANNEL, *channels()):
             raise invalid(f'Release channel "{channel}" is not supported; allowed: {", ".join(channels())}.')
     if field == "desiredLocations":
         _check_locations(value, cluster)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from tpuplane_twin.gcp.call import Call
 from tpuplane_twin.gcp.container import ranges, reconcile
+from tpuplane_twin.gcp.container.answers import cluster_answer
 from tpuplane_twin.gcp.container.cluster_autoscaling import check_autoscaling
 from tpuplane_twin.gcp.container.cluster_defaults import complete_cluster
 from tpuplane_twin.gcp.container.cluster_network import place, private_address
 from tpuplane_twin.gcp.container.cluster_rules import check_cluster
 from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
-from tpuplane_twin.gcp.container.merge import overlay
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL, check_name, cluster_key, find_cluster
-from tpuplane_twin.gcp.container.new_pool import new_pool
+from tpuplane_twin.gcp.container.node_pools import new_pool
 from tpuplane_twin.gcp.container.pool_defaults import check_zones
-from tpuplane_twin.gcp.container.views import cluster_view
 from tpuplane_twin.gcp.errors import already_exists, failed_precondition, invalid, not_served
+from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.locations import check_location
+from tpuplane_twin.gcp.merge import overlay
 from tpuplane_twin.gcp.operations import Operations
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import channels
+from tpuplane_twin.gcp.views import ClusterView
 
 DEFAULT_POOL = "default-pool"
 
@@ -42,7 +43,7 @@ class Clusters:
         if self._store.get(CLUSTER, key) is not None:
             raise already_exists(f"Already exists: {key}.")
         _check_served(asked)
-        check_maintenance(asked.get("maintenancePolicy", {}))
+        check_maintenance(ClusterView(asked).maintenance)
         check_zones(asked.get("locations", []), location)
         cluster = complete_cluster(asked, project, location, place(self._store, project, location, asked))
         check_autoscaling(self._store, project, cluster)
@@ -58,14 +59,14 @@ class Clusters:
     def get(self, call: Call) -> Json:
         """One cluster."""
         key = cluster_key(call.params)
-        return cluster_view(self._store, key, find_cluster(self._store, key))
+        return cluster_answer(self._store, key, find_cluster(self._store, key))
 
     def list(self, call: Call) -> Json:
         """The clusters of a location, or of all with "-"."""
         project, location = call.params["projectsId"], call.params["locationsId"]
         parent = f"projects/{project}" if location == "-" else f"projects/{project}/locations/{location}"
         found = self._store.items(CLUSTER, parent)
-        return {"clusters": [cluster_view(self._store, key, cluster) for key, cluster in found]}
+        return {"clusters": [cluster_answer(self._store, key, cluster) for key, cluster in found]}
 
     def delete(self, call: Call) -> Json:
         """Delete a cluster and its pools."""
@@ -98,8 +99,8 @@ def _asked_pools(asked: Json) -> list[Json]:
 
 
 def _check_served(asked: Json) -> None:
-    if asked.get("autopilot", {}).get("enabled"):
+    view = ClusterView(asked)
+    if view.autopilot:
         raise not_served("Autopilot; its clusters are Standard clusters")
-    channel = asked.get("releaseChannel", {}).get("channel")
-    if channel is not None and channel != "UNSPECIFIED" and channel not in channels():
-        raise invalid(f'Release channel "{channel}" is not supported; allowed: {", ".join(channels())}.')
+    if view.on_channel and view.channel not in channels():
+        raise invalid(f'Release channel "{view.channel}" is not supported; allowed: {", ".join(channels())}.')

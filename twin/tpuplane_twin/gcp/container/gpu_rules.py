@@ -70,7 +70,7 @@ def compact_zone(context: PoolContext) -> str | None:
 def compact_nodes(context: PoolContext) -> str | None:
     """A compact placement has room for so many nodes."""
     most = context.gpu.compact_nodes if context.gpu else 0
-    nodes = max(int(context.pool.get("initialNodeCount", 0)), context.limit("maxNodeCount"))
+    nodes = max(context.nodes_per_zone, context.limit("maxNodeCount"))
     if not _compact(context) or nodes <= most:
         return None
     return (

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tpuplane_twin.gcp.backend import NODES, sized
-from tpuplane_twin.gcp.call import Call
+from tpuplane_twin.gcp.backend import CUBE, NODES, sized
 from tpuplane_twin.gcp.container import pool_rules, reconcile
+from tpuplane_twin.gcp.container.access_rules import check_boot_disk_key, check_service_account
+from tpuplane_twin.gcp.container.answers import pool_answer
 from tpuplane_twin.gcp.container.names import (
     BEFORE,
     GROUPS,
@@ -18,18 +19,33 @@ from tpuplane_twin.gcp.container.names import (
     parent_cluster,
     pool_key,
 )
-from tpuplane_twin.gcp.container.new_pool import new_pool
 from tpuplane_twin.gcp.container.pool_context import PoolContext
-from tpuplane_twin.gcp.container.pool_defaults import check_machine, check_zones
+from tpuplane_twin.gcp.container.pool_defaults import check_machine, check_zones, complete_pool, complete_slice
+from tpuplane_twin.gcp.container.ranges import pool_range
 from tpuplane_twin.gcp.container.updates import node_pool_updates
-from tpuplane_twin.gcp.container.views import pool_view
 from tpuplane_twin.gcp.errors import ApiError, already_exists, failed_precondition, invalid
+from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.operations import UPGRADE, Operations
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import node_version
+from tpuplane_twin.gcp.views import ClusterView
 
 _ADDRESS = ("clusterId", "name", "nodePoolId", "projectId", "zone")
+
+
+def new_pool(store: Store, cluster_key: str, cluster: Json, asked: Json) -> Json:
+    """The pool that `asked` makes in a cluster, which may not be stored yet; rejects what GKE rejects."""
+    pool = complete_pool(asked, cluster, cluster["location"])
+    context = PoolContext.within(store, cluster_key, cluster, pool)
+    check_service_account(store, context.project, pool)
+    check_boot_disk_key(store, context.project, cluster["location"], pool)
+    complete_slice(context)
+    pool_rules.check(context)
+    pool_range(store, cluster, pool)
+    if (context.workload_policy or {}).get("acceleratorTopologyMode") == "PROVISION_ONLY":
+        pool[CUBE] = True
+    return pool
 
 
 class NodePools:
@@ -56,14 +72,14 @@ class NodePools:
     def get(self, call: Call) -> Json:
         """One pool."""
         key = pool_key(call.params)
-        return pool_view(key, find_pool(self._store, key))
+        return pool_answer(key, find_pool(self._store, key))
 
     def list(self, call: Call) -> Json:
         """The pools of a cluster."""
         cluster = cluster_key(call.params)
         find_cluster(self._store, cluster)
         found = self._store.items(POOL, f"{cluster}/nodePools")
-        return {"nodePools": [pool_view(key, pool) for key, pool in found]}
+        return {"nodePools": [pool_answer(key, pool) for key, pool in found]}
 
     def delete(self, call: Call) -> Json:
         """Delete a pool."""
@@ -80,7 +96,7 @@ class NodePools:
         pool = self._changeable(key)
         body = {field: value for field, value in call.body.items() if field not in _ADDRESS}
         etag = body.pop("etag", None)
-        if etag is not None and etag != pool_view(key, pool)["etag"]:
+        if etag is not None and etag != pool_answer(key, pool)["etag"]:
             raise ApiError("ABORTED", f"The etag of {key} has changed; read the node pool again.")
         if not body:
             raise invalid("Must specify a field to update.")
@@ -149,7 +165,7 @@ class NodePools:
     def _change(self, key: str, pool: Json, field: str, value: object) -> None:
         if field == "nodeVersion":
             cluster = find_cluster(self._store, parent_cluster(key))
-            pool["version"] = node_version(str(value), cluster["currentMasterVersion"])
+            pool["version"] = node_version(str(value), ClusterView(cluster).version)
         elif field == "diskType":
             pool["config"]["diskType"] = pool["config"]["bootDisk"]["diskType"] = value
         elif field == "diskSizeGb":

@@ -10,9 +10,9 @@ from tpuplane.tpu import Generation, MachineType
 
 from tpuplane_twin.gcp.container.names import CLUSTER
 from tpuplane_twin.gcp.locations import Machine, machine_named, region_of
-from tpuplane_twin.gcp.pool_view import PoolView
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.views import ClusterView, PoolView
 
 RESOURCE_POLICY = "compute.resourcePolicies"
 
@@ -21,7 +21,7 @@ RESOURCE_POLICY = "compute.resourcePolicies"
 class PoolContext(PoolView):
     """A pool as it would be after the request. `topology` is the slice's, empty for single-host and CPU pools."""
 
-    cluster: Json
+    cluster: ClusterView
     store: Store
     project: str
     location: str
@@ -36,12 +36,12 @@ class PoolContext(PoolView):
     def within(cls, store: Store, cluster_key: str, cluster: Json, pool: Json) -> PoolContext:
         """The context of a pool of a cluster that may not be stored yet."""
         parts = cluster_key.split("/")
-        return cls(pool, cluster, store, parts[1], parts[3])
+        return cls(pool, ClusterView(cluster), store, parts[1], parts[3])
 
     @property
     def machine(self) -> Machine | None:
         """The machine type; None where no such type is known."""
-        return machine_named(self.config["machineType"])
+        return machine_named(self.machine_type)
 
     @property
     def tpu(self) -> tuple[Generation, MachineType] | None:
@@ -85,13 +85,3 @@ class PoolContext(PoolView):
     def multi_host(self) -> bool:
         """Whether the pool is one slice of several VMs."""
         return self.hosts > 1
-
-    @property
-    def autoscaling(self) -> Json | None:
-        """The autoscaling limits if autoscaling is on."""
-        found: Json = self.pool.get("autoscaling", {})
-        return found if found.get("enabled") else None
-
-    def limit(self, field: str) -> int:
-        """One autoscaling limit; Google's default is 0."""
-        return int((self.autoscaling or {}).get(field, 0))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from tpuplane.gpu import GpuMachine
 
 from tpuplane_twin.gcp.backend import pod_cidr_size
-from tpuplane_twin.gcp.container.merge import at, overlay
 from tpuplane_twin.gcp.container.names import GROUPS, group_names
 from tpuplane_twin.gcp.container.pool_context import PoolContext
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import default_zones, is_zone, machine_in, machine_named, region_of
+from tpuplane_twin.gcp.merge import at, overlay
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.versions import node_version
+from tpuplane_twin.gcp.views import ClusterView
 
 SCOPES = [
     "https://www.googleapis.com/auth/devstorage.read_only",
@@ -36,6 +37,7 @@ _PODS_PER_NODE = "110"
 
 def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
     """The pool that `asked` makes in a cluster, with every default; refuses zones and machines that do not exist."""
+    view = ClusterView(cluster)
     # Image streaming: https://registry.terraform.io/providers/hashicorp/google/latest/docs/resources/container_cluster#nested_node_pool_defaults
     inherited = {"gcfsConfig": at(cluster, "nodePoolDefaults.nodeConfigDefaults.gcfsConfig")}
     config = overlay(overlay(_CONFIG, inherited), asked.get("config", {}))
@@ -50,22 +52,21 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
     config.setdefault("oauthScopes", list(SCOPES))
     if machine is not None and machine.gpu is not None:
         config["accelerators"] = _accelerators(config.get("accelerators", []), machine.gpu)
-    if "workloadMetadataConfig" not in config and cluster.get("workloadIdentityConfig", {}).get("workloadPool"):
+    if "workloadMetadataConfig" not in config and view.workload_pool:
         config["workloadMetadataConfig"] = {"mode": "GKE_METADATA"}
-    on_channel = cluster.get("releaseChannel", {}).get("channel", "UNSPECIFIED") != "UNSPECIFIED"
     pool: Json = {
         **asked,
         "config": config,
         "initialNodeCount": int(asked.get("initialNodeCount", 0)),
-        "locations": _zones(asked, cluster, location),
-        "management": asked.get("management", {"autoRepair": True, "autoUpgrade": on_channel}),
+        "locations": _zones(asked, view, location),
+        "management": asked.get("management", {"autoRepair": True, "autoUpgrade": view.on_channel}),
         "maxPodsConstraint": asked.get(
             "maxPodsConstraint", cluster.get("defaultMaxPodsConstraint", {"maxPodsPerNode": _PODS_PER_NODE})
         ),
-        "networkConfig": overlay(_network(cluster, asked.get("networkConfig", {})), asked.get("networkConfig", {})),
+        "networkConfig": overlay(_network(view, asked.get("networkConfig", {})), asked.get("networkConfig", {})),
         # Settings that are given mean what they say: a number left out is 0.
         "upgradeSettings": {"strategy": "SURGE", **asked.get("upgradeSettings", {"maxSurge": 1})},
-        "version": node_version(asked.get("version"), cluster["currentMasterVersion"]),
+        "version": node_version(asked.get("version"), view.version),
         "status": "PROVISIONING",
     }
     pool["podIpv4CidrSize"] = pod_cidr_size(int(pool["maxPodsConstraint"].get("maxPodsPerNode", _PODS_PER_NODE)))
@@ -76,7 +77,7 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
 
 def complete_slice(context: PoolContext) -> None:
     """Fill in what GKE works out for a TPU slice: how it is placed, its topology and its number of hosts."""
-    pool, placement = context.pool, context.placement
+    pool, placement = context.raw, context.placement
     if context.tpu is None:
         return
     if context.workload_policy and context.topology:
@@ -88,7 +89,7 @@ def complete_slice(context: PoolContext) -> None:
         placement.setdefault("type", "COMPACT")
     if placement:
         pool["placementPolicy"] = placement
-    if context.multi_host and context.autoscaling is None and not pool["initialNodeCount"]:
+    if context.multi_host and not context.autoscaled and not pool["initialNodeCount"]:
         # https://docs.cloud.google.com/sdk/gcloud/reference/container/node-pools/create#--num-nodes
         pool["initialNodeCount"] = context.hosts
 
@@ -112,19 +113,18 @@ def check_zones(zones: list[str], location: str) -> None:
             raise invalid(f'Invalid node location "{zone}": not a zone of region {region_of(location)}.')
 
 
-def _zones(asked: Json, cluster: Json, location: str) -> list[str]:
-    zones = list(asked.get("locations") or cluster.get("locations") or default_zones(location))
+def _zones(asked: Json, cluster: ClusterView, location: str) -> list[str]:
+    zones = list(asked.get("locations") or cluster.zones or default_zones(location))
     check_zones(zones, location)
     return zones
 
 
-def _network(cluster: Json, asked: Json) -> Json:
-    policy = cluster.get("ipAllocationPolicy", {})
+def _network(cluster: ClusterView, asked: Json) -> Json:
     network: Json = {}
     if not asked.get("createPodRange"):
-        network["podIpv4CidrBlock"] = policy.get("clusterIpv4CidrBlock")
-        if policy.get("clusterSecondaryRangeName"):
-            network["podRange"] = policy["clusterSecondaryRangeName"]
-    if cluster.get("networkConfig", {}).get("defaultEnablePrivateNodes"):
+        network["podIpv4CidrBlock"] = cluster.pods
+        if cluster.pod_range:
+            network["podRange"] = cluster.pod_range
+    if cluster.private_nodes:
         network["enablePrivateNodes"] = True
     return network

@@ -113,9 +113,9 @@ def refused_by_compute_engine(store: Store, cluster: str, pool: Json) -> str | N
 
 def resize_refused(context: PoolContext, nodes: int) -> str | None:
     """Why a pool cannot be resized, None if it can: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/tpus."""
-    if not context.multi_host or nodes == int(context.pool.get("initialNodeCount", 0)):
+    if not context.multi_host or nodes == context.nodes_per_zone:
         return None
     return (
-        f'Node pool "{context.pool["name"]}" is a multi-host TPU slice with topology {context.topology}:'
+        f'Node pool "{context.name}" is a multi-host TPU slice with topology {context.topology}:'
         " it cannot be resized. Create a node pool with the new topology instead."
     )

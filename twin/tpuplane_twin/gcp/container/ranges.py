@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network
 from itertools import dropwhile
 
-from tpuplane_twin.gcp.blocks import PODS, SERVICES, parse_range
-from tpuplane_twin.gcp.compute.networks import AUTO_BLOCK, SUBNETWORK, Subnetworks, blocks_of
+from tpuplane_twin.gcp.compute.networks import AUTO_BLOCK, SUBNETWORK, Subnetworks, blocks_of, parse_range
+from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.links import COMPUTE
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.views import PODS, SERVICES, ClusterView, PoolView
 
 POD_RANGE = "/14"
 """The size of a range for pods where none is asked for."""
@@ -61,7 +63,7 @@ def room(store: Store, network: str, asked: str, taken: Iterable[IPv4Network] = 
 
 def take(store: Store, cluster: Json) -> None:
     """Add the ranges of a new cluster that names none to its subnetwork, and name them in the cluster."""
-    policy, subnetwork = cluster["ipAllocationPolicy"], cluster["networkConfig"]["subnetwork"]
+    policy, subnetwork = cluster["ipAllocationPolicy"], ClusterView(cluster).subnetwork
     own = {}
     for use, field, block in (
         ("pods", "clusterSecondaryRangeName", policy["clusterIpv4CidrBlock"]),
@@ -76,27 +78,27 @@ def take(store: Store, cluster: Json) -> None:
 
 def pool_range(store: Store, cluster: Json, pool: Json) -> None:
     """The range of a new pool's pods: one that it names, or a new one that it asks for."""
-    network, place = pool["networkConfig"], cluster["networkConfig"]
-    subnetwork = network.get("subnetwork") or place["subnetwork"]
+    network, view = pool["networkConfig"], ClusterView(cluster)
+    subnetwork = network.get("subnetwork") or view.subnetwork
     if network.get("createPodRange"):
-        block = room(store, place["network"], network.get("podIpv4CidrBlock") or POD_RANGE)
+        block = room(store, view.network, network.get("podIpv4CidrBlock") or POD_RANGE)
         network.setdefault("podRange", f"gke-{cluster['name']}-{pool['name']}-pods-{cluster['id'][:8]}")
         network["podIpv4CidrBlock"] = str(block)
         _set(store, subnetwork, ranges_of(store, subnetwork) | {network["podRange"]: str(block)})
     elif network.get("podRange"):
-        network["podIpv4CidrBlock"] = find_range(store, place["network"], subnetwork, "Pod", network["podRange"])
+        network["podIpv4CidrBlock"] = find_range(store, view.network, subnetwork, "Pod", network["podRange"])
 
 
 def give_back(store: Store, cluster: Json) -> None:
     """Remove what `take` has added."""
-    _remove(store, cluster["networkConfig"]["subnetwork"], {_name(cluster, use) for use in ("pods", "services")})
+    _remove(store, ClusterView(cluster).subnetwork, {_name(cluster, use) for use in ("pods", "services")})
 
 
 def give_back_pool(store: Store, cluster: Json, pool: Json) -> None:
     """Remove what `pool_range` has added."""
     network = pool["networkConfig"]
     if network.get("createPodRange"):
-        _remove(store, network.get("subnetwork") or cluster["networkConfig"]["subnetwork"], {network["podRange"]})
+        _remove(store, network.get("subnetwork") or ClusterView(cluster).subnetwork, {network["podRange"]})
 
 
 def _remove(store: Store, subnetwork: str, own: set[str]) -> None:
@@ -107,10 +109,10 @@ def _remove(store: Store, subnetwork: str, own: set[str]) -> None:
 
 def change_pod_ranges(store: Store, cluster: Json, added: Json, removed: Json) -> None:
     """Change the additional ranges that pools may take for their pods; each is a range of the cluster's subnetwork."""
-    place, policy = cluster["networkConfig"], cluster["ipAllocationPolicy"]
+    view, policy = ClusterView(cluster), cluster["ipAllocationPolicy"]
     names: list[str] = policy.get("additionalPodRangesConfig", {}).get("podRangeNames", [])
     for name in added.get("podRangeNames", ()):
-        find_range(store, place["network"], place["subnetwork"], "Pod", name)
+        find_range(store, view.network, view.subnetwork, "Pod", name)
         names = [*(it for it in names if it != name), name]
     for name in removed.get("podRangeNames", ()):
         if name not in names:
@@ -123,17 +125,55 @@ def change_pod_ranges(store: Store, cluster: Json, added: Json, removed: Json) -
 
 def check_additional_ranges(store: Store, cluster: Json) -> None:
     """Complete the additional subnetworks of a cluster, each with ranges for pods; all of them exist in its network."""
-    place = cluster["networkConfig"]
-    own = place["subnetwork"].rpartition("/")[0]
+    view = ClusterView(cluster)
+    own = view.subnetwork.rpartition("/")[0]
     for found in cluster["ipAllocationPolicy"].get("additionalIpRangesConfigs", ()):
         name = found.get("subnetwork", "")
         found["subnetwork"] = subnetwork = name if "/" in name else f"{own}/{name}"
         stored: Json = store.get(SUBNETWORK, subnetwork) or {"network": ""}
-        if not stored["network"].endswith(place["network"]):
+        if not stored["network"].endswith(view.network):
             raise invalid(f'Subnetwork "{subnetwork}" is not valid for Network "{cluster["network"]}".')
         for pods in found.get("podIpv4RangeNames", ()):
-            find_range(store, place["network"], subnetwork, "Pod", pods)
+            find_range(store, view.network, subnetwork, "Pod", pods)
         found.setdefault("status", "ACTIVE")
+
+
+def usable_subnetworks(store: Store) -> Handler:
+    """projects.aggregated.usableSubnetworks.list: those of the project, or of the one that the filter names."""
+
+    def handle(call: Call) -> Json:
+        uses = _uses(store)
+        parent = f"projects/{call.params['projectsId']}"
+        found = store.items(SUBNETWORK, "" if call.query.get("filter") else parent)
+        return {"subnetworks": [_shown(key, subnet, uses) for key, subnet in found]}
+
+    return handle
+
+
+def _shown(key: str, subnet: Json, uses: dict[tuple[str, str], str]) -> Json:
+    return {
+        # Not shown: what the filter reads.
+        "networkProjectId": key.split("/")[1],
+        "subnetwork": key,
+        "network": subnet["network"].removeprefix(COMPUTE),
+        "ipCidrRange": subnet["ipCidrRange"],
+        "secondaryIpRanges": [
+            {**found, "status": uses.get((key, found["rangeName"]), "UNUSED")}
+            for found in subnet.get("secondaryIpRanges", [])
+        ],
+    }
+
+
+def _uses(store: Store) -> dict[tuple[str, str], str]:
+    """What clusters use the ranges of subnetworks for, by subnetwork and range."""
+    uses: dict[tuple[str, str], str] = {}
+    for key, cluster in store.items(CLUSTER):
+        view = ClusterView(cluster)
+        pods = [view.pod_range, *(PoolView(pool).pod_range for pool in store.values(POOL, f"{key}/nodePools"))]
+        uses |= {(view.subnetwork, name): "IN_USE_SHAREABLE_POD" for name in pods if name}
+        if view.service_range:
+            uses[view.subnetwork, view.service_range] = "IN_USE_SERVICE"
+    return uses
 
 
 def _name(cluster: Json, use: str) -> str:

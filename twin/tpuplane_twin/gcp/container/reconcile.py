@@ -12,12 +12,13 @@ import logging
 
 from tpuplane_twin.gcp.backend import NODES, BackendError, ClusterBackend, Endpoint, Numbers, node_numbers
 from tpuplane_twin.gcp.container import pool_rules, ranges
+from tpuplane_twin.gcp.container.answers import cluster_answer, pool_answer
 from tpuplane_twin.gcp.container.names import BEFORE, CLUSTER, POOL, parent_cluster
 from tpuplane_twin.gcp.container.stockouts import shortage
-from tpuplane_twin.gcp.container.views import cluster_view, pool_view
 from tpuplane_twin.gcp.operations import Commit
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.views import PoolView
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ class Reconciler:
         if pool is None:
             raise BackendError(f"Node pool {target} is gone.")
         if action == DELETE_POOL:
-            await self._backend.delete_node_pool(self._view(work["cluster"], cluster), pool_view(target, pool))
+            await self._backend.delete_node_pool(self._view(work["cluster"], cluster), pool_answer(target, pool))
             return lambda: self._forget_pool(target)
         comes = node_numbers(pool) if action == CREATE_POOL else {}
         await self._apply_pool(work["cluster"], cluster, target, pool, comes)
@@ -117,7 +118,7 @@ class Reconciler:
 
     async def _restore_pool(self, cluster: str, running: Json, key: str, pool: Json) -> None:
         try:
-            await self._backend.apply_node_pool(self._view(cluster, running), pool_view(key, pool))
+            await self._backend.apply_node_pool(self._view(cluster, running), pool_answer(key, pool))
         except Exception as error:
             log.exception("cannot bring %s back", key)
             self._mark(POOL, key, {"status": "RUNNING_WITH_ERROR", "statusMessage": str(error)})
@@ -134,7 +135,7 @@ class Reconciler:
         cluster, pool = self._store.get(CLUSTER, name), self._store.get(POOL, key)
         if cluster is None or cluster["status"] not in _SETTLED_CLUSTER or pool is None:
             return False
-        if pool["status"] not in SCALABLE or not pool.get("autoscaling", {}).get("enabled"):
+        if pool["status"] not in SCALABLE or not PoolView(pool).autoscaled:
             return False
         if node_numbers(pool) != seen:
             return False
@@ -170,11 +171,11 @@ class Reconciler:
         cluster, pool = self._store.get(CLUSTER, name), self._store.get(POOL, key)
         if cluster is None or pool is None or pool["status"] not in SCALABLE:
             raise BackendError(f"Node pool {key} is not running.")
-        await self._backend.delete_node_pool(self._view(name, cluster), pool_view(key, pool))
+        await self._backend.delete_node_pool(self._view(name, cluster), pool_answer(key, pool))
         pool = self._store.get(POOL, key)
         if pool is None or pool["status"] == "STOPPING":
             return
-        if pool.get("autoscaling", {}).get("enabled"):
+        if PoolView(pool).autoscaled:
             pool = {**pool, NODES: {zone: [] for zone in pool["locations"]}}
             self._store.put(POOL, key, pool)
         try:
@@ -236,7 +237,7 @@ class Reconciler:
         if refusal is not None:
             raise BackendError(refusal)
         try:
-            await self._backend.apply_node_pool(self._view(cluster_key, cluster), pool_view(key, pool))
+            await self._backend.apply_node_pool(self._view(cluster_key, cluster), pool_answer(key, pool))
         except BackendError:
             raise
         except Exception as error:
@@ -250,7 +251,7 @@ class Reconciler:
         return cluster
 
     def _view(self, key: str, cluster: Json) -> Json:
-        return cluster_view(self._store, key, cluster)
+        return cluster_answer(self._store, key, cluster)
 
     def _serve(self, key: str, endpoint: Endpoint) -> None:
         """The cluster answers at `endpoint`."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tpuplane_twin.gcp.call import Call, Handler
 from tpuplane_twin.gcp.container.cluster_updates import ClusterUpdates
 from tpuplane_twin.gcp.container.clusters import Clusters
 from tpuplane_twin.gcp.container.node_pools import NodePools
-from tpuplane_twin.gcp.container.subnetworks import usable
+from tpuplane_twin.gcp.container.ranges import usable_subnetworks
 from tpuplane_twin.gcp.container.upgrades import Upgrades
 from tpuplane_twin.gcp.errors import not_found
+from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.locations import check_location, is_zone, regions
 from tpuplane_twin.gcp.operations import OPERATION, Operations
 from tpuplane_twin.gcp.schema import Json
@@ -77,7 +77,7 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
     }
     return {
         **{f"{_PREFIX}.{name}": handler for name, handler in handlers.items()},
-        "container.projects.aggregated.usableSubnetworks.list": usable(store),
+        "container.projects.aggregated.usableSubnetworks.list": usable_subnetworks(store),
     }
 
 

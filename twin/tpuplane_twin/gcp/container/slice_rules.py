@@ -29,12 +29,9 @@ def min_version(context: PoolContext) -> str | None:
         return None
     generation, machine = context.tpu
     needed = generation.min_gke_version
-    if needed is None or GkeVersion.parse(context.pool["version"]) >= GkeVersion.minimum(needed):
+    if needed is None or GkeVersion.parse(context.version) >= GkeVersion.minimum(needed):
         return None
-    return (
-        f'Machine type "{machine.name}" needs GKE version {needed} or later; '
-        f"the node pool has {context.pool['version']}."
-    )
+    return f'Machine type "{machine.name}" needs GKE version {needed} or later; the node pool has {context.version}.'
 
 
 def placement_single(context: PoolContext) -> str | None:
@@ -71,7 +68,7 @@ def single_zone(context: PoolContext) -> str | None:
 
 def atomic_scale(context: PoolContext) -> str | None:
     """An autoscaled slice is there whole or not at all; GKE looks at the per-zone limits only."""
-    if not context.multi_host or context.autoscaling is None:
+    if not context.multi_host or not context.autoscaled:
         return None
     of_slice = f"is not a valid size of TPU pod slice with topology {context.topology}"
     if context.limit("maxNodeCount") != context.hosts:
@@ -85,8 +82,8 @@ def node_count(context: PoolContext) -> str | None:
     """A slice has exactly its hosts; an autoscaled one may start at zero. Workload policies: see `gang_size`."""
     if not context.multi_host or context.placement.get("policyName"):
         return None
-    count = int(context.pool.get("initialNodeCount", 0))
-    if count == context.hosts or (count == 0 and context.autoscaling is not None):
+    count = context.nodes_per_zone
+    if count == context.hosts or (count == 0 and context.autoscaled):
         return None
     return f"Node count {count} is not a valid size of TPU pod slice with topology {context.topology}"
 
@@ -101,8 +98,7 @@ def provision_only(context: PoolContext) -> str | None:
 
 def no_blue_green(context: PoolContext) -> str | None:
     """Compact placement has no room for a second set of nodes."""
-    strategy = context.pool.get("upgradeSettings", {}).get("strategy")
-    if context.placement.get("type") != "COMPACT" or strategy != "BLUE_GREEN":
+    if context.placement.get("type") != "COMPACT" or context.upgrade_strategy != "BLUE_GREEN":
         return None
     return "Blue-green upgrades are not supported with compact placement; use SURGE."
 
@@ -118,8 +114,7 @@ def boot_disk(context: PoolContext) -> str | None:
 
 def multi_networking(context: PoolContext) -> str | None:
     """Hosts have further network interfaces only in a cluster that was told so."""
-    extra = context.pool.get("networkConfig", {}).get("additionalNodeNetworkConfigs")
-    if not extra or context.cluster.get("networkConfig", {}).get("enableMultiNetworking"):
+    if not context.additional_networks or context.cluster.multi_networking:
         return None
     return "Additional node networks need a cluster with multi-networking enabled."
 
@@ -138,7 +133,7 @@ def workload_policy_needed(context: PoolContext) -> str | None:
 
 def gang_size(context: PoolContext) -> str | None:
     """Compute Engine starts a slice under a workload policy as one gang."""
-    count = int(context.pool.get("initialNodeCount", 0))
+    count = context.nodes_per_zone
     if not context.multi_host or not context.placement.get("policyName") or count in (0, context.hosts):
         return None
     return (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tpuplane_twin.gcp.backend import Numbers
 from tpuplane_twin.gcp.container.names import GROUPS, instance_name
 from tpuplane_twin.gcp.locations import machine_named
-from tpuplane_twin.gcp.pool_view import PoolView
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.views import PoolView
 
 STOCKOUT = "stockout"
 ANY = "any"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tpuplane_twin.gcp.container.merge import at, overlay, put_at
 from tpuplane_twin.gcp.errors import not_served
 from tpuplane_twin.gcp.locations import data
+from tpuplane_twin.gcp.merge import at, overlay, put_at
 from tpuplane_twin.gcp.schema import Json, snake
 
 

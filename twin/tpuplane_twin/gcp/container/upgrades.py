@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from tpuplane.tpu import GkeVersion
 
 from tpuplane_twin.gcp.backend import NODES
-from tpuplane_twin.gcp.call import Call
 from tpuplane_twin.gcp.container import reconcile
 from tpuplane_twin.gcp.container.maintenance_rules import scopes_at
 from tpuplane_twin.gcp.container.names import (
@@ -19,11 +18,13 @@ from tpuplane_twin.gcp.container.names import (
     parent_cluster,
     pool_key,
 )
+from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.links import CONTAINER
 from tpuplane_twin.gcp.operations import OPERATION, UPGRADE, Operations
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import master_version
+from tpuplane_twin.gcp.views import ClusterView
 
 _STATES = {"PENDING": "RUNNING", "RUNNING": "RUNNING"}
 
@@ -38,16 +39,15 @@ class Upgrades:
     def cluster_info(self, call: Call) -> Json:
         """What the control plane would be upgraded to, and what it was: the default of its channel."""
         key = cluster_key(call.params)
-        cluster = find_cluster(self._store, key)
-        target = master_version("", cluster["releaseChannel"].get("channel"))
-        return self._info(key, cluster, cluster["currentMasterVersion"], target, "NO_UPGRADES")
+        cluster = ClusterView(find_cluster(self._store, key))
+        target = master_version("", cluster.channel)
+        return self._info(key, cluster, cluster.version, target, "NO_UPGRADES")
 
     def pool_info(self, call: Call) -> Json:
         """What the pool would be upgraded to, and what it was: the version of its control plane."""
         key = pool_key(call.params)
-        pool, cluster = find_pool(self._store, key), find_cluster(self._store, parent_cluster(key))
-        target = cluster["currentMasterVersion"]
-        return self._info(key, cluster, pool["version"], target, "NO_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES")
+        pool, cluster = find_pool(self._store, key), ClusterView(find_cluster(self._store, parent_cluster(key)))
+        return self._info(key, cluster, pool["version"], cluster.version, "NO_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES")
 
     def complete(self, call: Call) -> Json:
         """Nothing waits: blue-green upgrades are not held between their phases here."""
@@ -64,14 +64,14 @@ class Upgrades:
             self._store.put(POOL, key, {**before, **nodes, "status": "RECONCILING"})
         return self._operations.begin("UPGRADE_NODES", parent_cluster(key), key, reconcile.UPDATE_POOL)
 
-    def _info(self, key: str, cluster: Json, version: str, target: str, *holding: str) -> Json:
+    def _info(self, key: str, cluster: ClusterView, version: str, target: str, *holding: str) -> Json:
         """`holding` are the scopes of exclusions that hold every upgrade; the others hold minor ones."""
         info: Json = {"autoUpgradeStatus": ["ACTIVE"], "upgradeDetails": self._past(key)}
         now, next_ = GkeVersion.parse(version), GkeVersion.parse(target)
         if next_ > now:
             patch = (next_.major, next_.minor) == (now.major, now.minor)
             info["patchTargetVersion" if patch else "minorTargetVersion"] = target
-        scopes = scopes_at(cluster.get("maintenancePolicy", {}), datetime.now(UTC))
+        scopes = scopes_at(cluster.maintenance, datetime.now(UTC))
         if scopes:
             held = "UPGRADE_PAUSED" if scopes & set(holding) else "MINOR_UPGRADE_PAUSED"
             reason = "NO_UPGRADES" if "NO_UPGRADES" in scopes else "NO_MINOR_UPGRADES"

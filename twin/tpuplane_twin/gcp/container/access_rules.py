@@ -1,4 +1,4 @@
-"""Cloud KMS keys that clusters and node pools name: there, usable, in the right region, and open to Google's agent.
+"""What clusters and node pools name must exist and be usable: service accounts of nodes, and Cloud KMS keys.
 
 https://docs.cloud.google.com/kubernetes-engine/docs/how-to/using-cmek and …/how-to/encrypting-secrets
 """
@@ -8,10 +8,14 @@ from __future__ import annotations
 import re
 
 from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.projects import IAM_POLICY, service_agent
+from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.views import PoolView
 
 CRYPTO_KEY = "cloudkms.cryptoKeys"
+SERVICE_ACCOUNT = "iam.serviceAccounts"
 
 _NAME = re.compile(
     r"projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/keyRings/[^/]+/cryptoKeys/[A-Za-z0-9_-]{1,63}"
@@ -21,9 +25,9 @@ _ROLES = ("roles/cloudkms.cryptoKeyEncrypterDecrypter", "roles/owner")
 
 
 def check_key(store: Store, project: str, name: str, region: str, agent: str) -> None:
-    """Refuse a key that the agent of `project` cannot use for something in `region`.
+    """Reject a key that the agent of `project` cannot use in `region`.
 
-    Keys of other projects are not known here: of them only the location is checked. `agent` is the first part of the
+    The keys of other projects are not known here: only their location is checked. `agent` is the first part of the
     domain of the service agent's address.
     """
     match = _NAME.fullmatch(name)
@@ -41,8 +45,26 @@ def check_key(store: Store, project: str, name: str, region: str, agent: str) ->
     policies = [store.get(IAM_POLICY, resource) for resource in granting]
     bindings = (binding for policy in policies if policy for binding in policy["bindings"])
     if not any(binding["role"] in _ROLES and member in binding["members"] for binding in bindings):
-        # Clients wait for a precondition to come true by itself; nobody grants this one meanwhile.
+        # Not a failed precondition: clients would wait for it, and no one grants the role meanwhile.
         raise invalid(
             f"Cloud KMS key {name} is not usable: {member.partition(':')[2]} lacks permission "
             "cloudkms.cryptoKeyVersions.useToEncrypt."
         )
+
+
+def check_service_account(store: Store, project: str, pool: Json) -> None:
+    """Reject a service account of this project that does not exist. Those of other projects are not known here."""
+    email = PoolView(pool).service_account
+    if not email.endswith(f"@{project}.iam.gserviceaccount.com"):
+        return
+    if store.get(SERVICE_ACCOUNT, f"projects/{project}/serviceAccounts/{email}") is None:
+        raise invalid(
+            f'The user does not have access to service account "{email}". '
+            "Ask a project owner to grant you the iam.serviceAccountUser role on the service account."
+        )
+
+
+def check_boot_disk_key(store: Store, project: str, location: str, pool: Json) -> None:
+    """Reject a key for boot disks that Compute Engine cannot use."""
+    if key := PoolView(pool).config.get("bootDiskKmsKey"):
+        check_key(store, project, str(key), region_of(location), "compute-system")

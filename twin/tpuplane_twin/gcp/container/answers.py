@@ -6,9 +6,10 @@ from tpuplane_twin.gcp.backend import NODES, node_counts
 from tpuplane_twin.gcp.container.names import POOL, fingerprint, group_urls, self_link
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.views import ClusterView
 
 
-def pool_view(key: str, pool: Json) -> Json:
+def pool_answer(key: str, pool: Json) -> Json:
     """A node pool as GKE shows it."""
     view = {
         **pool,
@@ -20,16 +21,16 @@ def pool_view(key: str, pool: Json) -> Json:
     return {**view, "etag": fingerprint(configured)}
 
 
-def cluster_view(store: Store, key: str, cluster: Json) -> Json:
+def cluster_answer(store: Store, key: str, cluster: Json) -> Json:
     """A cluster as GKE shows it, with its pools."""
-    pools = [pool_view(name, pool) for name, pool in store.items(POOL, f"{key}/nodePools")]
+    pools = [pool_answer(name, pool) for name, pool in store.items(POOL, f"{key}/nodePools")]
     view: Json = {
         **cluster,
         "selfLink": self_link(key),
         "labelFingerprint": fingerprint(sorted(cluster.get("resourceLabels", {}).items())),
         "nodePools": [pool["etag"] for pool in pools],
     }
-    encryption = cluster.get("databaseEncryption", {})
+    encryption = ClusterView(cluster).encryption
     if encryption.get("state"):
         # Nothing is written anew here, so that what is desired is what is.
         view["databaseEncryption"] = {**encryption, "currentState": f"CURRENT_STATE_{encryption['state']}"}

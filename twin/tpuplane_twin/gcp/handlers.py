@@ -1,0 +1,96 @@
+"""What answers a request: a call, its handler, and collections of stored objects that most APIs have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from multidict import MultiDict, MultiMapping
+
+from tpuplane_twin.gcp.errors import already_exists, not_found
+from tpuplane_twin.gcp.schema import Json, snake
+from tpuplane_twin.gcp.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request: path parameters, query, checked body and path. A method without a request body has an empty one."""
+
+    params: dict[str, str]
+    query: MultiMapping[str] = field(default_factory=MultiDict)
+    body: Json = field(default_factory=dict)
+    path: str = ""
+    """Without the API's base and version: "projects/p/zones/z/machineTypes"."""
+
+
+# Handlers run one at a time, each in one transaction of the store. A handler that asks a cluster is asynchronous: it
+# runs outside of any transaction, and only reads.
+Handler = Callable[[Call], Any]
+
+
+def methods(prefix: str, target: object, names: str) -> dict[str, Handler]:
+    """Handlers by method id: each of `names`, separated by spaces, is the method of `target` in snake case."""
+    return {f"{prefix}.{name}": getattr(target, snake(name)) for name in names.split()}
+
+
+class Collection:
+    """Stored objects of one kind below a parent resource: get, list and delete."""
+
+    kind: ClassVar[str]
+    """The kind in the store."""
+
+    segment: ClassVar[str]
+    """The plural in paths, and the field of a list."""
+
+    label: ClassVar[str] = ""
+    """The name of the kind in error messages."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def get(self, call: Call) -> Json:
+        """The object that the path names."""
+        return self.view(self.find(call))
+
+    def list(self, call: Call) -> Json:
+        """The objects of the parent."""
+        return {self.segment: [self.view(found) for found in self._store.values(self.kind, self.parent(call))]}
+
+    def delete(self, call: Call) -> Json:
+        """Delete the object that the path names."""
+        self._store.delete(self.kind, self.existing(call))
+        return {}
+
+    def view(self, stored: Json) -> Json:
+        """The object as an answer shows it."""
+        return stored
+
+    def parent(self, call: Call) -> str:
+        """Resource name of the collection."""
+        return f"projects/{call.params['projectsId']}/{self.segment}"
+
+    def name(self, call: Call) -> str:
+        """Resource name of the object that the path names."""
+        return f"{self.parent(call)}/{call.params[f'{self.segment}Id']}"
+
+    def existing(self, call: Call) -> str:
+        """Resource name of the object that the path names; 404 if it does not exist."""
+        name = self.name(call)
+        if self._store.get(self.kind, name) is None:
+            raise not_found(f"{self.label} {name} not found.".lstrip())
+        return name
+
+    def find(self, call: Call) -> Json:
+        """The stored object that the path names; 404 if it does not exist."""
+        return self._store.get(self.kind, self.existing(call)) or {}
+
+    def check_new(self, name: str) -> None:
+        """Reject a name that an object has already."""
+        if self._store.get(self.kind, name) is not None:
+            raise already_exists(f"{self.label} {name} already exists.".lstrip())
+
+    def put(self, name: str, value: Json) -> Json:
+        """Write the object, and answer it."""
+        self._store.put(self.kind, name, value)
+        return value
