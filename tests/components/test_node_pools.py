@@ -10,7 +10,7 @@ import pytest
 from deployment import Deployment, Inputs, deploy, deploy_platform
 from tpuplane.gke import ClusterRef, TpuNodePool, TpuNodePoolArgs
 from tpuplane.plan import AutoscalingPlan, NodePoolPlan
-from tpuplane.spec import ExtraNetworkSpec, FlexStartSpec, SecondaryBootDiskSpec
+from tpuplane.spec import ExtraNetworkSpec, FlexStartSpec, PoolSpec, SecondaryBootDiskSpec
 from tpuplane.tpu import Slice
 
 pytestmark = pytest.mark.components
@@ -115,7 +115,7 @@ def slice_plan() -> NodePoolPlan:
         zones=("us-east5-b",),
         machine_type="ct6e-standard-4t",
         disk_type="hyperdisk-balanced",
-        disk_size_gb=100,
+        settings=PoolSpec(generation="v6e", topology="4x4"),
         capacity="on-demand",
         slice=Slice.of("v6e", "4x4"),
         node_count=4,
@@ -194,15 +194,17 @@ def test_a_flex_start_pool_asks_for_hosts_that_come_and_go(
 
 def test_images_and_networks_of_hosts(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
     image = "projects/lab-images/global/images/jax"
-    plan = replace(
-        slice_plan,
+    settings = PoolSpec(
+        generation="v6e",
+        topology="4x4",
         image_streaming=True,
         secondary_boot_disks=(
             SecondaryBootDiskSpec(disk_image=image),
             SecondaryBootDiskSpec(disk_image=image, mode="DATA"),
         ),
-        extra_networks=(ExtraNetworkSpec(network="dcn", subnetwork="dcn-sub"),),
     )
+    networks = (ExtraNetworkSpec(network="dcn", subnetwork="dcn-sub"),)
+    plan = replace(slice_plan, settings=settings, extra_networks=networks)
     made = deploy(lambda: planned(elsewhere, plan)).one(":NodePool").inputs
     assert made["nodeConfig"]["gcfsConfig"] == {"enabled": True}
     assert made["nodeConfig"]["secondaryBootDisks"] == [

@@ -23,7 +23,7 @@ from tpuplane.tpu import Slice
 
 # Shown with every field of theirs: the plan has few values of its own for them.
 _DESCRIBED = ("addon", "team", "class")
-_FIELD_BY_FIELD = ("controlPlane", "security", "storage", "monitoring")
+_FIELD_BY_FIELD = ("controlPlane", "monitoring")
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,8 +52,8 @@ def pool_facts(spec: PoolSpec, cluster: ClusterPlan, members: Sequence[NodePoolP
         "zone_offer": zone_offers()[offer] if offer else "not on record",
         "in_class": members[0].compute_class is not None,
         "pod_block": pod_block(spec.max_pods_per_node),
-        "release_channel": cluster.release_channel,
-        "in_channel": cluster.release_channel != "UNSPECIFIED",
+        "release_channel": cluster.settings.release_channel,
+        "in_channel": cluster.settings.release_channel != "UNSPECIFIED",
         "@generation": generation.sources,
         "@machine": machine.sources,
         "@zone": catalogue().offer_sources(offer) if offer else (),
@@ -82,8 +82,8 @@ def gpu_pool_facts(spec: GpuPoolSpec, cluster: ClusterPlan, pool: NodePoolPlan) 
         "zonal": is_zone(cluster.location),
         "region": cluster.region,
         "pod_block": pod_block(spec.max_pods_per_node),
-        "release_channel": cluster.release_channel,
-        "in_channel": cluster.release_channel != "UNSPECIFIED",
+        "release_channel": cluster.settings.release_channel,
+        "in_channel": cluster.settings.release_channel != "UNSPECIFIED",
         "@machine": machine.sources,
     }
 

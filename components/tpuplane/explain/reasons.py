@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel
-from pydantic.alias_generators import to_camel
+from pydantic.alias_generators import to_camel, to_snake
 from pydantic.fields import FieldInfo
 
 from tpuplane.gpu import gpu_catalogue
@@ -32,7 +32,7 @@ _MODELS: Mapping[Kind, tuple[type, type[BaseModel]]] = {
     "systemPool": (NodePoolPlan, SystemPoolSpec),
     "cluster": (ClusterPlan, ClusterSpec),
 }
-_THINGS_OF_THEIR_OWN = {"system_pool", "gpu_pools"}
+_THINGS_OF_THEIR_OWN = {"control_plane", "system_pool", "pools", "gpu_pools"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +96,17 @@ def entries(kind: Kind) -> tuple[Entry, ...]:
     if kind not in _MODELS:
         return from_file  # the rest of it is shown as it is described
     plan, spec = _MODELS[kind]
-    explained = {entry.of.partition(".")[0] for entry in from_file} | _THINGS_OF_THEIR_OWN
-    same = (part.name for part in fields(plan) if part.name in spec.model_fields and part.name not in explained)
-    return (*from_file, *(_as_written(name, spec.model_fields[name]) for name in same))
+    explained = _THINGS_OF_THEIR_OWN | {to_snake(name) for entry in from_file for name in (entry.name, *entry.also)}
+    planned = {part.name for part in fields(plan)}
+    same = {name: field for name, field in spec.model_fields.items() if name not in explained}
+    return (*from_file, *(_as_written(name, field, name in planned) for name, field in same.items()))
 
 
-def _as_written(name: str, of: FieldInfo) -> Entry:
-    """A value that goes from the user's file into the plan as it is."""
-    text = " ".join((of.description or "").split()).replace("{", "{{").replace("}", "}}")
+def _as_written(name: str, field: FieldInfo, planned: bool) -> Entry:
+    """A value that the plan has as the user wrote it: in a field of its own, or in its `settings`."""
+    text = " ".join((field.description or "").split()).replace("{", "{{").replace("}", "}}")
     reasons = (Reason(f"You chose it. {text}", {"written": name}), Reason(f"Not set. {text}"))
-    return Entry(to_camel(name), name, reasons, as_written=True)
+    return Entry(to_camel(name), name if planned else f"settings.{name}", reasons, as_written=True)
 
 
 def zone_offers() -> dict[str, str]:

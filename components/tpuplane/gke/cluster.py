@@ -107,13 +107,15 @@ class Cluster(pulumi.ComponentResource):
         made = own_account(name, args["project"], plan, self)
         # What gives the nodes their identity: wait for it before you add nodes. Empty for an account that was brought.
         self.identity: list[pulumi.Resource] = [] if made is None else [made]
-        self._service_account = made.email if made is not None else args.get("service_account", plan.node_account)
+        self._service_account = (
+            made.email if made is not None else args.get("service_account", plan.settings.node_service_account or "")
+        )
         self.node_service_account = pulumi.Output.from_input(self._service_account)
         keys = self._keys(name, args["project"], plan)
         self._secrets_key = args.get("secrets_key") or key_id(plan.keys.secrets, keys)
         self._boot_disk_key = args.get("boot_disk_key") or key_id(plan.keys.boot_disk, keys)
         self._waits = [*self.identity, *([] if keys is None else [keys])]
-        self._guard = DeletionGuard(name, protected=plan.deletion_protection)
+        self._guard = DeletionGuard(name, protected=plan.settings.deletion_protection)
         self.resource = self._cluster(name, args, plan, plan.system_pool, opts)
         self._guard.watch_cluster(self.resource)
         self.name = self.resource.name
@@ -160,7 +162,7 @@ class Cluster(pulumi.ComponentResource):
                 "project": project,
                 "region": plan.region,
                 "names": names,
-                "protected": plan.deletion_protection,
+                "protected": plan.settings.deletion_protection,
             },
             pulumi.ResourceOptions(parent=self),
         )
@@ -210,11 +212,11 @@ class Cluster(pulumi.ComponentResource):
             location=plan.location,
             # Google counts a zonal cluster's own zone in, and refuses to hear it named again.
             node_locations=[zone for zone in plan.node_zones if zone != plan.location] or None,
-            release_channel={"channel": plan.release_channel},
-            min_master_version=plan.min_master_version,
+            release_channel={"channel": plan.settings.release_channel},
+            min_master_version=plan.settings.version,
             cluster_autoscaling=cluster_autoscaling(plan, self._service_account, self._boot_disk_key),
             maintenance_policy=maintenance(plan.maintenance),
-            deletion_protection=plan.deletion_protection,
+            deletion_protection=plan.settings.deletion_protection,
             resource_labels=plan.resource_labels,
             # Pools are resources of their own. GKE insists on a first one, which lives for some minutes. It gets
             # the system pool's machines and identity: the default machine is not in every zone, and the default
@@ -240,7 +242,7 @@ class Cluster(pulumi.ComponentResource):
             datapath_provider="ADVANCED_DATAPATH",
             enable_intranode_visibility=True,
             enable_multi_networking=plan.multi_networking or None,
-            enable_cilium_clusterwide_network_policy=plan.security.clusterwide_network_policy or None,
+            enable_cilium_clusterwide_network_policy=plan.settings.security.clusterwide_network_policy or None,
             master_auth={"client_certificate_config": {"issue_client_certificate": False}},
             enable_legacy_abac=False,
             rbac_binding_config={
@@ -253,14 +255,14 @@ class Cluster(pulumi.ComponentResource):
             enable_shielded_nodes=True,
             addons_config=addons(plan),
             **endpoint_options(plan.control_plane, global_access=plan.global_access),
-            **security_options(plan.security, self._secrets_key),
-            **observation_options(plan.monitoring, cost_allocation=plan.cost_allocation),
+            **security_options(plan.settings.security, self._secrets_key),
+            **observation_options(plan.monitoring, cost_allocation=plan.settings.cost_allocation),
             opts=waiting_like(
                 opts,
                 pulumi.ResourceOptions(
                     parent=self,
                     # The same switch twice: Google refuses the deletion, and Pulumi refuses it already in the preview.
-                    protect=plan.deletion_protection or None,  # else what the program says of the component
+                    protect=plan.settings.deletion_protection or None,  # else what the program says of the component
                     delete_before_replace=True,
                     # It described the pool that is gone. GKE then reports another pool's, and a difference would
                     # replace the cluster.

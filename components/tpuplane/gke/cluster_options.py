@@ -95,10 +95,10 @@ def observation_options(plan: MonitoringSpec, *, cost_allocation: bool) -> Obser
 def addons(plan: ClusterPlan) -> gcp.container.ClusterAddonsConfigArgsDict:
     """Drivers for volumes, and Ray. The provider leaves an add-on alone that is no longer mentioned."""
     return {
-        "gce_persistent_disk_csi_driver_config": {"enabled": plan.storage.persistent_disk},
-        "gcs_fuse_csi_driver_config": {"enabled": plan.storage.gcs_fuse},
-        "gcp_filestore_csi_driver_config": {"enabled": plan.storage.filestore},
-        "lustre_csi_driver_config": {"enabled": plan.storage.lustre},
+        "gce_persistent_disk_csi_driver_config": {"enabled": plan.settings.storage.persistent_disk},
+        "gcs_fuse_csi_driver_config": {"enabled": plan.settings.storage.gcs_fuse},
+        "gcp_filestore_csi_driver_config": {"enabled": plan.settings.storage.filestore},
+        "lustre_csi_driver_config": {"enabled": plan.settings.storage.lustre},
         "ray_operator_configs": [
             {
                 "enabled": plan.ray_operator,

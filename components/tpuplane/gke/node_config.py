@@ -5,6 +5,7 @@ import pulumi_gcp as gcp
 from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.labels import CLASS_LABEL
 from tpuplane.plan.pools import NodePoolPlan
+from tpuplane.spec import SystemPoolSpec
 
 CLOUD_PLATFORM_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 """Access is decided by the roles of the nodes' own service account, as Google advises, not by scopes."""
@@ -19,7 +20,7 @@ def node_config(plan: NodePoolPlan, cluster: ClusterRef) -> gcp.container.NodePo
         "machine_type": plan.machine_type,
         "image_type": "COS_CONTAINERD",
         "disk_type": plan.disk_type,
-        "disk_size_gb": plan.disk_size_gb,
+        "disk_size_gb": plan.settings.disk_size_gb,
         "spot": plan.capacity == "spot",
         **_capacity(plan),
         **_gpus(plan),
@@ -86,13 +87,16 @@ def _gpus(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
 def _images(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
     """What is on the hosts before a container starts; nothing where nothing was asked."""
     config: gcp.container.NodePoolNodeConfigArgsDict = {}
-    if plan.image_streaming:
+    settings = plan.settings
+    if isinstance(settings, SystemPoolSpec):
+        return config
+    if settings.image_streaming:
         config["gcfs_config"] = {"enabled": True}
-    if plan.secondary_boot_disks:
+    if settings.secondary_boot_disks:
         config["secondary_boot_disks"] = [
             {"disk_image": disk.disk_image, "mode": "CONTAINER_IMAGE_CACHE"}
             if disk.mode == "CONTAINER_IMAGE_CACHE"
             else {"disk_image": disk.disk_image}
-            for disk in plan.secondary_boot_disks
+            for disk in settings.secondary_boot_disks
         ]
     return config

@@ -16,7 +16,6 @@ from tpuplane.spec.classes.compute_class import ComputeClassSpec
 from tpuplane.spec.classes.gpu_checks import gpu_machines
 from tpuplane.spec.classes.nodes import ClassNodePoolConfigSpec
 from tpuplane.spec.classes.priorities import ClassPrioritySpec
-from tpuplane.spec.core.names import node_pool_names
 from tpuplane.tpu import Slice
 
 
@@ -136,9 +135,7 @@ def _common_disk(machines: Sequence[GpuMachine]) -> dict[str, Any]:
 def _node_pools(pools: Mapping[str, PoolSpec], priority: ClassPrioritySpec) -> list[str]:
     """The GKE node pools that a priority names; an existing cluster has some that are no pools of the description."""
     return [
-        name
-        for key in priority.nodepools or ()
-        for name in (node_pool_names(key, pools[key]) if key in pools else (key,))
+        name for key in priority.nodepools or () for name in (pools[key].node_pools(key) if key in pools else (key,))
     ]
 
 

@@ -22,7 +22,7 @@ from tpuplane.spec import (
 )
 from tpuplane.spec.cluster.cluster import ExistingNetworkSpec
 from tpuplane.spec.cluster.network_checks import address_needs
-from tpuplane.spec.cluster.options import MonitoringSpec, SecuritySpec, StorageSpec
+from tpuplane.spec.cluster.options import MonitoringSpec
 from tpuplane.spec.core.locations import region_of, system_zones
 
 DEFAULT_CLASS_LABEL = "cloud.google.com/default-compute-class"  # of a namespace
@@ -47,22 +47,16 @@ class ClusterPlan:
     location: str  # a region (regional control plane) or a zone (zonal)
     region: str
     node_zones: tuple[str, ...]  # where the system pool's nodes may live
-    release_channel: str
-    min_master_version: str | None
+    settings: ClusterSpec  # what the user wrote, for all that needs no plan
     network: ExistingNetworkSpec | None  # None: its subnetwork is made
     pods_range: str  # name of the subnetwork's secondary range
     services_range: str  # as pods_range
     node_addresses: int  # taken of the subnet's primary range at full scale, one for each node
     pod_addresses: int  # taken of its pods' range at full scale, a block for each node
     control_plane: ControlPlaneSpec
-    security: SecuritySpec
     keys: KeysPlan
-    storage: StorageSpec
     monitoring: MonitoringSpec  # with its components, also where the user names none
-    cost_allocation: bool
-    node_service_account: str | None  # address of an account that exists already
     ray_operator: bool  # GKE's Ray add-on: KubeRay and the TPU webhook
-    deletion_protection: bool
     resource_labels: dict[str, str]
     system_pool: NodePoolPlan | None  # None in an existing cluster, which has pools of its own
     maintenance: MaintenancePlan | None  # None: whenever GKE sees fit
@@ -70,8 +64,7 @@ class ClusterPlan:
     auto_provisioning: AutoProvisioningPlan | None  # None: GKE makes no pools of its own
     subnet: SubnetPlan | None = None  # None in an existing cluster, and in an existing network
     service_account: ServiceAccountPlan | None = None  # made for the nodes; exactly without an existing account
-    tpu_pools: tuple[NodePoolPlan, ...] = ()
-    gpu_pools: tuple[NodePoolPlan, ...] = ()
+    pools: tuple[NodePoolPlan, ...] = ()  # those that the user described: with TPUs, then with GPUs
     namespaces: tuple[str, ...] = ()  # those of no team
     compute_classes: tuple[ComputeClassPlan, ...] = ()
     queues: QueuesPlan | None = None  # None: no team has anything here
@@ -79,11 +72,6 @@ class ClusterPlan:
     manager: ManagerPlan | None = None  # MultiKueue: hands jobs on to other clusters
     worker: WorkerPlan | None = None  # MultiKueue: runs what a manager hands on
     addons: tuple[AddonPlan, ...] = ()  # what the platform installs itself, in that order
-
-    @property
-    def node_account(self) -> str:
-        """Address of the nodes' account where it exists already; empty where it is made."""
-        return self.node_service_account or ""
 
     def addon(self, key: str) -> AddonPlan | None:
         """The add-on called `key` in the user's file; None where the platform does not install it."""
@@ -115,9 +103,14 @@ class ClusterPlan:
         return any(pool.extra_networks for pool in self.pools)
 
     @property
-    def pools(self) -> tuple[NodePoolPlan, ...]:
-        """Every pool that the user described: TPU pools, then GPU pools."""
-        return self.tpu_pools + self.gpu_pools
+    def tpu_pools(self) -> tuple[NodePoolPlan, ...]:
+        """The pools with TPUs."""
+        return tuple(pool for pool in self.pools if pool.gpu is None)
+
+    @property
+    def gpu_pools(self) -> tuple[NodePoolPlan, ...]:
+        """The pools with GPUs."""
+        return tuple(pool for pool in self.pools if pool.gpu is not None)
 
 
 # The least that a GKE node needs (logs, metrics), and pulling images
@@ -134,22 +127,16 @@ def cluster_plan(key: str, name: str, cluster: ClusterSpec, context: Context) ->
         location=cluster.location,
         region=region_of(cluster.location),
         node_zones=system_zones(cluster.location),
-        release_channel=cluster.release_channel,
-        min_master_version=cluster.version,
+        settings=cluster,
         network=None if cluster.existing else found,
         pods_range=found.pods_range if found else "pods",
         services_range=found.services_range if found else "services",
         node_addresses=needs.nodes,
         pod_addresses=needs.pods,
         control_plane=cluster.control_plane,
-        security=cluster.security,
         keys=keys_plan(cluster),
-        storage=cluster.storage,
         monitoring=monitoring(cluster),
-        cost_allocation=cluster.cost_allocation,
-        node_service_account=cluster.node_service_account,
         ray_operator=cluster.addons.ray.mode == "gke-addon",
-        deletion_protection=cluster.deletion_protection,
         resource_labels=dict(context.labels),
         system_pool=None if cluster.existing else system_pool(cluster.system_pool, context),
         maintenance=maintenance_plan(cluster.maintenance),

@@ -12,7 +12,7 @@ from tpuplane.plan.classes import ComputeClassPlan, compute_class
 from tpuplane.plan.cluster import ClusterPlan, cluster_plan, node_account
 from tpuplane.plan.context import Context
 from tpuplane.plan.network import NetworkPlan, network_plan, subnet_plan
-from tpuplane.plan.pools import NodePoolPlan, gpu_pool, system_pool, tpu_pools
+from tpuplane.plan.pools import NodePoolPlan, node_pools, system_pool
 from tpuplane.spec.classes.of_cluster import class_in
 from tpuplane.spec.components import (
     ClusterComponentSpec,
@@ -47,13 +47,14 @@ def planned_cluster(description: Description) -> ClusterPlan:
 def planned_tpu_pools(description: Description) -> tuple[NodePoolPlan, ...]:
     """The GKE node pools of a pool of TPU slices."""
     spec = TpuNodePoolSpec.parse(description)
-    return tpu_pools(spec.pool_name, spec, _context(spec))
+    return node_pools(spec.pool_name, spec, _context(spec))
 
 
 def planned_gpu_pool(description: Description) -> NodePoolPlan:
     """A pool of GPU nodes."""
     spec = GpuNodePoolSpec.parse(description)
-    return gpu_pool(spec.pool_name, spec, _context(spec))
+    (pool,) = node_pools(spec.pool_name, spec, _context(spec))
+    return pool
 
 
 def planned_system_pool(description: Description) -> NodePoolPlan:

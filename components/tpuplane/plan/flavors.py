@@ -7,16 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from tpuplane.gpu import division_labels
 from tpuplane.labels import (
     CAPACITY_LABEL,
     CLASS_LABEL,
     GKE_POOL_LABEL,
-    GPU,
     MACHINE_LABEL,
     POOL_LABEL,
     QUEUED_LABEL,
-    TPU,
     bought_labels,
     reservation_name,
 )
@@ -62,20 +59,6 @@ _DISPENSABLE = (CAPACITY_LABEL, "cloud.google.com/gke-accelerator-count", QUEUED
 _LOCAL_SSD_GB = 375
 
 
-def flavor_name(shape: Slice, capacity: Capacity, *, queued: bool = False) -> str:
-    """Name of the flavor of such slices: v6e-4x4, v6e-2x4-8t (not the shape's usual machine), v5e-4x8-spot."""
-    name = f"{shape.generation.name}-{shape.topology}"
-    if shape.machine != Slice.of(shape.generation.name, shape.topology).machine:
-        name += f"-{shape.machine.name.rpartition('-')[2]}"
-    return _bought(name, capacity, queued=queued)
-
-
-def gpu_flavor_name(gpu: GpuPlan, capacity: Capacity, *, queued: bool = False) -> str:
-    """Name of the flavor of such nodes: g2-standard-12, a3-highgpu-8g-spot, a2-highgpu-1g-1g.5gb-mps-4."""
-    name = "-".join(filter(None, (gpu.machine.name, gpu.partition_size, *_shared(gpu))))
-    return _bought(name, capacity, queued=queued)
-
-
 def flavors(pools: Iterable[NodePoolPlan], order: Sequence[Capacity], *, system_pool: bool) -> tuple[FlavorPlan, ...]:
     """The flavors of the pools that teams use: first the CPUs, placed and not, then others in the order of capacities.
 
@@ -104,19 +87,19 @@ def in_flavors(found: Iterable[FlavorPlan], pools: Iterable[NodePoolPlan]) -> tu
     )
 
 
-def flavor_of(found: Iterable[FlavorPlan], pools: Sequence[NodePoolPlan], key: str) -> str | None:
-    """The name of the flavor that a pool belongs to; None for a pool without a node pool (no slices)."""
-    names = {_name(pool) for pool in pools if pool.pool == key}
+def flavor_of(found: Iterable[FlavorPlan], members: Iterable[NodePoolPlan]) -> str | None:
+    """The name of the flavor that the node pools of one pool belong to; None without a node pool (no slices)."""
+    names = {_name(pool) for pool in members}
     return next((flavor.name for flavor in found if flavor.name in names), None)
 
 
 def _name(pool: NodePoolPlan) -> str:
-    """The name of its flavor: pools of one name have the same labels and taints."""
-    if pool.gpu is not None:
-        name = gpu_flavor_name(pool.gpu, pool.capacity, queued=_queued(pool))
-    else:
-        name = flavor_name(_slice(pool), pool.capacity, queued=_queued(pool))
-    parts = [name]
+    """The name of its flavor, such as v6e-4x4-spot; pools of one name have the same labels and taints."""
+    parts = [_hardware_name(pool.hardware)]
+    if pool.capacity != "on-demand":
+        parts.append(pool.capacity)
+    if pool.queued:
+        parts.append("queued")
     if pool.reservation is not None:
         parts.append(reservation_name(pool.reservation))
     if pool.dynamic_slicing:
@@ -134,39 +117,27 @@ def _name(pool: NodePoolPlan) -> str:
     return f"{whole[: _LONGEST_LABEL - 9]}-{_digest(whole)}"
 
 
+def _hardware_name(hardware: Slice | GpuPlan) -> str:
+    """v6e-4x4, or v6e-2x4-8t where that is not the shape's usual machine; a2-highgpu-1g-1g.5gb-mps-4."""
+    if isinstance(hardware, GpuPlan):
+        return str(hardware)
+    name, machine = f"{hardware.generation.name}-{hardware.topology}", hardware.machine
+    usual = Slice.of(hardware.generation.name, hardware.topology).machine
+    return name if machine == usual else f"{name}-{machine.name.rpartition('-')[2]}"
+
+
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def _slice(pool: NodePoolPlan) -> Slice:
-    if pool.slice is None:
-        raise ValueError(f"{pool.name!r} has neither TPUs nor GPUs")
-    return pool.slice
-
-
-def _bought(name: str, capacity: Capacity, *, queued: bool) -> str:
-    if capacity != "on-demand":
-        name += f"-{capacity}"
-    return f"{name}-queued" if queued else name
-
-
-def _shared(gpu: GpuPlan) -> tuple[str, ...]:
-    """How containers share a GPU, as GKE's labels have it."""
-    return (gpu.sharing.lower().replace("_", "-"), str(gpu.max_clients)) if gpu.sharing else ()
-
-
 def _placed(pool: NodePoolPlan) -> bool:
     """Whether its nodes exist before Kueue places work on them. A ProvisioningRequest brings them first."""
-    return pool.autoscaling is None or _queued(pool)
-
-
-def _queued(pool: NodePoolPlan) -> bool:
-    return pool.flex_start is not None and pool.flex_start.queued
+    return pool.autoscaling is None or pool.queued
 
 
 def _taints(pool: NodePoolPlan) -> Iterator[str]:
-    yield TPU if pool.gpu is None else GPU  # GKE calls the taint like the resource
-    if _queued(pool):
+    yield pool.resource  # GKE calls the taint like the resource
+    if pool.queued:
         yield QUEUED_LABEL
     if pool.compute_class is not None:
         # A team that has quota on the pool may use it without asking for its class too.
@@ -194,23 +165,19 @@ def _cpus(*, placed: bool, system_pool: bool) -> FlavorPlan:
 
 
 def _flavor(name: str, pools: Sequence[NodePoolPlan]) -> FlavorPlan:
-    first = pools[0]
-    nodes = sum(pool.max_nodes * len(pool.zones) for pool in pools)
-    if first.gpu is not None:
-        labels, slices, per_slice = _gpu_labels(first.gpu), nodes, _gpu_node(pools, first.gpu)
-    else:
-        shape = _slice(first)
-        labels = {**shape.node_labels, MACHINE_LABEL: shape.machine.name}
-        slices, per_slice = nodes // shape.hosts, _whole_slice(pools, shape)
+    first, nodes = pools[0], sum(pool.max_nodes * len(pool.zones) for pool in pools)
+    hardware = first.hardware
+    hosts, machine = hardware.hosts, hardware.machine
     return FlavorPlan(
         name=name,
         node_labels=_fewer(
             {
-                **labels,
+                **hardware.node_labels,
+                MACHINE_LABEL: machine.name,  # several machine types have the same GPUs, and other CPUs
                 **_ways_labels(first),
                 CAPACITY_LABEL: first.capacity,
                 FLAVOR_LABEL: name,
-                **({QUEUED_LABEL: "true"} if _queued(first) else {}),
+                **({QUEUED_LABEL: "true"} if first.queued else {}),
                 **(_CUBE_HEALTH if first.dynamic_slicing else {}),
             }
         ),
@@ -218,8 +185,13 @@ def _flavor(name: str, pools: Sequence[NodePoolPlan]) -> FlavorPlan:
         topology=(CUBE_TOPOLOGY if first.dynamic_slicing else SLICE_TOPOLOGY).name if _placed(first) else None,
         capacity=first.capacity,
         pools=tuple(dict.fromkeys(pool.pool for pool in pools)),
-        slices=slices,
-        per_slice=per_slice,
+        slices=nodes // hosts,
+        per_slice={
+            first.resource: first.offered,
+            "cpu": hosts * machine.vcpus,
+            "memory": hosts * machine.memory_gb,
+            "ephemeral-storage": hosts * max(map(_storage_gb, pools)),
+        },
         provisioning=_provisioning(pools),
     )
 
@@ -234,10 +206,10 @@ def _fewer(labels: dict[str, str]) -> dict[str, str]:
 
 def _provisioning(pools: Sequence[NodePoolPlan]) -> ProvisioningPlan | None:
     """How the nodes are asked for. Work is promised no more time than any of the pools gives its nodes."""
-    durations = [pool.flex_start.max_run_seconds for pool in pools if pool.flex_start and pool.flex_start.queued]
+    durations = [pool.flex_start.max_run_seconds for pool in pools if pool.flex_start and pool.queued]
     if not durations:
         return None
-    return ProvisioningPlan((TPU if pools[0].gpu is None else GPU,), min(durations), _RETRIES)
+    return ProvisioningPlan((pools[0].resource,), min(durations), _RETRIES)
 
 
 def _ways_labels(pool: NodePoolPlan) -> dict[str, str]:
@@ -249,30 +221,6 @@ def _ways_labels(pool: NodePoolPlan) -> dict[str, str]:
     return labels
 
 
-def _whole_slice(pools: Sequence[NodePoolPlan], shape: Slice) -> dict[str, int]:
-    return {
-        TPU: shape.chips,
-        "cpu": shape.hosts * shape.machine.vcpus,
-        "memory": shape.hosts * shape.machine.memory_gb,
-        "ephemeral-storage": shape.hosts * max(pool.disk_size_gb for pool in pools),
-    }
-
-
-def _gpu_node(pools: Sequence[NodePoolPlan], gpu: GpuPlan) -> dict[str, int]:
-    return {
-        GPU: gpu.per_node,
-        "cpu": gpu.machine.vcpus,
-        "memory": gpu.machine.memory_gb,
-        "ephemeral-storage": max(_gpu_storage(pool, gpu) for pool in pools),
-    }
-
-
-def _gpu_storage(pool: NodePoolPlan, gpu: GpuPlan) -> int:
-    ssds = pool.local_ssds or gpu.machine.local_ssds  # where there are any, pods' files are on them
-    return ssds * _LOCAL_SSD_GB or pool.disk_size_gb
-
-
-def _gpu_labels(gpu: GpuPlan) -> dict[str, str]:
-    """Labels of the nodes; several machine types have the same GPUs, and other CPUs."""
-    divided = division_labels(gpu.partition_size, gpu.sharing, gpu.max_clients)
-    return {**gpu.machine.node_labels, MACHINE_LABEL: gpu.machine.name, **divided}
+def _storage_gb(pool: NodePoolPlan) -> int:
+    """Ephemeral storage of a node: its local SSDs where it has some, else its boot disk."""
+    return (pool.local_ssds or 0) * _LOCAL_SSD_GB or pool.settings.disk_size_gb

@@ -13,7 +13,7 @@ from tpuplane.plan.flavors import in_flavors
 from tpuplane.plan.multi_kueue import control_plane, global_access, manager_plan, manager_queues, worker_plan
 from tpuplane.plan.network import NetworkPlan, network_plan, subnet_plan
 from tpuplane.plan.observability import ObservabilityPlan, observability_plan
-from tpuplane.plan.pools import gpu_pool, tpu_pools
+from tpuplane.plan.pools import node_pools
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.plan.queues import queues_plan
 from tpuplane.spec import (
@@ -39,22 +39,12 @@ class PlatformPlan:
     @property
     def chips(self) -> int:
         """TPU chips at full scale, over all clusters."""
-        return sum(
-            pool.slice.machine.chips * pool.max_nodes
-            for cluster in self.clusters
-            for pool in cluster.tpu_pools
-            if pool.slice is not None
-        )
+        return sum(pool.accelerators for cluster in self.clusters for pool in cluster.tpu_pools)
 
     @property
     def gpus(self) -> int:
         """GPUs at full scale, over all clusters."""
-        return sum(
-            pool.gpu.machine.gpus * pool.max_nodes * len(pool.zones)
-            for cluster in self.clusters
-            for pool in cluster.gpu_pools
-            if pool.gpu is not None
-        )
+        return sum(pool.accelerators for cluster in self.clusters for pool in cluster.gpu_pools)
 
 
 def plan(spec: PlatformSpec) -> PlatformPlan:
@@ -99,13 +89,13 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
     )
     classes = classes_of(spec, key)
     owners = pool_classes(cluster, classes)
-    pools = in_classes((it for own, pool in cluster.pools.items() for it in tpu_pools(own, pool, context)), owners)
-    gpu_pools = in_classes((gpu_pool(own, pool, context) for own, pool in cluster.gpu_pools.items()), owners)
+    described = (it for (_, own), pool in cluster.all_pools.items() for it in node_pools(own, pool, context))
+    pools = in_classes(described, owners)
     queues = handed_on
     if queues is None:
-        queues = queues_plan(spec, key, pools, gpu_pools, system_pool=cluster.existing is None)
+        queues = queues_plan(spec, key, pools, system_pool=cluster.existing is None)
         if queues is not None:
-            pools, gpu_pools = in_flavors(queues.flavors, pools), in_flavors(queues.flavors, gpu_pools)
+            pools = in_flavors(queues.flavors, pools)
     manager = manager_plan(spec, key)
     made = cluster_plan(key, name, cluster, context)
     return replace(
@@ -114,8 +104,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         control_plane=control_plane(spec, key),
         global_access=global_access(spec, key),
         service_account=None if cluster.node_service_account else node_account(own_name, name),
-        tpu_pools=pools,
-        gpu_pools=gpu_pools,
+        pools=pools,
         namespaces=_namespaces(cluster, queues),
         queues=queues,
         addons=addon_plans(cluster, made.system_pool, queues, manager),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, TypedDict
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal
 
 from tpuplane.cpu import cpu_catalogue
-from tpuplane.gpu import GpuMachine
-from tpuplane.labels import CAPACITY_LABEL, POOL_LABEL
+from tpuplane.gpu import GpuMachine, division_labels
+from tpuplane.labels import CAPACITY_LABEL, GPU, POOL_LABEL, TPU
 from tpuplane.plan.context import Context
 from tpuplane.spec import (
     ExtraNetworkSpec,
@@ -16,14 +16,14 @@ from tpuplane.spec import (
     GpuPoolSpec,
     PoolSpec,
     ReservationSpec,
-    SecondaryBootDiskSpec,
     SystemPoolSpec,
 )
-from tpuplane.spec.core.locations import gpu_zones, pool_zone, region_of, system_zones
-from tpuplane.spec.core.names import SYSTEM_POOL, node_pool_names, workload_policy_name
+from tpuplane.spec.core.locations import region_of, system_zones
+from tpuplane.spec.core.names import SYSTEM_POOL
 from tpuplane.spec.pools.capacity import Capacity, MaintenanceInterval
 from tpuplane.spec.pools.gpu import GpuDriver, GpuSharingStrategy
 from tpuplane.spec.pools.hosts import HostsSpec
+from tpuplane.spec.pools.sizes import PoolSize
 from tpuplane.tpu import Slice
 
 
@@ -53,11 +53,22 @@ class GpuPlan:
     sharing: GpuSharingStrategy | None = None
     max_clients: int | None = None  # containers on one GPU or partition; exactly with `sharing`
     partition_size: str | None = None
+    hosts: ClassVar[int] = 1  # as of a TPU slice: its parts are single nodes
 
     @property
     def per_node(self) -> int:
         """What a node offers as `nvidia.com/gpu`."""
         return self.machine.offers(self.partition_size, self.max_clients)
+
+    @property
+    def node_labels(self) -> dict[str, str]:
+        """The labels that GKE puts on the nodes."""
+        divided = division_labels(self.partition_size, self.sharing, self.max_clients)
+        return {**self.machine.node_labels, **divided}
+
+    def __str__(self) -> str:
+        shared = (self.sharing.lower().replace("_", "-"), str(self.max_clients)) if self.sharing else ()
+        return "-".join(filter(None, (self.machine.name, self.partition_size, *shared)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +83,12 @@ class NodePoolPlan:
 
     name: str  # GKE node pool name, at most 40 characters, stable when the count changes
     pool: str  # key in the user's file ("trainer"); "system" for the system pool
-    index: int  # slice number within `pool`; 0 for single-host and system pools
+    settings: HostsSpec | SystemPoolSpec  # what the user wrote, for all that needs no plan
     zones: tuple[str, ...]  # node_locations
     machine_type: str
     disk_type: str
-    disk_size_gb: int
     capacity: Capacity
+    index: int = 0  # slice number within `pool`; 0 for single-host, GPU and system pools
     reservation: str | None = None  # name or path in Google's form; exactly with capacity "reservation"
     flex_start: FlexStartSpec | None = None  # exactly with capacity "flex-start"
     host_maintenance: MaintenanceInterval | None = None  # None: the machine's own
@@ -93,14 +104,42 @@ class NodePoolPlan:
     upgrade: UpgradePlan = UpgradePlan(max_surge=1, max_unavailable=0)
     auto_repair: bool = True
     auto_upgrade: bool = True
-    max_pods_per_node: int | None = None
-    image_streaming: bool = False
-    secondary_boot_disks: tuple[SecondaryBootDiskSpec, ...] = ()
+    max_pods_per_node: int | None = None  # None: GKE's own
     extra_networks: tuple[ExtraNetworkSpec, ...] = ()
     compute_class: str | None = None  # the class that alone may use the nodes; None: any pod that tolerates TPUs
     node_labels: dict[str, str] = field(default_factory=dict)  # ours only; GKE adds its own TPU labels
     resource_labels: dict[str, str] = field(default_factory=dict)
     replace_on: tuple[str, ...] = ()
+
+    @property
+    def hardware(self) -> Slice | GpuPlan:
+        """What its nodes compute on. Raises `ValueError` for a pool without accelerators."""
+        found = self.gpu or self.slice
+        if found is None:
+            raise ValueError(f"{self.name!r} has neither TPUs nor GPUs")
+        return found
+
+    @property
+    def resource(self) -> str:
+        """What pods ask for; GKE calls the taint of the nodes like it."""
+        return TPU if self.gpu is None else GPU
+
+    @property
+    def offered(self) -> int:
+        """What a slice or a node has of this resource."""
+        return self.hardware.per_node if isinstance(self.hardware, GpuPlan) else self.hardware.chips
+
+    @property
+    def accelerators(self) -> int:
+        """Chips or GPUs at full scale, over all zones."""
+        machine = self.hardware.machine
+        per_node = machine.gpus if isinstance(machine, GpuMachine) else machine.chips
+        return per_node * self.max_nodes * len(self.zones)
+
+    @property
+    def queued(self) -> bool:
+        """Whether nodes come for a ProvisioningRequest only."""
+        return self.flex_start is not None and self.flex_start.queued
 
     @property
     def dynamic_slicing(self) -> bool:
@@ -120,9 +159,6 @@ class NodePoolPlan:
         return self.node_count or 0
 
 
-# Where the generation names no boot disk of its own.
-_DISK = "pd-balanced"
-
 # A slice has no spare hosts to surge to, a pool placed COMPACT cannot grow, and GPUs are rarely there twice: hosts are
 # upgraded in place (GoogleCloudPlatform/cluster-toolkit, modules/compute/gke-node-pool).
 _NO_SPARE = UpgradePlan(max_surge=0, max_unavailable=1)
@@ -132,43 +168,6 @@ _NO_SPARE = UpgradePlan(max_surge=0, max_unavailable=1)
 _REPLACE_SINGLE_HOST = ("nodeConfig.machineType",)
 _REPLACE_GPU = ("placementPolicy",)
 _REPLACE_MULTI_HOST = ("nodeConfig.machineType", "nodeLocations", "placementPolicy")
-
-
-class _HostFields(TypedDict):
-    """The fields of a `NodePoolPlan` that come from `HostsSpec` alone."""
-
-    disk_size_gb: int
-    capacity: Capacity
-    reservation: str | None
-    flex_start: FlexStartSpec | None
-    host_maintenance: MaintenanceInterval | None
-    auto_repair: bool
-    auto_upgrade: bool
-    max_pods_per_node: int
-    image_streaming: bool
-    secondary_boot_disks: tuple[SecondaryBootDiskSpec, ...]
-    extra_networks: tuple[ExtraNetworkSpec, ...]
-    node_labels: dict[str, str]
-    resource_labels: dict[str, str]
-
-
-def _host_fields(key: str, pool: HostsSpec, context: Context) -> _HostFields:
-    """The plan of a pool's hosts."""
-    return {
-        "disk_size_gb": pool.disk_size_gb,
-        "capacity": pool.capacity,
-        "reservation": _reservation(pool, context),
-        "flex_start": (pool.flex_start or FlexStartSpec()) if pool.capacity == "flex-start" else None,
-        "host_maintenance": _host_maintenance(pool, context.reservations),
-        "auto_repair": pool.auto_repair and pool.capacity != "flex-start",
-        "auto_upgrade": pool.auto_upgrade,
-        "max_pods_per_node": pool.max_pods_per_node,
-        "image_streaming": pool.image_streaming,
-        "secondary_boot_disks": pool.secondary_boot_disks,
-        "extra_networks": pool.extra_networks,
-        "node_labels": {**pool.node_labels, POOL_LABEL: key, CAPACITY_LABEL: pool.capacity},
-        "resource_labels": {**context.labels, **pool.labels, POOL_LABEL: key},
-    }
 
 
 def _reservation(pool: HostsSpec, context: Context) -> str | None:
@@ -200,11 +199,10 @@ def system_pool(spec: SystemPoolSpec, context: Context, name: str = SYSTEM_POOL)
     return NodePoolPlan(
         name=name,
         pool=name,
-        index=0,
+        settings=spec,
         zones=system_zones(context.location),
         machine_type=machine,
         disk_type=spec.disk_type or cpu_catalogue().family_of(machine).boot_disk,
-        disk_size_gb=spec.disk_size_gb,
         capacity="on-demand",
         autoscaling=AutoscalingPlan(spec.min_nodes, spec.max_nodes, location_policy="BALANCED"),
         node_labels={POOL_LABEL: name},
@@ -212,75 +210,76 @@ def system_pool(spec: SystemPoolSpec, context: Context, name: str = SYSTEM_POOL)
     )
 
 
-def tpu_pools(key: str, pool: PoolSpec, context: Context) -> tuple[NodePoolPlan, ...]:
-    """The GKE node pools of a pool: for multi-host slices one each, for single-host slices one in all."""
-    shape = pool.slice
-    zone = pool_zone(context.location, pool)
-    if zone is None:
+def node_pools(key: str, pool: HostsSpec, context: Context) -> tuple[NodePoolPlan, ...]:
+    """The GKE node pools of a pool: for multi-host slices one each, for single-host slices and GPU nodes one in all."""
+    size = pool.size_in(context.location)
+    if not size.zones:
         raise ValueError(f"pool {key!r} has no zone; was the description checked?")
+    fixed = size.nodes_per_piece if size.spans_pools else size.max_nodes
+    first = NodePoolPlan(
+        name=key,
+        pool=key,
+        settings=pool,
+        zones=size.zones,
+        machine_type=size.machine_type,
+        disk_type=pool.disk_type or size.boot_disk,
+        capacity=pool.capacity,
+        reservation=_reservation(pool, context),
+        flex_start=(pool.flex_start or FlexStartSpec()) if pool.capacity == "flex-start" else None,
+        host_maintenance=_host_maintenance(pool, context.reservations),
+        node_count=None if size.scale.bounds else fixed,
+        upgrade=_NO_SPARE,
+        auto_repair=pool.auto_repair and pool.capacity != "flex-start",
+        auto_upgrade=pool.auto_upgrade,
+        max_pods_per_node=pool.max_pods_per_node,
+        extra_networks=pool.extra_networks,
+        node_labels={**pool.node_labels, POOL_LABEL: key, CAPACITY_LABEL: pool.capacity},
+        resource_labels={**context.labels, **pool.labels, POOL_LABEL: key},
+    )
+    if isinstance(pool, PoolSpec):
+        first = _with_slices(first, pool, context)
+    elif isinstance(pool, GpuPoolSpec):
+        first = _with_gpus(first, pool)
     return tuple(
-        NodePoolPlan(
-            name=name,
-            pool=key,
-            index=index,
-            zones=(zone,),
-            machine_type=shape.machine.name,
-            disk_type=pool.disk_type or next(iter(shape.generation.boot_disk_types), _DISK),
-            slice=shape,
-            node_count=_node_count(pool, shape),
-            autoscaling=_autoscaling(pool, shape, index),
-            placement_topology=shape.topology if shape.multi_host else None,
-            workload_policy=workload_policy_name(context.cluster_name, key, pool),
-            accelerator_topology_mode=pool.accelerator_topology_mode,
-            upgrade=_NO_SPARE,
-            **_host_fields(key, pool, context),
-            replace_on=_REPLACE_MULTI_HOST if shape.multi_host else _REPLACE_SINGLE_HOST,
-        )
-        for index, name in enumerate(node_pool_names(key, pool))
+        replace(first, name=name, index=index, autoscaling=_autoscaling(size, index))
+        for index, name in enumerate(pool.node_pools(key))
     )
 
 
-def gpu_pool(key: str, pool: GpuPoolSpec, context: Context) -> NodePoolPlan:
-    """The GKE node pool of a pool of GPU nodes."""
-    machine, scaling = pool.machine, pool.autoscaling
-    zones = gpu_zones(context.location, pool)
-    if not zones:
-        raise ValueError(f"pool {key!r} has no zone; was the description checked?")
-    return NodePoolPlan(
-        name=key,
-        pool=key,
-        index=0,
-        zones=zones,
-        machine_type=machine.name,
-        disk_type=pool.disk_type or machine.boot_disks[0],
+def _with_slices(plan: NodePoolPlan, pool: PoolSpec, context: Context) -> NodePoolPlan:
+    shape = pool.slice
+    return replace(
+        plan,
+        slice=shape,
+        placement_topology=shape.topology if shape.multi_host else None,
+        workload_policy=pool.workload_policy(context.cluster_name, plan.pool),
+        accelerator_topology_mode=pool.accelerator_topology_mode,
+        replace_on=_REPLACE_MULTI_HOST if shape.multi_host else _REPLACE_SINGLE_HOST,
+    )
+
+
+def _with_gpus(plan: NodePoolPlan, pool: GpuPoolSpec) -> NodePoolPlan:
+    sharing = pool.sharing
+    return replace(
+        plan,
         gpu=GpuPlan(
-            machine=machine,
+            machine=pool.machine,
             driver=pool.driver,
-            sharing=pool.sharing.strategy if pool.sharing else None,
-            max_clients=pool.sharing.max_clients if pool.sharing else None,
+            sharing=sharing.strategy if sharing else None,
+            max_clients=sharing.max_clients if sharing else None,
             partition_size=pool.partition_size,
         ),
-        local_ssds=pool.local_ssds or machine.local_ssds or None,
+        local_ssds=pool.local_ssds or pool.machine.local_ssds or None,
         compact=pool.compact_placement,
-        node_count=None if scaling else pool.max_nodes,
-        autoscaling=AutoscalingPlan(scaling.min_nodes, scaling.max_nodes) if scaling else None,
-        upgrade=_NO_SPARE,
-        **_host_fields(key, pool, context),
         replace_on=_REPLACE_GPU,
     )
 
 
-def _node_count(pool: PoolSpec, shape: Slice) -> int | None:
-    if pool.autoscaling is not None:
-        return None
-    return shape.hosts if shape.multi_host else pool.max_slices
-
-
-def _autoscaling(pool: PoolSpec, shape: Slice, index: int) -> AutoscalingPlan | None:
+def _autoscaling(size: PoolSize, index: int) -> AutoscalingPlan | None:
     """Limits per zone: GKE judges a slice by these and ignores the totals."""
-    if pool.autoscaling is None:
+    if size.scale.bounds is None:
         return None
-    if shape.multi_host:
-        # All or nothing: the first `min_slices` pools stay up, the others come and go with the work.
-        return AutoscalingPlan(shape.hosts if index < pool.min_slices else 0, shape.hosts)
-    return AutoscalingPlan(pool.min_slices, pool.max_slices)
+    if size.spans_pools:
+        # All or nothing: the first `minSlices` pools stay up, the others come and go with the work.
+        return AutoscalingPlan(size.nodes_per_piece if index < size.scale.minimum else 0, size.nodes_per_piece)
+    return AutoscalingPlan(size.min_nodes, size.max_nodes)

@@ -24,8 +24,8 @@ from tpuplane.plan.queue_model import (
 from tpuplane.spec import ClusterSpec, PlatformSpec
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.classes.of_cluster import namespace_classes
-from tpuplane.spec.queues.team_checks import namespaces_of, quota_gpus, quota_slices
-from tpuplane.spec.queues.teams import GpuQuotaSpec, PoolQuotaSpec, TeamClusterSpec, TeamSpec
+from tpuplane.spec.queues.team_checks import namespaces_of
+from tpuplane.spec.queues.teams import TeamClusterSpec, TeamSpec
 
 COVERED = (TPU, "cpu", "memory", "ephemeral-storage")
 """Every resource that TPU pods ask for: one that no queue covers is never admitted (xpk issue 603)."""
@@ -34,8 +34,7 @@ COVERED = (TPU, "cpu", "memory", "ephemeral-storage")
 def queues_plan(
     spec: PlatformSpec,
     key: str,
-    tpu_pools: tuple[NodePoolPlan, ...],
-    gpu_pools: tuple[NodePoolPlan, ...],
+    pools: tuple[NodePoolPlan, ...],
     *,
     system_pool: bool,
 ) -> QueuesPlan | None:
@@ -44,11 +43,9 @@ def queues_plan(
     if not teams:
         return None
     classes = namespace_classes(spec, key)
-    used = {pool for team in teams.values() for pool in team.clusters[key].pools}
-    used_gpus = {pool for team in teams.values() for pool in team.clusters[key].gpu_pools}
-    pools = (*(it for it in tpu_pools if it.pool in used), *(it for it in gpu_pools if it.pool in used_gpus))
-    possible = flavors(pools, spec.queues.capacity_order, system_pool=system_pool)
-    shares = {name: _shares(possible, team.clusters[key], tpu_pools, gpu_pools) for name, team in teams.items()}
+    used = {pool for team in teams.values() for _, pool in team.clusters[key].quotas}
+    possible = flavors((it for it in pools if it.pool in used), spec.queues.capacity_order, system_pool=system_pool)
+    shares = {name: _shares(possible, team.clusters[key], pools) for name, team in teams.items()}
     covered = (*COVERED, GPU) if any(GPU in flavor.per_slice for flavor in possible) else COVERED
     queues = spec.queues
     cluster_queues = tuple(
@@ -109,49 +106,17 @@ class _Share:
         self.own += own
 
 
-def _shares(
-    found: tuple[FlavorPlan, ...],
-    team: TeamClusterSpec,
-    tpu_pools: tuple[NodePoolPlan, ...],
-    gpu_pools: tuple[NodePoolPlan, ...],
-) -> dict[str, _Share]:
+def _shares(found: tuple[FlavorPlan, ...], team: TeamClusterSpec, pools: tuple[NodePoolPlan, ...]) -> dict[str, _Share]:
     shares: dict[str, _Share] = defaultdict(_Share)
-    for key, quota in team.pools.items():
-        flavor = flavor_of(found, tpu_pools, key)
+    for (_, key), quota in team.quotas.items():
+        members = [it for it in pools if it.pool == key]
+        flavor = flavor_of(found, members)
         if flavor is not None:
-            shares[flavor].add(*_in_slices(quota, next(it for it in tpu_pools if it.pool == key)))
-    for key, gpu_quota in team.gpu_pools.items():
-        flavor = flavor_of(found, gpu_pools, key)
-        if flavor is not None:
-            shares[flavor].add(*_in_gpus(gpu_quota, next(it for it in gpu_pools if it.pool == key)))
+            amounts = (quota.own, quota.borrowing_limit, quota.lending_limit)
+            offered = members[0].offered
+            own, *limits = (None if it is None else quota.parts(it, offered) for it in amounts)
+            shares[flavor].add(own or 0, *limits)
     return shares
-
-
-_Amounts = tuple[int, int | None, int | None]
-"""A team's own, and the most that it borrows and lends."""
-
-
-def _in_slices(quota: PoolQuotaSpec, pool: NodePoolPlan) -> _Amounts:
-    shape = pool.slice
-    if shape is None:
-        raise ValueError(f"{pool.name!r} is no TPU pool")
-    own = (quota.slices if quota.slices is not None else quota.chips) or 0
-    return (
-        quota_slices(quota, own, shape),
-        None if quota.borrowing_limit is None else quota_slices(quota, quota.borrowing_limit, shape),
-        None if quota.lending_limit is None else quota_slices(quota, quota.lending_limit, shape),
-    )
-
-
-def _in_gpus(quota: GpuQuotaSpec, pool: NodePoolPlan) -> _Amounts:
-    if pool.gpu is None:
-        raise ValueError(f"{pool.name!r} is no GPU pool")
-    offered, own = pool.gpu.per_node, (quota.nodes if quota.nodes is not None else quota.gpus) or 0
-    return (
-        quota_gpus(quota, own, offered),
-        None if quota.borrowing_limit is None else quota_gpus(quota, quota.borrowing_limit, offered),
-        None if quota.lending_limit is None else quota_gpus(quota, quota.lending_limit, offered),
-    )
 
 
 def _cluster_queues(

@@ -60,7 +60,7 @@ def _existing(name: str, plan: ClusterPlan, project: str, parent: pulumi.Resourc
             "project": project,
             "name": plan.name,
             "location": plan.location,
-            "service_account": plan.node_account,
+            "service_account": plan.settings.node_service_account or "",
             "dns_endpoint": plan.existing is not None and plan.existing.dns_endpoint,
         },
         pulumi.ResourceOptions(parent=parent),

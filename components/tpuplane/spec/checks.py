@@ -20,12 +20,9 @@ from tpuplane.spec.core.names import check_names
 from tpuplane.spec.label_checks import check_labels
 from tpuplane.spec.name_checks import check_joined_names
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.pools.gpu_checks import check_gpu_pool
-from tpuplane.spec.pools.host_checks import check_hosts
+from tpuplane.spec.pools.checks import check_pool
 from tpuplane.spec.pools.machine_checks import check_system_pool
 from tpuplane.spec.pools.reservation_checks import check_reservations
-from tpuplane.spec.pools.sizes import pools_of
-from tpuplane.spec.pools.tpu_checks import check_pool
 from tpuplane.spec.queues.feature_gate_checks import check_gates
 from tpuplane.spec.queues.multi_kueue_checks import check_multi_kueue
 from tpuplane.spec.queues.team_checks import check_teams
@@ -45,7 +42,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
         (
             (("clusters", key, *path), cluster.location, pool)
             for key, cluster in spec.clusters.items()
-            for path, pool in pools_of(cluster)
+            for path, pool in cluster.all_pools.items()
         ),
     )
     yield from check_quotas(spec)
@@ -66,11 +63,8 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
         if cluster.existing is None:
             yield from check_sizes((*at, "network"), cluster.network, address_needs(cluster))
         home = home_of(spec.name, spec.project, cluster)
-        for name, pool in cluster.pools.items():
-            yield from check_pool((*at, "pools", name), cluster, pool)
-            yield from check_hosts((*at, "pools", name), home, cluster, pool)
-        for name, gpu_pool in cluster.gpu_pools.items():
-            yield from check_gpu_pool((*at, "gpuPools", name), home, cluster, gpu_pool)
+        for path, pool in cluster.all_pools.items():
+            yield from check_pool((*at, *path), home, cluster, pool)
 
 
 def check_settings(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

@@ -29,17 +29,13 @@ from tpuplane.spec.core.names import check_account_id, check_cluster_name, check
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.label_checks import check_label_count
 from tpuplane.spec.pools.capacity import ReservationSpec
+from tpuplane.spec.pools.checks import check_pool
 from tpuplane.spec.pools.gpu import GpuPoolSpec
-from tpuplane.spec.pools.gpu_checks import check_gpu_pool
-from tpuplane.spec.pools.host_checks import check_hosts
 from tpuplane.spec.pools.hosts import HostsSpec
 from tpuplane.spec.pools.machine_checks import check_system_pool
 from tpuplane.spec.pools.reservation_checks import check_reservations
-from tpuplane.spec.pools.sizes import AnyPool, pool_size
 from tpuplane.spec.pools.tpu import PoolSpec
-from tpuplane.spec.pools.tpu_checks import check_pool
 from tpuplane.spec.quota_checks import check_cluster_nodes, check_pool_nodes
-from tpuplane.tpu import SliceError
 
 _SpecT = TypeVar("_SpecT", bound=Spec)
 
@@ -146,42 +142,30 @@ class AddedPoolSpec(InClusterSpec, HostsSpec):
     pool_name: Name
     reservations: dict[ResourceName, ReservationSpec] = Field(default_factory=dict)
 
-    def _check_pool(self, pool: AnyPool) -> Iterator[Mistake]:
-        """Every mistake that TPU and GPU pools may share."""
+    def _check(self) -> Iterator[Mistake]:
         yield from super()._check()
         location = self.cluster.location
-        yield from check_label_count(("labels",), pool.labels)
-        yield from check_pool_nodes((), location, pool)
-        if (size := pool_size(location, pool)) is not None:
+        yield from check_pool((), Home(self.cluster.project), self.cluster, self)
+        yield from check_label_count(("labels",), self.labels)
+        yield from check_pool_nodes((), location, self)
+        if (size := self.known_size(location)) is not None:
             yield from check_cluster_nodes(size.scale.largest, size.nodes)
-        yield from check_reservations(self.reservations, [((), location, pool)])
+            yield from check_pool_names(("pool_name",), None, self.pool_name, self)
+        yield from check_reservations(self.reservations, [((), location, self)])
         if self.compute_class is not None:
             yield broken("class-pool-known", ("computeClass",), value=shown(self.compute_class), allowed="it has none")
         use = self.reservation
         held = self.reservations.get(use.name) if use is not None and use.block is not None else None
         if held is not None and held.project is None and self.cluster.project is None:
-            yield Mistake(("reservations",), "project is required, for a block is named by it")
+            yield Mistake(("reservations",), "project is required, because the path of a block contains it")
 
 
 class TpuNodePoolSpec(PoolSpec, AddedPoolSpec):
     """A pool of TPU slices."""
 
-    def _check(self) -> Iterator[Mistake]:
-        yield from self._check_pool(self)
-        yield from check_pool((), self.cluster, self)
-        yield from check_hosts((), Home(self.cluster.project), self.cluster, self)
-        try:
-            yield from check_pool_names(("pool_name",), None, self.pool_name, self)
-        except SliceError:
-            return  # check_pool reports it
-
 
 class GpuNodePoolSpec(GpuPoolSpec, AddedPoolSpec):
     """A pool of GPU nodes."""
-
-    def _check(self) -> Iterator[Mistake]:
-        yield from self._check_pool(self)
-        yield from check_gpu_pool((), Home(self.cluster.project), self.cluster, self)
 
 
 class ComputeClassComponentSpec(ComputeClassSpec, InClusterSpec):

@@ -31,6 +31,5 @@ def check_labels(spec: PlatformSpec) -> Iterator[Mistake]:
         if len(labels) > _MOST:
             yield broken("labels", (*at, "labels"), value=len(labels))
             continue
-        kinds = (("pools", cluster.pools), ("gpuPools", cluster.gpu_pools))
-        for kind, name, own in ((kind, name, pool.labels) for kind, pools in kinds for name, pool in pools.items()):
-            yield from check_label_count((*at, kind, name, "labels"), labels | set(own))
+        for path, pool in cluster.all_pools.items():
+            yield from check_label_count((*at, *path, "labels"), labels | set(pool.labels))

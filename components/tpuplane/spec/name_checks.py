@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from tpuplane.spec.classes.of_cluster import classes_of
 from tpuplane.spec.core.errors import Mistake, Path, dotted
-from tpuplane.spec.core.names import node_pool_names
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.tpu import SliceError
@@ -44,17 +43,15 @@ def check_joined_names(spec: PlatformSpec) -> Iterator[Mistake]:
 def _joined(spec: PlatformSpec) -> Iterator[_Joined]:
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
-        for name, pool in cluster.pools.items():
-            path = (*at, "pools", name)
-            yield _Joined("pool", f"{key}-{name}", (key, name), path)
+        for (kind, name), pool in cluster.all_pools.items():
+            path = (*at, kind, name)
+            yield _Joined(kind, f"{key}-{name}", (key, name), path)
             try:
-                names = node_pool_names(name, pool)
+                names = pool.node_pools(name)
             except SliceError:
-                continue  # reported where it stands
+                continue  # `check_pool` reports it
             for node_pool in names:
-                yield _Joined("node pool", f"{key}-{node_pool}", (key, node_pool), path)
-        for name in cluster.gpu_pools:
-            yield _Joined("GPU pool", f"{key}-{name}", (key, name), (*at, "gpuPools", name))
+                yield _Joined(f"node pool of {kind}", f"{key}-{node_pool}", (key, node_pool), path)
         for name in classes_of(spec, key):
             yield _Joined("class", f"{key}-{name}", (key, name), ("classes", name))
         for index, name in enumerate(cluster.namespaces):

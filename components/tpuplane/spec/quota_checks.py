@@ -13,7 +13,7 @@ from tpuplane.spec.core.locations import is_zone, known_zones, locations, region
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.capacity import Capacity
-from tpuplane.spec.pools.sizes import AnyPool, pool_size, pools_of
+from tpuplane.spec.pools.hosts import HostsSpec
 from tpuplane.tpu import SliceError, catalogue
 
 # The quota that each way of buying counts against. A reservation needs none of its own.
@@ -68,14 +68,14 @@ def check_limits(spec: PlatformSpec) -> Iterator[Mistake]:
     """Refuse node pools and clusters larger than GKE makes them."""
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
-        for path, pool in pools_of(cluster):
+        for path, pool in cluster.all_pools.items():
             yield from check_pool_nodes((*at, *path), cluster.location, pool)
         yield from check_cluster_nodes((*at, "pools"), address_needs(cluster).nodes)
 
 
-def check_pool_nodes(at: Path, location: str, pool: AnyPool) -> Iterator[Mistake]:
+def check_pool_nodes(at: Path, location: str, pool: HostsSpec) -> Iterator[Mistake]:
     """Refuse a GKE node pool with more nodes than GKE makes in a zone; one slice alone has what its topology has."""
-    size = pool_size(location, pool)
+    size = pool.known_size(location)
     if size is None or size.spans_pools or size.max_nodes <= _MAX_POOL_NODES:
         return
     scale, nodes = size.scale, size.max_nodes
@@ -93,8 +93,8 @@ def check_cluster_nodes(at: Path, nodes: int) -> Iterator[Mistake]:
 
 def _uses(spec: PlatformSpec) -> Iterator[_Use]:
     for key, cluster in spec.clusters.items():
-        for path, pool in pools_of(cluster):
-            size, name = pool_size(cluster.location, pool), dotted(("clusters", key, *path))
+        for path, pool in cluster.all_pools.items():
+            size, name = pool.known_size(cluster.location), dotted(("clusters", key, *path))
             if size is not None and size.max_nodes:
                 for zone in size.zones:
                     yield _Use(name, (zone,), size.hardware, pool.capacity, size.max_nodes * size.per_node)

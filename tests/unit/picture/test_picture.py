@@ -75,7 +75,7 @@ def test_names_cannot_break_out_of_the_picture(acme: PlatformPlan) -> None:
     name = "<script>&'\"</script>"
     cluster = replace(acme.clusters[0], name=name)
     pools = tuple(replace(pool, name=name, pool=name, zones=(name,)) for pool in cluster.tpu_pools[:1])
-    root = ElementTree.fromstring(draw(replace(acme, name=name, clusters=(replace(cluster, tpu_pools=pools),))))
+    root = ElementTree.fromstring(draw(replace(acme, name=name, clusters=(replace(cluster, pools=pools),))))
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert texts.count(name) == 4
     assert [element.tag for element in root.iter() if "script" in element.tag] == []
@@ -92,7 +92,7 @@ def test_it_is_readable_on_light_and_on_dark(acme: PlatformPlan) -> None:
 
 
 def test_an_empty_platform_is_a_picture_too(acme: PlatformPlan) -> None:
-    empty = replace(acme, clusters=tuple(replace(cluster, tpu_pools=()) for cluster in acme.clusters))
+    empty = replace(acme, clusters=tuple(replace(cluster, pools=()) for cluster in acme.clusters))
     assert ElementTree.fromstring(draw(empty)).tag == f"{SVG}svg"
 
 

@@ -71,7 +71,7 @@ def test_clusters_of_one_name_in_two_places_are_two() -> None:
 
 
 def test_the_description_that_the_table_changes_is_right() -> None:
-    assert parse_platform(RIGHT).clusters["east"].pools["trainer"].max_slices == 2
+    assert parse_platform(RIGHT).clusters["east"].pools["trainer"].scale.maximum == 2
 
 
 def test_all_mistakes_come_at_once_sorted_by_path() -> None:

@@ -34,7 +34,7 @@ def test_defaults_are_the_safe_ones() -> None:
     assert cluster.release_channel == "REGULAR"
     assert cluster.addons.ray.mode == "gke-addon"
     pool = cluster.pools["trainer"]
-    assert (pool.max_slices, pool.min_slices, pool.capacity) == (1, 1, "on-demand")
+    assert (pool.scale.maximum, pool.scale.minimum, pool.capacity) == (1, 1, "on-demand")
     assert pool.auto_repair
     assert pool.auto_upgrade
 
@@ -50,7 +50,7 @@ def test_numbers_may_arrive_as_text() -> None:
 
 
 def test_no_slices_is_a_pool_that_waits() -> None:
-    assert with_pool(slices=0).clusters["east"].pools["trainer"].max_slices == 0
+    assert with_pool(slices=0).clusters["east"].pools["trainer"].scale.maximum == 0
 
 
 @pytest.mark.parametrize("version", ["1.34", "1.34.1", "1.34.1-gke.2201000"])

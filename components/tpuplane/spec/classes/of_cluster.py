@@ -38,15 +38,14 @@ def pool_classes(cluster: ClusterSpec, classes: dict[str, ComputeClassSpec]) -> 
         for name, it in classes.items()
         for priority in it.priorities or ()
         for pool in priority.nodepools or ()
-        if pool in cluster.pools or pool in cluster.gpu_pools
+        if pool in owners(cluster)
     }
     return named | {key: owner for key, owner in owners(cluster).items() if owner is not None}
 
 
 def owners(cluster: ClusterSpec) -> dict[str, str | None]:
     """The class that each pool names itself, by the pool's name; None where it names none."""
-    chosen: dict[str, str | None] = {key: pool.compute_class for key, pool in cluster.pools.items()}
-    return chosen | {key: pool.compute_class for key, pool in cluster.gpu_pools.items()}
+    return {key: pool.compute_class for (_, key), pool in cluster.all_pools.items()}
 
 
 def candidate_zones(

@@ -149,10 +149,11 @@ def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSp
     """Pools named by classes, and classes named by pools."""
     cluster = spec.clusters[key]
     taken = owners(cluster)
-    for pool, owner in taken.items():
+    path: Path
+    for at, described in cluster.all_pools.items():
+        owner = described.compute_class
         if owner is not None and owner not in classes:
-            kind = "pools" if pool in cluster.pools else "gpuPools"
-            path: Path = ("clusters", key, kind, pool, "computeClass")
+            path = ("clusters", key, *at, "computeClass")
             allowed = ", ".join(classes) or "it has none"
             yield broken("class-pool-known", path, value=shown(owner), allowed=allowed)
     for name, it in classes.items():

@@ -50,15 +50,8 @@ def tpu_rooms(cluster: ClusterSpec) -> Iterator[TpuRoom]:
 
 def declared_chips(cluster: ClusterSpec, generation: Generation) -> int:
     """Chips of the cluster's declared pools of a generation, at full scale."""
-    total = 0
-    for pool in cluster.pools.values():
-        try:
-            shape = pool.slice
-        except SliceError:
-            continue  # reported where it stands
-        if shape.generation == generation:
-            total += pool.max_slices * shape.chips
-    return total
+    sizes = (pool.known_size(cluster.location) for pool in cluster.pools.values())
+    return sum(it.max_nodes * it.per_node for it in sizes if it is not None and it.hardware == generation.name)
 
 
 def provisioning_zones(cluster: ClusterSpec) -> tuple[str, ...]:

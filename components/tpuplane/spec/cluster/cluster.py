@@ -22,7 +22,7 @@ from tpuplane.spec.core.fields import (
     Spec,
 )
 from tpuplane.spec.pools.gpu import GpuPoolSpec
-from tpuplane.spec.pools.hosts import NetworkName, SubnetworkName
+from tpuplane.spec.pools.hosts import HostsSpec, NetworkName, SubnetworkName
 from tpuplane.spec.pools.tpu import PoolSpec
 
 ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED", "UNSPECIFIED"]
@@ -208,3 +208,9 @@ class ClusterSpec(ClusterSettingsSpec):
     gpu_pools: dict[Name, GpuPoolSpec] = Field(default_factory=dict)
     """Pools of nodes with GPUs, by name: the node pool's own, which no other pool of the cluster has. A new name is a
     new pool."""
+
+    @property
+    def all_pools(self) -> dict[tuple[str, str], HostsSpec]:
+        """TPU pools, then GPU pools, by their paths in the cluster: ("pools", "trainer")."""
+        tpu = {("pools", name): pool for name, pool in self.pools.items()}
+        return {**tpu, **{("gpuPools", name): pool for name, pool in self.gpu_pools.items()}}

@@ -13,7 +13,6 @@ from tpuplane.spec.cluster.cluster import ClusterNetworkSpec, ClusterSpec, Syste
 from tpuplane.spec.core.errors import Mistake, Path, dotted
 from tpuplane.spec.core.fields import Spec
 from tpuplane.spec.core.locations import system_zones
-from tpuplane.spec.pools.sizes import pool_size, pools_of
 
 # Every primary range loses four addresses: network, gateway, last but one, broadcast
 # (https://cloud.google.com/vpc/docs/subnets).
@@ -126,8 +125,8 @@ def address_needs(cluster: ClusterSpec) -> AddressNeeds:
     # What runs in an existing cluster is not known.
     own = AddressNeeds(0, 0) if cluster.existing else system_needs(cluster.location, cluster.system_pool)
     nodes, pods = own.nodes, own.pods
-    for _, pool in pools_of(cluster):
-        size = pool_size(cluster.location, pool)
+    for pool in cluster.all_pools.values():
+        size = pool.known_size(cluster.location)
         hosts = size.nodes if size is not None else 0
         nodes += hosts
         pods += hosts * pod_block(pool.max_pods_per_node)

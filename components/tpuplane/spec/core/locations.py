@@ -10,8 +10,6 @@ from importlib import resources
 import yaml
 
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.pools.gpu import GpuPoolSpec
-from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.tpu import catalogue
 from tpuplane.tpu.nearest import nearest_names
 
@@ -48,6 +46,11 @@ def is_zone(location: str) -> bool:
     return location.count("-") > 1
 
 
+def is_inside(zone: str, location: str) -> bool:
+    """Whether a zone is in a cluster's location: it is that zone, or a zone of that region."""
+    return location in (zone, region_of(zone))
+
+
 def known_zones(region: str) -> tuple[str, ...]:
     """Zones of `region` as far as they are known: Google's list, and every zone with TPUs."""
     offered = {zone for generation in catalogue().generations for zone in catalogue().zones(generation.name)}
@@ -71,29 +74,6 @@ def system_zones(location: str) -> tuple[str, ...]:
 def offering_zones(generation: str, region: str) -> tuple[str, ...]:
     """Zones of `region` that offer the generation."""
     return tuple(zone for zone in catalogue().zones(generation) if region_of(zone) == region)
-
-
-def pool_zone(location: str, pool: PoolSpec) -> str | None:
-    """The zone of a pool's hosts in a cluster at `location`; None where the user has to choose one."""
-    if pool.zone is not None:
-        return pool.zone
-    if is_zone(location):
-        return location
-    offering = offering_zones(pool.generation, location)
-    return offering[0] if len(offering) == 1 else None
-
-
-def gpu_zones(location: str, pool: GpuPoolSpec) -> tuple[str, ...]:
-    """The zones of a pool's nodes in a cluster at `location`; none where the user has to choose.
-
-    Raises `GpuError` where no such machine exists.
-    """
-    if pool.zones:
-        return pool.zones
-    if is_zone(location):
-        return (location,)
-    offering = [zone for zone in pool.machine.zones if region_of(zone) == location]
-    return tuple(offering) if len(offering) == 1 else ()
 
 
 def check_location(at: Path, location: str) -> Iterator[Mistake]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path
-from tpuplane.spec.pools.tpu import PoolSpec
+from tpuplane.spec.pools.hosts import HostsSpec
 from tpuplane.tpu import SliceError
 
 SYSTEM_POOL = "system"
@@ -18,27 +18,6 @@ _ACCOUNT_ID = range(6, 31)  # characters of a service account's id
 def cluster_name(platform: str, key: str) -> str:
     """Name of a cluster, its subnetwork and its nodes' service account."""
     return f"{platform}-{key}"
-
-
-def node_pool_names(key: str, pool: PoolSpec) -> tuple[str, ...]:
-    """GKE node pools of a pool: one for each multi-host slice, one in all for single-host slices."""
-    if not pool.slice.multi_host:
-        return (key,)
-    return tuple(f"{key}-{index}" for index in range(pool.max_slices))
-
-
-def workload_policy_name(cluster: str | None, key: str, pool: PoolSpec) -> str | None:
-    """The policy that places a pool's slices; None where the generation needs none.
-
-    `cluster` is in front of it: its name in Google Cloud. None: it is known only while the engine runs.
-
-    A policy cannot be changed, so topology and mode are part of its name: another one is another policy.
-    """
-    if pool.slice.placement != "workload-policy":
-        return None
-    mode = pool.accelerator_topology_mode
-    suffix = f"-{mode.lower().replace('_', '-')}" if mode else ""
-    return f"{f'{cluster}-' if cluster else ''}{key}-{pool.slice.topology}{suffix}"
 
 
 def check_account_id(at: Path, name: str, remedy: str = "choose another name") -> Iterator[Mistake]:
@@ -59,12 +38,12 @@ def check_cluster_name(at: Path, name: str) -> Iterator[Mistake]:
         )
 
 
-def check_pool_names(at: Path, cluster: str | None, key: str, pool: PoolSpec) -> Iterator[Mistake]:
-    """Refuse a pool's name whose node pools or workload policy would have names that are too long.
+def check_pool_names(at: Path, cluster: str | None, key: str, pool: HostsSpec) -> Iterator[Mistake]:
+    """Reject a pool's name whose node pools or workload policy would have names that are too long.
 
     `cluster` is its name in Google Cloud, where it is known. Raises `SliceError`.
     """
-    names, policy = node_pool_names(key, pool), workload_policy_name(cluster, key, pool)
+    names, policy = pool.node_pools(key), pool.workload_policy(cluster, key)
     if names and len(names[-1]) > MAX_NAME:
         yield Mistake(
             at,
@@ -79,7 +58,7 @@ def check_pool_names(at: Path, cluster: str | None, key: str, pool: PoolSpec) ->
 
 
 def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
-    """Refuse names that are too long or used twice."""
+    """Reject names that are too long or used twice."""
     at: Path = ("clusters", key)
     name = cluster_name(platform, key)
     if cluster.existing is None and len(name) > MAX_NAME:
@@ -88,25 +67,22 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
         yield from check_account_id(at, name, "change this key or the platform's name")
     owners = {} if cluster.existing else {SYSTEM_POOL: "systemPool"}
     name = cluster.existing.name if cluster.existing else name
-    for pool_key, pool in cluster.pools.items():
+    for (kind, pool_key), pool in cluster.all_pools.items():
+        path = (*at, kind, pool_key)
         if pool_key == SYSTEM_POOL and not cluster.existing:
-            # Nodes carry their pool's name as a label, and CPU work is sent to those called so.
-            yield Mistake((*at, "pools", pool_key), "is the name of the systemPool; choose another name")
+            # Nodes carry their pool's name as a label, and CPU work selects nodes by this one.
+            yield Mistake(path, "is the name of the systemPool; choose another name")
+            continue
+        if kind == "gpuPools" and pool_key in cluster.pools:
+            message = f"is the name of pools.{pool_key} too, and classes and costs name pools so; choose another name"
+            yield Mistake(path, message)
             continue
         try:
-            names = node_pool_names(pool_key, pool)
+            names = pool.node_pools(pool_key)
         except SliceError:
-            continue  # reported where it stands
-        path = (*at, "pools", pool_key)
+            continue  # `check_pool` reports it
         clash = next((taken for taken in names if taken in owners), None)
         if clash is not None:
             yield Mistake(path, f"its node pool '{clash}' is also one of {owners[clash]}; choose another name")
         yield from check_pool_names(path, name, pool_key, pool)
-        owners |= {own: f"pools.{pool_key}" for own in names if own not in owners}
-    for pool_key in cluster.gpu_pools:
-        if pool_key in cluster.pools:
-            message = f"is the name of pools.{pool_key} too, and classes and bills go by it; choose another name"
-            yield Mistake((*at, "gpuPools", pool_key), message)
-        elif pool_key in owners:
-            message = f"its node pool '{pool_key}' is also one of {owners[pool_key]}; choose another name"
-            yield Mistake((*at, "gpuPools", pool_key), message)
+        owners |= {own: f"{kind}.{pool_key}" for own in names if own not in owners}

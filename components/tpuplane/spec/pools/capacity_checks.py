@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
-from tpuplane.spec.core.locations import pool_zone
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.capacity import FlexStartSpec
-from tpuplane.spec.pools.gpu import GpuPoolSpec
 from tpuplane.spec.pools.hosts import HostsSpec
+from tpuplane.spec.pools.sizes import Scale
 from tpuplane.spec.pools.tpu import PoolSpec
-from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
+from tpuplane.tpu import Generation, GkeVersion, catalogue
 
 _FLEX_SECONDS = range(600, 604801)
 
@@ -21,9 +19,10 @@ _FLEX_SECONDS = range(600, 604801)
 _CUBE = "4x4x4"
 
 
-def check_capacity(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
-    """Exactly one way to buy, and what that way allows."""
-    yield from check_way(at, pool, slice_scale(pool))
+def check_tpu_capacity(
+    at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation
+) -> Iterator[Mistake]:
+    """What the generation, its zone and GKE's version allow for the pool's capacity, and for several slices."""
     if pool.capacity == "flex-start":
         yield from _check_flex_offer(at, cluster, pool, generation)
         yield from _check_queued(at, pool.flex_start or FlexStartSpec(), generation)
@@ -31,46 +30,8 @@ def check_capacity(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generati
     yield from _check_topology_mode(at, cluster, pool, generation)
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """How large a pool is, and the words of its kind."""
-
-    unit: str
-    """`slices` or `nodes`: the field of the fixed number."""
-    fixed: int | None
-    bounds: tuple[int, int] | None
-    """Least and most; None where the pool is not autoscaled."""
-
-    @property
-    def minimum_field(self) -> str:
-        """The field of the least under `autoscaling`."""
-        return f"min{self.unit.capitalize()}"
-
-    @property
-    def maximum_field(self) -> str:
-        """The field of the most under `autoscaling`."""
-        return f"max{self.unit.capitalize()}"
-
-    @property
-    def largest(self) -> Path:
-        """The field that the size at full scale comes from."""
-        return ("autoscaling", self.maximum_field) if self.bounds else (self.unit,)
-
-
-def slice_scale(pool: PoolSpec) -> Scale:
-    """The scale of a pool of slices."""
-    scaling = pool.autoscaling
-    return Scale("slices", pool.slices, (scaling.min_slices, scaling.max_slices) if scaling else None)
-
-
-def gpu_scale(pool: GpuPoolSpec) -> Scale:
-    """The scale of a pool of GPU nodes."""
-    scaling = pool.autoscaling
-    return Scale("nodes", pool.nodes, (scaling.min_nodes, scaling.max_nodes) if scaling else None)
-
-
-def check_scale(at: Path, scale: Scale) -> Iterator[Mistake]:
-    """A number or bounds, and bounds the right way round."""
+def _check_scale(at: Path, scale: Scale) -> Iterator[Mistake]:
+    """A number or bounds, and no minimum above the maximum."""
     if scale.bounds is None:
         return
     if scale.fixed is not None:
@@ -81,11 +42,12 @@ def check_scale(at: Path, scale: Scale) -> Iterator[Mistake]:
         yield Mistake((*at, "autoscaling", scale.minimum_field), message)
 
 
-def check_way(at: Path, pool: HostsSpec, scale: Scale) -> Iterator[Mistake]:
-    """What holds of every pool's way of buying, whatever its hosts are."""
+def check_capacity(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
+    """The number of hosts and their capacity, for TPU and GPU pools alike."""
+    yield from _check_scale(at, pool.scale)
     yield from _check_blocks(at, pool)
     if pool.capacity == "flex-start":
-        yield from _check_flex_scale(at, pool, scale)
+        yield from _check_flex_scale(at, pool, pool.scale)
         flex = pool.flex_start or FlexStartSpec()
         if flex.max_run_seconds not in _FLEX_SECONDS:
             yield broken("flex-duration", (*at, "flexStart", "maxRunDuration"), value=shown(flex.max_run_duration))
@@ -125,11 +87,12 @@ def _check_flex_offer(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, gener
         offered = [it.name for it in catalogue().generations if it.flex_start]
         yield broken("flex-generations", (*at, "capacity"), generation=generation.name, allowed=", ".join(offered))
         return
-    zone, zones = pool_zone(cluster.location, pool), catalogue().zones(generation.name, flex_start=True)
-    # A zone that does not have the generation at all is reported where it stands.
-    if zone is not None and zone not in zones and catalogue().zone_offers(zone, generation.name):
-        path = (*at, "zone" if pool.zone else "capacity")
-        yield broken("flex-zones", path, value=shown(zone), generation=generation.name, allowed=", ".join(zones))
+    zones = catalogue().zones(generation.name, flex_start=True)
+    for zone in pool.zones_in(cluster.location):
+        # `_check_zone` reports a zone that does not have the generation at all.
+        if zone not in zones and catalogue().zone_offers(zone, generation.name):
+            path = (*at, "zone" if pool.zone else "capacity")
+            yield broken("flex-zones", path, value=shown(zone), generation=generation.name, allowed=", ".join(zones))
     needed = catalogue().min_version("flex-start-tpu")
     if _older(cluster, needed):
         yield broken("flex-versions", (*at, "capacity"), needed=needed, value=shown(cluster.version))
@@ -145,18 +108,15 @@ def _check_queued(at: Path, flex: FlexStartSpec, generation: Generation) -> Iter
 
 def _check_multislice(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
     """Several multi-host slices of a pool are one multislice."""
-    try:
-        multi_host = pool.slice.multi_host
-    except SliceError:
-        return  # reported where it stands
-    if not multi_host or pool.max_slices < 2:
+    size, slices = pool.known_size(cluster.location), pool.scale.maximum
+    if size is None or not size.spans_pools or slices < 2:
         return
-    path = (*at, "autoscaling", "maxSlices") if pool.autoscaling else (*at, "slices")
+    path = (*at, *pool.scale.largest)
     if not generation.multislice:
-        yield broken("multislice", path, value=pool.max_slices, generation=generation.name)
+        yield broken("multislice", path, value=slices, generation=generation.name)
     needed = catalogue().min_version("multislice")
     if _older(cluster, needed):
-        yield broken("multislice-versions", path, value=pool.max_slices, needed=needed, version=shown(cluster.version))
+        yield broken("multislice-versions", path, value=slices, needed=needed, version=shown(cluster.version))
 
 
 def _older(cluster: ClusterPlaceSpec, needed: GkeVersion) -> bool:

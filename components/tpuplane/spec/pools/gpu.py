@@ -6,9 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tpuplane.gpu import GpuMachine, gpu_catalogue
+from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.core.fields import Spec, Zone
+from tpuplane.spec.core.locations import is_zone, region_of
 from tpuplane.spec.pools.hosts import ExtraNetworkSpec, HostsSpec
+from tpuplane.spec.pools.sizes import PoolSize, Scale
 
 GpuDriver = Literal["DEFAULT", "LATEST", "INSTALLATION_DISABLED"]
 GpuSharingStrategy = Literal["TIME_SHARING", "MPS"]
@@ -95,13 +97,36 @@ class GpuPoolSpec(HostsSpec):
         return self.machine.offers(self.partition_size, self.sharing.max_clients if self.sharing else None)
 
     @property
-    def min_nodes(self) -> int:
-        """Nodes that always exist, in each zone."""
-        return self.autoscaling.min_nodes if self.autoscaling else self.max_nodes
+    def scale(self) -> Scale:
+        """The number of nodes that the user asks for, in each zone."""
+        scaling = self.autoscaling
+        return Scale("nodes", self.nodes, (scaling.min_nodes, scaling.max_nodes) if scaling else None)
+
+    def zones_in(self, location: str) -> tuple[str, ...]:
+        """Zones of the nodes in a cluster at `location`; none where the user has to choose. Raises `GpuError`."""
+        if self.zones or is_zone(location):
+            return self.zones or (location,)
+        offering = tuple(zone for zone in self.machine.zones if region_of(zone) == location)
+        return offering if len(offering) == 1 else ()
+
+    def size_in(self, location: str) -> PoolSize:
+        """The nodes in a cluster at `location`. Raises `GpuError`."""
+        machine = self.machine
+        return PoolSize(
+            scale=self.scale,
+            hardware=machine.accelerator.name,
+            machine_type=machine.name,
+            boot_disk=machine.boot_disks[0],
+            counted="gpus",
+            per_node=machine.gpus,
+            offered=self.offered,
+            zones=self.zones_in(location),
+        )
 
     @property
-    def max_nodes(self) -> int:
-        """Nodes at full scale, in each zone."""
-        if self.autoscaling is not None:
-            return self.autoscaling.max_nodes
-        return 1 if self.nodes is None else self.nodes
+    def rdma(self) -> bool:
+        """Whether its GPUs reach other hosts by RDMA; false where no such machine exists."""
+        try:
+            return self.machine.gpudirect == "RDMA"
+        except GpuError:
+            return False

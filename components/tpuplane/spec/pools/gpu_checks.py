@@ -8,31 +8,22 @@ from pydantic.alias_generators import to_camel
 
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
-from tpuplane.spec.cluster.network_paths import Home
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.locations import gpu_zones, is_zone, locations, region_of
+from tpuplane.spec.core.locations import is_inside, is_zone, locations, region_of
 from tpuplane.spec.core.rules import broken
-from tpuplane.spec.pools.capacity_checks import check_scale, check_way, gpu_scale
 from tpuplane.spec.pools.gpu import GpuPoolSpec
-from tpuplane.spec.pools.host_checks import check_hosts
 
 
-def check_gpu_pool(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: GpuPoolSpec) -> Iterator[Mistake]:
-    """Every mistake of one pool; `home` is where its cluster is."""
-    scale = gpu_scale(pool)
-    yield from check_scale(at, scale)
-    yield from check_way(at, pool, scale)
+def check_gpu_pool(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec) -> Iterator[Mistake]:
+    """Every mistake of the GPUs of one pool."""
     if pool.machine_type is None and pool.accelerator is None:
         yield broken("gpu-machine", (*at, "machineType"))
-        yield from check_hosts(at, home, cluster, pool)
         return
     try:
         machine = pool.machine
     except GpuError as error:
         yield Mistake((*at, to_camel(error.field)), str(error))
-        yield from check_hosts(at, home, cluster, pool)
-        return  # zones, disks and partitions hang on it
-    yield from check_hosts(at, home, cluster, pool, rdma=machine.gpudirect == "RDMA")
+        return  # zones, disks and partitions depend on it
     yield from _check_zones(at, cluster, pool, machine)
     yield from _check_disks(at, pool, machine)
     yield from _check_partition(at, pool, machine)
@@ -44,9 +35,9 @@ def check_gpu_pool(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: GpuPoo
 def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
     location = cluster.location
     if region_of(location) not in locations().regions:
-        return  # nothing can be said about zones of a place that is not there
-    inside = [zone for zone in machine.zones if location in (zone, region_of(zone))]
-    if not gpu_zones(cluster.location, pool):
+        return  # `check_location` reports it
+    inside = [zone for zone in machine.zones if is_inside(zone, location)]
+    if not pool.zones_in(location):
         if inside:
             message = f"required: several zones of {location} offer {machine.name}; allowed: {', '.join(inside)}"
             yield Mistake((*at, "zones"), message)
@@ -59,7 +50,7 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
         path: Path = (*at, "zones", index)
         if zone in pool.zones[:index]:
             yield Mistake(path, f"{shown(zone)} stands in the list twice; remove one")
-        elif location not in (zone, region_of(zone)):
+        elif not is_inside(zone, location):
             known = inside or [f"a zone of {location}, though none is known to offer {machine.name}"]
             yield Mistake(path, choice(zone, f"in the cluster's location {location}", known))
         else:
@@ -107,15 +98,15 @@ def _check_sold(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mi
 
 def _check_compact(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:
     path = (*at, "compactPlacement")
-    zones = len(gpu_zones(cluster.location, pool))
+    zones = len(pool.zones_in(cluster.location))
     if zones > 1:
         yield broken("gpu-compact-zone", path, count=zones)
-    if pool.max_nodes > machine.compact_nodes:
-        allowed = machine.compact_nodes
-        yield broken("gpu-compact-nodes", path, value=pool.max_nodes, machine=machine.name, allowed=allowed)
+    if pool.scale.maximum > machine.compact_nodes:
+        allowed, nodes = machine.compact_nodes, pool.scale.maximum
+        yield broken("gpu-compact-nodes", path, value=nodes, machine=machine.name, allowed=allowed)
     if pool.capacity != "flex-start":
         return
-    if pool.flex_start is not None and pool.flex_start.queued:
+    if pool.queued:
         yield broken("gpu-compact-queued", path)
     elif not machine.compact_flex:
         known = ", ".join(it.name for it in gpu_catalogue().machines if it.compact_flex)

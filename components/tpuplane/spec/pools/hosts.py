@@ -1,15 +1,19 @@
-"""The hosts of a pool beside what computes on them: how they are bought and kept, their disks and networks."""
+"""What TPU and GPU pools have in common: how hosts are bought and kept, their disks and networks, and their number."""
 
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from tpuplane.gpu import GpuError
 from tpuplane.spec.core.errors import shown
 from tpuplane.spec.core.fields import Labels, NodeLabels, Spec, refuse
 from tpuplane.spec.pools.capacity import Capacity, FlexStartSpec, MaintenanceInterval, ReservationUseSpec
+from tpuplane.spec.pools.sizes import PoolSize, Scale
+from tpuplane.tpu import SliceError
 
 DiskMode = Literal["CONTAINER_IMAGE_CACHE", "DATA"]
 
@@ -68,7 +72,7 @@ class ExtraNetworkSpec(Spec):
 
 
 class HostsSpec(Spec):
-    """What every pool says of its hosts, whether they have TPUs or GPUs."""
+    """A pool: the fields that TPU and GPU pools share, and what the rules and the plan ask of either."""
 
     capacity: Capacity = "on-demand"
     """How the hosts are bought: on-demand, spot (cheaper, may be reclaimed at any time), reservation (bought ahead) or
@@ -122,3 +126,46 @@ class HostsSpec(Spec):
 
     node_labels: NodeLabels = Field(default_factory=dict)
     """Kubernetes labels of the nodes, beside those that GKE and tpuplane set. Changed in place."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> Scale:
+        """The number of slices or nodes that the user asks for."""
+
+    @abstractmethod
+    def zones_in(self, location: str) -> tuple[str, ...]:
+        """Zones of the hosts in a cluster at `location`; none where the user has to choose. Raises `GpuError`."""
+
+    @abstractmethod
+    def size_in(self, location: str) -> PoolSize:
+        """The nodes in a cluster at `location`. Raises `SliceError` or `GpuError` where no such hardware exists."""
+
+    def known_size(self, location: str) -> PoolSize | None:
+        """The same; None where no such hardware exists, which `check_pool` reports."""
+        try:
+            return self.size_in(location)
+        except (SliceError, GpuError):
+            return None
+
+    def node_pools(self, key: str) -> tuple[str, ...]:
+        """Names of the GKE node pools. Raises `SliceError`."""
+        return (key,)
+
+    def workload_policy(self, cluster: str | None, key: str) -> str | None:
+        """Name of the policy that places the hosts; None where the hardware needs none. Raises `SliceError`."""
+        return None
+
+    @property
+    def rdma(self) -> bool:
+        """Whether its GPUs reach other hosts by RDMA, whose network interfaces share a VPC."""
+        return False
+
+    @property
+    def queued(self) -> bool:
+        """Whether hosts come for a ProvisioningRequest only."""
+        return self.flex_start is not None and self.flex_start.queued
+
+    @property
+    def exists_before_pods(self) -> bool:
+        """Whether nodes exist before Kueue places work on them. A ProvisioningRequest brings them first."""
+        return self.scale.bounds is None or self.queued

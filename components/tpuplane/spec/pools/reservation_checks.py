@@ -9,7 +9,8 @@ from tpuplane.gpu import GpuError, gpu_catalogue
 from tpuplane.spec.core.errors import Mistake, Path, choice, dotted, shown
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.capacity import ReservationSpec, ReservationUseSpec
-from tpuplane.spec.pools.sizes import AnyPool, PoolSize, pool_size
+from tpuplane.spec.pools.hosts import HostsSpec
+from tpuplane.spec.pools.sizes import PoolSize
 from tpuplane.tpu import SliceError, catalogue
 
 # What a pool is counted in, how it is fixed and how autoscaled, in the words of its kind.
@@ -20,14 +21,14 @@ _WORDS: dict[str, dict[str, Any]] = {
 
 
 def check_reservations(
-    reservations: Mapping[str, ReservationSpec], pools: Iterable[tuple[Path, str, AnyPool]]
+    reservations: Mapping[str, ReservationSpec], pools: Iterable[tuple[Path, str, HostsSpec]]
 ) -> Iterator[Mistake]:
     """Every mistake of reservations, and of the pools that draw on them: each with its path and its cluster's place."""
     for name, declared in reservations.items():
         yield from _check_reservation(("reservations", name), declared)
     drawn: dict[tuple[str, str], dict[str, int]] = {}
     for at, location, pool in pools:
-        use, size = pool.reservation, pool_size(location, pool)
+        use, size = pool.reservation, pool.known_size(location)
         if use is None or pool.capacity != "reservation" or size is None:
             continue
         path: Path = (*at, "reservation", "name")
@@ -116,7 +117,7 @@ def _check_whole(at: Path, held: int, machine: str | None, sizes: dict[str, int]
 
 
 def _check_fit(
-    path: Path, use: ReservationUseSpec, reservation: ReservationSpec, pool: AnyPool, size: PoolSize
+    path: Path, use: ReservationUseSpec, reservation: ReservationSpec, pool: HostsSpec, size: PoolSize
 ) -> Iterator[Mistake]:
     """The reservation holds what the pool is: Compute Engine gives nothing where one of them differs."""
     hardware = reservation.generation or reservation.accelerator

@@ -1,37 +1,79 @@
-"""What the nodes of a pool are and how many it has: counted alike for TPU slices and for GPU nodes."""
+"""What the nodes of a pool are and how many it has, counted alike for TPU slices and for GPU nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from tpuplane.gpu import GpuError
-from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Path
-from tpuplane.spec.core.locations import gpu_zones, pool_zone
-from tpuplane.spec.pools.capacity_checks import Scale, gpu_scale, slice_scale
-from tpuplane.spec.pools.gpu import GpuPoolSpec
-from tpuplane.spec.pools.tpu import PoolSpec
-from tpuplane.tpu import SliceError
 
-AnyPool = PoolSpec | GpuPoolSpec
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The number of slices or nodes that the user asks for, and the fields that it is in."""
+
+    unit: Literal["slices", "nodes"]
+    """The field of the fixed number."""
+    fixed: int | None
+    bounds: tuple[int, int] | None
+    """Least and most; None where the pool is not autoscaled."""
+
+    @property
+    def minimum_field(self) -> str:
+        """The field of the least under `autoscaling`."""
+        return f"min{self.unit.capitalize()}"
+
+    @property
+    def maximum_field(self) -> str:
+        """The field of the most under `autoscaling`."""
+        return f"max{self.unit.capitalize()}"
+
+    @property
+    def largest(self) -> Path:
+        """The field that the size at full scale comes from."""
+        return ("autoscaling", self.maximum_field) if self.bounds else (self.unit,)
+
+    @property
+    def minimum(self) -> int:
+        """Slices or nodes that always exist."""
+        return self.bounds[0] if self.bounds else self.maximum
+
+    @property
+    def maximum(self) -> int:
+        """Slices or nodes at full scale; 1 where the user names no number."""
+        if self.bounds is not None:
+            return self.bounds[1]
+        return 1 if self.fixed is None else self.fixed
 
 
 @dataclass(frozen=True, slots=True)
 class PoolSize:
-    """The nodes of a pool. Counts of nodes are those of one zone."""
+    """The nodes of a pool. A piece is a TPU slice or a GPU node. Counts of nodes are those of one zone."""
 
     scale: Scale
     hardware: str  # generation or accelerator
     machine_type: str
+    boot_disk: str  # default type
     counted: Literal["chips", "gpus"]
     per_node: int  # chips or GPUs
+    offered: int  # by one piece: chips of a slice, or what a node offers as nvidia.com/gpu
     zones: tuple[str, ...]  # empty where the user has to choose
-    nodes_per_piece: int  # hosts of a slice
-    min_nodes: int
-    max_nodes: int
-    spans_pools: bool  # multi-host slices: a GKE node pool for each
+    nodes_per_piece: int = 1  # hosts of a slice
+
+    @property
+    def spans_pools(self) -> bool:
+        """Whether its slices have several hosts: each is a GKE node pool."""
+        return self.nodes_per_piece > 1
+
+    @property
+    def min_nodes(self) -> int:
+        """Nodes that always exist."""
+        return self.scale.minimum * self.nodes_per_piece
+
+    @property
+    def max_nodes(self) -> int:
+        """Nodes at full scale."""
+        return self.scale.maximum * self.nodes_per_piece
 
     @property
     def piece(self) -> int:
@@ -40,58 +82,16 @@ class PoolSize:
 
     @property
     def always(self) -> int:
-        """Chips or GPUs that are always up."""
+        """Chips or GPUs that always exist."""
         return self.min_nodes * len(self.zones) * self.per_node
 
     @property
     def nodes(self) -> int:
-        """Nodes at full scale."""
+        """Nodes at full scale in all zones."""
         return self.max_nodes * (len(self.zones) or 1)
 
-
-def pool_size(location: str, pool: AnyPool) -> PoolSize | None:
-    """The nodes of a pool in a cluster at `location`; None where there are no such nodes (`check_pool` reports it)."""
-    try:
-        return _gpu_size(location, pool) if isinstance(pool, GpuPoolSpec) else _slice_size(location, pool)
-    except (SliceError, GpuError):
-        return None
-
-
-def pools_of(cluster: ClusterSpec) -> Iterator[tuple[Path, AnyPool]]:
-    """Every pool of a cluster with its path there."""
-    for name, pool in cluster.pools.items():
-        yield ("pools", name), pool
-    for name, gpu_pool in cluster.gpu_pools.items():
-        yield ("gpuPools", name), gpu_pool
-
-
-def _slice_size(location: str, pool: PoolSpec) -> PoolSize:
-    shape, zone = pool.slice, pool_zone(location, pool)
-    return PoolSize(
-        scale=slice_scale(pool),
-        hardware=shape.generation.name,
-        machine_type=shape.machine.name,
-        counted="chips",
-        per_node=shape.machine.chips,
-        zones=(zone,) if zone is not None else (),
-        nodes_per_piece=shape.hosts,
-        min_nodes=pool.min_slices * shape.hosts,
-        max_nodes=pool.max_slices * shape.hosts,
-        spans_pools=shape.multi_host,
-    )
-
-
-def _gpu_size(location: str, pool: GpuPoolSpec) -> PoolSize:
-    machine = pool.machine
-    return PoolSize(
-        scale=gpu_scale(pool),
-        hardware=machine.accelerator.name,
-        machine_type=machine.name,
-        counted="gpus",
-        per_node=machine.gpus,
-        zones=gpu_zones(location, pool),
-        nodes_per_piece=1,
-        min_nodes=pool.min_nodes,
-        max_nodes=pool.max_nodes,
-        spans_pools=False,
-    )
+    @property
+    def quota(self) -> int:
+        """What teams may have of it at most: slices, or GPUs as pods ask for them."""
+        pieces = self.nodes // self.nodes_per_piece
+        return pieces if self.counted == "chips" else pieces * self.offered

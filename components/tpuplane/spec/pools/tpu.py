@@ -7,12 +7,16 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tpuplane.spec.core.fields import Spec
+from tpuplane.spec.core.locations import is_zone, offering_zones
 from tpuplane.spec.pools.hosts import ExtraNetworkSpec, HostsSpec
+from tpuplane.spec.pools.sizes import PoolSize, Scale
 from tpuplane.tpu import Slice
 
-# A slice has one host at least, and a GKE cluster 15,000 nodes at most (`scale_checks` counts them exactly). A larger
-# number is refused here, before anybody lists that many node pools.
+# A slice has one host or more, and a GKE cluster 15,000 nodes at most (`quota_checks` counts them exactly). A larger
+# number is rejected here, before that many node pools are listed.
 _MAX_SLICES = 15000
+# Boot disk where the generation names none.
+_DISK = "pd-balanced"
 
 
 class PoolAutoscalingSpec(Spec):
@@ -54,18 +58,6 @@ class SliceSpec(Spec):
         """The shape of one slice. Raises `SliceError` when generation, topology and machine type do not fit."""
         return Slice.of(self.generation, self.topology, self.machine_type)
 
-    @property
-    def min_slices(self) -> int:
-        """Slices that always exist."""
-        return self.autoscaling.min_slices if self.autoscaling else self.max_slices
-
-    @property
-    def max_slices(self) -> int:
-        """Slices at full scale."""
-        if self.autoscaling is not None:
-            return self.autoscaling.max_slices
-        return 1 if self.slices is None else self.slices
-
 
 class PoolSpec(HostsSpec, SliceSpec):
     """Slices of one shape. Multi-host: a GKE node pool for each slice; single-host: one pool, a node for each slice."""
@@ -77,3 +69,48 @@ class PoolSpec(HostsSpec, SliceSpec):
     extra_networks: Annotated[tuple[ExtraNetworkSpec, ...], Field(max_length=7)] = ()
     """Further network interfaces of each host, 7 at most; switches multi-networking of the cluster on. Default: none.
     A change replaces the pool."""
+
+    @property
+    def scale(self) -> Scale:
+        """The number of slices that the user asks for."""
+        scaling = self.autoscaling
+        return Scale("slices", self.slices, (scaling.min_slices, scaling.max_slices) if scaling else None)
+
+    def zones_in(self, location: str) -> tuple[str, ...]:
+        """The zone of the hosts in a cluster at `location`; none where the user has to choose one."""
+        if self.zone is not None or is_zone(location):
+            return (self.zone or location,)
+        offering = offering_zones(self.generation, location)
+        return offering if len(offering) == 1 else ()
+
+    def size_in(self, location: str) -> PoolSize:
+        """The hosts in a cluster at `location`. Raises `SliceError`."""
+        shape = self.slice
+        return PoolSize(
+            scale=self.scale,
+            hardware=shape.generation.name,
+            machine_type=shape.machine.name,
+            boot_disk=next(iter(shape.generation.boot_disk_types), _DISK),
+            counted="chips",
+            per_node=shape.machine.chips,
+            offered=shape.chips,
+            zones=self.zones_in(location),
+            nodes_per_piece=shape.hosts,
+        )
+
+    def node_pools(self, key: str) -> tuple[str, ...]:
+        """One GKE node pool for each multi-host slice, one in all for single-host slices. Raises `SliceError`."""
+        if not self.slice.multi_host:
+            return (key,)
+        return tuple(f"{key}-{index}" for index in range(self.scale.maximum))
+
+    def workload_policy(self, cluster: str | None, key: str) -> str | None:
+        """Name of the policy that places the slices; None where the generation needs none. Raises `SliceError`.
+
+        It begins with the cluster's name in Google Cloud; None: that is known only while the engine runs. A policy
+        cannot be changed, so topology and mode are part of its name: another one is another policy.
+        """
+        if self.slice.placement != "workload-policy":
+            return None
+        mode = self.accelerator_topology_mode
+        return "-".join(filter(None, (cluster, key, self.slice.topology, mode and mode.lower().replace("_", "-"))))

@@ -8,20 +8,19 @@ from pydantic.alias_generators import to_camel
 
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.locations import is_zone, locations, offering_zones, pool_zone, region_of
-from tpuplane.spec.pools.capacity_checks import check_capacity, check_scale, slice_scale
+from tpuplane.spec.core.locations import is_inside, is_zone, locations, offering_zones, region_of
+from tpuplane.spec.pools.capacity_checks import check_tpu_capacity
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
 
 
-def check_pool(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec) -> Iterator[Mistake]:
-    """Every mistake of one pool."""
-    yield from check_scale(at, slice_scale(pool))
+def check_tpu_pool(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec) -> Iterator[Mistake]:
+    """Every mistake of the slices of one pool."""
     try:
         generation = catalogue().generation(pool.generation)
     except SliceError as error:
         yield Mistake((*at, "generation"), str(error))
-        return  # topology, zone, disk and version hang on it
+        return  # topology, zone, disk and version depend on it
     try:
         _ = pool.slice
     except SliceError as error:
@@ -29,14 +28,14 @@ def check_pool(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec) -> Iterator[
     yield from _check_zone(at, cluster, pool, generation)
     yield from _check_disk(at, pool, generation)
     yield from _check_version(at, cluster, generation)
-    yield from check_capacity(at, cluster, pool, generation)
+    yield from check_tpu_capacity(at, cluster, pool, generation)
 
 
 def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
     location = cluster.location
     if region_of(location) not in locations().regions:
-        return  # nothing can be said about zones of a place that is not there
-    zone = pool_zone(cluster.location, pool)
+        return  # `check_location` reports it
+    zone = next(iter(pool.zones_in(location)), None)
     if zone is None:
         offering = offering_zones(generation.name, location)
         if offering:
@@ -53,8 +52,7 @@ def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation:
                 else f"{shown(pool.generation)} is in no known zone; name the zone that Google gave you",
             )
         return
-    inside = zone == location if is_zone(location) else region_of(zone) == location
-    if not inside:
+    if not is_inside(zone, location):
         known = (location,) if is_zone(location) else offering_zones(generation.name, location)
         known = known or (f"a zone of {location}, though none is known to offer {generation.name}",)
         yield Mistake((*at, "zone"), choice(zone, f"in the cluster's location {location}", known))

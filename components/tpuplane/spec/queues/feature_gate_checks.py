@@ -8,7 +8,6 @@ from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.core.errors import Mistake, Path
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.pools.hosts import HostsSpec
 
 
 def check_gates(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -33,23 +32,12 @@ def _needed(spec: PlatformSpec, key: str) -> list[str]:
         for place in places
         if place in team.clusters and place in spec.clusters
     ]
-    limits = [it.lending_limit for _, share in shares for it in share.pools.values()]
-    limits += [it.lending_limit for _, share in shares for it in share.gpu_pools.values()]
-    pools = [cluster.pools[name] for cluster, share in shares for name in share.pools if name in cluster.pools]
-    gpus = [
-        cluster.gpu_pools[name] for cluster, share in shares for name in share.gpu_pools if name in cluster.gpu_pools
-    ]
-    fixed = [pool.autoscaling is None or _queued(pool) for pool in pools]
-    fixed += [pool.autoscaling is None or _queued(pool) for pool in gpus]
+    quotas = [(cluster.all_pools.get(path), quota) for cluster, share in shares for path, quota in share.quotas.items()]
     wanted = {
         "HierarchicalCohorts": bool(teams),
-        "LendingLimit": any(limit is not None for limit in limits),
+        "LendingLimit": any(quota.lending_limit is not None for _, quota in quotas),
         "LocalQueueDefaulting": any(team.queue == "default" for team in teams),
         "MultiKueue": manager,
-        "TopologyAwareScheduling": any(fixed),
+        "TopologyAwareScheduling": any(pool.exists_before_pods for pool, _ in quotas if pool is not None),
     }
     return [gate for gate, needs in wanted.items() if needs]
-
-
-def _queued(pool: HostsSpec) -> bool:
-    return pool.flex_start is not None and pool.flex_start.queued

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 
-from tpuplane.gpu import GpuError
 from tpuplane.spec.addons.checks import brought_namespaces
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.fields import namespace_refusal
-from tpuplane.spec.core.locations import gpu_zones
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.pools.gpu import GpuPoolSpec
-from tpuplane.spec.pools.sizes import AnyPool, pool_size, pools_of
+from tpuplane.spec.pools.hosts import HostsSpec
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.spec.queues.teams import GpuQuotaSpec, PoolQuotaSpec, TeamSpec
-from tpuplane.tpu import Slice, SliceError
+from tpuplane.tpu import Slice
 
 _MOST_FLAVORS = 64
 """Kueue takes no more flavors in a resource group."""
 
-_Promised = dict[tuple[str, str], dict[str, int]]
-"""By cluster and pool: what each team is promised of it."""
+# Fields of pools that Kueue's flavors depend on.
+_OF_A_FLAVOR = (
+    "topology", "accelerator_topology_mode", "partition_size", "sharing", "capacity", "compute_class",
+)  # fmt: skip
 
 
 def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -32,8 +31,7 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from _check_order(spec.queues.capacity_order)
     yield from _check_launch_agents(spec)
     yield from _check_ray(spec)
-    promised: _Promised = defaultdict(dict)
-    promised_gpus: _Promised = defaultdict(dict)
+    promised: dict[tuple[str, tuple[str, str]], dict[str, int]] = defaultdict(dict)  # by cluster and pool, then by team
     for name, team in spec.teams.items():
         at: Path = ("teams", name)
         yield from _check_namespaces(at, spec, name)
@@ -48,52 +46,39 @@ def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
                 continue
             if cluster.addons.kueue is None and cluster.existing is None:  # another's may have it already
                 yield broken("team-needs-kueue", (*at, "clusters", key), value=shown(key))
-            for pool_key, quota in share.pools.items():
-                path = (*at, "clusters", key, "pools", pool_key)
-                slices = yield from _slices(path, cluster, pool_key, quota)
-                promised[key, pool_key][name] = slices
-            for pool_key, gpu_quota in share.gpu_pools.items():
-                path = (*at, "clusters", key, "gpuPools", pool_key)
-                gpus = yield from _gpus(path, cluster, pool_key, gpu_quota)
-                promised_gpus[key, pool_key][name] = gpus
+            for path, quota in share.quotas.items():
+                parts = yield from _check_quota((*at, "clusters", key, *path), cluster, path, quota)
+                promised[key, path][name] = parts
     yield from _check_flavors(spec)
-    for (key, pool_key), shares in promised.items():
-        pool = spec.clusters[key].pools.get(pool_key)
-        if pool is not None:
-            yield from _check_sum(("clusters", key, "pools", pool_key), shares, pool.max_slices, "slices")
-    for (key, pool_key), shares in promised_gpus.items():
-        cluster = spec.clusters[key]
-        gpu_pool = cluster.gpu_pools.get(pool_key)
-        if gpu_pool is not None:
-            has = _gpus_at_most(cluster, gpu_pool)
-            yield from _check_sum(("clusters", key, "gpuPools", pool_key), shares, has, "GPUs")
+    for (key, path), shares in promised.items():
+        pool = spec.clusters[key].all_pools.get(path)
+        size = pool.known_size(spec.clusters[key].location) if pool is not None else None
+        if size is not None:
+            unit = "slices" if size.counted == "chips" else "GPUs"
+            yield from _check_sum(("clusters", key, *path), shares, size.quota, unit)
 
 
 def _check_flavors(spec: PlatformSpec) -> Iterator[Mistake]:
     """Reject a cluster whose pools with quotas are more flavors than Kueue takes in a resource group."""
     for key, cluster in spec.clusters.items():
         shares = [team.clusters[key] for team in spec.teams.values() if key in team.clusters]
-        used = {("pools", name) for share in shares for name in share.pools}
-        used |= {("gpuPools", name) for share in shares for name in share.gpu_pools}
-        found = {flavor for path, pool in pools_of(cluster) if path in used for flavor in _flavors(cluster, pool)}
+        used = {path for share in shares for path in share.quotas}
+        pools = [pool for path, pool in cluster.all_pools.items() if path in used]
+        found = {flavor for pool in pools for flavor in _flavors(cluster, pool)}
         if len(found) > _MOST_FLAVORS:
             yield broken("team-flavors", ("clusters", key), value=len(found), most=_MOST_FLAVORS)
 
 
-def _flavors(cluster: ClusterSpec, pool: AnyPool) -> Iterator[tuple[object, ...]]:
-    """What tells the pool's flavor from others, and of the system pool's the one that its jobs use."""
-    size = pool_size(cluster.location, pool)
+def _flavors(cluster: ClusterSpec, pool: HostsSpec) -> Iterator[tuple[object, ...]]:
+    """What distinguishes the pool's flavor from others, and the flavor of the system pool that its jobs use."""
+    size = pool.known_size(cluster.location)
     if size is None or not size.max_nodes:
         return
-    if isinstance(pool, PoolSpec):
-        kind: tuple[object, ...] = (pool.topology, pool.accelerator_topology_mode)
-    else:
-        kind = (pool.partition_size, repr(pool.sharing))
+    kind = (getattr(pool, field, None) for field in _OF_A_FLAVOR)
     reservation = pool.reservation.name if pool.reservation is not None else None
-    queued = pool.flex_start is not None and pool.flex_start.queued
-    placed = pool.autoscaling is None or queued
+    placed = pool.exists_before_pods
     yield (placed,)
-    yield size.hardware, size.machine_type, *kind, pool.capacity, queued, reservation, pool.compute_class, placed
+    yield size.hardware, size.machine_type, *kind, pool.queued, reservation, placed
 
 
 def _check_launch_agents(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -127,16 +112,6 @@ def _check_groups(spec: PlatformSpec, name: str) -> Iterator[Mistake]:
         if cluster is not None and cluster.existing is None and cluster.security.security_group is None:
             at = ("clusters", key, "security", "securityGroup")
             yield broken("team-groups", at, value=group, team=name)
-
-
-def quota_slices(quota: PoolQuotaSpec, amount: int, shape: Slice) -> int:
-    """`amount`, which is in the quota's unit, in slices."""
-    return amount if quota.slices is not None else amount // shape.chips
-
-
-def quota_gpus(quota: GpuQuotaSpec, amount: int, offered: int) -> int:
-    """`amount`, which is in the quota's unit, in GPUs, of which a node offers so many."""
-    return amount if quota.gpus is not None else amount * offered
 
 
 def namespaces_of(name: str, team: TeamSpec) -> tuple[str, ...]:
@@ -188,60 +163,40 @@ def _check_queue(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mistake]:
         yield broken("team-elastic", at, value=shown(name), owner=owner)
 
 
-def _slices(path: Path, cluster: ClusterSpec, key: str, quota: PoolQuotaSpec) -> Generator[Mistake, None, int]:
-    """Refuse what is wrong with one quota. Returns its slices."""
-    pool = cluster.pools.get(key)
+def _check_quota(
+    at: Path, cluster: ClusterSpec, path: tuple[str, str], quota: PoolQuotaSpec | GpuQuotaSpec
+) -> Generator[Mistake, None, int]:
+    """Reject what is wrong with the quota of a pool. Returns its slices, or its GPUs."""
+    pools: Mapping[str, HostsSpec] = cluster.pools if path[0] == "pools" else cluster.gpu_pools
+    pool = pools.get(path[1])
     if pool is None:
-        yield Mistake(path, choice(key, "a pool of the cluster", cluster.pools))
+        kind = "a pool" if path[0] == "pools" else "a GPU pool"
+        yield Mistake(at, choice(path[1], f"{kind} of the cluster", pools))
         return 0
-    try:
-        shape = pool.slice
-    except SliceError:
-        return 0  # reported where it stands
-    if (quota.slices is None) == (quota.chips is None):
-        yield broken("team-quota-unit", path, one="slices", other="chips")
+    if quota.unit is None:
+        yield broken("team-quota-unit", at, one=quota.units[0], other=quota.units[1])
         return 0
-    unit = "slices" if quota.slices is not None else "chips"
-    own = (quota.slices if quota.slices is not None else quota.chips) or 0
-    for field, amount in (
-        (unit, own),
-        ("borrowingLimit", quota.borrowing_limit),
-        ("lendingLimit", quota.lending_limit),
-    ):
-        if unit == "chips" and amount is not None and amount % shape.chips:
-            nearest = amount // shape.chips * shape.chips
+    own, unit = quota.own, {"gpus": "GPUs"}.get(quota.unit, quota.unit)
+    if quota.lending_limit is not None and quota.lending_limit > own:
+        yield broken("team-lends-own", (*at, "lendingLimit"), value=quota.lending_limit, own=own, unit=unit)
+    size = pool.known_size(cluster.location)
+    if size is None:
+        return 0
+    if isinstance(pool, PoolSpec) and unit == "chips":
+        yield from _check_whole_slices(at, quota, pool.slice)
+    return quota.parts(own, size.offered)
+
+
+def _check_whole_slices(at: Path, quota: PoolQuotaSpec | GpuQuotaSpec, shape: Slice) -> Iterator[Mistake]:
+    chips = shape.chips
+    amounts = {"chips": quota.own, "borrowingLimit": quota.borrowing_limit, "lendingLimit": quota.lending_limit}
+    for field, amount in amounts.items():
+        if amount is not None and amount % chips:
+            nearest = amount // chips * chips
             yield broken(
-                "team-quota-whole", (*path, field), value=amount, shape=shape, chips=shape.chips, nearest=nearest,
-                above=nearest + shape.chips,
+                "team-quota-whole", (*at, field), value=amount, shape=shape, chips=chips, nearest=nearest,
+                above=nearest + chips,
             )  # fmt: skip
-    if quota.lending_limit is not None and quota.lending_limit > own:
-        yield broken("team-lends-own", (*path, "lendingLimit"), value=quota.lending_limit, own=own, unit=unit)
-    return quota_slices(quota, own, shape)
-
-
-def _gpus(path: Path, cluster: ClusterSpec, key: str, quota: GpuQuotaSpec) -> Generator[Mistake, None, int]:
-    """Refuse what is wrong with one quota in a GPU pool. Returns its GPUs."""
-    pool = cluster.gpu_pools.get(key)
-    if pool is None:
-        yield Mistake(path, choice(key, "a GPU pool of the cluster", cluster.gpu_pools))
-        return 0
-    if (quota.nodes is None) == (quota.gpus is None):
-        yield broken("team-quota-unit", path, one="nodes", other="gpus")
-        return 0
-    unit, own = ("nodes", quota.nodes or 0) if quota.nodes is not None else ("GPUs", quota.gpus or 0)
-    if quota.lending_limit is not None and quota.lending_limit > own:
-        yield broken("team-lends-own", (*path, "lendingLimit"), value=quota.lending_limit, own=own, unit=unit)
-    try:
-        return quota_gpus(quota, own, pool.offered)
-    except GpuError:
-        return 0  # reported where it stands
-
-
-def _gpus_at_most(cluster: ClusterSpec, pool: GpuPoolSpec) -> int:
-    try:
-        return pool.max_nodes * len(gpu_zones(cluster.location, pool)) * pool.offered
-    except GpuError:
-        return 0  # and nothing is promised of it
 
 
 def _check_sum(pool: tuple[str, ...], shares: dict[str, int], has: int, unit: str) -> Iterator[Mistake]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -29,8 +29,28 @@ def _member(value: str) -> str:
 Member = Annotated[str, AfterValidator(_member)]
 
 
-class PoolQuotaSpec(Spec):
+class _QuotaSpec(Spec):
+    """What quotas of TPU pools and of GPU pools have in common: exactly one of two units."""
+
+    units: ClassVar[tuple[str, str]]
+
+    @property
+    def unit(self) -> str | None:
+        """The unit that is set; None where both are, or neither."""
+        written = [unit for unit in self.units if getattr(self, unit) is not None]
+        return written[0] if len(written) == 1 else None
+
+    @property
+    def own(self) -> int:
+        """What the team has, in the quota's unit."""
+        found: int = getattr(self, self.unit) if self.unit else 0
+        return found
+
+
+class PoolQuotaSpec(_QuotaSpec):
     """A team's part of one pool, in slices or in chips. What one team leaves idle the others may borrow."""
+
+    units = ("slices", "chips")
 
     slices: Annotated[int, Field(ge=0)] | None = None
     """Slices that are the team's own. Exactly one of `slices` and `chips`. Changed in place."""
@@ -44,9 +64,15 @@ class PoolQuotaSpec(Spec):
     lending_limit: Annotated[int, Field(ge=0)] | None = None
     """Most of its own that the team lends while idle, in the unit of the quota. Default: all. Changed in place."""
 
+    def parts(self, amount: int, offered: int) -> int:
+        """An amount in the quota's unit, in slices; a slice offers so many chips."""
+        return amount if self.slices is not None else amount // offered
 
-class GpuQuotaSpec(Spec):
+
+class GpuQuotaSpec(_QuotaSpec):
     """A team's part of one GPU pool, in nodes or in GPUs. What one team leaves idle the others may borrow."""
+
+    units = ("nodes", "gpus")
 
     nodes: Annotated[int, Field(ge=0)] | None = None
     """Nodes, over all zones, that are the team's own. Exactly one of `nodes` and `gpus`. Changed in place."""
@@ -60,6 +86,10 @@ class GpuQuotaSpec(Spec):
 
     lending_limit: Annotated[int, Field(ge=0)] | None = None
     """Most of its own that the team lends while idle, in the unit of the quota. Default: all. Changed in place."""
+
+    def parts(self, amount: int, offered: int) -> int:
+        """An amount in the quota's unit, in GPUs; a node offers so many."""
+        return amount if self.gpus is not None else amount * offered
 
 
 class CpuQuotaSpec(Spec):
@@ -86,6 +116,12 @@ class TeamClusterSpec(Spec):
 
     cpu: CpuQuotaSpec = CpuQuotaSpec()
     """Quota in the system pool."""
+
+    @property
+    def quotas(self) -> dict[tuple[str, str], PoolQuotaSpec | GpuQuotaSpec]:
+        """Quotas in TPU pools, then in GPU pools, by the paths of the pools in the cluster."""
+        tpu = {("pools", name): quota for name, quota in self.pools.items()}
+        return {**tpu, **{("gpuPools", name): quota for name, quota in self.gpu_pools.items()}}
 
 
 class TeamSpec(Spec):

@@ -1,4 +1,4 @@
-"""What must hold of the hosts of every pool, whether they have TPUs or GPUs."""
+"""The checks of every pool: what TPU and GPU pools share, then what each kind has."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.cluster.network_paths import Home, check_interface, place_of
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.rules import broken
+from tpuplane.spec.pools.capacity_checks import check_capacity
+from tpuplane.spec.pools.gpu import GpuPoolSpec
+from tpuplane.spec.pools.gpu_checks import check_gpu_pool
 from tpuplane.spec.pools.hosts import HostsSpec
+from tpuplane.spec.pools.tpu import PoolSpec
+from tpuplane.spec.pools.tpu_checks import check_tpu_pool
 
 
-def check_hosts(
-    at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec, *, rdma: bool = False
-) -> Iterator[Mistake]:
-    """Every mistake about images, upgrades and networks of a pool's hosts.
-
-    `home`: where the cluster is, as far as it is known.
-    `rdma`: its GPUs talk to other hosts by RDMA, whose interfaces share a VPC.
-    """
+def check_pool(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:
+    """Every mistake of one pool. `home`: where the cluster is, as far as it is known."""
+    yield from check_capacity(at, pool)
     yield from _check_images(at, pool)
     yield from _check_upgrades(at, cluster, pool)
-    yield from _check_extra_networks(at, home, cluster, pool, rdma=rdma)
+    yield from _check_extra_networks(at, home, cluster, pool)
+    if isinstance(pool, PoolSpec):
+        yield from check_tpu_pool(at, cluster, pool)
+    elif isinstance(pool, GpuPoolSpec):
+        yield from check_gpu_pool(at, cluster, pool)
 
 
 def _check_images(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
@@ -39,9 +43,7 @@ def _check_upgrades(at: Path, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Ite
         )
 
 
-def _check_extra_networks(
-    at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec, *, rdma: bool
-) -> Iterator[Mistake]:
+def _check_extra_networks(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:
     """Every interface of a host is in another VPC; those of RDMA in another subnetwork."""
     networks = [place_of(it.network, home.project) for it in pool.extra_networks]
     # Without its region, which a path has and a name leaves to the cluster's.
@@ -50,9 +52,9 @@ def _check_extra_networks(
         path = (*at, "extraNetworks", index)
         if networks[index] == home.network:
             yield broken("extra-network-own", (*path, "network"), value=shown(extra.network))
-        elif rdma and subnetworks[index] in subnetworks[:index]:
+        elif pool.rdma and subnetworks[index] in subnetworks[:index]:
             yield broken("extra-networks-rdma", (*path, "subnetwork"), value=shown(extra.subnetwork))
-        elif not rdma and networks[index] in networks[:index]:
+        elif not pool.rdma and networks[index] in networks[:index]:
             yield broken("extra-networks", (*path, "network"), value=shown(extra.network))
         else:
             yield from check_interface(path, cluster.location, home.project, extra)
