@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.tools import ray
 
 from tests.eventually import eventually
-from tests.twin.namespaces import takes_pods
+from tests.twin import operators
 
 _NAMES = (
     "etcd",
@@ -29,14 +29,12 @@ _NAMES = (
     "kube-scheduler",
     "kubectl",
     "kwok",
-    "kueue",
-    "jobset",
+    *operators.TOOLS,
     "kuberay",
     "managed-prometheus",
     "cluster-autoscaler-apis",
     "kubernetes-addons",
 )
-OPERATORS = ("kueue", "jobset")  # these run from the start, as the charts of a platform would have them
 _NUMBERS = itertools.count(1)
 
 
@@ -48,8 +46,10 @@ def tools() -> twin_tools.Tools:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def cluster(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cluster]:
-    """A running cluster with GKE's Ray add-on and a pool for the pods that need no TPU."""
-    async with running(tools, tmp_path_factory.mktemp("cluster"), CLUSTER, OPERATORS) as found:
+    """A running cluster with GKE's Ray add-on, Kueue, JobSet, and a pool for the pods that need no TPU."""
+    async with running(tools, tmp_path_factory.mktemp("cluster"), CLUSTER) as found:
+        async with found.api() as api:
+            await operators.install(api, tools, found.folder)
         yield found
 
 
@@ -57,16 +57,14 @@ async def cluster(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFact
 async def bare(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cluster]:
     """A running cluster with no operator in it, as GKE makes one, and the same pool."""
     without = {key: value for key, value in CLUSTER.items() if key != "addonsConfig"}
-    async with running(tools, tmp_path_factory.mktemp("bare"), without, ()) as found:
+    async with running(tools, tmp_path_factory.mktemp("bare"), without) as found:
         yield found
 
 
 @contextlib.asynccontextmanager
-async def running(
-    tools: twin_tools.Tools, root: Path, description: Object, operators: Iterable[str]
-) -> AsyncIterator[Cluster]:
+async def running(tools: twin_tools.Tools, root: Path, description: Object) -> AsyncIterator[Cluster]:
     processes, ports, folder = ProcessManager(), PortBook(root / "ports.json"), root / "clusters" / KEY
-    plane = ControlPlane(KEY, folder, processes=processes, ports=ports, tools=tools, token=TOKEN, operators=operators)
+    plane = ControlPlane(KEY, folder, processes=processes, ports=ports, tools=tools, token=TOKEN)
     found = Cluster(plane, folder, processes, ports, tools)
     try:
         await plane.apply_cluster(description)
@@ -105,7 +103,7 @@ async def namespace(api: Api) -> AsyncIterator[str]:
     """A namespace of this test's own, deleted with all that is in it."""
     name = f"test-{next(_NUMBERS)}"
     await api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-    await eventually(lambda: takes_pods(api, name))
+    await eventually(lambda: operators.takes_work(api, name))
     yield name
     await api.delete("Namespace", name)
 
@@ -114,7 +112,7 @@ async def namespace(api: Api) -> AsyncIterator[str]:
 async def with_ray(tools: twin_tools.Tools, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cluster]:
     """A cluster with Ray in its pods, and one v6e slice of four hosts."""
     tools = replace(tools, ray=ray.build())
-    async with running(tools, tmp_path_factory.mktemp("with-ray"), DESCRIPTION, OPERATORS) as found:
+    async with running(tools, tmp_path_factory.mktemp("with-ray"), DESCRIPTION) as found:
         await found.plane.apply_node_pool(slice_pool("v6e", "ct6e-standard-4t", "4x4", 4), DESCRIPTION)
         async with found.api() as api:
             await api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})

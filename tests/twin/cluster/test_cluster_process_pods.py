@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator
 import psutil
 import pytest
 import pytest_asyncio
-import yaml
 from cluster_objects import (
     CLUSTER,
     JOBSETS,
@@ -25,16 +24,16 @@ from cluster_objects import (
     slice_pool,
     taken,
 )
-from tpuplane_twin.cluster import manifests
 from tpuplane_twin.cluster.api import Api, Object
+
+from tests.twin import operators
 
 pytestmark = [
     pytest.mark.twin,
     pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.skipif(sys.platform != "linux", reason="pods are processes on Linux only"),
 ]
-IMAGES = {"jobset": "registry.k8s.io/jobset/jobset:v0.12.0", "kueue": "registry.k8s.io/kueue/kueue:v0.16.1"}
-NAMESPACE, NAME = "jobset-system", "jobset-controller-manager"
+NAMESPACE, NAME = "jobset-system", "jobset-controller"
 DEPLOYMENT = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/{NAME}"
 METRICS = "/apis/metrics.k8s.io/v1beta1"
 MERGE = "application/strategic-merge-patch+json"
@@ -42,19 +41,9 @@ MERGE = "application/strategic-merge-patch+json"
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def installed(bare: Cluster) -> Cluster:
-    """The cluster with JobSet and Kueue in it, by the manifests that their modules ship."""
-    for name, image in IMAGES.items():
-        items = await manifests.render(bare.tools.binary("kubectl"), bare.tools.module(name) / "config" / "default")
-        for item in items:
-            if item["kind"] == "Deployment":
-                item["spec"]["template"]["spec"]["containers"][0]["image"] = image
-        path = bare.folder / f"{name}-manifests.yaml"
-        path.write_text(yaml.safe_dump_all(items))
-        # Kueue's webhooks are asked about Deployments as soon as they are there: the Deployment of its own is let be.
-        await bare.kubectl("apply", "--server-side", "-f", str(path))
-        await bare.kubectl(
-            "wait", "-n", f"{name}-system", "deployment", "--all", "--for=condition=Available", "--timeout=300s"
-        )
+    """The cluster with JobSet and Kueue in it."""
+    async with bare.api() as api:
+        await operators.install(api, bare.tools, bare.folder)
     return bare
 
 
@@ -121,9 +110,7 @@ async def test_pods_and_services_can_be_asked_through_the_api_server(installed: 
     (pod,) = await ready_pods(client, 1)
     proxy = f"/api/v1/namespaces/{NAMESPACE}/pods/{pod['metadata']['name']}:8081/proxy/healthz"
     assert await installed.kubectl("get", "--raw", proxy) == "ok"
-    service = (
-        f"/api/v1/namespaces/{NAMESPACE}/services/https:jobset-controller-manager-metrics-service:8443/proxy/metrics"
-    )
+    service = f"/api/v1/namespaces/{NAMESPACE}/services/https:jobset-metrics-service:8443/proxy/metrics"
     assert "nauthorized" in await refusal(client.request("GET", service))
 
 
@@ -238,7 +225,7 @@ async def test_a_stopped_cluster_goes_on_with_its_operators(installed: Cluster) 
     async with installed.api() as api:
 
         async def run() -> bool:
-            return all(map(is_running, await operators(api)))
+            return all(map(is_running, await operator_pods(api)))
 
         await eventually(run)
         before = await restarts(api)
@@ -250,17 +237,19 @@ async def test_a_stopped_cluster_goes_on_with_its_operators(installed: Cluster) 
 
         async def again() -> bool:
             now = await restarts(api)
-            return all(map(is_running, await operators(api))) and all(now.get(uid, 0) > n for uid, n in before.items())
+            return all(map(is_running, await operator_pods(api))) and all(
+                now.get(uid, 0) > n for uid, n in before.items()
+            )
 
         await eventually(again)
 
 
-async def operators(api: Api) -> list[Object]:
-    return [pod for name in IMAGES for pod in await api.list("Pod", f"{name}-system")]
+async def operator_pods(api: Api) -> list[Object]:
+    return [pod for name in ("jobset", "kueue") for pod in await api.list("Pod", f"{name}-system")]
 
 
 async def restarts(api: Api) -> dict[str, int]:
-    pods = await operators(api)
+    pods = await operator_pods(api)
     return {
         pod["metadata"]["uid"]: it["restartCount"] for pod in pods for it in pod["status"].get("containerStatuses", ())
     }

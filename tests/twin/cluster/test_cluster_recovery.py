@@ -25,7 +25,7 @@ from tpuplane_twin.machine.processes import ProcessStatus
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
 
-@pytest.mark.parametrize("victim", ["etcd", "kube-apiserver", "kueue", "jobset", "kwok", "kube-scheduler"])
+@pytest.mark.parametrize("victim", ["etcd", "kube-apiserver", "kwok", "kube-scheduler"])
 async def test_work_goes_on_after_a_process_was_killed(
     cluster: Cluster, make_pools: MakePools, api: Api, namespace: str, victim: str
 ) -> None:

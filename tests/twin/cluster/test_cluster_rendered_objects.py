@@ -13,7 +13,8 @@ from tpuplane_twin.cluster.api import Object
 
 from tests.components.deployment import deploy_platform, shipped
 
-pytestmark = pytest.mark.twin
+# The loop of the cluster, which serves the tunnel to the operators' webhooks.
+pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
 STACKS = sorted((Path(__file__).parents[3] / "stacks").glob("Pulumi.*.yaml"))
 # What no stack has yet, so that every kind of object that the components can make is judged.
@@ -68,10 +69,11 @@ EVERYTHING: dict[str, Any] = {
 }
 
 
-def rendered(description: dict[str, Any]) -> list[Object]:
+async def rendered(description: dict[str, Any]) -> list[Object]:
     """The objects that the description becomes, as the provider would be given them."""
-    registered = deploy_platform(description).custom()
-    return [it.inputs for it in registered if it.type.startswith("kubernetes:") and "kind" in it.inputs]
+    # Pulumi runs on an event loop of its own.
+    deployment = await asyncio.to_thread(deploy_platform, description)
+    return [it.inputs for it in deployment.custom() if it.type.startswith("kubernetes:") and "kind" in it.inputs]
 
 
 async def dry_run(cluster: Cluster, objects: list[Object]) -> str:
@@ -112,14 +114,14 @@ CASES = {**{stack.name: stack for stack in STACKS}, "everything": None}
 @pytest.mark.parametrize("name", CASES)
 async def test_every_object_is_taken(cluster: Cluster, namespace: str, name: str) -> None:
     stack = CASES[name]
-    objects = rendered(EVERYTHING if stack is None else shipped(stack))
+    objects = await rendered(EVERYTHING if stack is None else shipped(stack))
     assert objects
     assert await dry_run(cluster, placed(objects, namespace)) == ""
 
 
 @pytest.mark.usefixtures("kubeconfig")
 async def test_an_object_with_a_field_too_many_is_not(cluster: Cluster, namespace: str) -> None:
-    objects = placed(rendered(EVERYTHING), namespace)
+    objects = placed(await rendered(EVERYTHING), namespace)
     kinds = {item["kind"] for item in objects}
     assert {"Namespace", "ComputeClass", "ClusterQueue", "LocalQueue", "ResourceFlavor", "PodMonitoring"} <= kinds
     assert {"ClusterPodMonitoring", "AdmissionCheck", "ProvisioningRequestConfig"} <= kinds

@@ -21,11 +21,11 @@ from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
 
 from tests.eventually import eventually
-from tests.twin.namespaces import takes_pods
+from tests.twin import operators
 
 _NAMES = (
     *("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"),
-    *("kwok", "kueue", "jobset", "kuberay", "managed-prometheus", "cluster-autoscaler-apis", "kubernetes-addons"),
+    *("kwok", *operators.TOOLS, "kuberay", "managed-prometheus", "cluster-autoscaler-apis", "kubernetes-addons"),
 )
 _NUMBERS = itertools.count(1)
 
@@ -38,7 +38,7 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
     paths = TwinPaths("elastic", tmp_path_factory.mktemp("elasticity")).make()
     processes, ports, clock = ProcessManager(), PortBook(paths.ports), Clock()
     store = Store(paths.gcp / "state.db")
-    fleet = ScarceFleet(paths, processes, ports, tools, TOKEN, lambda _: None, operators=["jobset", "kueue"])
+    fleet = ScarceFleet(paths, processes, ports, tools, TOKEN, lambda _: None)
     app = create_app(store, fleet, TOKEN)
     actions = Actions(partial(resize, app), partial(create_pool, app), partial(delete_pool, app), partial(repair, app))
     elasticity = Elasticity(store, fleet.client, actions, scale_down_after=60, now=clock)
@@ -52,6 +52,7 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
         async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {TOKEN}"}) as session:
             found = ElasticTwin(f"http://{host}:{port}", session, elasticity, clock, tools, processes, fleet)
             await add_cluster(found)
+            await operators.install(found.kubernetes, tools, paths.root)
             yield found
             await found.google("DELETE", f"/v1beta1/{CLUSTER}")
     finally:
@@ -70,7 +71,7 @@ async def namespace(twin: ElasticTwin) -> AsyncIterator[str]:
     before = await twin.pools()
     name = f"elastic-{next(_NUMBERS)}"
     await twin.kubernetes.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-    await eventually(lambda: takes_pods(twin.kubernetes, name))
+    await eventually(lambda: operators.takes_work(twin.kubernetes, name))
     yield name
     await twin.kubernetes.delete("Namespace", name)
     for pool in await twin.pools() - before:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tpuplane_twin.cluster import components, gcs_fuse
+from tpuplane_twin.cluster import components, gcs_fuse, ray_operator
 from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.cluster.concurrency import together
 from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.identities import Credentials, cluster_entry, kubeconfig
 from tpuplane_twin.cluster.install import Installation
 from tpuplane_twin.cluster.layout import Layout, ToolBox
-from tpuplane_twin.cluster.operators import OPERATORS, Operator
 from tpuplane_twin.cluster.pki import Authority, signing_key
 from tpuplane_twin.cluster.pools import NodePools
 from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET_PORT
@@ -51,7 +50,6 @@ class ControlPlane:
         ports: PortBook,
         tools: ToolBox,
         token: str,
-        operators: Iterable[str] = (),
         trusted: Authority | None = None,
         vpc: Vpc | None = None,
     ) -> None:
@@ -66,7 +64,7 @@ class ControlPlane:
         self._processes = processes
         self._ports = ports
         self._token = token
-        self._always = self._operators = frozenset(operators)
+        self._ray = False
         self._default_class = False
         self._gcs_fuse = False
         self._prometheus = True  # as GKE has it, unless the cluster says otherwise
@@ -127,9 +125,8 @@ class ControlPlane:
             if not self._processes.status(prefix=f"{self._key}/"):
                 self._check_ports(layout)
             progress("etcd and the API server")
-            operators = [OPERATORS[name] for name in sorted(self._operators)]
             fresh = not (self._folder / "etcd").exists()
-            installation = Installation(layout, operators, self._services, fresh=fresh, prometheus=self._prometheus)
+            installation = Installation(layout, self._services, fresh=fresh, ray=self._ray, prometheus=self._prometheus)
             try:
                 await self._open_tunnel(layout)
                 await self._processes.start(components.etcd(layout))
@@ -141,7 +138,7 @@ class ControlPlane:
                 await together(
                     self._processes.start(components.controller_manager(layout, self._bundle)),
                     self._processes.start(components.scheduler(layout)),
-                    self._start_operators(layout, api, installation, operators),
+                    self._start_in_cluster(layout, api, installation),
                 )
             finally:
                 installation.cancel()
@@ -185,14 +182,14 @@ class ControlPlane:
         self._services = view.services
         self._place = PrivateEndpoint.of(cluster)
         self._publish()
-        self._operators = self._always | ({"kuberay"} if view.ray_operator else set())
+        self._ray = view.ray_operator
         self._default_class = view.default_compute_class
         self._prometheus = view.managed_prometheus
         self._gcs_fuse = view.gcs_fuse
         if self._api is None or self._applied == self._wanted():
             return
-        for name in OPERATORS.keys() - self._operators:
-            await self._processes.stop(f"{self._key}/{name}")
+        if not self._ray:
+            await self._processes.stop(f"{self._key}/{ray_operator.NAME}")
         await self.start()
 
     async def apply_node_pool(self, pool: dict[str, Any], cluster: dict[str, Any]) -> None:
@@ -208,7 +205,7 @@ class ControlPlane:
         return await self._pools.instances() if self._pools is not None else []
 
     def _wanted(self) -> tuple[object, ...]:
-        return self._operators, self._default_class, self._prometheus, self._gcs_fuse, self._next_authority
+        return self._ray, self._default_class, self._prometheus, self._gcs_fuse, self._next_authority
 
     @property
     def _bundle(self) -> Path:
@@ -227,7 +224,7 @@ class ControlPlane:
 
     def _layout(self) -> Layout:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        identities = (*components.IDENTITIES, *(operator.identity for operator in OPERATORS.values()))
+        identities = (*components.IDENTITIES, ray_operator.IDENTITY)
         authority = Authority(self._pki(self._authority), "tpuplane-twin")
         if self._next_authority != self._authority:
             following = Authority(self._pki(self._next_authority), "tpuplane-twin")
@@ -250,7 +247,7 @@ class ControlPlane:
             WEBHOOK_PORT,
             KUBELET_PORT,
             METRICS_PORT,
-            *(use for operator in OPERATORS.values() for use in operator.ports),
+            ray_operator.HEALTH_PORT,
         ):
             self._ports.check(f"{layout.key}/{use}")
 
@@ -274,16 +271,14 @@ class ControlPlane:
             await tunnel.start()
             self._tunnel = tunnel
 
-    async def _start_operators(
-        self, layout: Layout, api: Api, installation: Installation, operators: list[Operator]
-    ) -> None:
+    async def _start_in_cluster(self, layout: Layout, api: Api, installation: Installation) -> None:
         # First, because the API server asks at once whether the metrics API answers, and then not for half a minute.
         if self._runner is not None:
             await self._runner.start(api)
         await installation.finish(api)
         await together(
             self._processes.start(components.kwok(layout)),
-            *(self._processes.start(operator.spec(layout)) for operator in operators),
+            *([self._processes.start(ray_operator.process(layout))] if self._ray else []),
             self._serve_webhook(layout, api),
             gcs_fuse.register(api, enabled=self._gcs_fuse),
         )
@@ -293,4 +288,4 @@ class ControlPlane:
             webhook = TpuWebhook(layout)
             await webhook.start()
             self._webhook = webhook
-        await self._webhook.register(api, ray="kuberay" in self._operators, default_class=self._default_class)
+        await self._webhook.register(api, ray=self._ray, default_class=self._default_class)

@@ -6,16 +6,15 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib.metadata import version
 
-from tpuplane_twin.cluster import compute_class, kube_system, managed_prometheus, manifests
+from tpuplane_twin.cluster import compute_class, kube_system, managed_prometheus, manifests, ray_operator
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.concurrency import each
 from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.layout import Layout
-from tpuplane_twin.cluster.operators import Operator
 
 _ESTABLISHED_SECONDS = 300.0
 _APPLIED = "twin.tpuplane.dev/applied-"
@@ -24,12 +23,10 @@ _KEEPER = "kube-system"  # the namespace that bears the marks of what was applie
 
 
 class Installation:
-    """What is to be in a cluster for the given operators. Rendering starts at once, applying at `finish`."""
+    """What must be in a cluster. Rendering starts at once, applying at `finish`."""
 
-    def __init__(
-        self, layout: Layout, operators: Iterable[Operator], services: str, *, fresh: bool, prometheus: bool = True
-    ) -> None:
-        """`services` is the range of the cluster's Services.
+    def __init__(self, layout: Layout, services: str, *, fresh: bool, ray: bool, prometheus: bool = True) -> None:
+        """`services` is the range of the cluster's Services; `ray` is whether it has the Ray add-on.
 
         `prometheus` is whether the cluster has managed Prometheus, whose kinds stay once they are there.
 
@@ -49,9 +46,9 @@ class Installation:
             folder = layout.tools.module(managed_prometheus.MODULE)
             self._sources[managed_prometheus.MODULE] = partial(managed_prometheus.objects, folder)
             self._marks[managed_prometheus.MODULE] = _mark(str(folder))
-        for operator in operators:
-            self._sources[operator.name] = partial(operator.objects, layout)
-            self._marks[operator.name] = _mark(*operator.fingerprint(layout))
+        if ray:
+            self._sources[ray_operator.NAME] = partial(ray_operator.objects, layout)
+            self._marks[ray_operator.NAME] = _mark(str(layout.tools.module(ray_operator.NAME)))
         self._rendering = (
             {name: asyncio.ensure_future(source()) for name, source in self._sources.items()} if fresh else {}
         )
@@ -86,7 +83,7 @@ class Installation:
         folder = tools.module("kwok") / "kustomize" / "rbac"
         rendered = await manifests.render(tools.binary("kubectl"), folder)
         return [
-            *manifests.for_process(rendered, webhooks=None, authority=""),
+            *manifests.for_process(rendered),
             *_storage_classes(),
             *compute_class.objects(),
             *await manifests.definitions(

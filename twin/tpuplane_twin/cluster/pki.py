@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from tpuplane_twin.machine.files import write_atomic
@@ -22,7 +22,7 @@ from tpuplane_twin.machine.files import write_atomic
 # A twin's folder may lie unused for long; nothing outside this machine trusts these certificates.
 _LIFETIME = dt.timedelta(days=3650)
 
-_Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
+_Key = ec.EllipticCurvePrivateKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class KeyPair:
 class Authority:
     """A certificate authority kept in a folder; what it has signed once is signed only once."""
 
-    def __init__(self, folder: Path, name: str, *, use_rsa: bool = False, stands_above: bool = False) -> None:
-        """Load the authority called `name` from `folder`, or create it there, with an RSA key if asked for.
+    def __init__(self, folder: Path, name: str, *, stands_above: bool = False) -> None:
+        """Load the authority called `name` from `folder`, or create it there.
 
         One that `stands_above` may sign other authorities.
         """
@@ -45,13 +45,13 @@ class Authority:
         self._folder = folder
         self.pair = KeyPair(folder / "ca.crt", folder / "ca.key")
         if not (self.pair.certificate.exists() and self.pair.key.exists()):
-            key = rsa.generate_private_key(65537, 2048) if use_rsa else ec.generate_private_key(ec.SECP256R1())
+            key = ec.generate_private_key(ec.SECP256R1())
             certificate = _authority_certificate(name, key, depth=1 if stands_above else 0)
             _write_key(self.pair.key, key)
             _write_certificate(self.pair.certificate, certificate)
         self._certificate = x509.load_pem_x509_certificate(self.pair.certificate.read_bytes())
         loaded = serialization.load_pem_private_key(self.pair.key.read_bytes(), password=None)
-        if not isinstance(loaded, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey):
+        if not isinstance(loaded, _Key):
             raise ValueError(f"{self.pair.key} does not hold the authority's key")
         self._key = loaded
 
@@ -116,8 +116,6 @@ def _authority_certificate(name: str, key: _Key, depth: int) -> x509.Certificate
         _builder(_named(name), _named(name), key)
         .add_extension(x509.BasicConstraints(ca=True, path_length=depth), critical=True)
         .add_extension(_key_usage(signs_certificates=True), critical=True)
-        # Kueue's certificate rotator accepts an authority only if it bears its own name as a DNS name.
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
         .sign(key, hashes.SHA256())
     )
 

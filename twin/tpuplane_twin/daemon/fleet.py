@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 
 import aiohttp
 import yaml
@@ -29,10 +29,7 @@ _CLUSTER_MIB = 400
 
 
 class Fleet:
-    """The `ClusterBackend` of the twin. `report` is told what is waited for; `trusted` vouches for API servers.
-
-    `operators` run in every cluster from its start, beside those that its add-ons ask for.
-    """
+    """The `ClusterBackend` of the twin. `report` is told what is waited for; `trusted` vouches for API servers."""
 
     def __init__(
         self,
@@ -43,8 +40,6 @@ class Fleet:
         token: str,
         report: Callable[[str], None],
         trusted: Authority | None = None,
-        *,
-        operators: Iterable[str] = (),
     ) -> None:
         self._paths = paths
         self._processes = processes
@@ -53,7 +48,6 @@ class Fleet:
         self._token = token
         self._report = report
         self._trusted = trusted
-        self._operators = tuple(operators)
         self._vpc = Vpc()
         self._planes: dict[str, ControlPlane] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -118,7 +112,6 @@ class Fleet:
             tools=self._tools,
             token=self._token,
             trusted=self._trusted,
-            operators=self._operators,
             vpc=self._vpc,
         )
 
