@@ -1,4 +1,4 @@
-"""RayJobs whose pods are simulated: KubeRay is told of a job what is known of the pod that submits it."""
+"""RayJobs whose pods are simulated: a job has the state of the pod that submits it."""
 
 from __future__ import annotations
 
@@ -42,15 +42,7 @@ async def reached(api: Api, namespace: str, *states: str) -> dict[str, Any]:
     return found
 
 
-# In one cluster KubeRay takes minutes for the second RayJob and those after it.
-@pytest.mark.parametrize(
-    "mode",
-    [
-        "K8sJobMode",
-        pytest.param("HTTPMode", marks=pytest.mark.long),
-        pytest.param("SidecarMode", marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.parametrize("mode", ["K8sJobMode", "HTTPMode", "SidecarMode"])
 async def test_a_simulated_job_runs_and_says_that_nothing_computes(
     api: Api, make_pools: MakePools, namespace: str, mode: str
 ) -> None:
@@ -64,7 +56,6 @@ async def test_a_simulated_job_runs_and_says_that_nothing_computes(
     await empty(api, namespace)
 
 
-@pytest.mark.long
 async def test_a_simulated_job_ends_with_the_pod_that_submits_it(
     api: Api, make_pools: MakePools, namespace: str
 ) -> None:

@@ -1,7 +1,7 @@
-"""What the dashboard of a simulated Ray head answers about jobs: KubeRay asks it, and else takes the API server's
-"Failure" for the job's own status.
+"""The dashboard of a simulated Ray head, which answers KubeRay's requests about jobs.
 
-A job is as far as the pod that submits it: nobody computes, and nothing says that somebody did.
+Without it KubeRay would take the API server's "Failure" for the status of the job. A job has the state of the pod that
+submits it, because nothing computes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from tpuplane_twin.cluster.api import Api, Object
 
 _JOBS = "/api/jobs/"  # https://docs.ray.io/en/latest/cluster/running-applications/job-submission/rest.html
 _STATES = {"Pending": "PENDING", "Running": "RUNNING", "Succeeded": "SUCCEEDED", "Failed": "FAILED"}
-_NOTE = "The Ray cluster is simulated: the job is as far as the pod that submits it, and nothing computes."
+_NOTE = "The Ray cluster is simulated: the job has the state of the pod that submits it, and nothing computes."
 
 
 def is_dashboard(pod: Object, port: int) -> bool:
-    """Whether the dashboard of a Ray head would answer at this port of the pod."""
+    """Whether this port of the pod is the dashboard of a Ray head."""
     ports = (it for container in pod["spec"]["containers"] for it in container.get("ports", ()))
     head = pod["metadata"].get("labels", {}).get("ray.io/node-type") == "head"
     return head and any(it.get("name") == "dashboard" and it["containerPort"] == port for it in ports)
@@ -35,9 +35,15 @@ class RayHeads:
     async def connect(self, api: Api, head: Object) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection to the dashboard of that head."""
         near, far = socket.socketpair()
-        serving = web.Server(partial(self._answer, api, head["metadata"]))
+        serving = web.Server(partial(self._serve, api, head["metadata"]))
         await asyncio.get_running_loop().connect_accepted_socket(serving, far)
         return await asyncio.open_connection(sock=near)
+
+    async def _serve(self, api: Api, head: Object, request: web.BaseRequest) -> web.Response:
+        answer = await self._answer(api, head, request)
+        # The API server keeps open connections by address, and the next pod at this address is another head.
+        answer.force_close()
+        return answer
 
     async def _answer(self, api: Api, head: Object, request: web.BaseRequest) -> web.Response:
         if not request.path.startswith(_JOBS):
@@ -56,15 +62,16 @@ class RayHeads:
         return web.json_response({"submission_id": job, "status": state, "message": _NOTE})
 
     async def _state(self, api: Api, head: Object, job: str) -> str | None:
-        """How far a job is; None for one that nobody has submitted."""
+        """The state of a job; None for one that was not submitted."""
         if (head["uid"], job) in self._submitted:
             return "RUNNING"
-        of = [it for it in await api.list("RayJob", head["namespace"]) if it.get("status", {}).get("jobId") == job]
-        if not of:
+        jobs = await api.list("RayJob", head["namespace"])
+        found = next((it for it in jobs if it.get("status", {}).get("jobId") == job), None)
+        if found is None:
             return None
-        if of[0]["spec"].get("submissionMode") == "SidecarMode":
+        if found["spec"].get("submissionMode") == "SidecarMode":
             return "RUNNING"
-        name = f"batch.kubernetes.io/job-name={of[0]['metadata']['name']}"
+        name = f"batch.kubernetes.io/job-name={found['metadata']['name']}"
         pods = await api.list("Pod", head["namespace"], labelSelector=name)
         newest = max(pods, key=lambda it: str(it["metadata"]["creationTimestamp"]), default=None)
         return None if newest is None else _STATES.get(newest["status"].get("phase", ""))
