@@ -20,7 +20,7 @@ VARIABLES = (_VARIABLE, "REQUESTS_CA_BUNDLE")
 
 def twin_authority(paths: TwinPaths) -> Authority:
     """Load or create the twin's authority, and write the bundle with it and what this machine trusts."""
-    authority = Authority(paths.root / "authority", "tpuplane-twin-root", stands_above=True)
+    authority = Authority(paths.root / "authority", "tpuplane-twin-root", signs_authorities=True)
     write_atomic(paths.trusted, "\n".join(filter(None, (_trusted_here(), authority.pem))))
     return authority
 
