@@ -10,8 +10,7 @@ import yaml
 from tpuplane.plan import plan
 from tpuplane.plan.addon_model import AddonPlan
 from tpuplane.spec import parse_platform
-from tpuplane_twin.cluster.api import Api, Object
-from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.api import Api, ClusterError, Object
 from tpuplane_twin.cluster.install import established
 from tpuplane_twin.tools import Tools
 

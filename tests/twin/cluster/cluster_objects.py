@@ -12,9 +12,8 @@ from typing import Any, TypeVar
 
 import yaml
 from tpuplane.labels import GKE_POOL_LABEL
-from tpuplane_twin.cluster.api import Api, ApiError, Object
+from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object
 from tpuplane_twin.cluster.control_plane import ControlPlane
-from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.tools import Tools

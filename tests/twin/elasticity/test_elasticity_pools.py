@@ -8,7 +8,7 @@ import psutil
 import pytest
 import yaml
 from elastic_twin import POOL, ElasticTwin, tpu_pod, tpu_spec
-from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.api import ClusterError
 
 from tests.eventually import eventually
 

@@ -6,8 +6,7 @@ import ssl
 from typing import Any
 
 import pytest
-from tpuplane_twin.cluster.api import Api
-from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.api import Api, ClusterError
 from tpuplane_twin.cluster.install import established
 
 pytestmark = pytest.mark.unit

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from tpuplane_twin.cli import show
 from tpuplane_twin.cli.clusters import with_clusters
-from tpuplane_twin.cluster.api import Api
-from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.api import Api, ClusterError
 
 from tests.unit.status.test_status_command import ApiServer, kubeconfig, serving
 from tests.unit.twin.test_messages_as_they_are import cluster, pool, status

@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.api import ClusterError
 from tpuplane_twin.gcp.backend import pod_cidr_size
 from tpuplane_twin.gcp.views import ClusterView, PoolView
 

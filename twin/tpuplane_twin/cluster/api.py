@@ -6,58 +6,45 @@ import asyncio
 import json
 import ssl
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 
-from tpuplane_twin.cluster.errors import ClusterError
-
 Object = dict[str, Any]
+T = TypeVar("T")
 
 FIELD_MANAGER = "tpuplane-twin"
 _CONNECTIONS = 32
 _PATIENCE = 120.0  # seconds for which a server that was killed may be away: on a busy machine its start takes a minute
 
-# kind: (prefix, plural, namespaced). The kinds of the operators' manifests and of the twin's own objects.
+# Every kind that the operators' manifests and the twin itself need: its path, and the kinds in namespaces after "|".
 _KINDS = {
-    "APIService": ("apis/apiregistration.k8s.io/v1", "apiservices", False),
-    "ClusterRole": ("apis/rbac.authorization.k8s.io/v1", "clusterroles", False),
-    "ClusterRoleBinding": ("apis/rbac.authorization.k8s.io/v1", "clusterrolebindings", False),
-    "ClusterQueue": ("apis/kueue.x-k8s.io/v1beta2", "clusterqueues", False),
-    "ComputeClass": ("apis/cloud.google.com/v1", "computeclasses", False),
-    "ConfigMap": ("api/v1", "configmaps", True),
-    "CSIDriver": ("apis/storage.k8s.io/v1", "csidrivers", False),
-    "CustomResourceDefinition": ("apis/apiextensions.k8s.io/v1", "customresourcedefinitions", False),
-    "Deployment": ("apis/apps/v1", "deployments", True),
-    "LocalQueue": ("apis/kueue.x-k8s.io/v1beta2", "localqueues", True),
-    "MutatingWebhookConfiguration": (
-        "apis/admissionregistration.k8s.io/v1",
-        "mutatingwebhookconfigurations",
-        False,
-    ),
-    "EndpointSlice": ("apis/discovery.k8s.io/v1", "endpointslices", True),
-    "Namespace": ("api/v1", "namespaces", False),
-    "Node": ("api/v1", "nodes", False),
-    "Pod": ("api/v1", "pods", True),
-    "PodTemplate": ("api/v1", "podtemplates", True),
-    "ProvisioningRequest": ("apis/autoscaling.x-k8s.io/v1", "provisioningrequests", True),
-    "RayJob": ("apis/ray.io/v1", "rayjobs", True),
-    "Role": ("apis/rbac.authorization.k8s.io/v1", "roles", True),
-    "RoleBinding": ("apis/rbac.authorization.k8s.io/v1", "rolebindings", True),
-    "Secret": ("api/v1", "secrets", True),
-    "Service": ("api/v1", "services", True),
-    "ServiceAccount": ("api/v1", "serviceaccounts", True),
-    "StorageClass": ("apis/storage.k8s.io/v1", "storageclasses", False),
-    "ValidatingWebhookConfiguration": (
-        "apis/admissionregistration.k8s.io/v1",
-        "validatingwebhookconfigurations",
-        False,
-    ),
-    "Workload": ("apis/kueue.x-k8s.io/v1beta2", "workloads", True),
+    "api/v1": "Namespace Node | ConfigMap Pod PodTemplate Secret Service ServiceAccount",
+    "apis/admissionregistration.k8s.io/v1": "MutatingWebhookConfiguration ValidatingWebhookConfiguration |",
+    "apis/apiextensions.k8s.io/v1": "CustomResourceDefinition |",
+    "apis/apiregistration.k8s.io/v1": "APIService |",
+    "apis/apps/v1": "| Deployment",
+    "apis/autoscaling.x-k8s.io/v1": "| ProvisioningRequest",
+    "apis/cloud.google.com/v1": "ComputeClass |",
+    "apis/discovery.k8s.io/v1": "| EndpointSlice",
+    "apis/kueue.x-k8s.io/v1beta2": "ClusterQueue | LocalQueue Workload",
+    "apis/ray.io/v1": "| RayJob",
+    "apis/rbac.authorization.k8s.io/v1": "ClusterRole ClusterRoleBinding | Role RoleBinding",
+    "apis/storage.k8s.io/v1": "CSIDriver StorageClass |",
 }
-KINDS = frozenset(_KINDS)
+_SERVED = {
+    kind: (prefix, f"{kind.lower()}{'es' if kind.endswith('s') else 's'}", namespaced)
+    for prefix, kinds in _KINDS.items()
+    for namespaced, names in zip((False, True), kinds.split("|"), strict=True)
+    for kind in names.split()
+}
+KINDS = frozenset(_SERVED)
+
+
+class ClusterError(RuntimeError):
+    """The base of this package's own errors; the message is for the user."""
 
 
 class ApiError(ClusterError):
@@ -213,6 +200,30 @@ class Api:
 
 def path(kind: str, name: str | None, namespace: str | None) -> str:
     """The URL path of an object, or of its collection where `name` is None."""
-    prefix, plural, namespaced = _KINDS[kind]
+    prefix, plural, namespaced = _SERVED[kind]
     parts = [prefix, *(["namespaces", namespace] if namespaced and namespace else []), plural]
     return "/" + "/".join([*parts, *([name] if name else [])])
+
+
+async def together(*coroutines: Coroutine[Any, Any, object]) -> None:
+    """Run all at once. The first failure cancels the rest and is raised as itself, not as a group."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for coroutine in coroutines:
+                group.create_task(coroutine)
+    except ExceptionGroup as failures:
+        failure: Exception = failures
+        while isinstance(failure, ExceptionGroup):
+            failure = failure.exceptions[0]
+        raise failure from failures
+
+
+async def each(items: Iterable[T], action: Callable[[T], Awaitable[object]]) -> None:
+    """Run `action` on every item, as many at once as a client has connections; fails as `together` does."""
+    gate = asyncio.Semaphore(_CONNECTIONS)
+
+    async def one(item: T) -> None:
+        async with gate:
+            await action(item)
+
+    await together(*(one(item) for item in items))

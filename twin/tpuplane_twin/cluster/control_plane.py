@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tpuplane_twin.cluster import components, gcs_fuse, ray_operator
-from tpuplane_twin.cluster.api import Api
-from tpuplane_twin.cluster.concurrency import together
-from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.api import Api, ClusterError, together
 from tpuplane_twin.cluster.identities import Credentials, cluster_entry, kubeconfig
 from tpuplane_twin.cluster.install import Installation
 from tpuplane_twin.cluster.layout import Layout, ToolBox

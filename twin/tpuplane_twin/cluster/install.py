@@ -10,15 +10,14 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib.metadata import version
 
-from tpuplane_twin.cluster import compute_class, kube_system, managed_prometheus, manifests, ray_operator
-from tpuplane_twin.cluster.api import Api, Object
-from tpuplane_twin.cluster.concurrency import each
-from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster import compute_class, kube_system, manifests, ray_operator
+from tpuplane_twin.cluster.api import Api, ClusterError, Object, each
 from tpuplane_twin.cluster.layout import Layout
 
 _ESTABLISHED_SECONDS = 300.0
 _APPLIED = "twin.tpuplane.dev/applied-"
 _REQUESTS = "cluster-autoscaler-apis"
+_PROMETHEUS = "managed-prometheus"
 _KEEPER = "kube-system"  # the namespace that bears the marks of what was applied: gone with the cluster's data
 
 
@@ -43,9 +42,10 @@ class Installation:
             "kube-system": _mark(system, services, layout.aggregator.pem),
         }
         if prometheus:
-            folder = layout.tools.module(managed_prometheus.MODULE)
-            self._sources[managed_prometheus.MODULE] = partial(managed_prometheus.objects, folder)
-            self._marks[managed_prometheus.MODULE] = _mark(str(folder))
+            # The kinds as Google publishes them. No operator runs, and nothing is collected.
+            folder = layout.tools.module(_PROMETHEUS)
+            self._sources[_PROMETHEUS] = partial(manifests.definitions, folder / "manifests" / "setup.yaml")
+            self._marks[_PROMETHEUS] = _mark(str(folder))
         if ray:
             self._sources[ray_operator.NAME] = partial(ray_operator.objects, layout)
             self._marks[ray_operator.NAME] = _mark(str(layout.tools.module(ray_operator.NAME)))

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import aiohttp
 import yaml
+from aiohttp import web
 
 from tpuplane_twin.cluster.identities import Credentials
 from tpuplane_twin.cluster.pki import Authority
@@ -110,6 +111,27 @@ class Layout:
     def tls(self) -> ssl.SSLContext:
         """What a client of the cluster's servers trusts: the cluster's authority and nothing else."""
         return ssl.create_default_context(cafile=str(self.authority.pair.certificate))
+
+
+class LoopbackServer:
+    """An application in the supervisor's process, which the API server alone reaches, over TLS on 127.0.0.1."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._runner: web.AppRunner | None = None
+
+    async def listen(self, app: web.Application, port: str, tls: ssl.SSLContext, *, grace: float = 60) -> None:
+        """Serve. Open requests have `grace` seconds after `stop`. Raises `OSError` where the port is taken."""
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=grace)
+        await runner.setup()
+        await web.TCPSite(runner, LOOPBACK, self._layout.port(port), ssl_context=tls).start()
+        self._runner = runner
+
+    async def stop(self) -> None:
+        """Stop listening, and end the open requests."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
 
 
 async def answers(url: str, *, tls: ssl.SSLContext | None = None, token: str | None = None) -> bool:

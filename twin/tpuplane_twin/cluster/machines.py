@@ -12,7 +12,7 @@ from tpuplane.cpu import CpuError, cpu_catalogue
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.tpu import SliceError, catalogue
 
-from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.api import ClusterError
 
 _GIB = 1024**3
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from tpuplane_twin.cluster.api import KINDS, Object
-from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.api import KINDS, ClusterError, Object
 
 # What belongs to a container image: the operator is a process here and gets its configuration as files.
 _NOT_FOR_A_PROCESS = frozenset(

@@ -9,8 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import aiohttp
 
-from tpuplane_twin.cluster.api import Api, path
-from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.api import Api, ClusterError, path
 
 log = logging.getLogger(__name__)
 

@@ -10,9 +10,7 @@ from typing import Any
 from tpuplane.labels import GKE_POOL_LABEL
 
 from tpuplane_twin.cluster.addresses import Addresses, pod_range
-from tpuplane_twin.cluster.api import Api, ApiError, Object
-from tpuplane_twin.cluster.concurrency import each
-from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object, each
 from tpuplane_twin.cluster.nodes import (
     ORDINAL,
     REQUEST_LABEL,

@@ -9,9 +9,8 @@ from collections.abc import AsyncIterator, Callable
 import aiohttp
 import yaml
 
-from tpuplane_twin.cluster.api import Api
+from tpuplane_twin.cluster.api import Api, ClusterError
 from tpuplane_twin.cluster.control_plane import ControlPlane
-from tpuplane_twin.cluster.errors import ClusterError
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.cluster.vpc import Vpc
 from tpuplane_twin.gcp import BackendError, Endpoint, Instance

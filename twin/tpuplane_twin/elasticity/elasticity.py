@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from tpuplane_twin.cluster.api import Api
-from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.api import Api, ClusterError
 from tpuplane_twin.elasticity.autoscaler import Actions, Clock, ClusterAutoscaler
 from tpuplane_twin.elasticity.demand import Provisioning
 from tpuplane_twin.elasticity.groups import Costs, Group, costs

@@ -8,9 +8,7 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-from tpuplane_twin.cluster.api import Api
-from tpuplane_twin.cluster.concurrency import each
-from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.api import Api, ClusterError, each
 from tpuplane_twin.elasticity.objects import Node, Pod
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,7 @@ from typing import Any
 
 from tpuplane.labels import GKE_POOL_LABEL
 
-from tpuplane_twin.cluster.api import Api, ApiError, path
-from tpuplane_twin.cluster.concurrency import each
+from tpuplane_twin.cluster.api import Api, ApiError, each, path
 from tpuplane_twin.cluster.nodes import ORDINAL, REQUEST_LABEL
 from tpuplane_twin.elasticity.objects import Pod, age
 from tpuplane_twin.elasticity.queued import Answer, Provision, Queue

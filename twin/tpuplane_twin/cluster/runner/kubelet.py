@@ -11,8 +11,7 @@ from typing import BinaryIO
 
 from aiohttp import web
 
-from tpuplane_twin.cluster.layout import Layout
-from tpuplane_twin.cluster.loopback_server import LoopbackServer
+from tpuplane_twin.cluster.layout import Layout, LoopbackServer
 
 PORT = "kubelet"
 NODE_PORT = 10250

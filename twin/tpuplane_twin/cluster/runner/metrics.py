@@ -16,8 +16,7 @@ from aiohttp import web
 
 from tpuplane_twin.cluster.addresses import kubernetes_address
 from tpuplane_twin.cluster.api import Api, ApiError, Object
-from tpuplane_twin.cluster.layout import Layout
-from tpuplane_twin.cluster.loopback_server import LoopbackServer
+from tpuplane_twin.cluster.layout import Layout, LoopbackServer
 
 PORT = "metrics"
 PORT_INSIDE = 10250

@@ -8,8 +8,7 @@ import logging
 
 import aiohttp
 
-from tpuplane_twin.cluster.api import Api, ApiError, Object
-from tpuplane_twin.cluster.errors import ClusterError
+from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object
 from tpuplane_twin.cluster.runner import status
 
 logger = logging.getLogger(__name__)

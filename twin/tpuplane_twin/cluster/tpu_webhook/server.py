@@ -12,8 +12,7 @@ from aiohttp import web
 
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.compute_class import admission
-from tpuplane_twin.cluster.layout import Layout
-from tpuplane_twin.cluster.loopback_server import LoopbackServer
+from tpuplane_twin.cluster.layout import Layout, LoopbackServer
 from tpuplane_twin.cluster.tpu_webhook import jobs, ray
 from tpuplane_twin.cluster.tpu_webhook.pods import Pod, Refused, patch
 
