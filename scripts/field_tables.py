@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from tpuplane.models import Model, models
-from tpuplane.spec.core.annotations import unwrap_all
+from tpuplane.spec.core.fields import unwrap_all
 
 _REGION = re.compile(r"(?<=<!-- generated: )(\w+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)

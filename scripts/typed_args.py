@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from tpuplane.models import args_name, models
-from tpuplane.spec.core.annotations import element, unwrap
+from tpuplane.spec.core.fields import element, unwrap
 
 HEADER = '''# Generated from the spec by `make generate`; do not edit.
 """What programs pass to components: the fields of `tpuplane.spec` and `tpuplane.workloads`, as TypedDicts.

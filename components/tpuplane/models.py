@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from tpuplane.spec import ClusterSettingsSpec, PlatformSpec
-from tpuplane.spec.core.annotations import unwrap_all
+from tpuplane.spec.core.fields import unwrap_all
 from tpuplane.workloads import MultisliceSpec, RayClusterSpec, RayJobSpec, RayServiceSpec
 
 Model = type[BaseModel]

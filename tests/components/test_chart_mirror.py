@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from tpuplane.addons import ChartMissing
 from tpuplane.addons.charts import MIRROR_VARIABLE, locate
-from tpuplane.plan import ChartPlan
+from tpuplane.spec.addons.catalogue import Chart
 
 pytestmark = pytest.mark.components
 
-KUEUE = ChartPlan("kueue", "0.16.1", "oci://registry.example/kueue/charts")
-KUBERAY = ChartPlan("kuberay-operator", "1.6.1", "https://charts.example/kuberay/")
+KUEUE = Chart("kueue", "0.16.1", "oci://registry.example/kueue/charts")
+KUBERAY = Chart("kuberay-operator", "1.6.1", "https://charts.example/kuberay/")
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from deployment import Deployment, Inputs, deploy_platform
-from tpuplane.spec.observability.data import frontend_url
+from tpuplane.spec.observability import frontend_url
 
 pytestmark = pytest.mark.components
 

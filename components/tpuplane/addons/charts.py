@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 import pulumi_kubernetes as kubernetes
 import yaml
 
-from tpuplane.plan.addon_model import ChartPlan
+from tpuplane.spec.addons.catalogue import Chart
 
 MIRROR_VARIABLE = "TPUPLANE_CHART_MIRROR"
 
@@ -24,7 +24,7 @@ class ChartInputs(TypedDict):
     repository_opts: NotRequired[kubernetes.helm.v4.RepositoryOptsArgsDict]
 
 
-def locate(chart: ChartPlan, mirror: str | None = None) -> ChartInputs:
+def locate(chart: Chart, mirror: str | None = None) -> ChartInputs:
     """Return where the chart is, in the words of `helm.v4.Chart`.
 
     Args:
@@ -45,7 +45,7 @@ def locate(chart: ChartPlan, mirror: str | None = None) -> ChartInputs:
     return {"chart": str(_in_folder(Path(source).expanduser().absolute(), chart))}
 
 
-def _in_folder(folder: Path, chart: ChartPlan) -> Path:
+def _in_folder(folder: Path, chart: Chart) -> Path:
     package, unpacked = folder / f"{chart.name}-{chart.version}.tgz", folder / chart.name
     if package.is_file():
         return package

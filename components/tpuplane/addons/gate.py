@@ -9,7 +9,7 @@ from typing import Any
 
 import pulumi
 
-from tpuplane.plan.addon_model import AddonPlan, ProbePlan
+from tpuplane.plan.addons import AddonPlan, ProbePlan
 
 PATIENCE = 600.0
 """Seconds until the gate gives up: as long as the provider waits for a Deployment."""

@@ -12,7 +12,7 @@ from tpuplane.addons import gate
 from tpuplane.addons.charts import locate
 from tpuplane.addons.definitions import without_descriptions
 from tpuplane.gke.existing_cluster import AnyCluster
-from tpuplane.plan.addon_model import NAMESPACE_LABELS, AddonPlan
+from tpuplane.plan.addons import NAMESPACE_LABELS, AddonPlan
 
 _CRD = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 _SECRET = "kubernetes:core/v1:Secret"  # noqa: S105

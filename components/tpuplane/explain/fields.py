@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from pydantic.alias_generators import to_camel, to_snake
 
 from tpuplane.spec import PlatformSpec
-from tpuplane.spec.core.annotations import element, unwrap
 from tpuplane.spec.core.errors import Path, dotted
+from tpuplane.spec.core.fields import element, unwrap
 
 _ITEM = re.compile(r"\[(\d+)\]")  # of a list, as mistakes are located
 

@@ -9,8 +9,7 @@ import pulumi_gcp as gcp
 from tpuplane.args import ClusterSettingsArgs
 from tpuplane.description_error import in_plain_words
 from tpuplane.gke.arguments import require
-from tpuplane.gke.cluster_autoscaling import cluster_autoscaling
-from tpuplane.gke.cluster_options import addons, endpoint_options, maintenance, observation_options, security_options
+from tpuplane.gke.cluster_options import addons, authorized_networks, cluster_autoscaling, maintenance, private_cluster
 from tpuplane.gke.deletion_guard import DeletionGuard, GuardedRef
 from tpuplane.gke.keys import ClusterKeys, key_id
 from tpuplane.gke.kubernetes_access import (
@@ -20,9 +19,8 @@ from tpuplane.gke.kubernetes_access import (
     kubernetes_provider,
     token_kubeconfig,
 )
-from tpuplane.gke.node_config import CLOUD_PLATFORM_SCOPE
 from tpuplane.gke.node_pool import SystemNodePool
-from tpuplane.gke.options import waiting_like
+from tpuplane.gke.pool_resource import CLOUD_PLATFORM_SCOPE, waiting_like
 from tpuplane.gke.service_account import own_account
 from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.plan.components import planned_cluster
@@ -205,6 +203,7 @@ class Cluster(pulumi.ComponentResource):
         system_pool: NodePoolPlan,
         opts: pulumi.ResourceOptions | None,
     ) -> gcp.container.Cluster:
+        security = plan.settings.security
         return gcp.container.Cluster(
             name,
             name=plan.name,
@@ -242,7 +241,7 @@ class Cluster(pulumi.ComponentResource):
             datapath_provider="ADVANCED_DATAPATH",
             enable_intranode_visibility=True,
             enable_multi_networking=plan.multi_networking or None,
-            enable_cilium_clusterwide_network_policy=plan.settings.security.clusterwide_network_policy or None,
+            enable_cilium_clusterwide_network_policy=security.clusterwide_network_policy or None,
             master_auth={"client_certificate_config": {"issue_client_certificate": False}},
             enable_legacy_abac=False,
             rbac_binding_config={
@@ -254,9 +253,28 @@ class Cluster(pulumi.ComponentResource):
             },
             enable_shielded_nodes=True,
             addons_config=addons(plan),
-            **endpoint_options(plan.control_plane, global_access=plan.global_access),
-            **security_options(plan.settings.security, self._secrets_key),
-            **observation_options(plan.monitoring, cost_allocation=plan.settings.cost_allocation),
+            control_plane_endpoints_config={
+                "dns_endpoint_config": {"allow_external_traffic": plan.control_plane.dns_endpoint},
+                "ip_endpoints_config": {"enabled": plan.control_plane.ip_endpoint},
+            },
+            private_cluster_config=private_cluster(plan.control_plane, global_access=plan.global_access),
+            master_authorized_networks_config=authorized_networks(plan.control_plane),
+            database_encryption={"state": "ENCRYPTED", "key_name": self._secrets_key}
+            if self._secrets_key is not None
+            else {"state": "DECRYPTED"},
+            security_posture_config={"mode": security.posture, "vulnerability_mode": "VULNERABILITY_DISABLED"},
+            binary_authorization={"evaluation_mode": security.binary_authorization},
+            anonymous_authentication_config={"mode": security.anonymous_authentication},
+            secret_manager_config={"enabled": security.secret_manager},
+            authenticator_groups_config={"security_group": security.security_group}
+            if security.security_group is not None
+            else None,
+            logging_config={"enable_components": list(plan.monitoring.logs)},
+            monitoring_config={
+                "enable_components": list(plan.monitoring.components or ()),
+                "managed_prometheus": {"enabled": plan.monitoring.managed_prometheus},
+            },
+            cost_management_config={"enabled": plan.settings.cost_allocation},
             opts=waiting_like(
                 opts,
                 pulumi.ResourceOptions(

@@ -1,94 +1,37 @@
-"""A cluster's options as arguments of the cluster resource. What is off is said too, so that it can be turned off."""
-
-from typing import NotRequired, TypedDict
+"""A cluster's options as arguments of the cluster resource. Options that are off are written too."""
 
 import pulumi
 import pulumi_gcp as gcp
 
+from tpuplane.gke.pool_resource import CLOUD_PLATFORM_SCOPE
 from tpuplane.plan import ClusterPlan, MaintenancePlan
 from tpuplane.spec import ControlPlaneSpec
-from tpuplane.spec.cluster.options import MonitoringSpec, SecuritySpec
 
 
-class EndpointOptions(TypedDict):
-    """Arguments of the cluster resource."""
-
-    control_plane_endpoints_config: gcp.container.ClusterControlPlaneEndpointsConfigArgsDict
-    private_cluster_config: gcp.container.ClusterPrivateClusterConfigArgsDict
-    master_authorized_networks_config: NotRequired[gcp.container.ClusterMasterAuthorizedNetworksConfigArgsDict]
-
-
-class SecurityOptions(TypedDict):
-    """Arguments of the cluster resource."""
-
-    database_encryption: gcp.container.ClusterDatabaseEncryptionArgsDict
-    security_posture_config: gcp.container.ClusterSecurityPostureConfigArgsDict
-    binary_authorization: gcp.container.ClusterBinaryAuthorizationArgsDict
-    anonymous_authentication_config: gcp.container.ClusterAnonymousAuthenticationConfigArgsDict
-    secret_manager_config: gcp.container.ClusterSecretManagerConfigArgsDict
-    authenticator_groups_config: NotRequired[gcp.container.ClusterAuthenticatorGroupsConfigArgsDict]
-
-
-class ObservationOptions(TypedDict):
-    """Arguments of the cluster resource."""
-
-    logging_config: gcp.container.ClusterLoggingConfigArgsDict
-    monitoring_config: gcp.container.ClusterMonitoringConfigArgsDict
-    cost_management_config: gcp.container.ClusterCostManagementConfigArgsDict
-
-
-def endpoint_options(plan: ControlPlaneSpec, *, global_access: bool) -> EndpointOptions:
-    """Who reaches the control plane, and how."""
-    options: EndpointOptions = {
-        "control_plane_endpoints_config": {
-            "dns_endpoint_config": {"allow_external_traffic": plan.dns_endpoint},
-            "ip_endpoints_config": {"enabled": plan.ip_endpoint},
-        },
-        "private_cluster_config": {"enable_private_nodes": True},
-    }
+def private_cluster(
+    plan: ControlPlaneSpec, *, global_access: bool
+) -> gcp.container.ClusterPrivateClusterConfigArgsDict:
+    """Private nodes, and which addresses the control plane has."""
     if not plan.ip_endpoint:
-        return options  # GKE drops what is said of addresses, and the provider would show a difference for ever
-    options["private_cluster_config"] = {
+        # GKE drops what is said of addresses, and the provider would show a difference at every update.
+        return {"enable_private_nodes": True}
+    return {
         "enable_private_nodes": True,
         "enable_private_endpoint": not plan.public_endpoint,
         "master_ipv4_cidr_block": plan.master_cidr,
         "master_global_access_config": {"enabled": global_access},
     }
-    # Present even when empty: without the block the endpoint is open to everyone.
-    options["master_authorized_networks_config"] = {
-        "gcp_public_cidrs_access_enabled": False,
-        "cidr_blocks": [
-            {"cidr_block": allowed.cidr, "display_name": allowed.name} for allowed in plan.authorized_networks
-        ],
-    }
-    return options
 
 
-def security_options(plan: SecuritySpec, secrets_key: pulumi.Input[str] | None) -> SecurityOptions:
-    """How the cluster is guarded."""
-    options: SecurityOptions = {
-        "database_encryption": {"state": "DECRYPTED"}
-        if secrets_key is None
-        else {"state": "ENCRYPTED", "key_name": secrets_key},
-        "security_posture_config": {"mode": plan.posture, "vulnerability_mode": "VULNERABILITY_DISABLED"},
-        "binary_authorization": {"evaluation_mode": plan.binary_authorization},
-        "anonymous_authentication_config": {"mode": plan.anonymous_authentication},
-        "secret_manager_config": {"enabled": plan.secret_manager},
-    }
-    if plan.security_group is not None:
-        options["authenticator_groups_config"] = {"security_group": plan.security_group}
-    return options
-
-
-def observation_options(plan: MonitoringSpec, *, cost_allocation: bool) -> ObservationOptions:
-    """What is measured and logged, and how the bill is divided."""
+def authorized_networks(
+    plan: ControlPlaneSpec,
+) -> gcp.container.ClusterMasterAuthorizedNetworksConfigArgsDict | None:
+    """Which addresses reach the control plane. Present even when empty: else the endpoint is open to everyone."""
+    if not plan.ip_endpoint:
+        return None
     return {
-        "logging_config": {"enable_components": list(plan.logs)},
-        "monitoring_config": {
-            "enable_components": list(plan.components or ()),
-            "managed_prometheus": {"enabled": plan.managed_prometheus},
-        },
-        "cost_management_config": {"enabled": cost_allocation},
+        "gcp_public_cidrs_access_enabled": False,
+        "cidr_blocks": [{"cidr_block": it.cidr, "display_name": it.name} for it in plan.authorized_networks],
     }
 
 
@@ -128,4 +71,42 @@ def maintenance(plan: MaintenancePlan | None) -> gcp.container.ClusterMaintenanc
     return {
         "recurring_window": {"start_time": plan.start, "end_time": plan.end, "recurrence": plan.recurrence},
         "maintenance_exclusions": exclusions,
+    }
+
+
+def cluster_autoscaling(
+    cluster: ClusterPlan, service_account: pulumi.Input[str], boot_disk_key: pulumi.Input[str] | None
+) -> gcp.container.ClusterClusterAutoscalingArgsDict:
+    """The autoscaling block of a cluster. Said even when off: the provider leaves alone what is not mentioned."""
+    plan, by_class = cluster.auto_provisioning, cluster.default_compute_class
+    if plan is None:
+        # The provider would send limits that it remembers, and GKE refuses them without auto-provisioning.
+        return {"enabled": False, "resource_limits": [], "default_compute_class_enabled": by_class}
+    limits: list[gcp.container.ClusterClusterAutoscalingResourceLimitArgsDict] = [
+        {"resource_type": "cpu", "maximum": plan.cpu},
+        {"resource_type": "memory", "maximum": plan.memory_gb},
+    ]
+    limits += [{"resource_type": limit.resource_type, "maximum": limit.maximum} for limit in plan.tpu]
+    return {
+        "enabled": True,
+        "default_compute_class_enabled": by_class,
+        "autoscaling_profile": plan.autoscaling_profile,
+        "resource_limits": limits,
+        "auto_provisioning_locations": list(plan.zones),
+        # Nobody reviews a pool that GKE makes, so it is as closed as the declared ones.
+        "auto_provisioning_defaults": {
+            "service_account": service_account,
+            "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
+            "image_type": "COS_CONTAINERD",
+            "boot_disk_kms_key": boot_disk_key,
+            "disk_type": plan.disk_type,
+            "disk_size": plan.disk_size_gb,
+            "shielded_instance_config": {"enable_secure_boot": True, "enable_integrity_monitoring": True},
+            "management": {"auto_repair": plan.auto_repair, "auto_upgrade": plan.auto_upgrade},
+            "upgrade_settings": {
+                "strategy": "SURGE",
+                "max_surge": plan.max_surge,
+                "max_unavailable": plan.max_unavailable,
+            },
+        },
     }

@@ -8,8 +8,7 @@ import pulumi_kubernetes as kubernetes
 
 from tpuplane.args import PlatformComputeClassArgs, ReservationArgs
 from tpuplane.description_error import in_plain_words
-from tpuplane.gke.arguments import in_cluster
-from tpuplane.gke.cluster_ref import ClusterRef
+from tpuplane.gke.arguments import ClusterRef, in_cluster
 from tpuplane.plan.classes import ComputeClassPlan
 from tpuplane.plan.components import planned_class
 
@@ -48,12 +47,7 @@ class ComputeClass(pulumi.ComponentResource):
         *,
         plan: ComputeClassPlan | None = None,
     ) -> None:
-        """Make the class. `plan` is the one of a `Platform`; default: the arguments describe it.
-
-        Raises:
-            SpecError: if the description is wrong, before anything is registered: a line for each mistake.
-
-        """
+        """Make the class. `plan` is the one of a `Platform`; default: the arguments describe it. Raises `SpecError`."""
         plan = plan or planned_class(in_cluster(args, class_name=name))
         super().__init__("tpuplane:index:ComputeClass", name, {}, opts)
         self.resource: kubernetes.apiextensions.CustomResource = kubernetes.apiextensions.CustomResource(

@@ -4,7 +4,7 @@ from typing import NotRequired, cast
 
 import pulumi
 
-from tpuplane.gke.cluster_ref import ClusterRef
+from tpuplane.gke.arguments import ClusterRef
 
 
 class DeletionGuard:

@@ -6,8 +6,8 @@ import pulumi
 import pulumi_gcp as gcp
 import pulumi_kubernetes as kubernetes
 
+from tpuplane.gke.arguments import ClusterRef
 from tpuplane.gke.cluster import Cluster
-from tpuplane.gke.cluster_ref import ClusterRef
 from tpuplane.gke.kubernetes_access import cluster_id, cluster_kubeconfig, dns_authority, kubernetes_provider
 
 

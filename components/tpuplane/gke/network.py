@@ -53,12 +53,7 @@ class Network(pulumi.ComponentResource):
         *,
         plan: NetworkPlan | None = None,
     ) -> None:
-        """Make the network. `plan` is the one of a `Platform`; default: the arguments describe it.
-
-        Raises:
-            SpecError: if the description is wrong, before anything is registered: a line for each mistake.
-
-        """
+        """Make the VPC. `plan` is the one of a `Platform`; default: the arguments describe it. Raises `SpecError`."""
         if plan is None:
             require(args, NetworkArgs)
             described = {key: value for key, value in args.items() if key != "project"}

@@ -1,15 +1,118 @@
-"""The GKE node pool of one plan, whatever its hosts have."""
+"""The GKE node pool of one plan, and its hosts: machine, disks, identity and capacity."""
 
 from collections.abc import Mapping
 
 import pulumi
 import pulumi_gcp as gcp
 
-from tpuplane.gke.cluster_ref import ClusterRef
+from tpuplane.gke.arguments import ClusterRef
 from tpuplane.gke.deletion_guard import guard_of
-from tpuplane.gke.node_config import node_config
-from tpuplane.gke.options import waiting_like
+from tpuplane.labels import CLASS_LABEL
 from tpuplane.plan.pools import NodePoolPlan
+from tpuplane.spec import SystemPoolSpec
+
+
+def waiting_like(opts: pulumi.ResourceOptions | None, own: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
+    """Return a child's own options, so that it waits for what its component was told to wait for.
+
+    Pulumi does not hand `depends_on` down: it holds for the component's own registration alone.
+    """
+    return pulumi.ResourceOptions.merge(pulumi.ResourceOptions(depends_on=opts.depends_on if opts else None), own)
+
+
+CLOUD_PLATFORM_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+"""Access is decided by the roles of the nodes' own service account, as Google advises, not by scopes."""
+
+
+def node_config(plan: NodePoolPlan, cluster: ClusterRef) -> gcp.container.NodePoolNodeConfigArgsDict:
+    """The node config of one plan in its cluster."""
+    # GKE itself taints TPU nodes with google.com/tpu and GPU nodes with nvidia.com/gpu, and labels them with what they
+    # have. The provider reports no drift on taints that are not declared, so they are not declared.
+    owner = plan.compute_class
+    return {
+        "machine_type": plan.machine_type,
+        "image_type": "COS_CONTAINERD",
+        "disk_type": plan.disk_type,
+        "disk_size_gb": plan.settings.disk_size_gb,
+        "spot": plan.capacity == "spot",
+        **_capacity(plan),
+        **_gpus(plan),
+        **_images(plan),
+        **_key(cluster),
+        "service_account": cluster["service_account"],
+        "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
+        "workload_metadata_config": {"mode": "GKE_METADATA"},
+        "shielded_instance_config": {"enable_secure_boot": True, "enable_integrity_monitoring": True},
+        "metadata": {"disable-legacy-endpoints": "true"},
+        "gvnic": {"enabled": True},
+        "labels": plan.node_labels,
+        **({"taints": [{"key": CLASS_LABEL, "value": owner, "effect": "NO_SCHEDULE"}]} if owner is not None else {}),
+        "resource_labels": plan.resource_labels,
+    }
+
+
+def _capacity(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
+    """What a reservation and flex-start say of the hosts; nothing for on-demand and spot."""
+    config: gcp.container.NodePoolNodeConfigArgsDict = {}
+    if plan.reservation is not None:
+        config["reservation_affinity"] = {
+            "consume_reservation_type": "SPECIFIC_RESERVATION",
+            "key": "compute.googleapis.com/reservation-name",
+            "values": [plan.reservation],
+        }
+    if plan.flex_start is not None:
+        config["flex_start"] = True
+        config["max_run_duration"] = f"{plan.flex_start.max_run_seconds}s"
+        config["reservation_affinity"] = {"consume_reservation_type": "NO_RESERVATION"}
+    if plan.host_maintenance is not None:
+        config["host_maintenance_policy"] = {"maintenance_interval": plan.host_maintenance}
+    return config
+
+
+def _key(cluster: ClusterRef) -> gcp.container.NodePoolNodeConfigArgsDict:
+    """The key of the boot disks, where it is not Google's own."""
+    return {"boot_disk_kms_key": cluster["boot_disk_key"]} if "boot_disk_key" in cluster else {}
+
+
+def _gpus(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
+    """The GPUs of the nodes and the disks beside them; nothing where there are none."""
+    config: gcp.container.NodePoolNodeConfigArgsDict = {}
+    gpu = plan.gpu
+    if gpu is not None:
+        accelerator: gcp.container.NodePoolNodeConfigGuestAcceleratorArgsDict = {
+            "type": gpu.machine.accelerator.name,
+            "count": gpu.machine.gpus,
+            "gpu_driver_installation_config": {"gpu_driver_version": gpu.driver},
+        }
+        if gpu.partition_size is not None:
+            accelerator["gpu_partition_size"] = gpu.partition_size
+        if gpu.sharing is not None and gpu.max_clients is not None:
+            accelerator["gpu_sharing_config"] = {
+                "gpu_sharing_strategy": gpu.sharing,
+                "max_shared_clients_per_gpu": gpu.max_clients,
+            }
+        config["guest_accelerators"] = [accelerator]
+    if plan.local_ssds is not None:
+        config["ephemeral_storage_local_ssd_config"] = {"local_ssd_count": plan.local_ssds}
+    return config
+
+
+def _images(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
+    """What is on the hosts before a container starts; nothing where nothing was asked."""
+    config: gcp.container.NodePoolNodeConfigArgsDict = {}
+    settings = plan.settings
+    if isinstance(settings, SystemPoolSpec):
+        return config
+    if settings.image_streaming:
+        config["gcfs_config"] = {"enabled": True}
+    if settings.secondary_boot_disks:
+        config["secondary_boot_disks"] = [
+            {"disk_image": disk.disk_image, "mode": "CONTAINER_IMAGE_CACHE"}
+            if disk.mode == "CONTAINER_IMAGE_CACHE"
+            else {"disk_image": disk.disk_image}
+            for disk in settings.secondary_boot_disks
+        ]
+    return config
 
 
 def node_pool(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from tpuplane.plan.addon_model import AddonPlan, ChartPlan, ProbePlan
-from tpuplane.plan.auto_provisioning import AutoProvisioningPlan, TpuLimitPlan
+from tpuplane.plan.addons import AddonPlan, ProbePlan
 from tpuplane.plan.cluster import ClusterPlan, ServiceAccountPlan
 from tpuplane.plan.cluster_options import (
+    AutoProvisioningPlan,
     ExclusionPlan,
     KeyPlan,
     MaintenancePlan,
+    TpuLimitPlan,
 )
 from tpuplane.plan.network import NatPlan, NetworkPlan, SubnetPlan
 from tpuplane.plan.platform import PlatformPlan, plan
@@ -20,7 +21,6 @@ __all__ = [
     "AutoProvisioningPlan",
     "AutoscalingPlan",
     "Capacity",
-    "ChartPlan",
     "ClusterPlan",
     "ExclusionPlan",
     "GpuPlan",

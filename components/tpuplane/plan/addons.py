@@ -10,7 +10,6 @@ from typing import Any
 import yaml
 
 from tpuplane.labels import GKE_POOL_LABEL
-from tpuplane.plan.addon_model import NAMESPACE_LABELS, AddonPlan, ChartPlan, ProbePlan
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan
 from tpuplane.spec import (
@@ -22,8 +21,41 @@ from tpuplane.spec import (
     RaySpec,
     WaitForPodsReadySpec,
 )
-from tpuplane.spec.addons.catalogue import Addon, Probe, addon_catalogue
+from tpuplane.spec.addons.catalogue import Addon, Chart, Probe, addon_catalogue
 from tpuplane.spec.addons.checks import frameworks, installed
+
+NAMESPACE_LABELS = {
+    "app.kubernetes.io/managed-by": "tpuplane",
+    # Operators ask for no more than this.
+    "pod-security.kubernetes.io/enforce": "restricted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProbePlan:
+    """The object that is sent as a dry run until the API server accepts it: then CRDs and webhooks answer."""
+
+    group: str  # "kueue.x-k8s.io"
+    version: str
+    plural: str  # "resourceflavors"
+    namespace: str | None  # None: it lives outside namespaces
+    manifest: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AddonPlan:
+    """An operator that the platform installs by its Helm chart."""
+
+    key: str  # key in the user's file: "kueue", "jobset", "ray", "rayTpuWebhook", …
+    title: str
+    chart: Chart
+    namespace: str
+    values: Mapping[str, Any]  # the chart's values
+    after: tuple[str, ...]  # keys of those of this cluster that must be ready before
+    probe: ProbePlan | None  # None: it brings no kinds
+    namespace_by_chart: bool = False  # else the platform makes it
+    secret: str | None = None  # in its namespace, made by no program: its pods wait for it, and no deployment does
+
 
 PROBE_NAME = "tpuplane-probe"
 
@@ -59,7 +91,7 @@ def addon_plans(
         AddonPlan(
             key=addon.key,
             title=addon.title,
-            chart=ChartPlan(addon.chart.name, addon.chart.version, addon.chart.repository),
+            chart=addon.chart,
             namespace=addon.namespace,
             values=_VALUES[addon.key](addon, context),
             after=tuple(key for key in addon.after if key in present),
@@ -92,7 +124,7 @@ def _resources(addon: Addon, wanted: OperatorResourcesSpec) -> Values:
 
 def _image(addon: Addon) -> Values:
     # A release never changes under its tag.
-    return {"repository": addon.image, "tag": addon.image_tag, "pullPolicy": "IfNotPresent"}
+    return {"repository": addon.image.repository, "tag": addon.image.pinned, "pullPolicy": "IfNotPresent"}
 
 
 def _budget(replicas: int) -> Values:
@@ -161,7 +193,7 @@ def _kueue_configuration(spec: KueueSpec, context: _Context) -> Values:
     found: Values = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
-        **copy.deepcopy(dict(known.kueue_configuration)),
+        **copy.deepcopy(known.kueue["configuration"]),
         "integrations": {"frameworks": list(spec.integrations or frameworks(context.cluster))},
         "manageJobsWithoutQueueName": spec.manage_jobs_without_queue_name,
         "managedJobsNamespaceSelector": {
@@ -174,7 +206,7 @@ def _kueue_configuration(spec: KueueSpec, context: _Context) -> Values:
     if spec.certificates == "cert-manager":
         found["internalCertManagement"] = {"enable": False}
     if context.fair_sharing:
-        found["fairSharing"] = dict(known.kueue_fair_sharing)
+        found["fairSharing"] = dict(known.kueue["fairSharing"])
     if context.manager is not None:
         found["multiKueue"] = {
             "dispatcherName": context.manager.dispatcher,
@@ -190,7 +222,7 @@ def _kueue_configuration(spec: KueueSpec, context: _Context) -> Values:
 def _system_namespaces() -> list[str]:
     """Namespaces that Kueue leaves alone: GKE's and the add-ons' own, whether this cluster has them or not."""
     known = addon_catalogue()
-    return [*known.system_namespaces, *(addon.namespace for addon in known.addons.values())]
+    return [*known.kueue["systemNamespaces"], *(addon.namespace for addon in known.addons.values())]
 
 
 def _wait_for_pods_ready(spec: WaitForPodsReadySpec) -> Values:
@@ -222,7 +254,7 @@ def _launch_agent(addon: Addon, context: _Context) -> Values:
         "additionalTargetNamespaces": [],
         "agent": {
             "useExternalWandbSecret": True,
-            "image": f"{addon.image}:{addon.image_tag}",
+            "image": f"{addon.image.repository}:{addon.image.pinned}",
             "imagePullPolicy": "IfNotPresent",
             "resources": _resources(addon, spec.resources),
             "nodeSelector": context.node_selector,

@@ -8,12 +8,11 @@ from typing import Any
 
 from tpuplane.gpu import GpuMachine
 from tpuplane.labels import CLASS_LABEL
-from tpuplane.plan.context import Context
-from tpuplane.plan.pools import NodePoolPlan
+from tpuplane.plan.pools import Context, NodePoolPlan
 from tpuplane.spec import PoolSpec
 from tpuplane.spec.classes.checks import slice_of
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
-from tpuplane.spec.classes.gpu_checks import gpu_machines
+from tpuplane.spec.classes.machine_checks import gpu_machines
 from tpuplane.spec.classes.nodes import ClassNodePoolConfigSpec
 from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.tpu import Slice

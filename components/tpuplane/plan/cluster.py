@@ -7,13 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tpuplane.plan.addon_model import AddonPlan
-from tpuplane.plan.auto_provisioning import AutoProvisioningPlan, auto_provisioning_plan
+from tpuplane.plan.addons import AddonPlan
 from tpuplane.plan.classes import ComputeClassPlan
-from tpuplane.plan.cluster_options import KeysPlan, MaintenancePlan, keys_plan, maintenance_plan, monitoring
-from tpuplane.plan.context import Context
+from tpuplane.plan.cluster_options import (
+    AutoProvisioningPlan,
+    KeysPlan,
+    MaintenancePlan,
+    auto_provisioning_plan,
+    keys_plan,
+    maintenance_plan,
+    monitoring,
+)
 from tpuplane.plan.network import SubnetPlan
-from tpuplane.plan.pools import NodePoolPlan, system_pool
+from tpuplane.plan.pools import Context, NodePoolPlan, system_pool
 from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan, WorkerPlan
 from tpuplane.spec import (
     ClusterSpec,

@@ -10,9 +10,8 @@ from dataclasses import replace
 
 from tpuplane.plan.classes import ComputeClassPlan, compute_class
 from tpuplane.plan.cluster import ClusterPlan, cluster_plan, node_account
-from tpuplane.plan.context import Context
 from tpuplane.plan.network import NetworkPlan, network_plan, subnet_plan
-from tpuplane.plan.pools import NodePoolPlan, node_pools, system_pool
+from tpuplane.plan.pools import Context, NodePoolPlan, node_pools, system_pool
 from tpuplane.spec.classes.of_cluster import class_in
 from tpuplane.spec.components import (
     ClusterComponentSpec,

@@ -24,7 +24,7 @@ from tpuplane.spec import AuthorizedNetworkSpec, ControlPlaneSpec, PlatformSpec
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.names import cluster_name
-from tpuplane.spec.queues.multi_kueue_checks import managed
+from tpuplane.spec.queues.kueue_checks import managed
 from tpuplane.spec.queues.team_checks import namespaces_of
 
 _LONGEST_NAME = 63  # of an authorized network, as the spec has it
@@ -40,7 +40,7 @@ def manager_plan(spec: PlatformSpec, key: str) -> ManagerPlan | None:
         name=cluster_name(spec.name, key),
         namespace=known.addons["kueue"].namespace,
         workers={worker: cluster_name(spec.name, worker) for worker in shared.workers},
-        dispatcher=known.multi_kueue_dispatchers[shared.dispatcher],
+        dispatcher=known.kueue["multiKueue"]["dispatchers"][shared.dispatcher],
         worker_lost_timeout=shared.worker_lost_timeout,
     )
 
@@ -51,7 +51,7 @@ def worker_plan(spec: PlatformSpec, key: str) -> WorkerPlan | None:
     if shared is None or key not in shared.workers:
         return None
     known = addon_catalogue()
-    kinds = known.multi_kueue_kinds
+    kinds = known.kueue["multiKueue"]["kinds"]
     watched = (kinds[name] for name in managed(spec.clusters[shared.manager]) if name in kinds)
     teams = (name for name, team in spec.teams.items() if key in team.clusters)
     return WorkerPlan(

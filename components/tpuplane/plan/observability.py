@@ -11,8 +11,13 @@ from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.spec import ClusterSpec, PlatformSpec
 from tpuplane.spec.addons.addons import MetricsFrontendSpec
 from tpuplane.spec.core.names import cluster_name
-from tpuplane.spec.observability.data import observability_data
-from tpuplane.spec.observability.observability import IdleChipsSpec, ObservabilitySpec, SliceDownSpec, StarvedQueueSpec
+from tpuplane.spec.observability import (
+    IdleChipsSpec,
+    ObservabilitySpec,
+    SliceDownSpec,
+    StarvedQueueSpec,
+    observability_data,
+)
 
 
 @dataclass(frozen=True, slots=True)

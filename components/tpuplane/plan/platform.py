@@ -8,12 +8,11 @@ from tpuplane.labels import PLATFORM_LABEL
 from tpuplane.plan.addons import addon_plans
 from tpuplane.plan.classes import compute_class, in_classes
 from tpuplane.plan.cluster import ClusterPlan, cluster_plan, node_account
-from tpuplane.plan.context import Context
 from tpuplane.plan.flavors import in_flavors
 from tpuplane.plan.multi_kueue import control_plane, global_access, manager_plan, manager_queues, worker_plan
 from tpuplane.plan.network import NetworkPlan, network_plan, subnet_plan
 from tpuplane.plan.observability import ObservabilityPlan, observability_plan
-from tpuplane.plan.pools import node_pools
+from tpuplane.plan.pools import Context, node_pools
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.plan.queues import queues_plan
 from tpuplane.spec import (

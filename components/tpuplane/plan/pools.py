@@ -9,7 +9,6 @@ from typing import ClassVar, Literal
 from tpuplane.cpu import cpu_catalogue
 from tpuplane.gpu import GpuMachine, division_labels
 from tpuplane.labels import CAPACITY_LABEL, GPU, POOL_LABEL, TPU
-from tpuplane.plan.context import Context
 from tpuplane.spec import (
     ExtraNetworkSpec,
     FlexStartSpec,
@@ -25,6 +24,17 @@ from tpuplane.spec.pools.gpu import GpuDriver, GpuSharingStrategy
 from tpuplane.spec.pools.hosts import HostsSpec
 from tpuplane.spec.pools.sizes import PoolSize
 from tpuplane.tpu import Slice
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The surroundings of pools and classes: those of a platform's cluster, or of any other."""
+
+    location: str  # region or zone of the cluster
+    project: str | None  # None: known only while the engine runs
+    cluster_name: str | None = None  # in Google Cloud, in front of workload policies; None: as the project
+    labels: Mapping[str, str] = field(default_factory=dict)  # Google Cloud labels of all that is in the cluster
+    reservations: Mapping[str, ReservationSpec] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

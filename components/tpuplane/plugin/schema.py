@@ -12,7 +12,7 @@ from pulumi.provider.experimental.util import camel_case
 
 from tpuplane import args
 from tpuplane.models import Model, args_name, models
-from tpuplane.spec.core.annotations import element, unwrap
+from tpuplane.spec.core.fields import element, unwrap
 
 
 def completed(

@@ -28,14 +28,12 @@ from tpuplane.spec.cluster.cluster import (
 )
 from tpuplane.spec.cluster.maintenance import MaintenanceExclusionSpec, MaintenanceSpec, MaintenanceWindowSpec
 from tpuplane.spec.core.errors import Mistake, SpecError
-from tpuplane.spec.parse import parse_platform
-from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
+from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec, QuotaSpec
 from tpuplane.spec.pools.capacity import FlexStartSpec, ReservationSpec, ReservationUseSpec
 from tpuplane.spec.pools.gpu import GpuAutoscalingSpec, GpuPoolSpec, GpuSharingSpec
 from tpuplane.spec.pools.hosts import ExtraNetworkSpec, SecondaryBootDiskSpec
 from tpuplane.spec.pools.tpu import PoolAutoscalingSpec, PoolSpec
-from tpuplane.spec.quotas import QuotaSpec
-from tpuplane.spec.stackfile import CONFIG_KEY, StackFileMissing, load_stack
+from tpuplane.spec.stackfile import CONFIG_KEY, StackFileMissing, load_stack, parse_platform
 
 __all__ = [
     "CONFIG_KEY",

@@ -17,14 +17,12 @@ from tpuplane.spec.cluster.option_checks import check_options
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import check_location
 from tpuplane.spec.core.names import check_names
-from tpuplane.spec.label_checks import check_labels
-from tpuplane.spec.name_checks import check_joined_names
+from tpuplane.spec.name_checks import check_joined_names, check_labels
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.checks import check_pool
 from tpuplane.spec.pools.machine_checks import check_system_pool
 from tpuplane.spec.pools.reservation_checks import check_reservations
-from tpuplane.spec.queues.feature_gate_checks import check_gates
-from tpuplane.spec.queues.multi_kueue_checks import check_multi_kueue
+from tpuplane.spec.queues.kueue_checks import check_gates, check_multi_kueue
 from tpuplane.spec.queues.team_checks import check_teams
 from tpuplane.spec.quota_checks import check_limits, check_quotas
 

@@ -27,7 +27,7 @@ from tpuplane.spec.core.locations import check_location, is_zone, region_of
 from tpuplane.spec.core.mistakes import judged
 from tpuplane.spec.core.names import check_account_id, check_cluster_name, check_pool_names, cluster_name
 from tpuplane.spec.core.rules import broken
-from tpuplane.spec.label_checks import check_label_count
+from tpuplane.spec.name_checks import check_label_count
 from tpuplane.spec.pools.capacity import ReservationSpec
 from tpuplane.spec.pools.checks import check_pool
 from tpuplane.spec.pools.gpu import GpuPoolSpec

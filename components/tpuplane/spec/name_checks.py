@@ -1,16 +1,19 @@
-"""The names that Pulumi will know resources by: a cluster's key and the names below it, joined by hyphens.
+"""Names and labels across a platform.
 
-Keys may have hyphens too, so that two joints can be one name: `us` and `east-trainer`, `us-east` and `trainer`. Pulumi
-refuses a second resource of one kind and name, and says so when the first ones are being made already.
+Pulumi knows resources by a cluster's key and the names below it, joined by hyphens. Keys may have hyphens too, so that
+two joined names can be equal: `us` and `east-trainer`, `us-east` and `trainer`. Pulumi rejects a second resource of one
+kind and name, but only after it has created others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from tpuplane.labels import PLATFORM_LABEL, POOL_LABEL
 from tpuplane.spec.classes.of_cluster import classes_of
 from tpuplane.spec.core.errors import Mistake, Path, dotted
+from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.tpu import SliceError
@@ -73,3 +76,29 @@ def _launched(spec: PlatformSpec, key: str) -> tuple[str, ...]:
     """The teams that the cluster's Launch agent works for."""
     agent = spec.clusters[key].addons.launch_agent if key in spec.clusters else None
     return agent.teams if agent is not None else ()
+
+
+_MOST = 64
+_OWN = frozenset({PLATFORM_LABEL, POOL_LABEL})
+
+
+def check_label_count(at: Path, labels: Iterable[str]) -> Iterator[Mistake]:
+    """Refuse more labels than a resource can have: these, and those that mark its platform and its pool."""
+    count = len(_OWN.union(labels))
+    if count > _MOST:
+        yield broken("labels", at, value=count)
+
+
+def check_labels(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Refuse more labels than a resource can have, where they become too many."""
+    shared = _OWN | set(spec.labels)
+    if len(shared) > _MOST:
+        yield broken("labels", ("labels",), value=len(shared))
+        return
+    for key, cluster in spec.clusters.items():
+        labels, at = shared | set(cluster.labels), ("clusters", key)
+        if len(labels) > _MOST:
+            yield broken("labels", (*at, "labels"), value=len(labels))
+            continue
+        for path, pool in cluster.all_pools.items():
+            yield from check_label_count((*at, *path, "labels"), labels | set(pool.labels))

@@ -9,11 +9,21 @@ from pydantic import BeforeValidator, Field
 from tpuplane.spec.classes.compute_class import ClassName, ComputeClassSpec
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec, refuse
-from tpuplane.spec.observability.observability import ObservabilitySpec
+from tpuplane.spec.observability import ObservabilitySpec
 from tpuplane.spec.pools.capacity import ReservationSpec
 from tpuplane.spec.queues.queues import QueuesSpec
 from tpuplane.spec.queues.teams import TeamSpec
-from tpuplane.spec.quotas import QuotaSpec
+
+
+class QuotaSpec(Spec):
+    """TPU chips of one generation, or GPUs of one model, that the project may use at a time in one region or zone."""
+
+    on_demand: Annotated[int, Field(ge=0)] | None = None
+    """Chips or GPUs of on-demand hosts. Default: not declared, not checked."""
+
+    preemptible: Annotated[int, Field(ge=0)] | None = None
+    """Chips or GPUs of spot and flex-start hosts: Google's preemptible quota. Default: not declared, not checked."""
+
 
 PROJECT_KEY = "gcp:project"
 """Where a stack's config names the project: for the platform and for Google's provider."""

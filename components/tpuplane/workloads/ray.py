@@ -181,15 +181,15 @@ def _check_pod_sets(cluster: RayClusterSpec, kind: str, at: str) -> None:
     """Raise what pydantic shows if Kueue would refuse the groups, or never make a workload of them."""
     if cluster.queue is None:
         return  # Kueue may give it one all the same: which namespaces are a team's is not known here.
-    kueue = addon_catalogue()
-    beside = kueue.kueue_beside_groups[kind]
+    pod_sets = addon_catalogue().kueue["podSets"]
+    beside = pod_sets["beside"][kind]
     if taken := next((name for name in beside if name in cluster.groups), None):
         where = "workers" if taken in cluster.workers else "gpuWorkers"
         raise refuse(
             f"{at}{where}.{taken}: Kueue calls a part of every {kind} so; choose another name, or no queue and a "
             "namespace without a team"
         )
-    most = kueue.kueue_pod_sets - len(beside)
+    most = pod_sets["most"] - len(beside)
     if len(cluster.groups) > most:
         raise refuse(
             f"{at}workers: {len(cluster.groups)} groups, with those of gpuWorkers; allowed in a queue: at most {most} "

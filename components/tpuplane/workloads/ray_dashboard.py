@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field
 
 from tpuplane.spec.core.errors import shown
 from tpuplane.spec.core.fields import Spec, refuse
-from tpuplane.spec.observability.data import frontend_url
+from tpuplane.spec.observability import frontend_url
 from tpuplane.workloads.names import ObjectName
 from tpuplane.workloads.pods import Manifest
 

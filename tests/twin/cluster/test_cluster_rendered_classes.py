@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from test_cluster_compute_classes import compute_class, definitions, verdict  # noqa: F401 (a fixture)
-from tpuplane.spec.classes.of_cluster import has_flex_start
-from tpuplane.spec.classes.presets import presets
+from tpuplane.spec.classes.of_cluster import has_flex_start, presets
 from tpuplane.spec.core.locations import region_of
 from tpuplane.tpu import catalogue
 from tpuplane.tpu.topology import chip_count

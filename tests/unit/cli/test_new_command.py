@@ -46,7 +46,7 @@ def test_options_alone_write_a_file_that_plans(tmp_path: Path) -> None:
     assert result.stdout == f"wrote {file}; next: tpuplane plan {file}\n"
     platform = plan(load_stack(file))
     assert (platform.name, platform.project, platform.chips) == ("lab", "my-project", 32)
-    assert platform.clusters[0].deletion_protection
+    assert platform.clusters[0].settings.deletion_protection
 
 
 @pytest.mark.parametrize("folder", ["stacks", "examples/mine/stacks", "."])
@@ -77,7 +77,7 @@ def test_every_answer_is_checked_at_once_and_asked_for_again(tmp_path: Path) -> 
     assert refused == ["'Lab'", "'short'", "'us-central9'", "'v7'", "'4x5'", "'rented'", "'-1'"]
     assert "'4x5' is not a v6e topology; allowed: 1x1, 2x2, 2x4" in result.stderr
     pool = trainer(file)
-    assert (pool.topology, pool.capacity, pool.min_slices, pool.max_slices) == ("4x8", "spot", 0, 4)
+    assert (pool.topology, pool.capacity, pool.scale.minimum, pool.scale.maximum) == ("4x8", "spot", 0, 4)
 
 
 def test_what_is_allowed_is_offered(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_flex_start_scales_from_nothing(tmp_path: Path) -> None:
     file = tmp_path / "Pulumi.dev.yaml"
     wanted = {"location": "us-east5", "zone": "us-east5-b", "capacity": "flex-start"}
     assert new(file, **wanted, slices=None, answers="2\n\n").exit_code == 0
-    assert (trainer(file).capacity, trainer(file).min_slices, trainer(file).max_slices) == ("flex-start", 0, 1)
+    assert (trainer(file).capacity, trainer(file).scale.minimum, trainer(file).scale.maximum) == ("flex-start", 0, 1)
 
 
 def test_a_reservation_is_described(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from tpuplane.explain import UnknownPath, explain
 from tpuplane.explain.fields import Field, root
 from tpuplane.plan import plan
 from tpuplane.spec import PlatformSpec, parse_platform
-from tpuplane.spec.core.annotations import unwrap
+from tpuplane.spec.core.fields import unwrap
 
 pytestmark = pytest.mark.unit
 

@@ -181,7 +181,7 @@ class TestValues:
 
     def test_images_are_releases(self) -> None:
         for entry in OPERATORS.values():
-            assert entry.image_tag.partition("@")[0] == f"v{entry.chart.version}"
+            assert entry.image.tag == f"v{entry.chart.version}"
 
     def test_the_pinned_set_is_the_one_that_the_twin_runs(self) -> None:
         tools = yaml.safe_load(files("tpuplane_twin.tools").joinpath("tools.yaml").read_text(encoding="utf-8"))

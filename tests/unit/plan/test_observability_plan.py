@@ -11,7 +11,7 @@ import pytest
 from tpuplane.plan import plan
 from tpuplane.plan.observability import ObservabilityPlan, promql
 from tpuplane.spec import SpecError, parse_platform
-from tpuplane.spec.observability.data import observability_data
+from tpuplane.spec.observability import observability_data
 from tpuplane.tpu import catalogue
 
 pytestmark = pytest.mark.unit

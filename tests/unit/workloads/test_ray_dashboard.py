@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tpuplane.spec.observability.data import frontend_url, observability_data
+from tpuplane.spec.observability import frontend_url, observability_data
 from tpuplane.workloads import RayClusterSpec, ray_cluster_manifest
 
 pytestmark = pytest.mark.unit

@@ -11,7 +11,7 @@ from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.rules import broken
-from tpuplane.spec.observability.data import observability_data
+from tpuplane.spec.observability import observability_data
 from tpuplane.tpu import GkeVersion, catalogue
 
 _OF_THE_OPERATOR = (
@@ -49,7 +49,7 @@ def frameworks(cluster: ClusterSpec) -> tuple[str, ...]:
     known = addon_catalogue()
     present = {addon.key for addon in installed(cluster)} | ({"ray"} if cluster.addons.ray.mode != "none" else set())
     of_addons = (name for key, addon in known.addons.items() if key in present for name in addon.frameworks)
-    return (*known.base_frameworks, *of_addons)
+    return (*known.kueue["frameworks"], *of_addons)
 
 
 def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
@@ -123,7 +123,7 @@ def _check_versions(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
             mistake = broken("addon-version", path, value=version, addon=title, needed=wanted, key=addon.key)
             needs.append((needed, mistake))
     newest = max(needs, key=lambda need: need[0], default=None)
-    if newest is not None and GkeVersion.parse(cluster.version) < newest[0]:
+    if newest is not None and cluster.is_older(newest[0]):
         yield newest[1]
 
 

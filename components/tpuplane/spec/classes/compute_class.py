@@ -6,13 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tpuplane.spec.classes.common import (
+from tpuplane.spec.classes.nodes import (
     AllocationStrategy,
+    ClassAutoCreationSpec,
     ClassMinimumCapacitySpec,
+    ClassNodePoolConfigSpec,
     ClassPriorityDefaultsSpec,
+    ClassSwitchSpec,
     ClassTpuSpec,
 )
-from tpuplane.spec.classes.nodes import ClassAutoCreationSpec, ClassNodePoolConfigSpec, ClassSwitchSpec
 from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.core.fields import Name, Namespace, Spec
 from tpuplane.spec.pools.capacity import ReservationUseSpec

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from tpuplane.spec.classes.checks import slice_of
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
-from tpuplane.spec.classes.gpu_checks import check_gpu_places, gpu_machines
+from tpuplane.spec.classes.machine_checks import check_gpu_places, gpu_machines
 from tpuplane.spec.classes.of_cluster import candidate_zones, has_flex_start
 from tpuplane.spec.classes.priorities import ClassPrioritySpec, ClassReservationSpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
-from tpuplane.spec.core.locations import is_zone, offering_zones, region_of
+from tpuplane.spec.core.locations import is_inside, offering_zones
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.capacity import ReservationSpec
 from tpuplane.spec.pools.machine_checks import check_class_region
@@ -45,12 +45,8 @@ def check_places(
 
 def _check_inside(at: Path, key: str, cluster: ClusterPlaceSpec, zones: tuple[str, ...]) -> Iterator[Mistake]:
     for index, zone in enumerate(zones):
-        if not _inside(zone, cluster):
+        if not is_inside(zone, cluster.location):
             yield broken("class-zone", (*at, index), value=shown(zone), location=cluster.location, cluster=key)
-
-
-def _inside(zone: str, cluster: ClusterPlaceSpec) -> bool:
-    return zone == cluster.location if is_zone(cluster.location) else region_of(zone) == cluster.location
 
 
 def _check_slices(
@@ -59,12 +55,12 @@ def _check_slices(
     """The zones offer the generation, and flex-start for it where that is how the slices are bought."""
     generation, location = shape.generation, cluster.location
     zones = candidate_zones(cluster, it, priority, generation)
-    offering = [zone for zone in zones if _inside(zone, cluster) and catalogue().zone_offers(zone, generation.name)]
+    offering = [zone for zone in zones if is_inside(zone, location) and catalogue().zone_offers(zone, generation.name)]
     if not offering:
         named = shown(priority.tpu.type if priority.tpu else generation.name)
         if zones == (location,) or not zones or not offering_zones(generation.name, location):
             yield broken("class-tpu-zone", (*at, "tpu", "type"), value=named, location=location, cluster=key)
-        elif all(_inside(zone, cluster) for zone in zones):
+        elif all(is_inside(zone, location) for zone in zones):
             try:
                 catalogue().check_zone(zones[0], generation.name)
             except SliceError as error:
@@ -109,7 +105,7 @@ def _check_reservation(
         if held.chips is not None and held.chips < shape.chips:
             yield _unfit(at, use, f"{held.chips} chips", f"slices of {shape.chips}", remedy)
             return
-    if not _inside(held.zone, cluster):
+    if not is_inside(held.zone, cluster.location):
         remedy = f"keep the class out of cluster {key} with clusters, or draw on another reservation"
         yield _unfit(at, use, f"chips in {held.zone}", f"them in {cluster.location}", remedy)
 

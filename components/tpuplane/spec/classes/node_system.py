@@ -8,15 +8,14 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from importlib import resources
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, create_model
 from pydantic_core import CoreSchema, core_schema
 
 from tpuplane.spec.core.errors import shown
 from tpuplane.spec.core.fields import refuse
+from tpuplane.spec.core.rules import spec_data
 
 _RANGE = re.compile(r"(-?\d+)\.\.(\d*)")
 
@@ -50,8 +49,7 @@ def _as_written(settings: BaseModel) -> dict[str, Any]:
 
 @functools.cache
 def _settings() -> type[BaseModel]:
-    text = resources.files("tpuplane.spec").joinpath("data/node_system.yaml").read_text(encoding="utf-8")
-    data = yaml.safe_load(text)
+    data = spec_data("node_system")
     return _model("NodeSystemSpec", data["settings"], data["texts"])
 
 

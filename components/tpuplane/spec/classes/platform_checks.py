@@ -8,15 +8,14 @@ from dataclasses import replace
 from tpuplane.spec.classes.checks import check_class
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
 from tpuplane.spec.classes.location_checks import check_places
-from tpuplane.spec.classes.of_cluster import class_in, classes_of, owners, pool_classes
-from tpuplane.spec.classes.presets import expanded
+from tpuplane.spec.classes.of_cluster import class_in, classes_of, expanded, owners, pool_classes
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.capacity import ReservationSpec
 from tpuplane.spec.queues.team_checks import namespaces_of
-from tpuplane.tpu import GkeVersion, SliceError, catalogue
+from tpuplane.tpu import SliceError, catalogue
 
 
 def check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -102,15 +101,12 @@ def _check_preset(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
 
 def _check_versions(at: Path, key: str, cluster: ClusterPlaceSpec, it: ComputeClassSpec) -> Iterator[Mistake]:
     """The cluster's version has what the class uses; what is not asked for is the channel's."""
-    version = cluster.version
-    if version is None:
-        return
     # Whether an existing cluster has auto-provisioning is not known.
     alone = isinstance(cluster, ClusterSpec) and cluster.existing is None and cluster.auto_provisioning is None
     for feature, what in _features(it, provisioned=not alone).items():
         needed = catalogue().min_version(feature)
-        if GkeVersion.parse(version) < needed:
-            yield broken("class-versions", at, what=what, needed=needed, cluster=key, value=shown(version))
+        if cluster.is_older(needed):
+            yield broken("class-versions", at, what=what, needed=needed, cluster=key, value=shown(cluster.version))
             return
 
 

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tpuplane.spec.classes.common import (
+from tpuplane.spec.classes.node_system import NodeSystem
+from tpuplane.spec.classes.nodes import (
     AllocationStrategy,
     ClassLabels,
     ClassLocationSpec,
@@ -15,7 +16,6 @@ from tpuplane.spec.classes.common import (
     ClassTpuSpec,
     InstanceMetadata,
 )
-from tpuplane.spec.classes.node_system import NodeSystem
 from tpuplane.spec.core.fields import KeyPath, Name, ResourceName, Spec, StoragePool, Zone
 
 MinCpuPlatform = Literal[

@@ -8,7 +8,7 @@ from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
 from tpuplane.spec.cluster.auto_provisioning_room import TpuRoom, provisioning_zones, tpu_rooms
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.locations import is_zone, known_zones, region_of
+from tpuplane.spec.core.locations import is_inside, is_zone, known_zones
 from tpuplane.spec.core.rules import broken
 from tpuplane.tpu import GkeVersion, SliceError, catalogue
 
@@ -46,8 +46,7 @@ def _check_generations(at: Path, spec: AutoProvisioningSpec) -> Iterator[Mistake
 def _check_zones(at: Path, cluster: ClusterSpec, spec: AutoProvisioningSpec) -> Iterator[Mistake]:
     known = (cluster.location,) if is_zone(cluster.location) else known_zones(cluster.location)
     for index, zone in enumerate(spec.zones):
-        inside = zone == cluster.location if is_zone(cluster.location) else region_of(zone) == cluster.location
-        if not inside or (known and zone not in known):
+        if not is_inside(zone, cluster.location) or (known and zone not in known):
             yield Mistake((*at, "zones", index), choice(zone, f"in the cluster's location {cluster.location}", known))
         elif zone in spec.zones[:index]:
             yield Mistake((*at, "zones", index), f"{shown(zone)} stands in the list twice; remove one")
@@ -70,9 +69,7 @@ def _check_limit(at: Path, cluster: ClusterSpec, room: TpuRoom) -> Iterator[Mist
             zones=", ".join(zones) or f"no zone of {cluster.location}",
             allowed=", ".join(catalogue().zones(name)),
         )
-    if cluster.version is None or needed is None:
-        return
-    if GkeVersion.parse(cluster.version) < GkeVersion.minimum(needed):
+    if needed is not None and cluster.is_older(GkeVersion.minimum(needed)):
         yield broken("nap-versions", at, generation=name, needed=needed, value=shown(cluster.version))
 
 

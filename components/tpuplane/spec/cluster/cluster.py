@@ -24,6 +24,7 @@ from tpuplane.spec.core.fields import (
 from tpuplane.spec.pools.gpu import GpuPoolSpec
 from tpuplane.spec.pools.hosts import HostsSpec, NetworkName, SubnetworkName
 from tpuplane.spec.pools.tpu import PoolSpec
+from tpuplane.tpu import GkeVersion as Version
 
 ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED", "UNSPECIFIED"]
 
@@ -144,6 +145,10 @@ class ClusterPlaceSpec(Spec):
     version: GkeVersion | None = None
     """Lowest version of the control plane, such as "1.34", in quotes: unquoted, 1.30 is the number 1.3. Default: what
     the channel offers. Changed in place."""
+
+    def is_older(self, needed: Version) -> bool:
+        """Whether the cluster asks for a version below this one; without a version the channel decides."""
+        return self.version is not None and Version.parse(self.version) < needed
 
 
 class ClusterSettingsSpec(ClusterPlaceSpec):

@@ -9,7 +9,7 @@ from tpuplane.spec.cluster.options import EncryptionSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken
-from tpuplane.tpu import GkeVersion, catalogue
+from tpuplane.tpu import catalogue
 
 # Option → the feature of tpu/data/versions.yaml that it needs.
 _STORAGE = {"gcs_fuse": "gcs-fuse-csi", "filestore": "filestore-csi", "lustre": "lustre-csi"}
@@ -30,7 +30,7 @@ def check_options(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 def has_feature(cluster: ClusterSpec, feature: str) -> bool:
     """Whether the cluster's version is new enough, as far as it is known."""
-    return cluster.version is None or GkeVersion.parse(cluster.version) >= catalogue().min_version(feature)
+    return not cluster.is_older(catalogue().min_version(feature))
 
 
 def has_component(cluster: ClusterSpec, component: str) -> bool:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import resources
-
-import yaml
 
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
+from tpuplane.spec.core.rules import spec_data
 from tpuplane.tpu import catalogue
 from tpuplane.tpu.nearest import nearest_names
 
@@ -25,8 +23,7 @@ class Locations:
 @functools.cache
 def locations() -> Locations:
     """The data, read once."""
-    text = resources.files("tpuplane.spec").joinpath("data/locations.yaml").read_text(encoding="utf-8")
-    data = yaml.safe_load(text)
+    data = spec_data("locations")
     return Locations(
         regions=tuple(data["regions"]["names"]),
         zones={

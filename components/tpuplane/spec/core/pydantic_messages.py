@@ -5,17 +5,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from datetime import date
-from importlib import resources
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from tpuplane.spec.classes.node_system import Described
-from tpuplane.spec.core.annotations import element, unwrap
 from tpuplane.spec.core.errors import Path, choice, shown
+from tpuplane.spec.core.fields import element, unwrap
+from tpuplane.spec.core.rules import spec_data
 from tpuplane.tpu.nearest import nearest_names
 
 _Model = type[BaseModel]
@@ -140,8 +139,7 @@ def suggested(name: str, root: _Model, parents: Path) -> str | None:
 
 @functools.cache
 def _synonyms() -> dict[str, list[str]]:
-    text = resources.files("tpuplane.spec").joinpath("data/synonyms.yaml").read_text(encoding="utf-8")
-    found: dict[str, list[str]] = yaml.safe_load(text)["synonyms"]
+    found: dict[str, list[str]] = spec_data("synonyms")["synonyms"]
     return found
 
 

@@ -1,10 +1,11 @@
-"""The rules of `data/*rules.yaml`: their sources, and the one line that a user reads when one is broken."""
+"""The data files of the spec. Of the rules: their sources, and the one line that a user reads when one is broken."""
 
 from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
 import yaml
 
@@ -29,11 +30,15 @@ class Rule:
 
 
 @functools.cache
+def spec_data(name: str) -> Any:
+    """The content of `data/NAME.yaml`, read once. Callers do not change it."""
+    return yaml.safe_load(resources.files("tpuplane.spec").joinpath(f"data/{name}.yaml").read_text(encoding="utf-8"))
+
+
+@functools.cache
 def rules() -> dict[str, Rule]:
     """Every rule by its id."""
-    folder = resources.files("tpuplane.spec").joinpath("data")
-    files = (folder.joinpath(name).read_text(encoding="utf-8") for name in ("rules.yaml", "class_rules.yaml"))
-    found = {id_: rule for text in files for id_, rule in yaml.safe_load(text)["rules"].items()}
+    found = {**spec_data("rules")["rules"], **spec_data("class_rules")["rules"]}
     return {id_: Rule(id=id_, **{**rule, "sources": tuple(rule["sources"])}) for id_, rule in found.items()}
 
 

@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from tpuplane.spec.core.annotations import element
 from tpuplane.spec.core.errors import Path, shown
+from tpuplane.spec.core.fields import element
 from tpuplane.spec.core.pydantic_messages import annotation_at, bounds, plain, suggested
 
 Edit = tuple[Path, object]

@@ -11,7 +11,7 @@ from tpuplane.spec.pools.capacity import FlexStartSpec
 from tpuplane.spec.pools.hosts import HostsSpec
 from tpuplane.spec.pools.sizes import Scale
 from tpuplane.spec.pools.tpu import PoolSpec
-from tpuplane.tpu import Generation, GkeVersion, catalogue
+from tpuplane.tpu import Generation, catalogue
 
 _FLEX_SECONDS = range(600, 604801)
 
@@ -94,7 +94,7 @@ def _check_flex_offer(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, gener
             path = (*at, "zone" if pool.zone else "capacity")
             yield broken("flex-zones", path, value=shown(zone), generation=generation.name, allowed=", ".join(zones))
     needed = catalogue().min_version("flex-start-tpu")
-    if _older(cluster, needed):
+    if cluster.is_older(needed):
         yield broken("flex-versions", (*at, "capacity"), needed=needed, value=shown(cluster.version))
 
 
@@ -115,13 +115,8 @@ def _check_multislice(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, gener
     if not generation.multislice:
         yield broken("multislice", path, value=slices, generation=generation.name)
     needed = catalogue().min_version("multislice")
-    if _older(cluster, needed):
+    if cluster.is_older(needed):
         yield broken("multislice-versions", path, value=slices, needed=needed, version=shown(cluster.version))
-
-
-def _older(cluster: ClusterPlaceSpec, needed: GkeVersion) -> bool:
-    """Whether the cluster asks for a version below this one; what is not asked for is the channel's."""
-    return cluster.version is not None and GkeVersion.parse(cluster.version) < needed
 
 
 def _check_topology_mode(
@@ -141,5 +136,5 @@ def _check_topology_mode(
             if missing:
                 yield broken("provision-only", at, value=shown(mode), wanted=wanted)
         needed = catalogue().min_version("super-slicing")
-        if cluster.version is not None and GkeVersion.parse(cluster.version) < needed:
+        if cluster.is_older(needed):
             yield broken("option-versions", at, value=shown(cluster.version), needed=needed)

@@ -74,9 +74,7 @@ def _check_disk(at: Path, pool: PoolSpec, generation: Generation) -> Iterator[Mi
 
 def _check_version(at: Path, cluster: ClusterPlaceSpec, generation: Generation) -> Iterator[Mistake]:
     needed = generation.min_gke_version
-    if cluster.version is None or needed is None:
-        return
-    if GkeVersion.parse(cluster.version) < GkeVersion.minimum(needed):
+    if needed is not None and cluster.is_older(GkeVersion.minimum(needed)):
         yield Mistake(
             (*at, "generation"),
             f"{shown(generation.name)} needs GKE {needed} or newer, but the cluster's version is "

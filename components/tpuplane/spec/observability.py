@@ -1,14 +1,28 @@
-"""What people are shown and told of the platform: a dashboard, alerts and a metric of libtpu's errors."""
+"""Dashboard, alerts and metrics: as the user writes them, and the data that they are made from."""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
 from tpuplane.spec.core.errors import shown
 from tpuplane.spec.core.fields import Spec, refuse
+from tpuplane.spec.core.rules import spec_data
+
+
+def observability_data() -> dict[str, Any]:
+    """The metrics, tiles, alerts, scrapes and the query frontend."""
+    found: dict[str, Any] = spec_data("observability")
+    return found
+
+
+def frontend_url() -> str:
+    """Where the add-on `monitoring` answers PromQL queries, inside its cluster."""
+    frontend = observability_data()["frontend"]
+    return f"http://frontend.{frontend['namespace']}.svc:{frontend['port']}"
+
 
 _CHANNEL = re.compile(r"projects/[a-z][a-z0-9-]{4,28}[a-z0-9]/notificationChannels/[0-9]+")
 

@@ -1,4 +1,4 @@
-"""What must hold between the manager of several clusters' queues, its workers and the teams."""
+"""The checks of Kueue across clusters: MultiKueue's manager and workers, and feature gates that queues need."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.queues.multi_kueue import MultiKueueSpec
+from tpuplane.spec.queues.queues import MultiKueueSpec
 from tpuplane.tpu import GkeVersion
 
 _AT: Path = ("queues", "multiKueue")
@@ -56,8 +56,8 @@ def _check_either(at: Path, key: str, cluster: ClusterSpec) -> Iterator[Mistake]
     if cluster.existing is not None or cluster.network.existing is not None:
         what = "a cluster" if cluster.existing is not None else "in a network"
         yield broken("multi-kueue-foreign", at, value=shown(key), what=what)
-    needed = addon_catalogue().multi_kueue_kubernetes
-    if cluster.version is not None and GkeVersion.parse(cluster.version) < GkeVersion.minimum(needed):
+    needed = addon_catalogue().kueue["multiKueue"]["kubernetes"]
+    if cluster.is_older(GkeVersion.minimum(needed)):
         yield broken("multi-kueue-version", at, value=shown(key), version=cluster.version, needed=needed)
 
 
@@ -79,7 +79,40 @@ def _check_worker(at: Path, spec: PlatformSpec, key: str, worker: ClusterSpec) -
 
 def _check_kinds(at: Path, manager: ClusterSpec, key: str, worker: ClusterSpec) -> Iterator[Mistake]:
     """The manager's Kueue watches all of its kinds in each worker, and gives up a worker that lacks one."""
-    dispatched = addon_catalogue().multi_kueue_kinds
+    dispatched = addon_catalogue().kueue["multiKueue"]["kinds"]
     missing = [kind for kind in managed(manager) if kind in dispatched and kind not in managed(worker)]
     if missing:
         yield broken("multi-kueue-kinds", at, value=shown(key), missing=", ".join(missing))
+
+
+def check_gates(spec: PlatformSpec) -> Iterator[Mistake]:
+    """Refuse to switch off what the queues of a cluster need: Kueue would take their objects, and do something else."""
+    for key, cluster in spec.clusters.items():
+        gates = cluster.addons.kueue.feature_gates if cluster.addons.kueue is not None else {}
+        for gate in _needed(spec, key):
+            if not gates.get(gate, True):
+                at: Path = ("clusters", key, "addons", "kueue", "featureGates", gate)
+                yield broken("kueue-gate", at, why=addon_catalogue().kueue["neededGates"][gate])
+
+
+def _needed(spec: PlatformSpec, key: str) -> list[str]:
+    """The gates that a cluster's queues need. A manager's are made of those of its workers."""
+    shared = spec.queues.multi_kueue
+    manager = shared is not None and shared.manager == key
+    places = shared.workers if shared is not None and manager else (key,)
+    teams = [team for name, team in spec.teams.items() if key in spec.clusters_of(name)]
+    shares = [
+        (spec.clusters[place], team.clusters[place])
+        for team in teams
+        for place in places
+        if place in team.clusters and place in spec.clusters
+    ]
+    quotas = [(cluster.all_pools.get(path), quota) for cluster, share in shares for path, quota in share.quotas.items()]
+    wanted = {
+        "HierarchicalCohorts": bool(teams),
+        "LendingLimit": any(quota.lending_limit is not None for _, quota in quotas),
+        "LocalQueueDefaulting": any(team.queue == "default" for team in teams),
+        "MultiKueue": manager,
+        "TopologyAwareScheduling": any(pool.exists_before_pods for pool, _ in quotas if pool is not None),
+    }
+    return [gate for gate, needs in wanted.items() if needs]

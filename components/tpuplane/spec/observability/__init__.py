@@ -1,1 +1,0 @@
-"""Dashboard, alerts and metrics as the user writes them, and their data."""
