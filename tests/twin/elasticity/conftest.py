@@ -15,7 +15,8 @@ from elastic_twin import CLUSTER, TOKEN, Clock, ElasticTwin, ScarceFleet, add_cl
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.elasticity import Actions, Elasticity
-from tpuplane_twin.gcp import Store, create_app, create_pool, delete_pool, repair, resize
+from tpuplane_twin.gcp.app import create_app, create_pool, delete_pool, repair, resize
+from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager

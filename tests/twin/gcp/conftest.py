@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.gcp import Store
+from tpuplane_twin.gcp.store import Store
 from twin_api import Api, MemoryBackend, serving
 
 

@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.gcp import Store, reclaim, resume
+from tpuplane_twin.gcp.app import reclaim, resume
+from tpuplane_twin.gcp.store import Store
 from twin_api import CLUSTERS, LOCATION, PROJECT, Api, MemoryBackend, cluster_body, serving, slice_pool
 
 pytestmark = pytest.mark.twin

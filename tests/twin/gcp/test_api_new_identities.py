@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tpuplane_twin.gcp import Store, resume
+from tpuplane_twin.gcp.app import resume
+from tpuplane_twin.gcp.store import Store
 from twin_api import CLUSTERS, COMPUTE, Api, MemoryBackend, cluster_body, serving, slice_pool
 
 pytestmark = pytest.mark.twin

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from tpuplane_twin.daemon.status import describe_store
-from tpuplane_twin.gcp import BackendError, Store, resume
+from tpuplane_twin.gcp.app import resume
+from tpuplane_twin.gcp.backend import BackendError
+from tpuplane_twin.gcp.store import Store
 from twin_api import CLUSTERS, PROJECT_PATH, Api, MemoryBackend, cluster_body, serving, slice_pool
 
 pytestmark = pytest.mark.twin

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tpuplane_twin.gcp import BackendError, Store, node_numbers, repair, resize, resume
+from tpuplane_twin.gcp.app import repair, resize, resume
+from tpuplane_twin.gcp.backend import BackendError, node_numbers
+from tpuplane_twin.gcp.store import Store
 from twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT, PROJECT_PATH, Api, MemoryBackend, serving, slice_pool
 
 pytestmark = pytest.mark.twin

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tpuplane_twin.gcp import BackendError, Store, create_pool, delete_pool, resize
+from tpuplane_twin.gcp.app import create_pool, delete_pool, resize
+from tpuplane_twin.gcp.backend import BackendError
+from tpuplane_twin.gcp.store import Store
 from twin_api import CLUSTERS, LOCATION, PROJECT, Api, MemoryBackend, serving, slice_pool
 
 pytestmark = pytest.mark.twin

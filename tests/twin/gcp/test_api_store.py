@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.gcp import Store, StoreError
+from tpuplane_twin.gcp.store import Store, StoreError
 from twin_api import COMPUTE, MemoryBackend, serving
 
 pytestmark = pytest.mark.twin
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.twin
 WRITER = """
 import sys
 from pathlib import Path
-from tpuplane_twin.gcp import Store
+from tpuplane_twin.gcp.store import Store
 store = Store(Path(sys.argv[1]))
 for number in range(10**9):
     with store.transaction():

@@ -17,8 +17,17 @@ from googleapiclient.discovery import build_from_document
 from googleapiclient.discovery_cache import get_static_doc
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.daemon.routes import serve_project_setup
-from tpuplane_twin.gcp import BackendError, ClusterBackend, Endpoint, Instance, Store, create_app, node_counts
-from tpuplane_twin.gcp.backend import NO_ROTATION, ROTATION
+from tpuplane_twin.gcp.app import create_app
+from tpuplane_twin.gcp.backend import (
+    NO_ROTATION,
+    ROTATION,
+    BackendError,
+    ClusterBackend,
+    Endpoint,
+    Instance,
+    node_counts,
+)
+from tpuplane_twin.gcp.store import Store
 from wire_types import check_answer
 
 Json = dict[str, Any]

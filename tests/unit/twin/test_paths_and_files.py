@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.gcp import Store
+from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.files import DiskFull, require_space, write_atomic, write_if_changed
 from tpuplane_twin.machine.paths import TwinNameError, TwinPaths, all_twins
 from tpuplane_twin.machine.ports import PortBook, PortTaken

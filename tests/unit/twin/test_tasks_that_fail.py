@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 from tpuplane_twin.daemon.supervisor import Supervisor
 from tpuplane_twin.elasticity import Actions, Elasticity
-from tpuplane_twin.gcp import Store
 from tpuplane_twin.gcp.container.names import CLUSTER
+from tpuplane_twin.gcp.store import Store
 
 pytestmark = pytest.mark.unit
 

@@ -11,7 +11,7 @@ import pytest
 import typer
 from tpuplane_twin.cli import app, faults
 from tpuplane_twin.daemon.client import TwinClient
-from tpuplane_twin.gcp import Store
+from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.shell.environment import shell_environment
 from typer.testing import CliRunner

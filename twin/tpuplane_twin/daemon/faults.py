@@ -8,10 +8,12 @@ from aiohttp import web
 from tpuplane.tpu import SliceError, catalogue
 
 from tpuplane_twin.daemon.routes import Json, Refused, answering
-from tpuplane_twin.gcp import BackendError, Store, reclaim
+from tpuplane_twin.gcp.app import reclaim
+from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.container.names import POOL
 from tpuplane_twin.gcp.container.stockouts import ANY, CAPACITIES, STOCKOUT, stockout_key
 from tpuplane_twin.gcp.locations import is_zone
+from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import PoolView
 
 

@@ -13,7 +13,7 @@ from tpuplane_twin.cluster.api import Api, ClusterError
 from tpuplane_twin.cluster.control_plane import ControlPlane
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.cluster.vpc import Vpc
-from tpuplane_twin.gcp import BackendError, Endpoint, Instance
+from tpuplane_twin.gcp.backend import BackendError, Endpoint, Instance
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.machine.files import DiskFull, require_space, write_atomic
 from tpuplane_twin.machine.paths import TwinPaths

@@ -9,8 +9,9 @@ from typing import Any
 
 from aiohttp import web
 
-from tpuplane_twin.gcp import Store, StoreError, give_channel
 from tpuplane_twin.gcp.errors import ApiError, invalid
+from tpuplane_twin.gcp.monitoring import give_channel
+from tpuplane_twin.gcp.store import Store, StoreError
 
 Json = dict[str, Any]
 

@@ -13,12 +13,12 @@ import psutil
 from tpuplane.tpu import Slice, SliceError, catalogue
 
 from tpuplane_twin.daemon.fleet import context_of
-from tpuplane_twin.gcp import Store
 from tpuplane_twin.gcp.backend import node_counts
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
 from tpuplane_twin.gcp.links import CONTAINER
 from tpuplane_twin.gcp.operations import OPERATION
 from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import ClusterView, PoolView
 from tpuplane_twin.machine.processes import ProcessManager
 

@@ -24,17 +24,9 @@ from tpuplane_twin.daemon.log_rotation import upkeep
 from tpuplane_twin.daemon.routes import serve_project_setup
 from tpuplane_twin.daemon.status import describe
 from tpuplane_twin.elasticity import Actions, Elasticity, InvalidSetting, scale_down_after
-from tpuplane_twin.gcp import (
-    BackendError,
-    Store,
-    StoreError,
-    create_app,
-    create_pool,
-    delete_pool,
-    repair,
-    resize,
-    resume,
-)
+from tpuplane_twin.gcp.app import create_app, create_pool, delete_pool, repair, resize, resume
+from tpuplane_twin.gcp.backend import BackendError
+from tpuplane_twin.gcp.store import Store, StoreError
 from tpuplane_twin.machine.files import DiskFull, write_atomic
 from tpuplane_twin.machine.paths import TwinPaths, all_twins
 from tpuplane_twin.machine.ports import NoPortFree, PortBook, PortTaken

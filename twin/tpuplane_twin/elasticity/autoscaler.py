@@ -25,7 +25,7 @@ from tpuplane_twin.elasticity.repairs import Repairs, missing
 from tpuplane_twin.elasticity.requests import Request
 from tpuplane_twin.elasticity.scale_down import Budget, Shrinkage
 from tpuplane_twin.elasticity.scale_up import Growth, ScaleUp, reasons_message
-from tpuplane_twin.gcp import BackendError, Numbers
+from tpuplane_twin.gcp.backend import BackendError, Numbers
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.views import ClusterView
 

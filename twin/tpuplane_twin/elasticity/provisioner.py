@@ -15,7 +15,7 @@ from tpuplane_twin.cluster.nodes import ORDINAL, REQUEST_LABEL
 from tpuplane_twin.elasticity.objects import Pod, age
 from tpuplane_twin.elasticity.queued import Answer, Provision, Queue
 from tpuplane_twin.elasticity.requests import PROVISIONED, Condition, Request, State, out_of_capacity, pods_of
-from tpuplane_twin.gcp import BackendError, Numbers
+from tpuplane_twin.gcp.backend import BackendError, Numbers
 
 log = logging.getLogger(__name__)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import queue
+import selectors
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Literal
 
 _CHUNK = 64 * 1024
 _GRACE = 5.0  # seconds between the polite and the final signal
@@ -74,24 +75,14 @@ class Children:
 
 
 def outputs(process: subprocess.Popen[bytes]) -> Iterator[Output]:
-    """What a piped process writes, in pieces as they come, until it has closed both streams."""
-    pieces: queue.Queue[Output | None] = queue.Queue()
-    streams: list[tuple[Literal["stdout", "stderr"], BinaryIO]] = []
-    if process.stdout is not None and process.stderr is not None:
-        streams = [("stdout", process.stdout), ("stderr", process.stderr)]  # type: ignore[list-item]
-    for name, stream in streams:
-        threading.Thread(target=_pump, args=(name, stream, pieces), daemon=True).start()
-    open_streams = len(streams)
-    while open_streams:
-        piece = pieces.get()
-        if piece is None:
-            open_streams -= 1
-        else:
-            yield piece
-
-
-def _pump(name: Literal["stdout", "stderr"], stream: BinaryIO, pieces: queue.Queue[Output | None]) -> None:
-    with stream:
-        while data := os.read(stream.fileno(), _CHUNK):
-            pieces.put((name, data))
-    pieces.put(None)
+    """The output of a piped process in chunks, until it has closed both streams."""
+    with selectors.DefaultSelector() as selector, contextlib.ExitStack() as streams:
+        for name, stream in (("stdout", process.stdout), ("stderr", process.stderr)):
+            if stream is not None:
+                selector.register(streams.enter_context(stream), selectors.EVENT_READ, name)
+        while selector.get_map():
+            for key, _ in selector.select():
+                if data := os.read(key.fd, _CHUNK):
+                    yield key.data, data
+                else:
+                    selector.unregister(key.fileobj)

@@ -43,8 +43,8 @@ _STORE = web.AppKey("store", Store)
 def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Application:
     """Google's API over a store and a backend; requests carry `Authorization: Bearer <token>`.
 
-    When the application starts, stored clusters come back and unfinished operations go on, in the background;
-    `resume` waits for the clusters. When it stops, running work is dropped and goes on at the next start.
+    When the application starts, it restores stored clusters and continues unfinished operations in the background;
+    `resume` waits for the clusters. When it stops, it cancels running work, which continues at the next start.
     """
     reconciler = Reconciler(store, backend)
     operations = Operations(store, reconciler)
@@ -97,47 +97,47 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
 
 
 async def resume(app: web.Application) -> None:
-    """Wait until every cluster that was stored when the application started is back, with its pools.
+    """Wait until all clusters that were stored at the start are restored, with their pools.
 
-    Raises BackendError naming the clusters that did not come back; they are DEGRADED, with the reason.
+    Raises BackendError naming the clusters that failed; they are DEGRADED, with the reason.
     """
     await app[_OPERATIONS].recovered()
 
 
 async def resize(app: web.Application, pool: str, seen: Numbers, wanted: Numbers) -> bool:
-    """Give the autoscaled pool of this resource name other nodes, once no operation of its cluster runs.
+    """Change the nodes of an autoscaled pool, by resource name, after the running operations of its cluster.
 
-    There is no operation to be seen, and no field of the pool changes but what its instance groups count. False if
-    the pool does not stand as it was `seen`; BackendError if it could not be done, and the pool is as before.
+    It creates no operation, and changes only the size of the pool's instance groups. False if the pool's nodes are no
+    longer `seen`; BackendError if it failed and the pool is unchanged.
     """
     async with app[_OPERATIONS].lock(parent_cluster(pool)):
         return await app[_RECONCILER].resize(pool, seen, wanted)
 
 
 async def create_pool(app: web.Application, cluster: str, pool: Json) -> None:
-    """Make a node pool as a request would, and wait until it is there. BackendError says why it is not."""
+    """Create a node pool as a request would, and wait for the operation. Raises BackendError if it fails."""
     await _pool_change(app, lambda pools: pools.create(Call(_names(cluster), body={"nodePool": pool})))
 
 
 async def delete_pool(app: web.Application, pool: str) -> None:
-    """Delete a node pool as a request would, and wait until it is gone. BackendError says why it is not."""
+    """Delete a node pool as a request would, and wait for the operation. Raises BackendError if it fails."""
     names = {**_names(parent_cluster(pool)), "nodePoolsId": pool.rpartition("/")[2]}
     await _pool_change(app, lambda pools: pools.delete(Call(names)))
 
 
 async def repair(app: web.Application, pool: str, missing: Numbers) -> None:
-    """Make nodes again that are `missing` from the pool of this resource name, once no operation of its cluster runs.
+    """Create the `missing` nodes of a pool again, by resource name, after the running operations of its cluster.
 
-    BackendError says why there are none.
+    Raises BackendError if it fails.
     """
     async with app[_OPERATIONS].lock(parent_cluster(pool)):
         await app[_RECONCILER].repair(pool, missing)
 
 
 async def reclaim(app: web.Application, pool: str) -> None:
-    """Take away the nodes of the pool of this resource name, as Compute Engine does with spot hosts.
+    """Delete the nodes of a pool, by resource name, as Compute Engine reclaims spot hosts; GKE then creates new ones.
 
-    What GKE keeps there comes anew. BackendError where nothing came; the nodes are gone in any case.
+    Raises BackendError if there are no new ones; the old nodes are deleted in any case.
     """
     async with app[_OPERATIONS].lock(parent_cluster(pool)):
         await app[_RECONCILER].reclaim(pool)
@@ -183,13 +183,13 @@ def _authenticated(token: str) -> Any:
     ) -> web.StreamResponse:
         given = request.headers.get("Authorization", "").encode(errors="surrogateescape")
         if not hmac.compare_digest(given, expected):
-            refused = ApiError("UNAUTHENTICATED", _UNAUTHENTICATED)
-            return web.json_response(refused.body("rpc"), status=refused.http_code)
+            rejected = ApiError("UNAUTHENTICATED", _UNAUTHENTICATED)
+            return web.json_response(rejected.body("rpc"), status=rejected.http_code)
         try:
             return await handler(request)
         except web.HTTPException as error:
             status = "NOT_FOUND" if error.status == 404 else "INVALID_ARGUMENT"
-            refused = ApiError(status, f"{error.reason}: {request.path}", http_code=error.status)
-            return web.json_response(refused.body("rpc"), status=error.status)
+            rejected = ApiError(status, f"{error.reason}: {request.path}", http_code=error.status)
+            return web.json_response(rejected.body("rpc"), status=error.status)
 
     return check

@@ -1,8 +1,7 @@
-"""What Google's API asks of the machine behind it: make clusters and node pools exist.
+"""The interface between Google's API and the machine, which runs its clusters and node pools.
 
-The API keeps the desired state and decides what is valid; a backend only brings about what it is told. Every method
-may be called again with the same arguments at any time (after a kill, the API re-applies everything it has stored),
-so every method is idempotent. Clusters and pools are Google's own REST JSON, as GET answers it.
+The API stores the desired state and checks requests; a backend applies it. Every method is idempotent, because the API
+applies all stored clusters and pools again after a kill. Clusters and pools are Google's REST JSON, as GET answers it.
 """
 
 from __future__ import annotations
@@ -19,28 +18,28 @@ Numbers = dict[str, list[int]]
 """The nodes of a pool: zone → their numbers in that zone's instance group."""
 
 NODES = "twinNodes"
-"""The field of a stored pool with its `Numbers` once the cluster autoscaler has resized it. No answer shows it."""
+"""The field of a stored pool with its `Numbers` after the cluster autoscaler has resized it. Answers leave it out."""
 
 CUBE = "twinCube"
-"""The field of a stored pool that is true where its chips wait for dynamic slicing. No answer shows it."""
+"""The field of a stored pool that is true if its chips wait for dynamic slicing. Answers leave it out."""
 
 ROTATION = "twinRotation"
-"""The field of a stored cluster whose credentials were rotated. No answer shows it.
+"""The field of a stored cluster whose credentials were rotated. Answers leave it out.
 
-It counts its authorities: `serves` is the one that signs the server's certificate, `trusted` the last one that clients
-are to trust, which is another while a rotation is under way.
+It has numbers of certificate authorities: `serves` signs the server's certificate, `trusted` is the last that clients
+trust. They differ during a rotation.
 """
 
 NO_ROTATION = {"serves": 0, "trusted": 0}
 
 
 class BackendError(Exception):
-    """The backend could not do it. The message reaches the user as the operation's error."""
+    """The backend failed. The message is the error of the operation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a cluster's API server answers: `address` is "HOST:PORT", `ca_certificate` PEM text."""
+    """The address of a cluster's API server: `address` is "HOST:PORT", `ca_certificate` PEM text."""
 
     address: str
     ca_certificate: str
@@ -65,15 +64,15 @@ class ClusterBackend(Protocol):
         ...
 
     async def update_cluster(self, cluster: Json) -> None:
-        """Bring a changed cluster about (release channel, labels, add-ons, version)."""
+        """Apply a changed cluster (release channel, labels, add-ons, version)."""
         ...
 
     async def delete_cluster(self, cluster: Json) -> None:
-        """Stop the control plane and forget its data, pools included."""
+        """Stop the control plane and delete its data, with its pools."""
         ...
 
     async def apply_node_pool(self, cluster: Json, pool: Json) -> None:
-        """Make the pool's nodes exactly `node_numbers(pool)`, return when they are Ready."""
+        """Create and delete nodes until the pool has `node_numbers(pool)`; return when they are Ready."""
         ...
 
     async def delete_node_pool(self, cluster: Json, pool: Json) -> None:
@@ -81,7 +80,7 @@ class ClusterBackend(Protocol):
         ...
 
     async def instances(self, cluster: Json) -> list[Instance]:
-        """The machines of all pools as they are now; none of a cluster that has no control plane yet."""
+        """The current machines of all pools; none before the control plane starts."""
         ...
 
 
@@ -93,9 +92,8 @@ def node_counts(pool: Json) -> dict[str, int]:
 def node_numbers(pool: Json) -> Numbers:
     """The numbers of the nodes that a pool has in each of its zones, ascending.
 
-    `initialNodeCount` is per zone (GKE rewrites it when a pool is resized by hand); where the cluster autoscaler has
-    resized the pool since, `NODES` has what it made of it. Autoscaling raises either to its minimum, per zone or,
-    with `totalMinNodeCount`, over all zones.
+    `initialNodeCount` is per zone, and a manual resize changes it. `NODES` overrides it after the cluster autoscaler
+    has resized the pool. Autoscaling raises both to its minimum: per zone or, with `totalMinNodeCount`, over all zones.
     """
     view = PoolView(pool)
     zones, initial = view.zones, range(view.nodes_per_zone)
@@ -110,7 +108,7 @@ def node_numbers(pool: Json) -> Numbers:
 
 
 def sized(numbers: Sequence[int], count: int) -> list[int]:
-    """These nodes as `count` nodes: the highest numbers go, the lowest free ones come."""
+    """`count` of these nodes: the highest numbers are removed, the lowest free ones are added."""
     taken = set(numbers)
     free = (number for number in itertools.count() if number not in taken)
     more = itertools.islice(free, max(0, count - len(numbers)))
@@ -118,5 +116,5 @@ def sized(numbers: Sequence[int], count: int) -> list[int]:
 
 
 def pod_cidr_size(pods_per_node: int) -> int:
-    """The prefix of a node's pod range: GKE takes the smallest that holds twice the pods."""
+    """The prefix length of a node's pod range: the smallest range with two addresses for each pod."""
     return 32 - (2 * pods_per_node - 1).bit_length()

@@ -1,4 +1,4 @@
-"""Batches: many requests as the parts of one, as gcloud sends them to Compute Engine.
+"""Batches: several requests in one, as gcloud sends them to Compute Engine.
 
 https://docs.cloud.google.com/compute/docs/api/how-tos/batch
 """
@@ -22,7 +22,7 @@ Respond = Callable[[Request], Awaitable[tuple[int, str]]]
 
 
 def batch(respond: Respond) -> Callable[[web.Request], Awaitable[web.Response]]:
-    """The handler that answers each part of a batch by `respond`, in their order."""
+    """The handler of batches; `respond` answers each part, in order."""
 
     async def handle(request: web.Request) -> web.Response:
         head = f"Content-Type: {request.headers.get('Content-Type', '')}\r\n\r\n"

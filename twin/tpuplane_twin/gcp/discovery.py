@@ -1,4 +1,4 @@
-"""Routes from Google's discovery documents: which method a request means, for every method that Google documents.
+"""Google's discovery documents: the documented method of a request.
 
 The documents come with the installed google-api-python-client. A document is read at the first request of its
 service: Compute's has 5 MB and takes about 50 ms, the others a few.
@@ -21,7 +21,7 @@ from tpuplane_twin.gcp.schema import Json, Schemas
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One documented method. `request` and `response` are schema names, None where there is no body."""
+    """One documented method. `request` and `response` are schema names, None without a body."""
 
     id: str
     http_method: str
@@ -47,8 +47,7 @@ class Document:
     def __init__(self, service: str, version: str, served: Iterable[str]) -> None:
         """Read the document of `service` and `version`.
 
-        `served` are the ids of the methods that the twin answers, in any version; only the message types of those
-        that this version has are kept.
+        `served` are the ids of the methods that the twin answers; only their message types are kept.
         """
         text = get_static_doc(service, version)
         if text is None:
@@ -65,9 +64,9 @@ class Document:
         self._keep_types_of(served)
 
     def match(self, http_method: str, raw_path: str) -> tuple[Method, dict[str, str]] | None:
-        """The method that a request means, with its path parameters (decoded); None where Google documents none."""
+        """The method of a request, with its decoded path parameters; None if Google documents none."""
         segments = [unquote(segment) for segment in raw_path.split("/")]
-        # A custom verb ends the last segment ("clusters/c:setResourceLabels"); an id may have a colon of its own.
+        # A custom verb ends the last segment ("clusters/c:setResourceLabels"); an id may contain a colon.
         head, colon, verb = segments[-1].rpartition(":")
         readings = [([*segments[:-1], head], verb)] if colon and head else []
         readings.append((segments, ""))
@@ -110,7 +109,7 @@ class Document:
 
 @cache
 def document(service: str, version: str, served: frozenset[str]) -> Document:
-    """The document, read once in the life of the process."""
+    """The document, read once per process."""
     return Document(service, version, served)
 
 

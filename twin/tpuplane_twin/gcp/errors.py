@@ -22,9 +22,9 @@ _STATUS: dict[str, tuple[int, str]] = {
 
 
 class ApiError(Exception):
-    """A refusal that reaches the client as Google would word it.
+    """An error answer with Google's message.
 
-    `status` is a google.rpc code name; `reason` overrides the classic reason where Compute has its own word for it
+    `status` is a google.rpc code name; `reason` overrides the classic reason where Compute Engine uses another
     ("invalid", "resourceInUseByAnotherResource"); `violations` are (field, description) pairs of a BadRequest.
     """
 
@@ -70,7 +70,7 @@ def invalid(message: str, **more: Any) -> ApiError:
 
 
 def failed_precondition(message: str) -> ApiError:
-    """400 FAILED_PRECONDITION: right request, wrong moment."""
+    """400 FAILED_PRECONDITION: a valid request that has to wait."""
     return ApiError("FAILED_PRECONDITION", message)
 
 
@@ -92,6 +92,6 @@ def unavailable(message: str) -> ApiError:
 def not_served(what: str) -> ApiError:
     """400: documented by Google, not served by the twin.
 
-    Clients try a 501 again for a long time, and take a 404 for an object that is not there.
+    Not 501, which clients retry for a long time, and not 404, which means a missing object.
     """
     return invalid(f"The twin does not serve {what}.", reason="notImplemented")

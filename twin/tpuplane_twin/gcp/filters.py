@@ -1,4 +1,4 @@
-"""Filters of lists: AIP-160, which most of Google's services read, and Compute Engine's older regular expressions."""
+"""Filters of lists: AIP-160, as most of Google's services have it, and Compute Engine's older regular expressions."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _SEVERAL = re.compile(r"""\s*\(((?:[^()"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+
 
 
 class FilterError(ValueError):
-    """The expression cannot be read."""
+    """The expression is invalid."""
 
 
 def parse(text: str, check: Check = lambda _: None) -> Test:
-    """The test that an expression makes; `check` is asked about each of its fields.
+    """The test of an expression; `check` is called with each of its fields.
 
-    Raises FilterError where the expression cannot be read, and what `check` raises.
+    Raises FilterError for an invalid expression, and what `check` raises.
     """
     terms = _old_terms(text)
     if terms:
@@ -51,7 +51,7 @@ def parse(text: str, check: Check = lambda _: None) -> Test:
 
 
 def values(item: Any, path: str) -> Iterator[Any]:
-    """What stands at a dotted path; every element where a list is on the way."""
+    """The values at a dotted path; all elements of a list on the way."""
     if isinstance(item, list):
         for element in item:
             yield from values(element, path)
@@ -59,7 +59,7 @@ def values(item: Any, path: str) -> Iterator[Any]:
     if not path:
         yield item
     elif isinstance(item, dict):
-        # A label's key may have dots of its own.
+        # A label's key may contain dots.
         for key in item.keys() & {path, path.replace('"', ""), camel(path)}:
             yield from values(item[key], "")
         head, _, rest = path.partition(".")
@@ -69,7 +69,7 @@ def values(item: Any, path: str) -> Iterator[Any]:
 
 
 def _old_terms(text: str) -> list[tuple[str, str, str]]:
-    """Field, operator and pattern of each term of an expression with `eq` and `ne`; none where it is of AIP-160."""
+    """Field, operator and pattern of each term of an expression with `eq` and `ne`; none for AIP-160."""
     inside = [match.group(1) for match in _SEVERAL.finditer(text)]
     if "".join(match.group(0) for match in _SEVERAL.finditer(text)) != text:
         inside = [text]
@@ -90,9 +90,9 @@ def _expression_match(check: Check, field: str, verb: str, value: str) -> Test:
 
 
 def _grammar() -> pp.ParserElement:
-    """https://google.aip.dev/assets/misc/ebnf-filtering.txt, but that every restriction has a field.
+    """The grammar of https://google.aip.dev/assets/misc/ebnf-filtering.txt, with a field in every restriction.
 
-    OR binds more tightly than AND, and what stands side by side is joined by AND.
+    OR binds more tightly than AND; AND may be left out.
     """
     keyword = pp.Keyword("AND") | pp.Keyword("OR") | pp.Keyword("NOT")
     quoted = pp.QuotedString('"', esc_char="\\") | pp.QuotedString("'", esc_char="\\")
@@ -146,12 +146,12 @@ def _compare(found: Any, comparator: str, value: str) -> bool:
 
 
 def _wildcard(found: str, value: str) -> bool:
-    """Whether the value is the text; `*` stands for anything."""
+    """Whether the text matches the value, in which `*` matches anything."""
     return fnmatchcase(found, re.sub(r"[?[]", r"[\g<0>]", value))
 
 
 def _comparable(*texts: str) -> tuple[Any, Any]:
-    """Both as numbers, else both as times, else as they are."""
+    """Both as numbers, else both as times, else both as text."""
     kinds: tuple[Callable[[str], Any], ...] = (float, _time, str)
     for kind in kinds:
         with contextlib.suppress(ValueError):

@@ -1,11 +1,11 @@
-"""Links: stored in one version of their API, and shown in the version that a request asks."""
+"""Links: stored in one version of their API, and answered in the version of the request."""
 
 from __future__ import annotations
 
 COMPUTE = "https://www.googleapis.com/compute/v1/"
 CONTAINER = "https://container.googleapis.com/v1beta1/"
 
-# A service's own links follow the version of the request. Links to other services stay: GKE names groups in compute/v1.
+# Links to other services keep their version: GKE names instance groups in compute/v1.
 _OWN = {
     "compute": (COMPUTE, "https://www.googleapis.com/compute/{}/"),
     "container": (CONTAINER, "https://container.googleapis.com/{}/"),

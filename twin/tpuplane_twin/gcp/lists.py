@@ -1,4 +1,4 @@
-"""What a query makes of an answer: a list's filter, order and pages, and the fields of a partial response."""
+"""Query parameters of answers: filter, order and pages of lists, and the fields of partial responses."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tpuplane_twin.gcp.schema import Json, Schemas
 
 
 def narrowed(schemas: Schemas, response: str, query: Mapping[str, str], answer: Json) -> Json:
-    """The part of a list that a query asks for; `answer` has all of it, as has that of anything else.
+    """The part of the list `answer` that a query selects; any other answer as it is.
 
-    An aggregated list of Compute Engine is a plain list in `answer`, and comes back by scope.
+    An aggregated list of Compute Engine is a plain list in `answer`, and grouped by scope in the result.
     """
     listed = schemas.listed(response)
     if listed is None:
@@ -36,7 +36,7 @@ def narrowed(schemas: Schemas, response: str, query: Mapping[str, str], answer: 
 
 
 def partial(schemas: Schemas, response: str, mask: str, answer: Any) -> Any:
-    """The fields of an answer that a mask names: "nextPageToken,items(name,zone)"; an empty one names them all."""
+    """The fields of an answer that a mask selects: "nextPageToken,items(name,zone)"; an empty mask selects all."""
     if not mask.strip():
         return answer
     try:
@@ -50,7 +50,7 @@ def partial(schemas: Schemas, response: str, mask: str, answer: Any) -> Any:
 
 
 def _filtered(schemas: Schemas, kind: str, text: str, found: list[Json]) -> list[Json]:
-    # What an answer does not show can be filtered by nevertheless: the project of a usable subnetwork.
+    # Filters may name fields that answers leave out: the project of a usable subnetwork.
     known = {field for item in found for field in item}
 
     def check(field: str) -> None:
@@ -91,7 +91,7 @@ def _number(query: Mapping[str, str], name: str) -> int:
 
 
 def _mask() -> pp.ParserElement:
-    """Names, with `/` or parentheses for what is in them."""
+    """The grammar of field masks."""
     # https://developers.google.com/workspace/drive/api/guides/fields-parameter
     selection = pp.Forward()
     names = pp.Group(pp.DelimitedList(pp.Regex(r"[\w*-]+"), "/"))

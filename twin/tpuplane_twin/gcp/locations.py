@@ -1,4 +1,4 @@
-"""Regions, zones and the machine types that they offer: small tables in `data/`, TPUs and GPUs from the catalogues."""
+"""Regions, zones and their machine types, from `data/` and the catalogues."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Machine:
 
     @property
     def hyperdisk_only(self) -> bool:
-        """Whether the machine takes no Persistent Disk, as far as is known."""
+        """Whether the machine supports only Hyperdisk."""
         return bool(self.disk_types) and not any(disk.startswith("pd-") for disk in self.disk_types)
 
     @property
     def accelerator(self) -> tuple[str, int] | None:
-        """Compute Engine's accelerator type and how many of it a machine has."""
+        """Compute Engine's accelerator type, and how many a machine has."""
         if self.gpu is not None:
             return self.gpu.accelerator.name, self.gpu.gpus
-        # A TPU's is what its machine types begin with:
+        # A TPU's type is the prefix of its machine types:
         # https://github.com/AI-Hypercomputer/xpk/blob/v1.16.0/src/xpk/core/reservation.py#L425
         return None if self.tpu is None else (self.name.partition("-")[0], self.tpu[1].chips)
 
@@ -70,13 +70,13 @@ def region_of(location: str) -> str:
 
 
 def check_location(location: str) -> None:
-    """Refuse a location that is neither a region nor a zone."""
+    """Reject a location that is neither a region nor a zone."""
     if location not in regions() and not is_zone(location):
         raise ApiError("PERMISSION_DENIED", f"Permission denied on 'locations/{location}' (or it may not exist).")
 
 
 def default_zones(location: str) -> list[str]:
-    """Where GKE puts nodes if nobody says: the zone itself, or the region's first three (AI zones never)."""
+    """GKE's default node locations: the zone itself, or the region's first three zones (never AI zones)."""
     return [location] if is_zone(location) else list(regions()[location][:3])
 
 
@@ -102,7 +102,7 @@ def machines() -> dict[str, Machine]:
 
 
 def machine_named(name: str) -> Machine | None:
-    """The machine type, custom ones too; None where there is no such type."""
+    """The machine type, also a custom one; None if it does not exist."""
     try:
         return machines().get(name) or _cpu_machine(cpu_catalogue().machine(name))
     except CpuError:
@@ -115,7 +115,7 @@ def _cpu_machine(it: CpuMachine) -> Machine:
 
 
 def machine_in(name: str, zone: str) -> Machine:
-    """The machine type, if the zone offers it; else the refusal in GKE's words (keras-team/kinetic#305)."""
+    """The machine type, if the zone offers it; else GKE's error (keras-team/kinetic#305)."""
     machine = machine_named(name)
     if machine is None or not _offers(zone, machine):
         raise invalid(f'Invalid machine type "{name}" in zone "{zone}": GCE_NOT_FOUND')

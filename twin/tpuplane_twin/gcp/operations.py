@@ -1,8 +1,8 @@
-"""Long-running work: Google's Operations, one at a time per cluster, resumed after a restart.
+"""Google's long-running operations, one at a time per cluster, resumed after a restart.
 
-An operation and the work that it stands for are written together with the change that asked for them, so a kill
-loses neither. Google refuses a second operation on a busy cluster and clients retry; the twin queues it (PENDING)
-instead, which ends in the same state sooner.
+An operation and its work are stored in the same transaction as the change that starts them, so a kill loses neither.
+Google rejects a second operation on a busy cluster, and clients retry; the twin queues it (PENDING) instead, which is
+faster and ends in the same state.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tpuplane_twin.gcp.store import Store, StoreError
 
 OPERATION = "operation"
 UPGRADE = "twinUpgrade"
-"""The note of an operation that upgrades: the version before, and the one after."""
+"""The field of an upgrade's operation with the versions before and after. Answers leave it out."""
 
 _WORK = "work"
 _KEPT_OPERATIONS = 1000
@@ -36,14 +36,14 @@ _Result = TypeVar("_Result")
 
 
 class Worker(Protocol):
-    """Does the work that operations stand for."""
+    """Does the work of operations."""
 
     async def run(self, work: Json) -> Commit:
-        """Do it; the answer writes the outcome, in one transaction with the operation's end."""
+        """Do the work. The result writes the outcome, in the transaction that ends the operation."""
         ...
 
     def fail(self, work: Json, message: str) -> None:
-        """Write that it failed."""
+        """Store the failure."""
         ...
 
     async def restore(self, cluster: str) -> None:
@@ -52,7 +52,7 @@ class Worker(Protocol):
 
 
 def now() -> str:
-    """The time as Google writes it."""
+    """The current time in Google's format."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
@@ -68,11 +68,9 @@ class Operations:
         self._ends: dict[str, asyncio.Future[str]] = {}
 
     def begin(self, kind: str, cluster: str, target: str, action: str, notes: Json | None = None) -> Json:
-        """Record an operation on `target` (a cluster or a pool of it) and do `action` in the background.
+        """Store an operation on `target` (a cluster or a pool of it) and do `action` in the background.
 
-        `notes` are stored with it, and no answer shows them.
-
-        Called inside the transaction of the change; the work starts only once that is committed.
+        Called in the transaction of the change; the work starts after its commit. Answers leave `notes` out.
         """
         parent = "/".join(cluster.split("/")[:4])
         name = f"operation-{time.time_ns() // 1_000_000}-{uuid.uuid4()}"
@@ -97,25 +95,25 @@ class Operations:
         return operation
 
     async def ended(self, operation: Json) -> str:
-        """Wait until an operation that this process has begun is DONE; why it failed, or nothing."""
+        """Wait until an operation of this process is DONE. The result is its error, empty if it succeeded."""
         key = operation["selfLink"].removeprefix(CONTAINER)
         future = self._ends.get(key)
         return await asyncio.shield(future) if future is not None else ""
 
     def recover(self, clusters: Iterable[str]) -> None:
-        """After a start: bring every stored cluster back, then go on with the work that was under way."""
+        """After a start: restore all stored clusters, then continue unfinished work."""
         self._restoring = [self._spawn(self._restore(cluster)) for cluster in clusters]
         for key, _ in self._store.items(_WORK):
             self._launch(key)
 
     async def recovered(self) -> None:
-        """Wait until `recover` has brought the clusters back; BackendError names those that did not come."""
+        """Wait until `recover` has restored the clusters; BackendError names those that failed."""
         failures = [error for error in await asyncio.gather(*self._restoring) if error]
         if failures:
             raise BackendError("; ".join(failures))
 
     async def stop(self) -> None:
-        """Drop all running work; it stays in the store and goes on at the next start."""
+        """Cancel all running work; it stays in the store and continues at the next start."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -133,16 +131,16 @@ class Operations:
             self._spawn(self._run(key, work))
 
     def lock(self, cluster: str) -> asyncio.Lock:
-        """Held while anything of the cluster is being brought about; waiters are served in the order they came."""
+        """The lock of a cluster, held during every change of it; first come, first served."""
         return self._locks.setdefault(cluster, asyncio.Lock())
 
     async def _restore(self, cluster: str) -> str | None:
-        """Bring one cluster back; why it did not come, if it did not."""
+        """Restore one cluster; the result is the error, if any."""
         async with self.lock(cluster):
             try:
                 await self._worker.restore(cluster)
             except (BackendError, StoreError) as error:
-                log.error("cannot bring %s back: %s", cluster, error)
+                log.error("cannot restore %s: %s", cluster, error)
                 return f"{cluster}: {error}"
             return None
 
@@ -163,7 +161,7 @@ class Operations:
                 await self._write(lambda: self._finish(key, commit))
 
     async def _write(self, change: Commit) -> None:
-        """Write an outcome; on a full disk, wait for room rather than lose it."""
+        """Write an outcome; on a full disk, wait for space."""
         reported = False
         while True:
             try:
@@ -187,7 +185,7 @@ class Operations:
 
     def _fail(self, key: str, work: Json, message: str) -> None:
         self._worker.fail(work, message)
-        # Clients read the message from statusMessage; `error` is the newer form of the same.
+        # Clients read statusMessage; `error` is its newer form.
         self._end(key, {"statusMessage": message, "error": {"code": 13, "message": message}})
 
     def _end(self, key: str, fields: Json) -> None:

@@ -1,4 +1,4 @@
-"""Google's discovery schemas: what a request may say (refused as Google refuses it) and how an answer is written."""
+"""Google's discovery schemas: they check requests, with Google's error messages, and format answers."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class Schemas:
         self._schemas = schemas
 
     def parse(self, ref: str, value: Any, *, keep_null: bool = False) -> Json:
-        """A request body as the API keeps it: null and output-only fields dropped, numbers in Google's forms.
+        """A request body as the API stores it: without null and output-only fields, numbers in Google's format.
 
-        `keep_null` keeps null: in Compute's PATCH it clears a field.
+        `keep_null` keeps null, which clears a field in Compute Engine's PATCH.
 
         Raises ApiError INVALID_ARGUMENT naming every unknown field and every wrong value.
         """
@@ -69,12 +69,12 @@ class Schemas:
         return dict(parsed)
 
     def output(self, ref: str, value: Any) -> Any:
-        """An answer in this version's form: fields that the version lacks are left out, int64 become strings."""
+        """An answer in this version's format: without fields that the version lacks, int64 as strings."""
         return self._output({"$ref": ref}, value)
 
     def listed(self, ref: str) -> tuple[str, str, str] | None:
-        """Where a list's answer has its elements: the field, the field inside of each scope of an aggregated list (else
-        ""), and their type. None where the answer is no list in pages."""
+        """The field of a list's answer with its elements, the field in each scope of an aggregated list (else ""), and
+        the type of the elements. None if the answer has no pages."""
         fields: dict[str, Json] = self._schemas[ref].get("properties", {})
         if "nextPageToken" not in fields:
             return None
@@ -100,7 +100,7 @@ class Schemas:
         return [fields[key] for key in (fields if name == "*" else {name, camel(name)} & fields.keys())]
 
     def references(self, ref: str) -> Iterator[str]:
-        """Names of the types that `ref` is made of, itself included."""
+        """Names of the types that `ref` uses, including itself."""
         seen: set[str] = set()
         pending = [ref]
         while pending:
@@ -111,7 +111,7 @@ class Schemas:
                 pending.extend(_refs(self._schemas[name]))
 
     def keep(self, names: set[str]) -> None:
-        """Forget every type but `names` (Compute has thousands that the twin never reads)."""
+        """Drop all types except `names` (Compute Engine has thousands that the twin never reads)."""
         self._schemas = {name: schema for name, schema in self._schemas.items() if name in names}
 
     def _output(self, schema: Json, value: Any) -> Any:
@@ -119,7 +119,7 @@ class Schemas:
         if isinstance(value, dict):
             fields = schema.get("properties")
             if fields is not None:
-                # Compute Engine names the type of every message that it answers.
+                # Compute Engine's answers name the type of every message.
                 kind = fields.get("kind", {}).get("default")
                 named = value if kind is None else {"kind": kind, **value}
                 return {
@@ -194,7 +194,7 @@ class _Parser:
         return parsed
 
     def _scalar(self, schema: Json, value: Any, owner: str) -> tuple[Any, str | None]:
-        """The value in Google's form, and the name of the type it fails to be (None: it is fine)."""
+        """The value in Google's format, and the name of the expected type if it has another."""
         kind, form = schema.get("type"), schema.get("format", "")
         if form in _INT_BOUNDS:
             number = _whole_number(value)
@@ -245,7 +245,7 @@ def _whole_number(value: Any) -> int | None:
 
 
 def _base64(value: Any) -> str | None:
-    """Bytes as Google writes them. Requests may use the URL-safe alphabet too, and leave the padding out.
+    """Bytes in Google's format. Requests may use the URL-safe alphabet and omit the padding.
 
     https://protobuf.dev/programming-guides/json
     """

@@ -23,7 +23,7 @@ from tpuplane_twin.gcp.lists import narrowed, partial
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store, StoreError
 
-# The services whose resources lie in networks: what asks them of a new project finds its default network.
+# Services whose resources are in networks: their first request in a project creates its default network.
 _IN_NETWORKS = ("compute", "container")
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request of any origin: its own, or a part of a batch."""
+    """A request, sent alone or as part of a batch."""
 
     http_method: str
     url: URL
@@ -55,19 +55,19 @@ class Service:
         return document(self.name, self.described or self.version, served)
 
     async def answer(self, store: Store, request: Request, base: str) -> tuple[int, str]:
-        """HTTP status and JSON of the answer to a request below `base`; every refusal has Google's shape."""
+        """HTTP status and JSON of the answer to a request below `base`; errors have Google's format."""
         try:
             text = json.dumps(await self._answer(store, request, request.url.raw_path.removeprefix(base)))
             return 200, in_version(text, self.name, self.version)
         except ApiError as error:
-            refused = error
+            rejected = error
         except StoreError as error:
             log.error("%s", error)
-            refused = ApiError("RESOURCE_EXHAUSTED", f"Nothing was changed: {error}")
+            rejected = ApiError("RESOURCE_EXHAUSTED", f"Nothing was changed: {error}")
         except Exception:
             log.exception("%s %s", request.http_method, request.url.path)
-            refused = ApiError("INTERNAL", "Internal error encountered; the twin's log has the traceback.")
-        return refused.http_code, json.dumps(refused.body(self.style))
+            rejected = ApiError("INTERNAL", "Internal error encountered; the twin's log has the traceback.")
+        return rejected.http_code, json.dumps(rejected.body(self.style))
 
     async def _answer(self, store: Store, request: Request, raw_path: str) -> Any:
         found = self.document.match(request.http_method, raw_path)

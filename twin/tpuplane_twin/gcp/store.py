@@ -20,19 +20,19 @@ CREATE TABLE IF NOT EXISTS objects (
     UNIQUE (kind, key)
 )
 """
-# After a power cut the last changes may be missing, but never half there; after a kill nothing is missing.
+# A power cut may lose the last transactions, but never a part of one; a kill loses nothing.
 _PRAGMAS = ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", "PRAGMA busy_timeout = 5000")
 
 
 class StoreError(Exception):
-    """The state file could not be read or written; the change that was under way did not happen."""
+    """The state file could not be read or written; the change was not made."""
 
 
 class Store:
     """JSON objects by kind and key, listed in the order of their creation.
 
-    Keys are Google's resource names ("projects/p/locations/l/clusters/c"), so a prefix names a parent. Values that
-    come back are copies. The file has mode 0600. A reader (`read_only`) may be another process.
+    Keys are Google's resource names ("projects/p/locations/l/clusters/c"), so a prefix names a parent. Values are
+    copies. The file has mode 0600. A reader (`read_only`) may be another process.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
@@ -55,12 +55,12 @@ class Store:
             raise StoreError(f"cannot open the twin's API state {path}: {error}") from error
 
     def close(self) -> None:
-        """Close the file. Nothing is lost by not calling it."""
+        """Close the file. Optional: no data depends on it."""
         self._db.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Everything inside happens, or nothing does (on any exception). Transactions nest."""
+        """Commit all changes inside, or none if an exception is raised. Transactions nest."""
         self._depth += 1
         try:
             if self._depth == 1:
@@ -69,7 +69,7 @@ class Store:
             if self._depth == 1:
                 self._execute("COMMIT")
         except BaseException:
-            # SQLite has already rolled back by itself after some errors, a full disk among them.
+            # SQLite rolls back by itself after some errors, such as a full disk.
             if self._depth == 1 and self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
@@ -78,7 +78,7 @@ class Store:
 
     @property
     def changes(self) -> int:
-        """A number that grows with every change made through this store: a cheap question whether to read again."""
+        """A number that grows with every change through this store."""
         return self._db.total_changes
 
     def get(self, kind: str, key: str) -> Json | None:
@@ -97,11 +97,11 @@ class Store:
         )
 
     def delete(self, kind: str, key: str) -> None:
-        """Remove the object if it is there."""
+        """Delete the object if it exists."""
         self._execute("DELETE FROM objects WHERE kind = ? AND key = ?", kind, key)
 
     def items(self, kind: str, parent: str = "") -> list[tuple[str, Json]]:
-        """Every object of a kind, or those whose key lies below `parent`, as (key, value)."""
+        """The objects of a kind, all or below `parent`, as (key, value)."""
         sql = "SELECT key, value FROM objects WHERE kind = ? AND substr(key, 1, ?) = ? ORDER BY seq"
         prefix = f"{parent}/" if parent else ""
         return [(key, json.loads(value)) for key, value in self._execute(sql, kind, len(prefix), prefix)]
@@ -120,7 +120,7 @@ class Store:
         return [project for (project,) in rows]
 
     def trim(self, kind: str, keep: int) -> None:
-        """Forget all but the newest `keep` objects of a kind."""
+        """Delete all but the newest `keep` objects of a kind."""
         sql = (
             "DELETE FROM objects WHERE kind = ? AND seq NOT IN"
             " (SELECT seq FROM objects WHERE kind = ? ORDER BY seq DESC LIMIT ?)"

@@ -42,12 +42,51 @@ def name_option(name: str) -> str:
     return "" if name == os.environ.get(TWIN, "local") else f" --name {name}"
 
 
+class _Below:
+    """A path below the folder of a twin."""
+
+    def __init__(self, *parts: str) -> None:
+        self._parts = parts
+
+    def __get__(self, twin: TwinPaths, owner: type[object]) -> Path:
+        return twin.root.joinpath(*self._parts)
+
+
 @dataclass(frozen=True, slots=True)
 class TwinPaths:
     """The state folder of one twin. Mode 0700: it holds the twin's credentials."""
 
     name: str
     root: Path
+
+    marker = _Below(".tpuplane-twin")
+    """Marks the folder as a twin's: the first file that is written into it, and the last that is deleted."""
+    gcp = _Below("gcp")
+    """State of Google's API."""
+    clusters = _Below("clusters")
+    """One folder for each control plane."""
+    bin = _Below("bin")
+    """Executables, first on PATH in a shell of this twin."""
+    charts = _Below("charts")
+    """Helm charts of add-ons, of the releases that the twin runs."""
+    pulumi = _Below("pulumi")
+    """Pulumi's home and backend."""
+    backend = _Below("pulumi", "backend")
+    """The `file://` backend: state and locks of the stacks."""
+    logs = _Below("logs")
+    """One log for each process."""
+    token_file = _Below("token")
+    """The bearer token of this twin, mode 0600."""
+    trusted = _Below("twin-trusted.pem")
+    """Certificates that programs in a shell of this twin trust: this machine's, and the twin's authority."""
+    kubeconfig = _Below("kubeconfig")
+    """One context for each cluster, without tokens: the exec plugin in `bin` has them."""
+    gcloud = _Below("gcloud")
+    """gcloud's configuration in a shell of this twin; gcloud creates it."""
+    record = _Below("twin.json")
+    """The running supervisor: its process, the creation time of that, and its address."""
+    ports = _Below("ports.json")
+    """The twin's port book."""
 
     @classmethod
     def of(cls, name: str = "local") -> TwinPaths:
@@ -86,73 +125,3 @@ class TwinPaths:
                 f"{self.root} is not a twin's folder: the file {self.marker.name} is not in it. It is left as it is. "
                 "Give the twin another --name, or set TPUPLANE_TWIN_HOME to a folder for twins alone"
             )
-
-    @property
-    def marker(self) -> Path:
-        """Says that the folder is a twin's: the first thing that is written into it, the last that goes."""
-        return self.root / ".tpuplane-twin"
-
-    @property
-    def gcp(self) -> Path:
-        """State of Google's API."""
-        return self.root / "gcp"
-
-    @property
-    def clusters(self) -> Path:
-        """One folder per control plane."""
-        return self.root / "clusters"
-
-    @property
-    def bin(self) -> Path:
-        """Executables that go first on PATH in a shell that works with this twin."""
-        return self.root / "bin"
-
-    @property
-    def charts(self) -> Path:
-        """Helm charts of the add-ons, of the very releases that the twin runs."""
-        return self.root / "charts"
-
-    @property
-    def pulumi(self) -> Path:
-        """Pulumi's home and backend."""
-        return self.root / "pulumi"
-
-    @property
-    def backend(self) -> Path:
-        """The `file://` backend: state and locks of the stacks."""
-        return self.pulumi / "backend"
-
-    @property
-    def logs(self) -> Path:
-        """One log per process."""
-        return self.root / "logs"
-
-    @property
-    def token_file(self) -> Path:
-        """The bearer token of this twin, mode 0600."""
-        return self.root / "token"
-
-    @property
-    def trusted(self) -> Path:
-        """Certificates that programs in a shell of this twin trust: this machine's, and the twin's authority."""
-        return self.root / "twin-trusted.pem"
-
-    @property
-    def kubeconfig(self) -> Path:
-        """One context per cluster; names no token, the exec plugin in `bin` gives it."""
-        return self.root / "kubeconfig"
-
-    @property
-    def gcloud(self) -> Path:
-        """gcloud's configuration in a shell of this twin; gcloud makes it."""
-        return self.root / "gcloud"
-
-    @property
-    def record(self) -> Path:
-        """What is running: the supervisor's process, when that was created, and its address."""
-        return self.root / "twin.json"
-
-    @property
-    def ports(self) -> Path:
-        """The twin's port book."""
-        return self.root / "ports.json"

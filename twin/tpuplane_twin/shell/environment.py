@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from tpuplane_twin import engine
 from tpuplane_twin.daemon import certificates as trust
 from tpuplane_twin.daemon.client import TwinClient
+from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.paths import HOME, TWIN, TwinPaths
 
 # API, as gcloud calls it: what its providers call it in variables, the base path, the version that those variables add.
@@ -79,9 +80,6 @@ def gcloud_environment(api: str, paths: TwinPaths) -> dict[str, str]:
 
     It has a project where the twin has resources of just one.
     """
-    # Imported late: it takes as long as all else that the command line imports.
-    from tpuplane_twin.gcp import Store  # noqa: PLC0415
-
     with contextlib.closing(Store(paths.gcp / "state.db", read_only=True)) as store:
         projects = store.projects()
     return {

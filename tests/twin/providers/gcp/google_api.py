@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
-from tpuplane_twin.gcp import BackendError, Endpoint, Store, create_app
+from tpuplane_twin.gcp.app import create_app
+from tpuplane_twin.gcp.backend import BackendError, Endpoint
+from tpuplane_twin.gcp.store import Store
 
 Json = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""What Compute Engine offers everybody: regions, zones, and their machine, accelerator and disk types."""
+"""What Compute Engine offers in every project: regions, zones, and their machine, accelerator and disk types."""
 
 from __future__ import annotations
 

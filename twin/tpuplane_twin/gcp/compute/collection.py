@@ -1,4 +1,4 @@
-"""A Compute Engine collection: insert, get, list, patch, update, delete over the store, with hooks per resource."""
+"""A Compute Engine collection: insert, get, list, patch, update and delete over the store, with hooks per resource."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tpuplane_twin.gcp.store import Store
 
 
 class Collection:
-    """One kind of resource. Subclasses say what is valid and what is filled in."""
+    """One kind of resource. Subclasses check requests and fill in defaults."""
 
     collection: str
     """Plural, as in the path: "networks"."""
@@ -47,22 +47,22 @@ class Collection:
             yield self.view(key, stored)
 
     def complete(self, key: str, asked: Json) -> Json:
-        """The resource that `asked` makes or that a change leads to: checked, links whole, defaults filled in."""
+        """The resource after a creation or a change: checked, with full links and defaults."""
         return asked
 
     def check_change(self, before: Json, after: Json) -> None:
-        """Refuse a change that Compute does not make in place."""
+        """Reject a change that Compute Engine does not make in place."""
 
     def view(self, key: str, stored: Json) -> Json:
         """The resource as GET answers it."""
         return stored
 
     def users(self, key: str, stored: Json) -> list[str]:
-        """Resource names that refer to it: it cannot be deleted while there are any."""
+        """Names of the resources that refer to it: while there are any, it cannot be deleted."""
         return []
 
     def insert(self, call: Call) -> Json:
-        """Make a resource."""
+        """Create a resource."""
         name = resources.check_name(call.body.get("name"))
         key = f"{self._parent(call)}/{name}"
         if self.store.get(self.kind, key) is not None:
@@ -70,7 +70,7 @@ class Collection:
         return resources.done(self.store, "insert", key, self.make(key, call.body)["id"])
 
     def make(self, key: str, asked: Json) -> Json:
-        """Make a resource of which `asked` is asked, without an operation."""
+        """Create the resource `asked`, without an operation."""
         made = {**self.complete(key, asked), **resources.stamp(key)}
         self.put(key, made)
         return made
@@ -86,7 +86,7 @@ class Collection:
         return self._changed("patch", key, before, overlay(before, asked))
 
     def update(self, call: Call) -> Json:
-        """Replace: what the request leaves out has its default again."""
+        """Replace the resource: fields that the request leaves out get their defaults."""
         key, before, asked = self._change(call)
         return self._changed("update", key, before, {**asked, "name": before["name"]})
 
@@ -100,7 +100,7 @@ class Collection:
         return resources.done(self.store, "delete", key, stored["id"])
 
     def key(self, call: Call) -> str:
-        """Resource name that the request's path names."""
+        """Resource name from the request's path."""
         return f"{self._parent(call)}/{call.params[self.singular]}"
 
     def find(self, key: str) -> Json:
@@ -111,7 +111,7 @@ class Collection:
         return stored
 
     def put(self, key: str, resource: Json) -> None:
-        """Write the resource, with a new fingerprint where there is one."""
+        """Write the resource, with a new fingerprint if its kind has one."""
         if self.fingerprinted:
             rest = {field: value for field, value in resource.items() if field != "fingerprint"}
             digest = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).digest()[:8]
@@ -119,7 +119,7 @@ class Collection:
         self.store.put(self.kind, key, resource)
 
     def _change(self, call: Call) -> tuple[str, Json, Json]:
-        """Resource name, what is there, and what a request asks to change of it."""
+        """Resource name, the stored resource, and the fields that a request changes."""
         key = self.key(call)
         before, asked = self.find(key), dict(call.body)
         fingerprint = asked.pop("fingerprint", None)

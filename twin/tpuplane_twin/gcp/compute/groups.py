@@ -1,4 +1,4 @@
-"""What Compute Engine shows of GKE's node pools: managed instance groups and their templates."""
+"""GKE's node pools as Compute Engine shows them: managed instance groups and their templates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Group:
 
     @property
     def stem(self) -> str:
-        """What the names of its instances begin with."""
+        """The prefix of its instances' names."""
         return self.name.removesuffix("-grp")
 
     @property
@@ -41,7 +41,7 @@ class Group:
 
     @property
     def size(self) -> int:
-        """Instances that it has or will have."""
+        """The target number of instances."""
         return node_counts(self.pool)[self.zone]
 
     @property
@@ -69,7 +69,7 @@ class Group:
         }
 
     def instances(self) -> Json:
-        """The group of instances that is managed."""
+        """The managed instance group's instance group."""
         networks = self._networks()
         return {
             **self._common,

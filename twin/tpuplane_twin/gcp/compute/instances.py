@@ -19,7 +19,7 @@ Member = tuple[Group, Instance]
 
 
 def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handler]:
-    """Handlers by method id. They ask the clusters, so that their answers come later."""
+    """Handlers by method id. They are asynchronous, because they read the clusters."""
 
     async def members(project: str) -> list[Member]:
         by_pool: dict[tuple[str, str], Group] = {(it.pool_key, it.zone): it for it in groups(store, project)}

@@ -55,7 +55,7 @@ class Networks(Collection):
         }
 
     def make(self, key: str, asked: Json) -> Json:
-        """Make a network; in auto mode with a subnetwork in every region."""
+        """Create a network; in auto mode with a subnetwork in every region."""
         made = super().make(key, asked)
         if asked.get("autoCreateSubnetworks"):
             subnets, name = Subnetworks(self.store), asked["name"]
@@ -70,7 +70,7 @@ class Networks(Collection):
         return {**stored, "subnetworks": links} if links else stored
 
     def users(self, key: str, stored: Json) -> list[str]:
-        """Firewalls, routers and subnetworks; the automatic ones go with their network unless a cluster is there."""
+        """Firewalls, routers and subnetworks. Automatic subnetworks count only if a cluster uses them."""
         found = [name for kind in ("firewalls", "routers") for name, _ in _of_network(self, kind, key)]
         for name, subnet in _of_network(self, "subnetworks", key):
             if stored.get("autoCreateSubnetworks"):
@@ -102,7 +102,7 @@ class Subnetworks(Collection):
         }
 
     def complete(self, key: str, asked: Json) -> Json:
-        """A subnetwork whose ranges are valid and overlap with none of its network."""
+        """A subnetwork whose ranges are valid and do not overlap with others of its network."""
         project = key.split("/")[1]
         network = resources.reference(self.store, "compute.networks", "network", asked.get("network"), project)
         if not asked.get("ipCidrRange"):
@@ -124,7 +124,7 @@ class Subnetworks(Collection):
         return [name for name, cluster in self.store.items("cluster") if ClusterView(cluster).subnetwork == key]
 
     def check_change(self, before: Json, after: Json) -> None:
-        """Ranges come or go; none of them changes (ipCidrRange grows by expandIpCidrRange)."""
+        """Ranges can be added and removed, not changed (expandIpCidrRange changes ipCidrRange)."""
         if after["ipCidrRange"] != before["ipCidrRange"]:
             why = "The primary range of a subnetwork can only be expanded, by expandIpCidrRange."
             raise resources.bad_value("ipCidrRange", after["ipCidrRange"], why)
@@ -138,7 +138,7 @@ class Subnetworks(Collection):
             raise resources.bad_value("secondaryIpRanges", names, why)
 
     def expand_ip_cidr_range(self, call: Call) -> Json:
-        """Let the primary range grow to one that holds it."""
+        """Replace the primary range by a larger one that contains it."""
         key = self.key(call)
         subnet, wanted = self.find(key), call.body.get("ipCidrRange")
         if not wanted:
@@ -150,11 +150,11 @@ class Subnetworks(Collection):
         return resources.done(self.store, "expandIpCidrRange", key, subnet["id"])
 
     def list_usable(self, call: Call) -> Json:
-        """The project's subnetworks. Nothing is checked for permission, so that all are usable."""
+        """The project's subnetworks. Permissions are not checked, so all are usable."""
         return {"items": [{**it, "subnetwork": it["selfLink"]} for it in self.items(call.params["project"], "")]}
 
     def set_private_ip_google_access(self, call: Call) -> Json:
-        """Switch private Google access; an empty body switches it off."""
+        """Turn private Google access on or off; an empty body turns it off."""
         key = self.key(call)
         subnet = self.find(key)
         enabled = bool(call.body.get("privateIpGoogleAccess", False))
@@ -203,7 +203,7 @@ class Firewalls(Collection):
 
 
 def _of_network(collection: Collection, kind: str, network: str) -> Iterator[tuple[str, Json]]:
-    """Resources of a kind that lie in a network."""
+    """Resources of a kind in a network."""
     project = network.split("/")[1]
     for key, found in collection.store.items(f"compute.{kind}", f"projects/{project}"):
         if found.get("network", "").endswith(network):
@@ -251,7 +251,7 @@ def _cidr(field: str, text: str) -> ipaddress.IPv4Network:
 
 
 def give_default_network(store: Store, project: str) -> None:
-    """Give a project that is new here the network `default`, with the firewall rules that Google gives it.
+    """Create the network `default` with Google's firewall rules in a project that is new to the twin.
 
     https://docs.cloud.google.com/firewall/docs/firewalls#more_rules_default_vpc. Once deleted it stays deleted.
     """

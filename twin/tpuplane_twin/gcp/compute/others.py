@@ -44,7 +44,7 @@ class Routers(Collection):
     def _nat(self, at: int, nat: Json, project: str) -> Json:
         for field in ("name", "natIpAllocateOption", "sourceSubnetworkIpRangesToNat"):
             if not nat.get(field):
-                # A private NAT has no addresses of its own; everything else needs all three.
+                # A private NAT has no addresses.
                 if field == "natIpAllocateOption" and nat.get("type") == "PRIVATE":
                     continue
                 raise resources.required(f"nats[{at}].{field}")
@@ -68,7 +68,7 @@ class Routers(Collection):
 
 
 class ResourcePolicies(Collection):
-    """Resource policies; for TPUs, the workload policies that place tpu7x slices."""
+    """Resource policies. Workload policies place tpu7x slices."""
 
     collection, singular = "resourcePolicies", "resourcePolicy"
 
@@ -80,7 +80,7 @@ class ResourcePolicies(Collection):
         return {**asked, "status": "READY"}
 
     def users(self, key: str, stored: Json) -> list[str]:
-        """Managed instance groups of the pools that are placed by the policy."""
+        """Managed instance groups of the pools that the policy places."""
         _, project, _, region, _, name = key.split("/")
         found: list[str] = []
         for pool_key, pool in self.store.items(POOL, f"projects/{project}"):

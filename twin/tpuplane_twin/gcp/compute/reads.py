@@ -1,4 +1,4 @@
-"""Reads of Compute Engine, the same for everything that it lists: get, list, aggregatedList."""
+"""Compute Engine's get, list and aggregatedList, the same for every collection."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.schema import Json
 
 Source = Callable[[str, str], Iterable[Json]]
-"""The resources of a project, each with its `selfLink`. The second argument is the scope that is asked for
-("zones/us-central1-a", "global", "" for every one); a source may leave it to the reader.
+"""The resources of a project, each with its `selfLink`. The second argument is the requested scope
+("zones/us-central1-a", "global", "" for all); a source may ignore it.
 """
 
 _VERBS = ("get", "list", "aggregatedList")
 
-# Google makes these itself, or has others make them, so that a project without any cannot be told from here.
+# Google or other services create these, so an empty list would be wrong.
 _NOT_EMPTY = frozenset({"images", "instanceGroupManagerResizeRequests", "licenses", "routes"})
 
 
@@ -32,9 +32,9 @@ def reads(collection: str, source: Source, verbs: Iterable[str] = _VERBS) -> dic
 
 
 def nothing(method: Method, documented: Mapping[str, Method], served: Mapping[str, Handler], key: str) -> Json | None:
-    """The answer to a read of what no project has here, because the twin does not serve its creation.
+    """The empty answer to a read of a collection in which the twin cannot create anything.
 
-    None where the method is no such read. Raises ApiError where it asks for one resource.
+    None for any other method. Raises ApiError for a read of one resource.
     """
     collection, _, verb = method.id.rpartition(".")
     insert = f"{collection}.insert"
@@ -68,7 +68,7 @@ def _aggregated(source: Source, call: Call) -> Json:
 
 
 def _parts(key: str) -> tuple[str, str]:
-    """Project and scope of a resource name; refuses a place that does not exist."""
+    """Project and scope of a resource name; rejects a zone or region that does not exist."""
     _, project, *places, _, _ = key.split("/")
     scope = "/".join(places[:2])
     check_place(project, scope)

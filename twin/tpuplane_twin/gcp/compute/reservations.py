@@ -1,4 +1,4 @@
-"""Reservations: those that somebody makes, and those that only a pool names, which are taken to exist."""
+"""Reservations: those that are created here, and those that only a pool names, which are assumed to exist."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Reservations(Collection):
     collection, singular, scope = "reservations", "reservation", "zone"
 
     def handlers(self) -> dict[str, Handler]:
-        """The common ones, but no change."""
+        """The common ones without `patch`."""
         return {name: handler for name, handler in super().handlers().items() if not name.endswith(".patch")}
 
     def complete(self, key: str, asked: Json) -> Json:
@@ -50,18 +50,18 @@ class Reservations(Collection):
         return found[resources.BASE + key]
 
     def items(self, project: str, scope: str) -> Iterator[Json]:
-        """Every reservation of the project, with what its pools use of it."""
+        """Every reservation of the project, with the machines that pools use."""
         made = {item["selfLink"]: item for item in super().items(project, scope)}
         used = self._used(project)
         for link in {**made, **used}:
             count, machine = used.get(link, (0, ""))
-            found = made.get(link) or _taken_to_exist(link, count, machine)
+            found = made.get(link) or _assumed(link, count, machine)
             if specific := found.get("specificReservation"):
                 specific |= {"inUseCount": str(count), "assuredCount": specific["count"]}
             yield found
 
     def _used(self, project: str) -> dict[str, tuple[int, str]]:
-        """Machines that pools of any project have of the project's reservations, and their type, by link."""
+        """The machines that pools of any project use from the project's reservations, and their type, by link."""
         used: dict[str, tuple[int, str]] = {}
         for key, pool in self.store.items(POOL):
             names = PoolView(pool).reservation_names
@@ -82,7 +82,7 @@ def _named(value: str, project: str) -> tuple[str, str]:
     return project, parts[0]
 
 
-def _taken_to_exist(link: str, count: int, machine: str) -> Json:
+def _assumed(link: str, count: int, machine: str) -> Json:
     zone, _, name = link.rpartition("/reservations/")
     return {
         "id": resources.constant_id(link),

@@ -1,4 +1,4 @@
-"""What every Compute Engine collection shares: names, links, look-ups, operations, errors in Compute's words."""
+"""What all Compute Engine collections share: names, links, look-ups, operations and Compute Engine's error messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BASE = COMPUTE
 OPERATION = "compute.operations"
 
 STAMPED = ("id", "creationTimestamp", "selfLink", "region", "zone")
-"""The fields of `stamp`: they stay through every change."""
+"""The fields of `stamp`: no change replaces them."""
 
 _NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
 _KEPT_OPERATIONS = 1000
@@ -41,7 +41,7 @@ def missing(key: str) -> ApiError:
 
 
 def in_use(kind: str, key: str, user: str) -> ApiError:
-    """400 of a deletion: something else still refers to the resource."""
+    """400 for a deletion: another resource still refers to the resource."""
     return invalid(
         f"The {kind} resource '{key}' is already being used by '{user}'",
         reason="resourceInUseByAnotherResource",
@@ -49,7 +49,7 @@ def in_use(kind: str, key: str, user: str) -> ApiError:
 
 
 def check_name(name: object) -> str:
-    """The name of a resource to be made; refuses what Compute refuses."""
+    """The name of a new resource; rejects what Compute Engine rejects."""
     if not name:
         raise required("name")
     if not _NAME.fullmatch(str(name)):
@@ -58,7 +58,7 @@ def check_name(name: object) -> str:
 
 
 def check_place(project: str, scope: str) -> None:
-    """Refuse a zone or region that does not exist; `scope` is such as "zones/us-central1-a"."""
+    """Reject a zone or region that does not exist; `scope` is such as "zones/us-central1-a"."""
     kind, _, place = scope.partition("/")
     if (kind == "zones" and place and not is_zone(place)) or (kind == "regions" and place and place not in regions()):
         raise missing(f"projects/{project}/{scope}")
@@ -71,7 +71,7 @@ def key_of(link: str, project: str) -> str:
 
 
 def reference(store: Store, kind: str, field: str, link: Any, project: str) -> str:
-    """The full link of a resource that a request refers to; refuses one that is not there."""
+    """The full link of a resource that a request refers to, which must exist."""
     if not link:
         raise required(field)
     key = key_of(str(link), project)
@@ -99,12 +99,12 @@ def new_id() -> str:
 
 
 def constant_id(text: str) -> str:
-    """The id of a resource that is not stored: the same for the same text."""
+    """The id of a resource that is not stored, always the same for a text."""
     return str(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) >> 1)
 
 
 def done(store: Store, action: str, key: str, target_id: str | None = None) -> Json:
-    """The operation of a change that is already made: Compute's changes take no time here."""
+    """The finished operation of a change: changes of Compute Engine's resources take no time here."""
     parts = key.split("/")
     scope = "/".join(parts[: 3 if parts[2] == "global" else 4])
     name = f"operation-{time.time_ns() // 1_000_000}-{uuid.uuid4().hex[:21]}"

@@ -1,4 +1,4 @@
-"""Which method of the Compute Engine API is answered by what."""
+"""The handlers of the Compute Engine API."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _operations(store: Store, project: str, scope: str) -> list[Json]:
 
 
 def _project(call: Call) -> Json:
-    """Every project exists. Its quotas never run out, so that none has a limit to show."""
+    """Every project exists. It shows no quotas, because quotas are unlimited here."""
     project = call.params["project"]
     number = project_number(project)
     return {

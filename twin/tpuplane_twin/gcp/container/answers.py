@@ -1,4 +1,4 @@
-"""What GET answers: the stored object with the fields that follow from others."""
+"""The answers of GET: the stored object with derived fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def pool_answer(key: str, pool: Json) -> Json:
         "selfLink": self_link(key),
         "instanceGroupUrls": list(group_urls(key, pool).values()),
     }
-    # The autoscaler's work is no change of the configuration: nobody's update may fail because of it.
+    # The etag ignores the autoscaler's changes: an update must not fail because of them.
     configured = {field: value for field, value in view.items() if field != NODES}
     return {**view, "etag": fingerprint(configured)}
 
@@ -32,7 +32,7 @@ def cluster_answer(store: Store, key: str, cluster: Json) -> Json:
     }
     encryption = ClusterView(cluster).encryption
     if encryption.get("state"):
-        # Nothing is written anew here, so that what is desired is what is.
+        # Nothing is re-encrypted here, so the current state is the desired one.
         view["databaseEncryption"] = {**encryption, "currentState": f"CURRENT_STATE_{encryption['state']}"}
     if pools:
         # Deprecated mirrors of the first pool, which clients still read.

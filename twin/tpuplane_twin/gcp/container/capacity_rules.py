@@ -1,4 +1,4 @@
-"""Rules of autoscaling, spot, reservations, flex-start and queued provisioning. Each answers a refusal, or None."""
+"""Rules of autoscaling, spot, reservations, flex-start and queued provisioning: an error message each, or None."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def auto_upgrade(context: PoolContext) -> str | None:
 
 
 def spot_without_reservation(context: PoolContext) -> str | None:
-    """Spot capacity never comes from a reservation."""
+    """Spot nodes do not use reservations."""
     if not context.spot or context.affinity in ("", "NO_RESERVATION"):
         return None
     return f"Spot and preemptible nodes cannot use reservation affinity {context.affinity}."
 
 
 def specific_reservation(context: PoolContext) -> str | None:
-    """A specific reservation is named by its key and values."""
+    """A specific reservation needs key and values."""
     if context.affinity != "SPECIFIC_RESERVATION":
         return None
     if context.reservation.get("key") == _RESERVATION_KEY and context.reservation.get("values"):
@@ -56,14 +56,14 @@ def flex_not_spot(context: PoolContext) -> str | None:
 
 
 def flex_without_reservation(context: PoolContext) -> str | None:
-    """Flex-start capacity never comes from a reservation."""
+    """Flex-start nodes do not use reservations."""
     if not context.flex_start or context.affinity == "NO_RESERVATION":
         return None
     return "Flex start node pools don't support reservations: set reservation affinity NO_RESERVATION."
 
 
 def flex_from_zero(context: PoolContext) -> str | None:
-    """Flex-start nodes come when pods ask for them."""
+    """Flex-start pools are autoscaled from zero."""
     if not context.flex_start:
         return None
     if not context.autoscaled:
@@ -95,14 +95,14 @@ def flex_version(context: PoolContext) -> str | None:
 
 
 def flex_generation(context: PoolContext) -> str | None:
-    """Flex-start does not offer every generation."""
+    """Flex-start does not support every generation."""
     if not context.flex_start or context.tpu is None or context.tpu[0].flex_start:
         return None
     return f"Flex-start is not supported for machine type {context.config['machineType']}."
 
 
 def queued_generation(context: PoolContext) -> str | None:
-    """Flex-start takes ProvisioningRequests for some generations only."""
+    """Flex-start supports ProvisioningRequests for some generations only."""
     if not (context.queued and context.flex_start) or context.tpu is None or context.tpu[0].queued_provisioning:
         return None
     return "Flex start node pools don't support TPUs with queued provisioning."
@@ -116,7 +116,7 @@ def queued_not_spot(context: PoolContext) -> str | None:
 
 
 def queued_from_zero(context: PoolContext) -> str | None:
-    """Queued nodes come by ProvisioningRequest: autoscaled from zero, without reservation."""
+    """Queued pools are autoscaled from zero, without reservation."""
     if not context.queued:
         return None
     if context.affinity != "NO_RESERVATION":

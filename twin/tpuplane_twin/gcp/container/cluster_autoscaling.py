@@ -1,4 +1,4 @@
-"""A cluster's `autoscaling`: what GKE fills in, and what it refuses of node auto-provisioning."""
+"""A cluster's `autoscaling`: GKE's defaults, and the rules of node auto-provisioning."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _AUTO_PROVISIONING = ("autoprovisioningLocations", "autoprovisioningNodePoolDefa
 
 
 def complete_autoscaling(cluster: Json, autoscaling: Json, asked: Json) -> Json:
-    """The `autoscaling` of a cluster of which `asked` was asked, with every default.
+    """A cluster's `autoscaling` with every default; `asked` is the request.
 
-    Without auto-provisioning nothing of it is kept.
+    Without auto-provisioning its fields are removed.
     """
     autoscaling = {"autoscalingProfile": "BALANCED", **autoscaling}
     if not autoscaling.get("enableNodeAutoprovisioning"):
         return {key: value for key, value in autoscaling.items() if key in asked or key not in _AUTO_PROVISIONING}
-    # An object that is given means what it says: a switch left out is off, a number left out 0.
+    # In a given object, a switch that is left out is off, a number is 0.
     defaults = {**_DEFAULTS, **autoscaling.get("autoprovisioningNodePoolDefaults", {})}
     defaults["upgradeSettings"] = {"strategy": "SURGE", **defaults["upgradeSettings"]}
     autoscaling["autoprovisioningNodePoolDefaults"] = defaults
@@ -41,7 +41,7 @@ def complete_autoscaling(cluster: Json, autoscaling: Json, asked: Json) -> Json:
 
 
 def check_autoscaling(store: Store, project: str, cluster: Json) -> None:
-    """Refuse what GKE refuses; `cluster` is as it would be."""
+    """Reject what GKE rejects; `cluster` is the changed cluster."""
     view = ClusterView(cluster)
     limits = view.resource_limits
     if not view.auto_provisioning:
@@ -56,7 +56,7 @@ def check_autoscaling(store: Store, project: str, cluster: Json) -> None:
     tpus = (generation.label for generation in catalogue().generations if generation.nap_min_version)
     allowed = (*_REQUIRED, *tpus)
     for name in names:
-        # GPUs go by their names, of which there are new ones every year.
+        # GPUs have their own names, and new ones appear every year.
         if name not in allowed and not name.startswith("nvidia-"):
             raise invalid(f"Invalid resource: {name}.")  # GKE's words: hashicorp/terraform-provider-google#11589
     check_zones(view.auto_provisioning_zones, view.location)

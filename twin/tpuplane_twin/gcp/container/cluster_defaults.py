@@ -1,4 +1,4 @@
-"""What GKE fills in when a cluster is made, so that what a client reads back is complete."""
+"""GKE's defaults of a new cluster."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _DEFAULTS: Json = {
 
 
 def complete_cluster(asked: Json, project: str, location: str, network: Json) -> Json:
-    """The cluster that `asked` makes, with every default and the network fields that were worked out for it."""
+    """The requested cluster with every default and its network fields."""
     asked = {key: value for key, value in asked.items() if key not in ("nodePools", "nodeConfig", "etag")}
     cluster = overlay(overlay(_DEFAULTS, asked), network)
     cluster["locations"] = list(asked.get("locations") or default_zones(location))
@@ -102,9 +102,9 @@ def complete_cluster(asked: Json, project: str, location: str, network: Json) ->
 
 
 def mirror_control_plane_access(cluster: Json, asked: Json) -> None:
-    """Keep the old and the new form of control-plane access alike; `asked` is the side that was just written.
+    """Copy control-plane access between its old and its new form; `asked` is the form that the request sets.
 
-    GKE shows privateClusterConfig and masterAuthorizedNetworksConfig beside controlPlaneEndpointsConfig.
+    GKE shows privateClusterConfig and masterAuthorizedNetworksConfig in addition to controlPlaneEndpointsConfig.
     """
     private: Json = cluster.setdefault("privateClusterConfig", {})
     network: Json = cluster.setdefault("networkConfig", {})

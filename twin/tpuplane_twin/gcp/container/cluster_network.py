@@ -1,4 +1,4 @@
-"""A cluster's place in the VPC: network, subnetwork and ranges must exist, and GKE shows them in several forms.
+"""A cluster's network, subnetwork and ranges, which GKE shows in several fields.
 
 https://docs.cloud.google.com/kubernetes-engine/docs/concepts/alias-ips
 """
@@ -9,7 +9,7 @@ from ipaddress import IPv4Network
 
 from tpuplane_twin.gcp.compute.networks import SUBNETWORK
 from tpuplane_twin.gcp.container.names import CLUSTER
-from tpuplane_twin.gcp.container.ranges import POD_RANGE, find_range, parse, room
+from tpuplane_twin.gcp.container.ranges import POD_RANGE, find_range, free_block, parse
 from tpuplane_twin.gcp.errors import invalid, not_served
 from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.schema import Json, snake
@@ -24,7 +24,7 @@ _SMALLEST_SERVICES = 27
 
 
 def place(store: Store, project: str, location: str, asked: Json) -> Json:
-    """The network fields of a new cluster; refuses a network, subnetwork or range that is not there."""
+    """The network fields of a new cluster; its network, subnetwork and ranges must exist."""
     link = str(asked.get("network") or "default")
     network, host = _last(link), _project(link, project)
     network_key = f"projects/{host}/global/networks/{network}"
@@ -43,7 +43,7 @@ def place(store: Store, project: str, location: str, asked: Json) -> Json:
 
 
 def check_blocks(cluster: ClusterView) -> None:
-    """Refuse ranges around the control plane that are no IPv4 ranges, or not of the control plane's size."""
+    """Reject invalid ranges of authorized networks and of the control plane."""
     for block in cluster.authorized_blocks:
         _block(block, strict=False)
     own = cluster.control_plane_block
@@ -52,7 +52,7 @@ def check_blocks(cluster: ClusterView) -> None:
 
 
 def private_address(store: Store, cluster: Json) -> str:
-    """An address of the VPC for a new control plane: of the block that it was given, else of its subnetwork."""
+    """An address in the VPC for a new control plane: from its own block, else from its subnetwork."""
     view = ClusterView(cluster)
     taken = {ClusterView(it).private_endpoint for it in store.values(CLUSTER)}
     subnetwork: Json = store.get(SUBNETWORK, view.subnetwork) or {}
@@ -85,7 +85,7 @@ def _ip_allocation(store: Store, asked: Json, network: str, subnetwork: str) -> 
     if pod_range:
         pods = find_range(store, network, subnetwork, "Pod", pod_range)
     else:
-        pods = str(room(store, network, asked.get("clusterIpv4CidrBlock") or POD_RANGE))
+        pods = str(free_block(store, network, asked.get("clusterIpv4CidrBlock") or POD_RANGE))
     if service_range:
         services = find_range(store, network, subnetwork, "Service", service_range)
     else:
@@ -93,7 +93,7 @@ def _ip_allocation(store: Store, asked: Json, network: str, subnetwork: str) -> 
     if parse(services).prefixlen > _SMALLEST_SERVICES:
         raise invalid(f'Services CIDR block "{services}" is too small: it must be a /{_SMALLEST_SERVICES} or larger.')
     if not service_range and services != SERVICES:
-        services = str(room(store, network, services, [IPv4Network(pods)]))
+        services = str(free_block(store, network, services, [IPv4Network(pods)]))
     if pod_range and pod_range == service_range:
         raise invalid(f"Pod secondary range name ({pod_range}) should not be the same as service secondary range name.")
     return {

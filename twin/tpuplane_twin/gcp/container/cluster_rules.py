@@ -1,7 +1,7 @@
-"""What GKE asks of a cluster's options, when it is made and whenever they change. The words are the twin's own.
+"""Rules of a cluster's options, when it is created and changed. The messages are the twin's own.
 
 Versions and their sources are the catalogue's. Keys for Secrets:
-https://docs.cloud.google.com/kubernetes-engine/docs/how-to/encrypting-secrets. The Parallelstore driver has ended:
+https://docs.cloud.google.com/kubernetes-engine/docs/how-to/encrypting-secrets. Parallelstore is no longer supported:
 https://docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters#ParallelstoreCsiDriverConfig.
 Components: Google's command-line client, googlecloudsdk/api_lib/container/api_adapter.py (_GetMonitoringConfig).
 """
@@ -30,7 +30,7 @@ _ENCRYPTED = ("ENCRYPTED", "ALL_OBJECTS_ENCRYPTION_ENABLED")
 
 
 def check_cluster(store: Store, project: str, cluster: Json) -> None:
-    """Refuse options that GKE does not take together, or not at the cluster's version."""
+    """Reject options that GKE does not support together, or not in the cluster's version."""
     view = ClusterView(cluster)
     check_blocks(view)
     _check_secrets(store, project, view)

@@ -44,7 +44,7 @@ class ClusterUpdates:
         self._pools = pools
 
     def update(self, call: Call) -> Json:
-        """PUT cluster: what `update` desires."""
+        """PUT cluster: one or more desired fields."""
         key = cluster_key(call.params)
         cluster = self._changeable(key)
         update: Json = dict(call.body.get("update", {}))
@@ -75,7 +75,7 @@ class ClusterUpdates:
         return self._begin(_UPGRADE, key, cluster)
 
     def set_resource_labels(self, call: Call) -> Json:
-        """Replace the labels; the fingerprint must be that of the labels now."""
+        """Replace the labels; the fingerprint must be that of the current labels."""
         key = cluster_key(call.params)
         cluster = self._changeable(key)
         now = cluster_answer(self._store, key, cluster)["labelFingerprint"]
@@ -84,8 +84,8 @@ class ClusterUpdates:
         cluster["resourceLabels"] = call.body.get("resourceLabels", {})
         return self._begin(_UPDATE, key, cluster)
 
-    def start_rotation(self, call: Call) -> Json:
-        """New credentials, trusted beside those that serve; the address stays."""
+    def start_ip_rotation(self, call: Call) -> Json:
+        """Create new credentials, which clients trust in addition to the current ones; the address stays."""
         key = cluster_key(call.params)
         cluster = self._changeable(key)
         if call.body.get("rotateCredentials"):
@@ -93,8 +93,8 @@ class ClusterUpdates:
             cluster[ROTATION] = {"serves": serves, "trusted": serves + 1}
         return self._begin(_UPDATE, key, cluster, reconcile.ROTATE)
 
-    def complete_rotation(self, call: Call) -> Json:
-        """The new credentials serve, and nothing of the former is trusted."""
+    def complete_ip_rotation(self, call: Call) -> Json:
+        """Use the new credentials, and trust the old ones no longer."""
         key = cluster_key(call.params)
         cluster = self._changeable(key)
         trusted = cluster.get(ROTATION, NO_ROTATION)["trusted"]
@@ -102,7 +102,7 @@ class ClusterUpdates:
         return self._begin(_UPDATE, key, cluster, reconcile.ROTATE)
 
     def setter(self, field: str, path: str, default: object) -> Callable[[Call], Json]:
-        """A handler that writes one field of the request's body into the cluster; `default` where it is left out."""
+        """A handler that writes one field of the request's body into the cluster, or `default` without it."""
 
         def handle(call: Call) -> Json:
             key = cluster_key(call.params)
@@ -132,7 +132,7 @@ class ClusterUpdates:
         check_cluster(self._store, key.split("/")[1], cluster)
         before = ClusterView(find_cluster(self._store, key)).version
         versions = {"initialVersion": before, "targetVersion": ClusterView(cluster).version}
-        # A cluster that is still being created stays PROVISIONING: the change is part of what is made.
+        # A cluster that is still being created stays PROVISIONING, and its creation includes the change.
         status = cluster["status"] if cluster["status"] == "PROVISIONING" else "RECONCILING"
         self._store.put(CLUSTER, key, {**cluster, "status": status})
         notes = {UPGRADE: versions} if kind == _UPGRADE else {}

@@ -33,7 +33,7 @@ class Clusters:
         self._operations = operations
 
     def create(self, call: Call) -> Json:
-        """Make a cluster, with the pools that were named or the default pool."""
+        """Create a cluster, with the requested pools or the default pool."""
         asked: Json = call.body.get("cluster", {})
         project, location = call.params["projectsId"], call.params["locationsId"]
         check_location(location)
@@ -81,7 +81,7 @@ class Clusters:
 
 
 def _asked_pools(asked: Json) -> list[Json]:
-    """The pools to make. Without any, GKE makes the default pool from the cluster's old node fields."""
+    """The requested pools; without any, the default pool from the cluster's old node fields."""
     pools: list[Json] = asked.get("nodePools", [])
     if pools:
         if "initialNodeCount" in asked or "nodeConfig" in asked:

@@ -1,4 +1,4 @@
-"""Rules of pools with GPUs. Each answers GKE's refusal, in GKE's words where they are on record, or None."""
+"""Rules of pools with GPUs. Each returns GKE's error message, literally where it is known, or None."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _CLIENTS = range(2, 49)
 
 
 def accelerator(context: PoolContext) -> str | None:
-    """What is asked for is what the machine has."""
+    """The requested GPUs are those of the machine type."""
     machine, gpu = context.config["machineType"], context.gpu
     for asked in context.accelerators:
         name, count = asked.get("acceleratorType", ""), int(asked.get("acceleratorCount", 0))
@@ -24,7 +24,7 @@ def accelerator(context: PoolContext) -> str | None:
 
 
 def partition(context: PoolContext) -> str | None:
-    """The GPU can be divided so."""
+    """The GPU supports the partition size."""
     sizes = context.gpu.accelerator.partitions if context.gpu else {}
     for asked in context.accelerators:
         size = asked.get("gpuPartitionSize")
@@ -43,7 +43,7 @@ def sharing(context: PoolContext) -> str | None:
 
 
 def local_ssds(context: PoolContext) -> str | None:
-    """The machine has, or takes, so many."""
+    """The machine type supports the number of local SSDs."""
     count = int(context.config.get("ephemeralStorageLocalSsdConfig", {}).get("localSsdCount", 0))
     if context.gpu is None or not count:
         return None
@@ -54,21 +54,21 @@ def local_ssds(context: PoolContext) -> str | None:
 
 
 def flex_machine(context: PoolContext) -> str | None:
-    """Flex-start does not offer every machine."""
+    """Flex-start does not support every machine type."""
     if not context.flex_start or context.gpu is None or context.gpu.flex_start:
         return None
     return f"Flex-start is not supported for machine type {context.gpu.name}."
 
 
 def compact_zone(context: PoolContext) -> str | None:
-    """Nodes close together are in one zone."""
+    """A compact placement has one zone."""
     if not _compact(context) or len(context.zones) == 1:
         return None
     return "Compact placement is only available for node pools operating in a single zone."
 
 
 def compact_nodes(context: PoolContext) -> str | None:
-    """A compact placement has room for so many nodes."""
+    """A compact placement has a maximum number of nodes."""
     most = context.gpu.compact_nodes if context.gpu else 0
     nodes = max(context.nodes_per_zone, context.limit("maxNodeCount"))
     if not _compact(context) or nodes <= most:
@@ -79,14 +79,14 @@ def compact_nodes(context: PoolContext) -> str | None:
 
 
 def compact_queued(context: PoolContext) -> str | None:
-    """Queued nodes have a placement of their own."""
+    """Queued provisioning excludes compact placement."""
     if not _compact(context) or not context.queued:
         return None
     return "Compact placement is not supported with queued provisioning."
 
 
 def compact_flex(context: PoolContext) -> str | None:
-    """Flex-start places nodes anywhere, but of some machines."""
+    """Flex-start supports compact placement for some machine types."""
     if not _compact(context) or not context.flex_start or (context.gpu and context.gpu.compact_flex):
         return None
     return f"Compact placement with flex-start is not supported for machine type {context.config['machineType']}."

@@ -1,4 +1,4 @@
-"""What GKE asks of a maintenance policy: time to upgrade, and exclusions that end."""
+"""Rules of maintenance policies: enough time to upgrade, and limited exclusions."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _WEEKS = ROLLING // timedelta(weeks=1)
 
 
 def check_maintenance(policy: Json) -> None:
-    """Refuse a policy that leaves too little time, or an exclusion that GKE does not take.
+    """Reject a policy that leaves too little time, and invalid exclusions.
 
-    Other recurrences than FREQ=DAILY and FREQ=WEEKLY with BYDAY are taken as they are.
+    Recurrences are checked only if they are FREQ=DAILY, or FREQ=WEEKLY with BYDAY.
     """
     window: Json = policy.get("window", {})
     recurring: Json = window.get("recurringWindow", {})
     if recurring and _weekly(recurring) * _WEEKS < NEEDED:
-        # GKE's own words, as users report them.
+        # GKE's message, as users report it.
         raise invalid("maintenance policy would go longer than 92d without 48h maintenance availability")
     exclusions: Json = window.get("maintenanceExclusions", {})
     pauses = [name for name, exclusion in exclusions.items() if _scope(exclusion) == "NO_UPGRADES"]
@@ -34,7 +34,7 @@ def check_maintenance(policy: Json) -> None:
 
 
 def scopes_at(policy: Json, moment: datetime) -> set[str]:
-    """The scopes of the exclusions that hold at a moment. Windows are not looked at."""
+    """The scopes of the exclusions at a moment."""
     exclusions: Json = policy.get("window", {}).get("maintenanceExclusions", {})
     return {
         _scope(it)
@@ -44,7 +44,7 @@ def scopes_at(policy: Json, moment: datetime) -> set[str]:
 
 
 def _weekly(recurring: Json) -> timedelta:
-    """How long the window is open in a week."""
+    """The open time of a window per week."""
     times: Json = recurring.get("window", {})
     missing = [key for key in ("startTime", "endTime") if key not in times]
     if missing or "recurrence" not in recurring:

@@ -15,32 +15,32 @@ from tpuplane_twin.gcp.store import Store
 CLUSTER = "cluster"
 POOL = "nodePool"
 BEFORE = "twinBefore"
-"""The field of a stored pool with what it was before an update that has not succeeded. No answer shows it."""
+"""The field of a stored pool with the pool before an update that has not succeeded. Answers leave it out."""
 
 GROUPS = "twinGroups"
-"""The field of a stored pool with the name of its managed instance group in each zone. No answer shows it."""
+"""The field of a stored pool with its managed instance group's name in each zone. Answers leave it out."""
 
 _NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _MAX_NAME = 40
 
 
 def cluster_key(params: dict[str, str]) -> str:
-    """Resource name of the cluster that a request's path names."""
+    """Resource name of the cluster in a request's path."""
     return f"projects/{params['projectsId']}/locations/{params['locationsId']}/clusters/{params['clustersId']}"
 
 
 def pool_key(params: dict[str, str]) -> str:
-    """Resource name of the node pool that a request's path names."""
+    """Resource name of the node pool in a request's path."""
     return f"{cluster_key(params)}/nodePools/{params['nodePoolsId']}"
 
 
 def parent_cluster(pool: str) -> str:
-    """The cluster that a pool's resource name lies in."""
+    """Resource name of a pool's cluster."""
     return pool.rpartition("/nodePools/")[0]
 
 
 def self_link(key: str) -> str:
-    """The link that GKE shows: zonal clusters live under zones/."""
+    """GKE's link of a resource; a zonal cluster's has zones/."""
     parts = key.split("/")
     collection = "zones" if is_zone(parts[3]) else "locations"
     return CONTAINER + "/".join([*parts[:2], collection, *parts[3:]])
@@ -64,9 +64,9 @@ def find_pool(store: Store, key: str) -> Json:
 
 
 def check_changeable(cluster: Json) -> None:
-    """Refuse changes to a cluster that goes, and to one that is broken.
+    """Reject changes to a cluster that is being deleted or in ERROR.
 
-    Clients wait for a failed precondition to pass. A deletion ends; ERROR does not, so it is no precondition.
+    Clients retry after a failed precondition, which suits a deletion. ERROR is permanent, so it is an invalid request.
     """
     if cluster["status"] == "STOPPING":
         raise failed_precondition(f"Cluster {cluster['name']} is being deleted.")
@@ -76,7 +76,7 @@ def check_changeable(cluster: Json) -> None:
 
 
 def check_name(field: str, name: str) -> None:
-    """Reject what GKE would not take as the name of a cluster or pool.
+    """Reject an invalid name of a cluster or pool.
 
     https://docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters#Cluster
     """
@@ -88,9 +88,9 @@ def check_name(field: str, name: str) -> None:
 
 
 def group_names(cluster: str, pool: Json) -> dict[str, str]:
-    """Names of a pool's managed instance groups by zone: those that it has, and new ones where it has none.
+    """Names of a pool's managed instance groups by zone, existing or new.
 
-    Google's are new whenever a pool is created, and clients keep what they read of a group by its name.
+    Every new pool has new names, because clients cache groups by name.
     """
     name = pool["name"]
     # Together 32 characters, and neither is cut below 16:

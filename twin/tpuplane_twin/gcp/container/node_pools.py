@@ -35,7 +35,7 @@ _ADDRESS = ("clusterId", "name", "nodePoolId", "projectId", "zone")
 
 
 def new_pool(store: Store, cluster_key: str, cluster: Json, asked: Json) -> Json:
-    """The pool that `asked` makes in a cluster, which may not be stored yet; rejects what GKE rejects."""
+    """The requested pool, complete and checked, of a cluster that may not be stored yet."""
     pool = complete_pool(asked, cluster, cluster["location"])
     context = PoolContext.within(store, cluster_key, cluster, pool)
     check_service_account(store, context.project, pool)
@@ -56,7 +56,7 @@ class NodePools:
         self._operations = operations
 
     def create(self, call: Call) -> Json:
-        """Make a pool."""
+        """Create a pool."""
         cluster_name = cluster_key(call.params)
         cluster = find_cluster(self._store, cluster_name)
         asked: Json = call.body.get("nodePool", {})
@@ -111,9 +111,9 @@ class NodePools:
         nodes = int(call.body.get("nodeCount", 0))
         if nodes < 0:
             raise invalid(f"Node count {nodes} must not be negative.")
-        refusal = pool_rules.resize_refused(PoolContext.of(self._store, parent_cluster(key), pool), nodes)
-        if refusal is not None:
-            raise invalid(refusal)
+        rejection = pool_rules.resize_rejection(PoolContext.of(self._store, parent_cluster(key), pool), nodes)
+        if rejection is not None:
+            raise invalid(rejection)
         pool["initialNodeCount"] = nodes
         if NODES in pool:
             pool[NODES] = {zone: sized(numbers, nodes) for zone, numbers in pool[NODES].items()}
@@ -131,7 +131,7 @@ class NodePools:
         return self._apply("SET_NODE_POOL_MANAGEMENT", key, pool)
 
     def update_from_cluster(self, cluster: str, update: Json) -> Json:
-        """The parts of a cluster's PUT that concern a pool, as the official provider sends autoscaling."""
+        """The fields of a cluster's PUT that change a pool; the official provider sends autoscaling so."""
         update = dict(update)
         name = update.pop("desiredNodePoolId", None)
         if name is None:
@@ -173,7 +173,7 @@ class NodePools:
             pool["config"]["diskSizeGb"] = int(str(value))
             pool["config"]["bootDisk"]["sizeGb"] = str(value)
         elif field == "bootDisk":
-            # The official provider sends it empty beside a changed machine or disk type, because the pool reports one.
+            # The official provider sends it empty with a changed machine or disk type, because the pool reports one.
             boot_disk = pool["config"]["bootDisk"]
             boot_disk |= value if isinstance(value, dict) else {}
             pool["config"]["diskType"] = boot_disk["diskType"]
@@ -182,7 +182,7 @@ class NodePools:
             node_pool_updates().apply(pool, field, value)
 
     def _apply(self, kind: str, key: str, pool: Json) -> Json:
-        """Check the pool as it would be, then write it and bring it about."""
+        """Check the changed pool, then store and apply it."""
         cluster = find_cluster(self._store, parent_cluster(key))
         check_zones(pool["locations"], cluster["location"])
         check_machine(pool)

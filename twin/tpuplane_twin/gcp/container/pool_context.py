@@ -1,4 +1,4 @@
-"""A node pool together with what its rules look at: cluster, machine type, topology, placement policy."""
+"""A node pool with what its rules check: cluster, machine type, topology, placement policy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RESOURCE_POLICY = "compute.resourcePolicies"
 
 @dataclass(frozen=True)
 class PoolContext(PoolView):
-    """A pool as it would be after the request. `topology` is the slice's, empty for single-host and CPU pools."""
+    """A pool as it is after the request."""
 
     cluster: ClusterView
     store: Store
@@ -40,7 +40,7 @@ class PoolContext(PoolView):
 
     @property
     def machine(self) -> Machine | None:
-        """The machine type; None where no such type is known."""
+        """The machine type; None if it is unknown."""
         return machine_named(self.machine_type)
 
     @property
@@ -70,12 +70,12 @@ class PoolContext(PoolView):
 
     @property
     def topology(self) -> str:
-        """The topology that the placement asks for."""
+        """The slice's topology, empty for single-host and CPU pools."""
         return self.placement_topology or str((self.workload_policy or {}).get("acceleratorTopology") or "")
 
     @property
     def hosts(self) -> int:
-        """VMs of one slice: more than one makes it a multi-host pool; 0 where the shape is not valid."""
+        """VMs of one slice: more than one in a multi-host pool, 0 if the topology is invalid."""
         if self.tpu is None or not self.topology:
             return 1
         generation, machine = self.tpu

@@ -1,4 +1,4 @@
-"""What GKE fills in when a node pool is made, so that what a client reads back is complete."""
+"""GKE's defaults of a new node pool."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _PODS_PER_NODE = "110"
 
 
 def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
-    """The pool that `asked` makes in a cluster, with every default; refuses zones and machines that do not exist."""
+    """The requested pool with every default; rejects zones and machine types that do not exist."""
     view = ClusterView(cluster)
     # Image streaming: https://registry.terraform.io/providers/hashicorp/google/latest/docs/resources/container_cluster#nested_node_pool_defaults
     inherited = {"gcfsConfig": at(cluster, "nodePoolDefaults.nodeConfigDefaults.gcfsConfig")}
     config = overlay(overlay(_CONFIG, inherited), asked.get("config", {}))
     machine = machine_named(config["machineType"])
     hyperdisk = machine is not None and machine.hyperdisk_only
-    # GKE moved disk type and size into bootDisk; both forms are accepted and both are shown.
+    # GKE moved disk type and size into bootDisk; it accepts and shows both forms.
     boot = config.get("bootDisk", {})
     config["diskType"] = boot.get("diskType") or config.get("diskType")
     config["diskType"] = config["diskType"] or ("hyperdisk-balanced" if hyperdisk else "pd-balanced")
@@ -64,7 +64,7 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
             "maxPodsConstraint", cluster.get("defaultMaxPodsConstraint", {"maxPodsPerNode": _PODS_PER_NODE})
         ),
         "networkConfig": overlay(_network(view, asked.get("networkConfig", {})), asked.get("networkConfig", {})),
-        # Settings that are given mean what they say: a number left out is 0.
+        # In given settings a number that is left out is 0.
         "upgradeSettings": {"strategy": "SURGE", **asked.get("upgradeSettings", {"maxSurge": 1})},
         "version": node_version(asked.get("version"), view.version),
         "status": "PROVISIONING",
@@ -76,7 +76,7 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
 
 
 def complete_slice(context: PoolContext) -> None:
-    """Fill in what GKE works out for a TPU slice: how it is placed, its topology and its number of hosts."""
+    """Fill in the placement, topology and number of hosts of a TPU slice."""
     pool, placement = context.raw, context.placement
     if context.tpu is None:
         return
@@ -85,7 +85,7 @@ def complete_slice(context: PoolContext) -> None:
         placement.pop("type", None)
         placement["tpuTopology"] = context.topology
     elif context.multi_host:
-        # GKE makes the compact policy that `--tpu-topology` asks for: vllm-project/ci-infra#547.
+        # GKE creates the compact policy for `--tpu-topology`: vllm-project/ci-infra#547.
         placement.setdefault("type", "COMPACT")
     if placement:
         pool["placementPolicy"] = placement
@@ -95,19 +95,19 @@ def complete_slice(context: PoolContext) -> None:
 
 
 def _accelerators(asked: list[Json], machine: GpuMachine) -> list[Json]:
-    """GPUs as they are shown: those that come with the machine where none was asked for, and GKE's default driver."""
+    """GPUs as GKE shows them: by default those of the machine type, with GKE's default driver."""
     found = asked or [{"acceleratorType": machine.accelerator.name, "acceleratorCount": str(machine.gpus)}]
     return [{"gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}, **it} for it in found]
 
 
 def check_machine(pool: Json) -> None:
-    """Refuse a machine type that one of the pool's zones does not offer."""
+    """Reject a machine type that one of the pool's zones does not offer."""
     for zone in pool["locations"]:
         machine_in(pool["config"]["machineType"], zone)
 
 
 def check_zones(zones: list[str], location: str) -> None:
-    """Refuse node locations outside the cluster's region."""
+    """Reject node locations outside the cluster's region."""
     for zone in zones:
         if not is_zone(zone) or region_of(zone) != region_of(location):
             raise invalid(f'Invalid node location "{zone}": not a zone of region {region_of(location)}.')

@@ -1,4 +1,4 @@
-"""Every rule that a node pool must meet, in one table: id, source, and the function that words the rejection."""
+"""The rules of node pools in one table: id, source, and the function that checks the rule."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Check = Callable[[PoolContext], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`check` answers the message of the rejection, None where the pool meets the rule.
+    """`check` returns GKE's message if the pool breaks the rule, else None.
 
-    `source` says who reports that GKE rejects it: a reference, Google's own clients, or an issue with GKE's message.
-    A rule without such a source is no rule here, because a twin that is stricter than GKE is wrong.
+    `source` shows that GKE has the rule: a reference, Google's own clients, or an issue with GKE's message. Every rule
+    has one, because a twin must not be stricter than GKE.
     """
 
     id: str
@@ -105,13 +105,13 @@ def check(context: PoolContext) -> None:
             raise invalid(message)
 
 
-def refused_by_compute_engine(store: Store, cluster: str, pool: Json) -> str | None:
-    """The error that the pool's operation ends with, None if Compute Engine takes it."""
+def rejected_by_compute_engine(store: Store, cluster: str, pool: Json) -> str | None:
+    """The error of the pool's operation, None if Compute Engine accepts the pool."""
     context = PoolContext.of(store, cluster, pool)
     return next(filter(None, (rule.check(context) for rule in LATE_RULES)), None)
 
 
-def resize_refused(context: PoolContext, nodes: int) -> str | None:
+def resize_rejection(context: PoolContext, nodes: int) -> str | None:
     """Why a pool cannot be resized, None if it can: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/tpus."""
     if not context.multi_host or nodes == context.nodes_per_zone:
         return None

@@ -1,7 +1,7 @@
-"""Secondary ranges of subnetworks that GKE makes for a cluster, and removes with it.
+"""Secondary ranges of subnetworks: those that GKE creates for a cluster and deletes with it, and the use of all.
 
-A cluster that names no range for its pods gets one of its own. Services have Google's range, unless a block is asked
-for: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/alias-ips.
+A cluster that names no range for its pods gets a new one. Services have Google's range, unless the cluster names a
+block: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/alias-ips.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import PODS, SERVICES, ClusterView, PoolView
 
 POD_RANGE = "/14"
-"""The size of a range for pods where none is asked for."""
+"""The default size of a range for pods."""
 
-# Where GKE looks for room.
+# The address space from which GKE takes new ranges.
 _PRIVATE = tuple(IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 
 
@@ -33,7 +33,7 @@ def ranges_of(store: Store, subnetwork: str) -> dict[str, str]:
 
 
 def find_range(store: Store, network: str, subnetwork: str, use: str, name: str) -> str:
-    """The block of a range that a request names; GKE's rejection where there is none."""
+    """The block of a range that a request names; GKE's error if it does not exist."""
     block = ranges_of(store, subnetwork).get(name)
     if block is None:
         where = f'network "{COMPUTE}{network}", subnetwork "{subnetwork.rpartition("/")[2]}"'
@@ -42,14 +42,14 @@ def find_range(store: Store, network: str, subnetwork: str, use: str, name: str)
 
 
 def parse(asked: str) -> IPv4Network:
-    """A block as a request asks for it: "10.8.0.0/20", or "/20" for any block of that size."""
+    """The block in a request: "10.8.0.0/20", or "/20" for any block of that size."""
     try:
         return parse_range(f"10.0.0.0{asked}" if asked.startswith("/") else asked)
     except ValueError as error:
         raise invalid(f'Invalid CIDR block "{asked}": {error}.') from error
 
 
-def room(store: Store, network: str, asked: str, taken: Iterable[IPv4Network] = ()) -> IPv4Network:
+def free_block(store: Store, network: str, asked: str, taken: Iterable[IPv4Network] = ()) -> IPv4Network:
     """A free block of a network, as `parse` reads it."""
     wanted = parse(asked)
     used = [*blocks_of(store, network), *taken]
@@ -62,7 +62,7 @@ def room(store: Store, network: str, asked: str, taken: Iterable[IPv4Network] = 
 
 
 def take(store: Store, cluster: Json) -> None:
-    """Add the ranges of a new cluster that names none to its subnetwork, and name them in the cluster."""
+    """Create the ranges that a new cluster does not name in its subnetwork, and name them in the cluster."""
     policy, subnetwork = cluster["ipAllocationPolicy"], ClusterView(cluster).subnetwork
     own = {}
     for use, field, block in (
@@ -77,11 +77,11 @@ def take(store: Store, cluster: Json) -> None:
 
 
 def pool_range(store: Store, cluster: Json, pool: Json) -> None:
-    """The range of a new pool's pods: one that it names, or a new one that it asks for."""
+    """Set the range of a new pool's pods, and create it on request."""
     network, view = pool["networkConfig"], ClusterView(cluster)
     subnetwork = network.get("subnetwork") or view.subnetwork
     if network.get("createPodRange"):
-        block = room(store, view.network, network.get("podIpv4CidrBlock") or POD_RANGE)
+        block = free_block(store, view.network, network.get("podIpv4CidrBlock") or POD_RANGE)
         network.setdefault("podRange", f"gke-{cluster['name']}-{pool['name']}-pods-{cluster['id'][:8]}")
         network["podIpv4CidrBlock"] = str(block)
         _set(store, subnetwork, ranges_of(store, subnetwork) | {network["podRange"]: str(block)})
@@ -90,12 +90,12 @@ def pool_range(store: Store, cluster: Json, pool: Json) -> None:
 
 
 def give_back(store: Store, cluster: Json) -> None:
-    """Remove what `take` has added."""
+    """Delete the ranges of `take`."""
     _remove(store, ClusterView(cluster).subnetwork, {_name(cluster, use) for use in ("pods", "services")})
 
 
 def give_back_pool(store: Store, cluster: Json, pool: Json) -> None:
-    """Remove what `pool_range` has added."""
+    """Delete the range of `pool_range`."""
     network = pool["networkConfig"]
     if network.get("createPodRange"):
         _remove(store, network.get("subnetwork") or ClusterView(cluster).subnetwork, {network["podRange"]})
@@ -108,7 +108,7 @@ def _remove(store: Store, subnetwork: str, own: set[str]) -> None:
 
 
 def change_pod_ranges(store: Store, cluster: Json, added: Json, removed: Json) -> None:
-    """Change the additional ranges that pools may take for their pods; each is a range of the cluster's subnetwork."""
+    """Change the additional ranges for the pods of pools; each is a range of the cluster's subnetwork."""
     view, policy = ClusterView(cluster), cluster["ipAllocationPolicy"]
     names: list[str] = policy.get("additionalPodRangesConfig", {}).get("podRangeNames", [])
     for name in added.get("podRangeNames", ()):
@@ -124,7 +124,7 @@ def change_pod_ranges(store: Store, cluster: Json, added: Json, removed: Json) -
 
 
 def check_additional_ranges(store: Store, cluster: Json) -> None:
-    """Complete the additional subnetworks of a cluster, each with ranges for pods; all of them exist in its network."""
+    """Complete the additional subnetworks of a cluster; they and their ranges for pods must exist."""
     view = ClusterView(cluster)
     own = view.subnetwork.rpartition("/")[0]
     for found in cluster["ipAllocationPolicy"].get("additionalIpRangesConfigs", ()):
@@ -165,7 +165,7 @@ def _shown(key: str, subnet: Json, uses: dict[tuple[str, str], str]) -> Json:
 
 
 def _uses(store: Store) -> dict[tuple[str, str], str]:
-    """What clusters use the ranges of subnetworks for, by subnetwork and range."""
+    """How clusters use secondary ranges, by subnetwork and range."""
     uses: dict[tuple[str, str], str] = {}
     for key, cluster in store.items(CLUSTER):
         view = ClusterView(cluster)
@@ -187,7 +187,7 @@ def _set(store: Store, subnetwork: str, ranges: dict[str, str]) -> None:
 
 
 def _sized(prefix: int) -> Iterator[IPv4Network]:
-    """Blocks of a size, from that of GKE's first cluster on."""
+    """Blocks of a size, starting with that of GKE's first cluster."""
     first = IPv4Network(PODS).network_address
     for space in _PRIVATE:
         if space.prefixlen <= prefix:

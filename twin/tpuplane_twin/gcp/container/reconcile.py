@@ -1,7 +1,7 @@
-"""The work behind GKE's operations: make the backend what the store says, then write how it went.
+"""The work of GKE's operations: apply the stored state to the backend, then store the outcome.
 
-The API admits changes while the backend works. So what was read before an `await` is never written back: what is
-stored is read again, and only the fields that the work decides are changed.
+The API accepts changes while the backend works. So an object that was read before an `await` is never written back: it
+is read again, and only the fields of the outcome change.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CREATE_POOL = "create-pool"
 UPDATE_POOL = "update-pool"
 DELETE_POOL = "delete-pool"
 
-# Status after a failure, by action. A pool whose creation failed stays, in ERROR: clients find it there.
+# Status after a failure, by action. A pool that could not be created remains in ERROR, for clients to find.
 _FAILED_STATUS = {
     UPDATE_CLUSTER: "DEGRADED",
     ROTATE: "DEGRADED",
@@ -42,7 +42,7 @@ _FAILED_STATUS = {
 _SETTLED_CLUSTER = ("RUNNING", "RECONCILING", "DEGRADED")
 _SETTLED_POOL = ("RUNNING", "RECONCILING", "RUNNING_WITH_ERROR")
 SCALABLE = ("RUNNING", "RUNNING_WITH_ERROR")
-"""The statuses in which a pool can be resized: nothing else is being done to it."""
+"""The statuses in which a pool can be resized: no operation changes it."""
 
 
 class Reconciler:
@@ -53,7 +53,7 @@ class Reconciler:
         self._backend = backend
 
     async def run(self, work: Json) -> Commit:
-        """Bring the target about; BackendError says why it could not be done."""
+        """Apply the target to the backend. Raises BackendError."""
         action, target = work["action"], work["target"]
         if action == CREATE_CLUSTER:
             return await self._create_cluster(target)
@@ -77,10 +77,10 @@ class Reconciler:
         return lambda: self._settle(POOL, target)
 
     def fail(self, work: Json, message: str) -> None:
-        """Leave the target in the state that GKE leaves it in, with the reason.
+        """Store the failure with its reason.
 
-        A cluster that could not be created is gone, where GKE keeps it in ERROR: the cause is this machine's (a full
-        disk, a port), and once it is mended the same request must be good.
+        A cluster that could not be created is deleted, where GKE keeps it in ERROR: the cause is this machine (a full
+        disk, a port), and the same request must succeed after the repair.
         """
         if work["action"] == CREATE_CLUSTER:
             self._forget(work["target"])
@@ -94,10 +94,10 @@ class Reconciler:
             self._mark(kind, work["target"], fields)
 
     async def restore(self, cluster: str) -> None:
-        """Start a settled cluster's control plane again, then bring its pools about.
+        """Start the control plane of a stored cluster again, then apply its pools.
 
-        A control plane that does not come leaves the cluster DEGRADED, a pool that cannot be had is left in
-        RUNNING_WITH_ERROR and the others go on; both are RUNNING again once they come.
+        If the control plane fails, the cluster is DEGRADED; a pool that fails is RUNNING_WITH_ERROR, without effect on
+        other pools. Both are RUNNING again when they succeed.
         """
         stored = self._store.get(CLUSTER, cluster)
         if stored is None or stored["status"] not in _SETTLED_CLUSTER:
@@ -110,26 +110,25 @@ class Reconciler:
             self._mark(CLUSTER, cluster, {"status": "DEGRADED", "statusMessage": str(error)})
             if isinstance(error, BackendError):
                 raise
-            raise _unforeseen(error) from error
+            raise _unexpected(error) from error
         for key, pool in self._store.items(POOL, f"{cluster}/nodePools"):
             if pool["status"] in _SETTLED_POOL:
                 await self._restore_pool(cluster, running, key, pool)
-        self._mend(CLUSTER, cluster, "DEGRADED")
+        self._settle_from(CLUSTER, cluster, "DEGRADED")
 
     async def _restore_pool(self, cluster: str, running: Json, key: str, pool: Json) -> None:
         try:
             await self._backend.apply_node_pool(self._view(cluster, running), pool_answer(key, pool))
         except Exception as error:
-            log.exception("cannot bring %s back", key)
+            log.exception("cannot restore %s", key)
             self._mark(POOL, key, {"status": "RUNNING_WITH_ERROR", "statusMessage": str(error)})
         else:
-            self._mend(POOL, key, "RUNNING_WITH_ERROR")
+            self._settle_from(POOL, key, "RUNNING_WITH_ERROR")
 
     async def resize(self, key: str, seen: Numbers, wanted: Numbers) -> bool:
         """Give an autoscaled pool the nodes `wanted`, without an operation, as GKE's cluster autoscaler does.
 
-        False if the pool does not stand as it was `seen`. A pool that cannot be brought to it keeps what it had, and
-        BackendError says why.
+        False if the pool's nodes are no longer `seen`. Raises BackendError if it fails; the pool keeps its nodes.
         """
         name = parent_cluster(key)
         cluster, pool = self._store.get(CLUSTER, name), self._store.get(POOL, key)
@@ -153,20 +152,17 @@ class Reconciler:
         return True
 
     async def repair(self, key: str, missing: Numbers) -> None:
-        """Make the pool's nodes again that are `missing` from the cluster; BackendError says why it could not be done.
-
-        Nothing happens where something else is being done to the pool by now.
-        """
+        """Create the `missing` nodes of the pool again, unless an operation changes the pool. Raises BackendError."""
         name = parent_cluster(key)
         cluster, pool = self._store.get(CLUSTER, name), self._store.get(POOL, key)
         if cluster is None or cluster["status"] not in _SETTLED_CLUSTER or pool is None:
             return
         if pool["status"] in SCALABLE:
             await self._apply_pool(name, cluster, key, pool, missing)
-            self._mend(POOL, key, "RUNNING_WITH_ERROR")
+            self._settle_from(POOL, key, "RUNNING_WITH_ERROR")
 
     async def reclaim(self, key: str) -> None:
-        """Take the pool's nodes away; an autoscaled pool is then at its minimum, any other gets new ones."""
+        """Delete the pool's nodes; an autoscaled pool is then at its minimum, any other gets new nodes."""
         name = parent_cluster(key)
         cluster, pool = self._store.get(CLUSTER, name), self._store.get(POOL, key)
         if cluster is None or pool is None or pool["status"] not in SCALABLE:
@@ -192,7 +188,7 @@ class Reconciler:
             for name, pool in pools:
                 await self._apply_pool(key, _reachable(cluster, endpoint), name, pool, node_numbers(pool))
         except Exception:
-            # Whatever it was: its rows go, and nobody would stop the control plane.
+            # The cluster will be deleted from the store, so its control plane must stop now.
             with contextlib.suppress(Exception):
                 await self._backend.delete_cluster(self._view(key, cluster))
             raise
@@ -206,14 +202,14 @@ class Reconciler:
 
     async def _delete_cluster(self, key: str) -> Commit:
         cluster = self._store.get(CLUSTER, key)
-        # Its creation may have failed while the deletion was queued: then nothing of it is left.
+        # None if its creation failed while the deletion was queued.
         if cluster is not None:
             await self._backend.delete_cluster(self._view(key, cluster))
 
         return lambda: self._forget(key)
 
     def _forget(self, key: str) -> None:
-        """Remove what is stored of a cluster, its pools and the ranges that were made for it."""
+        """Delete a cluster from the store, with its pools and the ranges that GKE created for it."""
         for name, _ in self._store.items(POOL, f"{key}/nodePools"):
             self._forget_pool(name)
         cluster = self._store.get(CLUSTER, key)
@@ -228,23 +224,23 @@ class Reconciler:
         self._store.delete(POOL, key)
 
     async def _apply_pool(self, cluster_key: str, cluster: Json, key: str, pool: Json, comes: Numbers) -> None:
-        """Bring the pool about; `comes` are the nodes for which Compute Engine must have machines.
+        """Apply the pool; `comes` are the new nodes, for which Compute Engine needs capacity.
 
-        BackendError says why it could not be done, also where nobody foresaw it.
+        Raises BackendError for every failure.
         """
-        refusal = pool_rules.refused_by_compute_engine(self._store, parent_cluster(key), pool)
-        refusal = refusal or shortage(self._store, key, pool, comes)
-        if refusal is not None:
-            raise BackendError(refusal)
+        rejection = pool_rules.rejected_by_compute_engine(self._store, parent_cluster(key), pool)
+        rejection = rejection or shortage(self._store, key, pool, comes)
+        if rejection is not None:
+            raise BackendError(rejection)
         try:
             await self._backend.apply_node_pool(self._view(cluster_key, cluster), pool_answer(key, pool))
         except BackendError:
             raise
         except Exception as error:
-            raise _unforeseen(error) from error
+            raise _unexpected(error) from error
 
     def _cluster(self, key: str) -> Json:
-        """The cluster, if it can be worked on: its creation may have failed while the work was queued."""
+        """The cluster; BackendError if its creation failed while the work was queued."""
         cluster = self._store.get(CLUSTER, key)
         if cluster is None or cluster["status"] == "ERROR":
             raise BackendError(f"Cluster {key} is not running: {(cluster or {}).get('statusMessage', 'gone')}")
@@ -254,21 +250,21 @@ class Reconciler:
         return cluster_answer(self._store, key, cluster)
 
     def _serve(self, key: str, endpoint: Endpoint) -> None:
-        """The cluster answers at `endpoint`."""
+        """Store the endpoint of a cluster that is running."""
         self._store.put(CLUSTER, key, _reachable(self._cluster(key), endpoint))
         self._settle(CLUSTER, key)
 
     def _settle(self, kind: str, key: str) -> None:
         self._mark(kind, key, {"status": "RUNNING"})
 
-    def _mend(self, kind: str, key: str, broken: str) -> None:
-        """It came: what it was left in, if it was, is over. Work that was asked for meanwhile keeps its own status."""
+    def _settle_from(self, kind: str, key: str, broken: str) -> None:
+        """RUNNING, if the status is still `broken`: an operation that began meanwhile keeps its own."""
         found = self._store.get(kind, key)
         if found is not None and found["status"] == broken:
             self._settle(kind, key)
 
     def _mark(self, kind: str, key: str, fields: Json) -> None:
-        """How it stands now. A deletion that was asked for meanwhile keeps its STOPPING."""
+        """Change fields, unless a deletion has begun meanwhile: it keeps its STOPPING."""
         found = self._store.get(kind, key)
         if found is not None and found["status"] != "STOPPING":
             self._change(kind, key, fields)
@@ -281,9 +277,9 @@ class Reconciler:
             self._store.put(kind, key, {**rest, **fields})
 
 
-def _unforeseen(error: Exception) -> BackendError:
-    """As callers expect a failure; called inside the `except` that caught it."""
-    log.exception("a failure that nobody foresaw")
+def _unexpected(error: Exception) -> BackendError:
+    """An unexpected failure as callers expect it; called in its `except`."""
+    log.exception("unexpected failure")
     return BackendError(f"Internal error: {type(error).__name__}: {error}")
 
 
@@ -292,7 +288,7 @@ def _reachable(cluster: Json, endpoint: Endpoint) -> Json:
     certificate = base64.b64encode(endpoint.ca_certificate.encode()).decode()
     private = dict(cluster["privateClusterConfig"])
     control = dict(cluster["controlPlaneEndpointsConfig"])
-    # GKE's is a name in gke.goog, which nobody could look up here.
+    # GKE's endpoint is a name in gke.goog, which does not resolve here.
     control["dnsEndpointConfig"] = {**control.get("dnsEndpointConfig", {}), "endpoint": endpoint.address}
     ip = {**control["ipEndpointsConfig"], "privateEndpoint": private["privateEndpoint"]}
     if ip.get("enablePublicEndpoint"):

@@ -1,4 +1,4 @@
-"""Which method of the Kubernetes Engine API is answered by what."""
+"""The handlers of the Kubernetes Engine API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.ranges import usable_subnetworks
 from tpuplane_twin.gcp.container.upgrades import Upgrades
 from tpuplane_twin.gcp.errors import not_found
-from tpuplane_twin.gcp.handlers import Call, Handler
+from tpuplane_twin.gcp.handlers import Call, Handler, methods
 from tpuplane_twin.gcp.locations import check_location, is_zone, regions
 from tpuplane_twin.gcp.operations import OPERATION, Operations
 from tpuplane_twin.gcp.schema import Json
@@ -41,43 +41,28 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
         found = store.items(OPERATION, f"projects/{call.params['projectsId']}" if everywhere else _location(call))
         return {"operations": [operation for _, operation in found]}
 
-    handlers: dict[str, Handler] = {
-        "getServerConfig": get_server_config,
-        "list": lambda call: {"locations": _locations()},
-        "operations.get": get_operation,
-        "operations.list": list_operations,
-        "clusters.create": clusters.create,
-        "clusters.get": clusters.get,
-        "clusters.list": clusters.list,
-        "clusters.delete": clusters.delete,
-        "clusters.update": updates.update,
-        "clusters.updateMaster": updates.update_master,
-        "clusters.setResourceLabels": updates.set_resource_labels,
-        "clusters.fetchClusterUpgradeInfo": upgrades.cluster_info,
-        "clusters.setAddons": updates.setter("addonsConfig", "addonsConfig", {}),
-        "clusters.setLegacyAbac": updates.setter("enabled", "legacyAbac.enabled", False),
-        "clusters.setLocations": updates.setter("locations", "locations", []),
-        "clusters.setLogging": updates.setter("loggingService", "loggingService", ""),
-        "clusters.setMonitoring": updates.setter("monitoringService", "monitoringService", ""),
-        "clusters.setMaintenancePolicy": updates.setter("maintenancePolicy", "maintenancePolicy", {}),
-        "clusters.setNetworkPolicy": updates.setter("networkPolicy", "networkPolicy", {}),
-        "clusters.startIpRotation": updates.start_rotation,
-        "clusters.completeIpRotation": updates.complete_rotation,
-        "clusters.nodePools.create": pools.create,
-        "clusters.nodePools.get": pools.get,
-        "clusters.nodePools.list": pools.list,
-        "clusters.nodePools.update": pools.update,
-        "clusters.nodePools.delete": pools.delete,
-        "clusters.nodePools.completeUpgrade": upgrades.complete,
-        "clusters.nodePools.fetchNodePoolUpgradeInfo": upgrades.pool_info,
-        "clusters.nodePools.rollback": upgrades.rollback,
-        "clusters.nodePools.setSize": pools.set_size,
-        "clusters.nodePools.setAutoscaling": pools.set_autoscaling,
-        "clusters.nodePools.setManagement": pools.set_management,
-    }
+    clusters_prefix, pools_prefix = f"{_PREFIX}.clusters", f"{_PREFIX}.clusters.nodePools"
+    setters: tuple[tuple[str, str, str, object], ...] = (
+        ("setAddons", "addonsConfig", "addonsConfig", {}),
+        ("setLegacyAbac", "enabled", "legacyAbac.enabled", False),
+        ("setLocations", "locations", "locations", []),
+        ("setLogging", "loggingService", "loggingService", ""),
+        ("setMonitoring", "monitoringService", "monitoringService", ""),
+        ("setMaintenancePolicy", "maintenancePolicy", "maintenancePolicy", {}),
+        ("setNetworkPolicy", "networkPolicy", "networkPolicy", {}),
+    )
     return {
-        **{f"{_PREFIX}.{name}": handler for name, handler in handlers.items()},
+        f"{_PREFIX}.getServerConfig": get_server_config,
+        f"{_PREFIX}.list": lambda call: {"locations": _locations()},
+        f"{_PREFIX}.operations.get": get_operation,
+        f"{_PREFIX}.operations.list": list_operations,
         "container.projects.aggregated.usableSubnetworks.list": usable_subnetworks(store),
+        **methods(clusters_prefix, clusters, "create get list delete"),
+        **methods(clusters_prefix, updates, "update updateMaster setResourceLabels startIpRotation completeIpRotation"),
+        **{f"{clusters_prefix}.{name}": updates.setter(field, path, default) for name, field, path, default in setters},
+        **methods(clusters_prefix, upgrades, "fetchClusterUpgradeInfo"),
+        **methods(pools_prefix, pools, "create get list update delete setSize setAutoscaling setManagement"),
+        **methods(pools_prefix, upgrades, "completeUpgrade fetchNodePoolUpgradeInfo rollback"),
     }
 
 

@@ -1,4 +1,4 @@
-"""Rules of TPU slices. Each answers GKE's refusal, in GKE's words where they are on record, or None."""
+"""Rules of TPU slices. Each returns GKE's error message, literally where it is known, or None."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def min_version(context: PoolContext) -> str | None:
 
 
 def placement_single(context: PoolContext) -> str | None:
-    """A pool of a machine type that is a slice by itself names no topology; nor does one host of tpu7x.
+    """Pools of machine types that are always one slice name no topology, nor do single hosts of tpu7x.
 
     v5e and v6e machines of four chips may name their 2x2, as many public runbooks do.
     """
@@ -59,7 +59,7 @@ def placement_policy(context: PoolContext) -> str | None:
 
 
 def single_zone(context: PoolContext) -> str | None:
-    """A slice lies in one zone."""
+    """A slice is in one zone."""
     if not context.multi_host or len(context.zones) == 1:
         return None
     zones = ", ".join(context.zones)
@@ -67,7 +67,7 @@ def single_zone(context: PoolContext) -> str | None:
 
 
 def atomic_scale(context: PoolContext) -> str | None:
-    """An autoscaled slice is there whole or not at all; GKE looks at the per-zone limits only."""
+    """An autoscaled slice has all of its hosts or none; GKE checks only the per-zone limits."""
     if not context.multi_host or not context.autoscaled:
         return None
     of_slice = f"is not a valid size of TPU pod slice with topology {context.topology}"
@@ -89,7 +89,7 @@ def node_count(context: PoolContext) -> str | None:
 
 
 def provision_only(context: PoolContext) -> str | None:
-    """Dynamic slicing comes out of a reservation."""
+    """Dynamic slicing needs a reservation."""
     mode = (context.workload_policy or {}).get("acceleratorTopologyMode")
     if mode != "PROVISION_ONLY" or context.reserved:
         return None
@@ -106,21 +106,21 @@ def no_blue_green(context: PoolContext) -> str | None:
 def boot_disk(context: PoolContext) -> str | None:
     """The machine type takes only some boot disks."""
     machine, disk = context.machine, context.config["diskType"]
-    # For pd disks a listed set is what the autoscaler prefers; only hyperdisk-only machines are known to refuse.
+    # Other machines list the disk types that the autoscaler prefers; GKE may accept more.
     if machine is None or not machine.hyperdisk_only or disk in machine.disk_types:
         return None
     return f"[{disk}] disk type cannot be used by {machine.name} machine type; use hyperdisk-balanced."
 
 
 def multi_networking(context: PoolContext) -> str | None:
-    """Hosts have further network interfaces only in a cluster that was told so."""
+    """Additional networks need a cluster with multi-networking."""
     if not context.additional_networks or context.cluster.multi_networking:
         return None
     return "Additional node networks need a cluster with multi-networking enabled."
 
 
 def workload_policy_needed(context: PoolContext) -> str | None:
-    """tpu7x is placed by a workload policy, never by the compact policy that GKE makes itself."""
+    """A workload policy places tpu7x; the compact policy that GKE creates does not."""
     if context.tpu is None or not context.multi_host or context.tpu[0].placement != "workload-policy":
         return None
     if context.placement.get("policyName"):

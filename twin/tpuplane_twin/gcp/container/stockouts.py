@@ -1,4 +1,4 @@
-"""Capacity that is not to be had: injected by hand, kept in the state, met by whatever wants new nodes."""
+"""Stockouts: injected by the user, stored, and effective for all new nodes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ CAPACITIES = ("on-demand", "spot", "flex-start", "reservation")
 
 
 def stockout_key(zone: str, generation: str, capacity: str) -> str:
-    """The key of a stockout in the store; `capacity` is one of `CAPACITIES` or `ANY`: all but reservations."""
+    """The key of a stockout in the store. `capacity` is one of `CAPACITIES`, or `ANY`: all but reservations."""
     return f"{zone}/{generation}/{capacity}"
 
 
 def shortage(store: Store, key: str, pool: Json, wanted: Numbers) -> str | None:
-    """Why the nodes `wanted` of the pool `key` are not to be had, in GKE's words; None if they are.
+    """GKE's message if there is no capacity for the nodes `wanted` of the pool `key`, else None.
 
-    Reserved machines are there whatever others get: only a stockout of reservations (they are full) meets them.
+    Reserved capacity is separate: only a stockout of reservations (they are full) affects it.
     """
     machine = machine_named(pool["config"]["machineType"])
     if machine is None or machine.tpu is None:
@@ -42,7 +42,7 @@ def shortage(store: Store, key: str, pool: Json, wanted: Numbers) -> str | None:
 
 
 def _stockout(key: str, zone: str, instance: str, nodes: int) -> str:
-    """GKE's words: hashicorp/terraform-provider-google#10121, tranquilitybase-io/tb-gcp#589."""
+    """GKE's message: hashicorp/terraform-provider-google#10121, tranquilitybase-io/tb-gcp#589."""
     project = key.split("/")[1]
     return (
         f"Google Compute Engine: Not all instances running in IGM after 35.191006793s. Expected {nodes}, running 0, "

@@ -1,4 +1,4 @@
-"""What the fields of an update set, as `data/updates.yaml` lists them."""
+"""The fields of updates, as `data/updates.yaml` lists them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tpuplane_twin.gcp.schema import Json, snake
 
 @dataclass(frozen=True, slots=True)
 class Updates:
-    """The fields of one kind of update. `places` and `unwrapped` name where each lands, by a dotted path."""
+    """The fields of one kind of update. `places` and `unwrapped` map each to the dotted path that it sets."""
 
     what: str
     places: Mapping[str, str]
@@ -24,7 +24,7 @@ class Updates:
     not_served: Mapping[str, str]
 
     def apply(self, target: Json, field: str, value: Any) -> str:
-        """Set what `field` asks for, and answer its path; 400 where the twin does not serve the field."""
+        """Set the value of `field`, and return its path; 400 if the twin does not serve the field."""
         if field in self.unwrapped:
             inner, path, default = self.unwrapped[field]
             put_at(target, path, value.get(inner, default))

@@ -1,4 +1,4 @@
-"""Upgrades of clusters and node pools: where they stand, their completion, and the way back from one that failed."""
+"""Upgrades of clusters and node pools: information, completion and rollback."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ class Upgrades:
         self._store = store
         self._operations = operations
 
-    def cluster_info(self, call: Call) -> Json:
-        """What the control plane would be upgraded to, and what it was: the default of its channel."""
+    def fetch_cluster_upgrade_info(self, call: Call) -> Json:
+        """The control plane's past upgrades, and the next one: to the default version of its channel."""
         key = cluster_key(call.params)
         cluster = ClusterView(find_cluster(self._store, key))
         target = master_version("", cluster.channel)
         return self._info(key, cluster, cluster.version, target, "NO_UPGRADES")
 
-    def pool_info(self, call: Call) -> Json:
-        """What the pool would be upgraded to, and what it was: the version of its control plane."""
+    def fetch_node_pool_upgrade_info(self, call: Call) -> Json:
+        """The pool's past upgrades, and the next one: to the version of its control plane."""
         key = pool_key(call.params)
         pool, cluster = find_pool(self._store, key), ClusterView(find_cluster(self._store, parent_cluster(key)))
         return self._info(key, cluster, pool["version"], cluster.version, "NO_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES")
 
-    def complete(self, call: Call) -> Json:
-        """Nothing waits: blue-green upgrades are not held between their phases here."""
+    def complete_upgrade(self, call: Call) -> Json:
+        """Nothing to complete: blue-green upgrades do not wait between their phases here."""
         find_pool(self._store, pool_key(call.params))
         return {}
 
     def rollback(self, call: Call) -> Json:
-        """Give a pool back what it was before an update that failed; nothing changes where none did."""
+        """Restore a pool after an update that failed; other pools stay as they are."""
         key = pool_key(call.params)
         pool = find_pool(self._store, key)
         before: Json | None = pool.get(BEFORE)
@@ -65,7 +65,7 @@ class Upgrades:
         return self._operations.begin("UPGRADE_NODES", parent_cluster(key), key, reconcile.UPDATE_POOL)
 
     def _info(self, key: str, cluster: ClusterView, version: str, target: str, *holding: str) -> Json:
-        """`holding` are the scopes of exclusions that hold every upgrade; the others hold minor ones."""
+        """Exclusions of the scopes `holding` pause all upgrades; others pause minor upgrades."""
         info: Json = {"autoUpgradeStatus": ["ACTIVE"], "upgradeDetails": self._past(key)}
         now, next_ = GkeVersion.parse(version), GkeVersion.parse(target)
         if next_ > now:
@@ -79,7 +79,7 @@ class Upgrades:
         return info
 
     def _past(self, key: str) -> list[Json]:
-        """The upgrades whose operations are still known."""
+        """The upgrades whose operations are still stored."""
         return [
             {
                 **operation[UPGRADE],
