@@ -7,8 +7,7 @@ import json
 from pathlib import Path
 
 import yaml
-from tpuplane.plan import plan
-from tpuplane.plan.addon_model import AddonPlan
+from tpuplane.plan import AddonPlan, plan
 from tpuplane.spec import parse_platform
 from tpuplane_twin.cluster.api import Api, ClusterError, Object
 from tpuplane_twin.cluster.install import established
