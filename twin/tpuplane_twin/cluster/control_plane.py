@@ -18,8 +18,8 @@ from tpuplane_twin.cluster.pools import NodePools
 from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET_PORT
 from tpuplane_twin.cluster.runner.metrics import PORT as METRICS_PORT
 from tpuplane_twin.cluster.runner.runner import Runner
-from tpuplane_twin.cluster.tpu_webhook import TpuWebhook
 from tpuplane_twin.cluster.tpu_webhook.server import PORT as WEBHOOK_PORT
+from tpuplane_twin.cluster.tpu_webhook.server import TpuWebhook
 from tpuplane_twin.cluster.tunnel import Tunnel
 from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
 from tpuplane_twin.gcp.backend import NO_ROTATION, ROTATION, Instance

@@ -174,7 +174,7 @@ def test_type_that_names_no_kind(token: str) -> None:
 def test_values_are_as_deep_as_the_schema_of_a_crd() -> None:
     """In a process of its own: the SDK, which other tests import, lifts protobuf's limit too."""
     program = (
-        "from tpuplane_twin.providers.lean import import_protocol_alone; import_protocol_alone()\n"
+        "from tpuplane_twin.providers import import_protocol_alone; import_protocol_alone()\n"
         "from tpuplane_twin.providers.values import decode_struct, encode_struct\n"
         "value = {}\n"
         "for _ in range(200): value = {'properties': value}\n"

@@ -1,7 +1,1 @@
-"""GKE's TPU webhook: tells each host of a slice who it is, and keeps a slice's hosts on one node pool."""
-
-from __future__ import annotations
-
-from tpuplane_twin.cluster.tpu_webhook.server import TpuWebhook
-
-__all__ = ["TpuWebhook"]
+"""GKE's TPU webhook: gives each host of a slice its identity, and keeps the hosts of a slice on one node pool."""

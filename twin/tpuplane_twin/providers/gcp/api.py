@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -69,6 +70,16 @@ class ApiError(ProviderError):
             or (self.status == 403 and "CONCURRENT_OPERATIONS_QUOTA_EXCEEDED" in self.body)
             or (self.status == 403 and "per minute" in self.body and "Quota exceeded for quota metric" in self.body)
         )
+
+
+@contextmanager
+def explaining(doing: str, *, missing_is_fine: bool = False) -> Iterator[None]:
+    """Say in an error of the API what was being done; `missing_is_fine` ignores that the resource does not exist."""
+    try:
+        yield
+    except ApiError as error:
+        if not (missing_is_fine and error.not_found):
+            raise ProviderError(f"Error {doing}: {error}") from error
 
 
 class OperationError(ProviderError):

@@ -1,4 +1,4 @@
-"""The functions that programs call: who am I, and which GKE versions are there."""
+"""The functions that programs call: the provider's configuration, GKE's versions, and an existing cluster."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
-from tpuplane_twin.providers.gcp.get_cluster import get_cluster
+from tpuplane_twin.providers.gcp.resources.cluster import Cluster
 from tpuplane_twin.providers.gcp.session import Session
-from tpuplane_twin.providers.values import Secret
+from tpuplane_twin.providers.gcp.tables import Field
+from tpuplane_twin.providers.values import Secret, reveal
 
 
 def invoke(session: Session, token: str, args: Mapping[str, Any]) -> Properties:
@@ -35,10 +36,7 @@ def _client_config(session: Session, args: Mapping[str, Any]) -> Properties:
 
 
 def _engine_versions(session: Session, args: Mapping[str, Any]) -> Properties:
-    project = args.get("project") or session.project
-    location = args.get("location") or session.region or session.zone
-    if not location:
-        raise ProviderError("Cannot determine location: set location in this data source or at provider-level")
+    project, location = _place(args, session.project, session.region or session.zone)
     url = f"{session.container}projects/{project}/locations/{location}/serverConfig"
     found = session.api.call("GET", url)
     prefix = args.get("versionPrefix") or ""
@@ -63,6 +61,49 @@ def _engine_versions(session: Session, args: Mapping[str, Any]) -> Properties:
     if prefix:
         result["versionPrefix"] = prefix
     return result
+
+
+def get_cluster(session: Session, args: Mapping[str, Any]) -> Properties:
+    """The cluster of this name. Raises `ProviderError` if there is none, or no location to look in."""
+    project, location = _place(args, session.project, session.zone or session.region)
+    resource = Cluster(session)
+    name = f"projects/{project}/locations/{location}/clusters/{args.get('name', '')}"
+    found = resource.read(name, resource.import_properties(name))
+    if found is None:
+        raise ProviderError(f"{name} not found")
+    return {**listed(resource.table.fields, reveal(found)), "id": name}
+
+
+def listed(fields: Mapping[str, Field], value: Mapping[str, Any]) -> Properties:
+    """An object in a data source's form: each object in it is a list of one, by the plural of its name."""
+    result: Properties = {}
+    for name, rule in fields.items():
+        item = value.get(name)
+        if rule.type == "object":
+            items = [listed(rule.fields, item)] if isinstance(item, Mapping) else []
+            result[plural(name)] = Secret(items) if rule.secret else items
+        elif rule.element == "object":
+            result[name] = [listed(rule.fields, entry) for entry in item or ()]
+        elif item is not None:
+            result[name] = Secret(item) if rule.secret else item
+    return result
+
+
+def plural(name: str) -> str:
+    """The name of a list of these, as Pulumi's bridge makes it: `policy` is `policies`, `dnsConfig` is `dnsConfigs`."""
+    if name.endswith("Status"):
+        return f"{name}es"
+    if name.endswith("s"):
+        return name
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+
+
+def _place(args: Mapping[str, Any], project: str, location: str) -> tuple[str, str]:
+    """Project and location: the arguments', else the provider's."""
+    location = args.get("location") or location
+    if not location:
+        raise ProviderError("Cannot determine location: set location in this data source or at provider-level")
+    return args.get("project") or project, location
 
 
 _FUNCTIONS: Final[dict[str, Callable[[Session, Mapping[str, Any]], Properties]]] = {

@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - the methods are described by `Provider`
 """The provider: routes the engine's calls to the resource types and keeps what the engine stores in shape."""
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tpuplane_twin.providers.gcp.check import check
 from tpuplane_twin.providers.gcp.defaults import DEFAULTS
 from tpuplane_twin.providers.gcp.diff import without_ignored
 from tpuplane_twin.providers.gcp.invokes import invoke
-from tpuplane_twin.providers.gcp.resources.account import Account
+from tpuplane_twin.providers.gcp.resources.account import Account, ServiceIdentity
 from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Resource, Update
 from tpuplane_twin.providers.gcp.resources.cluster import Cluster
 from tpuplane_twin.providers.gcp.resources.iam_member import CryptoKeyIamMember, IamMember
@@ -34,7 +35,6 @@ from tpuplane_twin.providers.gcp.resources.networking import Firewall, Network, 
 from tpuplane_twin.providers.gcp.resources.node_pool import NodePool
 from tpuplane_twin.providers.gcp.resources.observability import AlertPolicy, Dashboard, LogMetric
 from tpuplane_twin.providers.gcp.resources.router_nat import RouterNat
-from tpuplane_twin.providers.gcp.resources.service_identity import ServiceIdentity
 from tpuplane_twin.providers.gcp.session import Session, start_session, unknown_keys
 from tpuplane_twin.providers.gcp.tables import Table
 
@@ -74,11 +74,9 @@ class GcpProvider(Provider):
 
     @cached_property
     def version(self) -> str:
-        """The SDK's: the engine warns of a plugin older than the SDK that asks for it."""
         return metadata.version("pulumi-gcp")
 
     def check_config(self, urn: Urn, news: Properties) -> Checked:
-        """Refuse unknown configuration keys."""
         failures = [
             (
                 "",
@@ -90,12 +88,11 @@ class GcpProvider(Provider):
         return Checked(news, failures)
 
     def diff_config(self, olds: Properties, news: Properties) -> Difference:
-        """Everything changes in place, as with the official plugin: a provider is not replaced, nor what it made."""
+        # As with the official plugin: neither the provider nor what it created is replaced.
         names = {*olds, *news} - {"version"}
         return _difference({name: Change("update") for name in names if olds.get(name) != news.get(name)})
 
     def configure(self, args: Properties, variables: Mapping[str, str]) -> None:
-        """Read configuration and environment. Raises `ProviderError` without credentials or endpoints."""
         self._session = start_session(args)
         self._resources = {}
         for kind in _TYPES:
@@ -103,31 +100,26 @@ class GcpProvider(Provider):
             self._resources[resource.table.token] = resource
 
     def cancel(self) -> None:
-        """Stop waiting for operations: what is under way ends with an error and stays in the state."""
         if self._session is not None:
             self._session.api.cancelled.set()
 
     def invoke(self, token: str, args: Properties) -> Properties:
-        """A function such as `gcp:organizations/getClientConfig:getClientConfig`."""
         return invoke(self._configured(), token, args)
 
     def check(
         self, urn: Urn, olds: Properties, news: Properties, seed: bytes, autonaming: Autonaming | None
     ) -> Checked:
-        """Inputs with name and defaults filled in, or what is wrong with them."""
         return check(self._resource(urn).table, urn.name, olds, news, seed, autonaming)
 
     def diff(
         self, urn: Urn, resource_id: str, state: Properties, news: Properties, ignore: Sequence[str]
     ) -> Difference:
-        """What an update with these inputs would change."""
         resource = self._resource(urn)
         prior = _without_meta(state)
         changes = without_ignored(resource.diff(prior, resource.plan(_plain(news), prior)), ignore)
         return _difference(changes, _delete_first(resource.table, news))
 
     def create(self, urn: Urn, inputs: Properties, timeout: float, preview: bool) -> tuple[str, Properties]:
-        """Create a resource; in a preview only say what it would look like."""
         resource = self._resource(urn)
         planned = resource.plan(_plain(inputs), None)
         if preview:
@@ -145,7 +137,6 @@ class GcpProvider(Provider):
     def read(
         self, urn: Urn, resource_id: str, inputs: Properties, state: Properties
     ) -> tuple[str, Properties, Properties]:
-        """Refresh a resource of the state, or import one by its id. An empty id means that it is gone."""
         resource = self._resource(urn)
         refresh = bool(state)
         prior = _without_meta(state) if refresh else resource.import_properties(resource_id)
@@ -171,7 +162,6 @@ class GcpProvider(Provider):
         preview: bool,
         ignore: Sequence[str] = (),
     ) -> Properties:
-        """Change a resource; in a preview only say what it would look like."""
         resource = self._resource(urn)
         prior = _without_meta(state)
         planned = resource.plan(_plain(news), prior)
@@ -187,10 +177,11 @@ class GcpProvider(Provider):
         return _with_meta(resource.table, found)
 
     def delete(self, urn: Urn, resource_id: str, state: Properties, timeout: float) -> None:
-        """Delete a resource; one that is gone already is fine."""
         resource = self._resource(urn)
         try:
-            resource.delete(resource_id, _without_meta(state), _deadline(resource.table, "delete", timeout))
+            prior = _without_meta(state)
+            if resource.check_deletion(resource_id, prior):
+                resource.delete(resource_id, prior, _deadline(resource.table, "delete", timeout))
         except ProviderError as error:
             raise ProviderError(f"deleting {urn.type} {urn.name}: {_listed(error)}") from error
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
@@ -15,7 +16,6 @@ from typing import Any, Final
 
 from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.gcp.api import Api
-from tpuplane_twin.providers.gcp.cache import ListCache
 
 # The official default is 10 s, made for operations of minutes; the twin's take fractions of a second.
 _DEFAULT_POLL_SECONDS: Final = 0.5
@@ -25,32 +25,55 @@ _ENVIRONMENT: Final[Mapping[str, Sequence[str]]] = {
     "region": ("GOOGLE_REGION", "GCLOUD_REGION", "CLOUDSDK_COMPUTE_REGION"),
     "zone": ("GOOGLE_ZONE", "GCLOUD_ZONE", "CLOUDSDK_COMPUTE_ZONE"),
     "accessToken": ("GOOGLE_OAUTH_ACCESS_TOKEN",),
-    "containerCustomEndpoint": ("GOOGLE_CONTAINER_CUSTOM_ENDPOINT",),
-    "computeCustomEndpoint": ("GOOGLE_COMPUTE_CUSTOM_ENDPOINT",),
-    "iamBetaCustomEndpoint": ("GOOGLE_IAM_BETA_CUSTOM_ENDPOINT",),
-    "resourceManagerCustomEndpoint": ("GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT",),
-    "kmsCustomEndpoint": ("GOOGLE_KMS_CUSTOM_ENDPOINT",),
-    "loggingCustomEndpoint": ("GOOGLE_LOGGING_CUSTOM_ENDPOINT",),
-    "monitoringCustomEndpoint": ("GOOGLE_MONITORING_CUSTOM_ENDPOINT",),
-    "serviceUsageCustomEndpoint": ("GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT",),
 }
-_ENDPOINTS: Final = (
-    "containerCustomEndpoint",
-    "computeCustomEndpoint",
-    "iamBetaCustomEndpoint",
-    "resourceManagerCustomEndpoint",
-    "kmsCustomEndpoint",
-    "loggingCustomEndpoint",
-    "monitoringCustomEndpoint",
-    "serviceUsageCustomEndpoint",
-)
+# Field of a session → what comes before "CustomEndpoint" in the configuration.
+_ENDPOINTS: Final = {
+    "container": "container",
+    "compute": "compute",
+    "iam": "iamBeta",
+    "resource_manager": "resourceManager",
+    "kms": "kms",
+    "logging": "logging",
+    "monitoring": "monitoring",
+    "service_usage": "serviceUsage",
+}
 _NO_CREDENTIALS: Final = (
     "failed to load application credentials.\n"
     "To use your default gcloud credentials, run:\n"
     "\t`gcloud auth application-default login`\n"
     "See https://www.pulumi.com/registry/packages/gcp/installation-configuration/ for details."
 )
+_LIFETIME_SECONDS: Final = 300.0
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+@dataclass(slots=True)
+class ListCache:
+    """A list that many resources read, by full name: the node pools of a cluster, the group managers of a zone.
+
+    A missing or old item makes one thread read the whole list again. The official plugin does the same, so that a
+    refresh of a hundred pools costs one request. Setting both VCR_PATH and VCR_MODE turns this off, there as here.
+    """
+
+    _items: dict[str, tuple[float, Any]] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def get(self, name: str, read_list: Callable[[], Mapping[str, Any]]) -> Any:
+        """The item, None if the list does not have it. `read_list` answers full name → item."""
+        lifetime = 0.0 if os.environ.get("VCR_PATH") and os.environ.get("VCR_MODE") else _LIFETIME_SECONDS
+        with self._lock:
+            at, item = self._items.get(name, (float("-inf"), None))
+            now = time.monotonic()
+            if now - at > lifetime:
+                self._items.pop(name, None)
+                self._items.update({key: (now, value) for key, value in read_list().items()})
+                item = self._items.get(name, (0.0, None))[1]
+            return item
+
+    def drop(self, name: str) -> None:
+        """Forget an item that changed."""
+        with self._lock:
+            self._items.pop(name, None)
 
 
 @dataclass(slots=True)
@@ -97,8 +120,12 @@ def unknown_keys(config: Mapping[str, Any]) -> Iterator[str]:
 
 def start_session(config: Mapping[str, Any]) -> Session:
     """Raises `ProviderError` without credentials or without an endpoint of the twin."""
-    settings = {key: _setting(config, key) for key in _ENVIRONMENT}
-    if missing := [key for key in _ENDPOINTS if not settings[key]]:
+    settings = {key: _setting(config, key, *names) for key, names in _ENVIRONMENT.items()}
+    keys = {field: f"{api}CustomEndpoint" for field, api in _ENDPOINTS.items()}
+    endpoints = {
+        field: _setting(config, key, "GOOGLE_" + re.sub("([A-Z])", r"_\1", key).upper()) for field, key in keys.items()
+    }
+    if missing := [keys[field] for field, url in endpoints.items() if not url]:
         raise ProviderError(
             f"this stand-in for the gcp provider never talks to Google, and gcp:{missing[0]} is not set: run inside "
             f"the environment of `tpuplane-twin env`, or set gcp:{', gcp:'.join(missing)}; for Google Cloud itself "
@@ -106,19 +133,13 @@ def start_session(config: Mapping[str, Any]) -> Session:
         )
     if not settings["accessToken"]:
         raise ProviderError(_NO_CREDENTIALS)
+    urls: dict[str, Any] = {field: _base(url) for field, url in endpoints.items()}
     attribution = ""
     if str(config.get("addPulumiAttributionLabel", "true")).lower() != "false":
         attribution = str(config.get("pulumiAttributionLabelAdditionStrategy") or "CREATION_ONLY")
     return Session(
         api=Api(settings["accessToken"], _seconds(str(config.get("pollInterval") or ""))),
-        container=_base(settings["containerCustomEndpoint"]),
-        compute=_base(settings["computeCustomEndpoint"]),
-        iam=_base(settings["iamBetaCustomEndpoint"]),
-        resource_manager=_base(settings["resourceManagerCustomEndpoint"]),
-        kms=_base(settings["kmsCustomEndpoint"]),
-        logging=_base(settings["loggingCustomEndpoint"]),
-        monitoring=_base(settings["monitoringCustomEndpoint"]),
-        service_usage=_base(settings["serviceUsageCustomEndpoint"]),
+        **urls,
         project=settings["project"],
         region=settings["region"].rpartition("/")[2],
         zone=settings["zone"].rpartition("/")[2],
@@ -127,10 +148,10 @@ def start_session(config: Mapping[str, Any]) -> Session:
     )
 
 
-def _setting(config: Mapping[str, Any], key: str) -> str:
+def _setting(config: Mapping[str, Any], key: str, *variables: str) -> str:
     if value := config.get(key):
         return str(value)
-    return next((os.environ[name] for name in _ENVIRONMENT[key] if os.environ.get(name)), "")
+    return next((os.environ[name] for name in variables if os.environ.get(name)), "")
 
 
 def _base(url: str) -> str:

@@ -3,11 +3,11 @@
 import importlib
 import threading
 
-from tpuplane_twin.providers.lean import import_protocol_alone
+from tpuplane_twin.providers import import_protocol_alone
 
 import_protocol_alone()
 
-from tpuplane_twin.providers.kubernetes.provider import KubernetesProvider  # noqa: E402 - after the lean import
+from tpuplane_twin.providers.kubernetes.provider import KubernetesProvider  # noqa: E402 - after the quick start
 from tpuplane_twin.providers.server import run  # noqa: E402
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from typing import Any
 
 from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes.cluster import Cluster
-from tpuplane_twin.providers.kubernetes.documents import load_all
+from tpuplane_twin.providers.kubernetes.construct.manifests import load_all
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.values import Object
 

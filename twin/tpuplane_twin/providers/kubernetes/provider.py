@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - the methods are described by `Provider`
 """The provider: what the engine asks, about objects of one cluster."""
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from tpuplane_twin.providers.contract import (
     ProviderError,
     Urn,
 )
-from tpuplane_twin.providers.kubernetes import check, compare, construct, create, invoke, lifecycle, settings
+from tpuplane_twin.providers.kubernetes import check, compare, create, invoke, lifecycle, settings
 from tpuplane_twin.providers.kubernetes.api import Cancellation
 from tpuplane_twin.providers.kubernetes.cluster import Cluster, Operation
+from tpuplane_twin.providers.kubernetes.construct.components import construct
 from tpuplane_twin.providers.kubernetes.log import EngineLog, ResourceLog
 from tpuplane_twin.providers.kubernetes.settings import Settings
 
@@ -36,7 +38,6 @@ class KubernetesProvider(Provider):
 
     @cached_property
     def version(self) -> str:
-        """The SDK's: the engine warns of a plugin older than the SDK that asks for it."""
         return metadata.version("pulumi-kubernetes")
 
     @property
@@ -55,53 +56,43 @@ class KubernetesProvider(Provider):
         return Operation(self._cluster, urn.text, ResourceLog(self._log, urn.text))
 
     def attach(self, engine: str) -> None:
-        """Log to the engine at this address."""
         self._engine = EngineLog(engine)
 
     def cancel(self) -> None:
-        """End every wait; the operations report what they had."""
         self._cancellation.cancel()
 
     def check_config(self, urn: Urn, news: Properties) -> Checked:
-        """Reject what this provider cannot do; everything else is taken as it is."""
         return Checked(news, settings.refusals(news))
 
     def diff_config(self, olds: Properties, news: Properties) -> Difference:
-        """Whether a changed configuration means another cluster."""
         return settings.diff(olds, news)
 
     def configure(self, args: Properties, variables: Mapping[str, str]) -> None:
-        """Connect to the cluster. An unreachable one is an error only when it is needed."""
+        # A cluster that cannot be reached is an error only when it is needed.
         self._configured = Cluster(Settings.of(variables), self._cancellation)
 
     def invoke(self, token: str, args: Properties) -> Properties:
-        """The result of a function."""
         return invoke.invoke(self._cluster, token, args)
 
     def construct(self, request: Any) -> Any:
-        """Create a component: a chart or some YAML, as one resource for each object."""
-        return construct.construct(request, self._cluster, self.version, self._log)
+        return construct(request, self._cluster, self.version, self._log)
 
     def check(
         self, urn: Urn, olds: Properties, news: Properties, seed: bytes, autonaming: Autonaming | None
     ) -> Checked:
-        """The inputs, completed."""
         return Checked(check.check(self._operation(urn), olds, news, seed, autonaming))
 
     def diff(
         self, urn: Urn, resource_id: str, state: Properties, news: Properties, ignore: Sequence[str]
     ) -> Difference:
-        """What an update would change."""
         return compare.compare(self._operation(urn), state, news, ignore)
 
     def create(self, urn: Urn, inputs: Properties, timeout: float, preview: bool) -> tuple[str, Properties]:
-        """Create the object."""
         return create.create(self._operation(urn), inputs, timeout, preview=preview)
 
     def read(
         self, urn: Urn, resource_id: str, inputs: Properties, state: Properties
     ) -> tuple[str, Properties, Properties]:
-        """The object as it is, for a refresh, an import or a `get`."""
         return lifecycle.read(self._operation(urn), resource_id, state, inputs)
 
     def update(
@@ -114,9 +105,7 @@ class KubernetesProvider(Provider):
         preview: bool,
         ignore: Sequence[str] = (),
     ) -> Properties:
-        """Change the object in place."""
         return lifecycle.update(self._operation(urn), state, news, timeout, ignore, preview=preview)
 
     def delete(self, urn: Urn, resource_id: str, state: Properties, timeout: float) -> None:
-        """Delete the object and wait until it is gone."""
         lifecycle.delete(self._operation(urn), resource_id, state, timeout)

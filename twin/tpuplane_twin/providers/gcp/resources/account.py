@@ -1,4 +1,4 @@
-"""Service accounts of the IAM API."""
+"""Service accounts of the IAM API, and the agents that Google's services have in a project."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError, Deadline
+from tpuplane_twin.providers.gcp.api import ApiError, Deadline, explaining
 from tpuplane_twin.providers.gcp.bodies import flatten
-from tpuplane_twin.providers.gcp.resources.base import Resource, Update, touched
+from tpuplane_twin.providers.gcp.resources.base import Resource, Update, known, touched
 from tpuplane_twin.providers.values import UNKNOWN
 
 _CONFIRMATIONS = 3
@@ -67,13 +67,8 @@ class Account(Resource):
         return self._state(current, it.planned)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
-        if not self.check_deletion(resource_id, state):
-            return
-        try:
+        with explaining("deleting service account", missing_is_fine=True):
             self.api.call("DELETE", self._url(resource_id))
-        except ApiError as error:
-            if not error.not_found:
-                raise ProviderError(f"Error deleting service account: {error}") from error
 
     def _url(self, path: str) -> str:
         return self.session.iam + path
@@ -95,3 +90,29 @@ class Account(Resource):
                 state[name] = prior[name]
         state.setdefault("deletionPolicy", "DELETE")
         return state
+
+
+class ServiceIdentity(Resource):
+    """A service agent; its id is `projects/P/services/S`. The API can make one, and neither read nor delete it."""
+
+    table_name = "service_identity"
+
+    def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:  # noqa: D102
+        resource_id = f"projects/{self.need_project(planned)}/services/{planned['service']}"
+        with explaining("creating Service Identity"):
+            operation = self.api.call("POST", f"{self.session.service_usage}{resource_id}:generateServiceIdentity", {})
+            while not operation.get("done"):
+                self.api.pause(self.api.poll_seconds)
+                operation = self.api.call("GET", self.session.service_usage + operation["name"])
+        if failure := operation.get("error"):
+            raise ProviderError(f"Error waiting to create Service Identity: {failure.get('message', failure)}")
+        found: Mapping[str, Any] = operation.get("response", {})
+        email = str(found.get("email", ""))
+        state = {**known(planned), "email": email, "member": f"serviceAccount:{email}" if email else ""}
+        return resource_id, state
+
+    def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
+        return known(prior)
+
+    def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:
+        """No request: the agent stays."""

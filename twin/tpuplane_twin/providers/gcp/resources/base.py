@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import Deadline
@@ -15,6 +15,8 @@ from tpuplane_twin.providers.gcp.plan import plan
 from tpuplane_twin.providers.gcp.session import Session
 from tpuplane_twin.providers.gcp.tables import Table, load
 from tpuplane_twin.providers.values import UNKNOWN
+
+_ATTRIBUTION: Final = {"goog-pulumi-provisioned": "true"}
 
 
 class CreatedInError(ProviderError):
@@ -144,3 +146,19 @@ def touched(changed: Mapping[str, Any], *paths: str) -> bool:
         for change in changed
         for path in paths
     )
+
+
+def planned_labels(session: Session, given: Any, prior: Mapping[str, Any] | None) -> Properties:
+    """`pulumiLabels` and `effectiveLabels` of a plan, for the labels that the user gives."""
+    given = given or {}
+    if given is UNKNOWN or UNKNOWN in given.values():
+        return {"pulumiLabels": UNKNOWN, "effectiveLabels": UNKNOWN}
+    before = dict((prior or {}).get("effectiveLabels") or {})
+    managed = (prior or {}).get("pulumiLabels") or {}
+    labels = dict(session.default_labels)
+    strategy = session.attribution
+    if strategy and (prior is None or strategy == "PROACTIVE" or before.keys() & _ATTRIBUTION.keys()):
+        labels |= _ATTRIBUTION
+    labels |= given
+    effective = {key: value for key, value in before.items() if key not in managed or key in labels} | labels
+    return {"pulumiLabels": labels, "effectiveLabels": effective}

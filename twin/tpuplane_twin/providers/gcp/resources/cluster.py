@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from tpuplane_twin.providers.contract import Change, Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError, Deadline, Interrupted, OperationError
-from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Update, known
+from tpuplane_twin.providers.gcp.api import Deadline, Interrupted, OperationError, explaining
+from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Update, known, planned_labels
 from tpuplane_twin.providers.gcp.resources.cluster_bodies import create_body, state_of
 from tpuplane_twin.providers.gcp.resources.cluster_updates import calls, current_maintenance
 from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource
-from tpuplane_twin.providers.gcp.resources.labels import planned_labels
 
 
 class Cluster(GkeResource):
@@ -94,26 +93,18 @@ class Cluster(GkeResource):
         return super().update(it)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
-        if not self.check_deletion(resource_id, state):
-            return
         if state.get("deletionProtection", True):
             raise ProviderError(
                 "Cannot destroy cluster because deletion_protection is set to true. Set it to false to proceed with "
                 "cluster deletion."
             )
-        try:
-            self.rest(resource_id, deadline)
-        except ApiError as error:
-            if error.not_found:
-                return
-            raise
+        if not self.rests(resource_id, deadline):
+            return
         with self.session.lock(resource_id):
-            try:
+            with explaining("deleting Cluster"):
                 operation = self.api.retry(
                     Deadline.after(30), lambda: self.api.call("DELETE", self.url(resource_id)), lambda error: True
                 )
-            except ApiError as error:
-                raise ProviderError(f"Error deleting Cluster: {error}") from error
             self.wait(operation, resource_id.partition("/clusters/")[0], "deleting GKE cluster", deadline)
 
     def _send(self, resource_id: str, call: Call, deadline: Deadline) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError, Deadline, OperationError
+from tpuplane_twin.providers.gcp.api import Deadline, OperationError, explaining
 from tpuplane_twin.providers.gcp.bodies import expand, flatten
 from tpuplane_twin.providers.gcp.resources.base import Resource, Update, known, touched
 
@@ -64,10 +64,9 @@ class ComputeResource(Resource):
         resource_id = f"{collection}/{planned['name']}"
         body = self.body(planned)
         try:
-            operation = self.api.call("POST", self.url(collection), body)
-            self.wait(operation, planned, f"Creating {self.kind}", deadline)
-        except ApiError as error:
-            raise ProviderError(f"Error creating {self.kind}: {error}") from error
+            with explaining(f"creating {self.kind}"):
+                operation = self.api.call("POST", self.url(collection), body)
+                self.wait(operation, planned, f"Creating {self.kind}", deadline)
         except OperationError as error:
             raise ProviderError(f"Error waiting to create {self.kind}: {error}") from error
         state = self.read(resource_id, planned)
@@ -87,28 +86,20 @@ class ComputeResource(Resource):
                 continue
             body = self.body({name: it.planned.get(name) for name in step.watch})
             url = self.url(it.resource_id)
-            try:
+            with explaining(f'updating {self.kind} "{it.resource_id}"'):
                 if step.fingerprint:
                     body["fingerprint"] = self.api.call("GET", url).get("fingerprint")
-                if step.verb:
-                    operation = self.api.call("POST", f"{url}/{step.verb}", body)
-                else:
-                    operation = self.api.call("PATCH", url, body)
+                method, target = ("POST", f"{url}/{step.verb}") if step.verb else ("PATCH", url)
+                operation = self.api.call(method, target, body)
                 self.wait(operation, it.planned, f"Updating {self.kind}", it.deadline)
-            except ApiError as error:
-                raise ProviderError(f'Error updating {self.kind} "{it.resource_id}": {error}') from error
         return super().update(it)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
-        if not self.check_deletion(resource_id, state):
-            return
-        try:
+        operation = None
+        with explaining(f"deleting {self.kind}", missing_is_fine=True):
             operation = self.api.call("DELETE", self.url(resource_id))
-        except ApiError as error:
-            if error.not_found:
-                return
-            raise ProviderError(f"Error deleting {self.kind}: {error}") from error
-        self.wait(operation, state, f"Deleting {self.kind}", deadline)
+        if operation is not None:
+            self.wait(operation, state, f"Deleting {self.kind}", deadline)
 
     def wait(
         self, operation: Mapping[str, Any], properties: Mapping[str, Any], activity: str, deadline: Deadline

@@ -89,6 +89,16 @@ class GkeResource(Resource):
                 raise ProviderError(f'"{path}" has state "{state}" with message "{found.get("statusMessage", "")}"')
             self.api.pause(self.api.poll_seconds)
 
+    def rests(self, path: str, deadline: Deadline) -> bool:
+        """Wait until a cluster or pool rests; false where it does not exist."""
+        try:
+            self.rest(path, deadline)
+        except ApiError as error:
+            if error.not_found:
+                return False
+            raise
+        return True
+
     def exists(self, path: str) -> bool:
         """Whether the API shows a cluster or pool, whatever its state."""
         try:

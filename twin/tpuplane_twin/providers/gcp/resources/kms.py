@@ -7,11 +7,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from tpuplane_twin.providers.contract import Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError, Deadline
+from tpuplane_twin.providers.contract import Properties
+from tpuplane_twin.providers.gcp.api import Deadline, explaining
 from tpuplane_twin.providers.gcp.bodies import expand, flatten
-from tpuplane_twin.providers.gcp.resources.base import Resource, Update, known, touched
-from tpuplane_twin.providers.gcp.resources.labels import planned_labels
+from tpuplane_twin.providers.gcp.resources.base import Resource, Update, known, planned_labels, touched
 from tpuplane_twin.providers.values import UNKNOWN, Secret, reveal
 
 _RING: Final = r"projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/keyRings/(?P<name>[^/]+)"
@@ -29,10 +28,8 @@ class KeyRing(Resource):
 
     def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:  # noqa: D102
         query = urlencode({"keyRingId": planned["name"]})
-        try:
+        with explaining("creating KeyRing"):
             self.api.call("POST", f"{self.session.kms}{self._parent(planned)}/keyRings?{query}", {})
-        except ApiError as error:
-            raise ProviderError(f"Error creating KeyRing: {error}") from error
         resource_id = self.canonical_id("", planned)
         return resource_id, self.read(resource_id, planned) or known(planned)
 
@@ -64,10 +61,8 @@ class CryptoKey(Resource):
         skip = "true" if planned.get("skipInitialVersionCreation") else "false"
         query = urlencode({"cryptoKeyId": planned["name"], "skipInitialVersionCreation": skip})
         url = f"{self.session.kms}{planned['keyRing']}/cryptoKeys?{query}"
-        try:
+        with explaining("creating CryptoKey"):
             self.api.call("POST", url, self._body(planned))
-        except ApiError as error:
-            raise ProviderError(f"Error creating CryptoKey: {error}") from error
         resource_id = f"{planned['keyRing']}/cryptoKeys/{planned['name']}"
         return resource_id, self.read(resource_id, planned) or known(planned)
 
@@ -98,16 +93,12 @@ class CryptoKey(Resource):
             body = {key: value for key, value in self._body(it.planned).items() if key not in ("purpose",)}
             if not touched(it.changed, "rotationPeriod"):
                 body.pop("nextRotationTime", None)
-            try:
+            with explaining(f'updating CryptoKey "{it.resource_id}"'):
                 self.api.call("PATCH", f"{self.session.kms}{it.resource_id}?{urlencode({'updateMask': mask})}", body)
-            except ApiError as error:
-                raise ProviderError(f'Error updating CryptoKey "{it.resource_id}": {error}') from error
         return super().update(it)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:
         """Destroy the versions, and see that rotation makes no new one. The key itself stays in the project."""
-        if not self.check_deletion(resource_id, state):
-            return
         url = self.session.kms + resource_id
         for version in self.api.call("GET", f"{url}/cryptoKeyVersions").get("cryptoKeyVersions", []):
             if version["state"] not in _DESTROYED:

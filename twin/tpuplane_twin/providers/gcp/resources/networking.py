@@ -7,8 +7,8 @@ from dataclasses import replace
 from ipaddress import ip_network
 from typing import Any, ClassVar
 
-from tpuplane_twin.providers.contract import Change, Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError
+from tpuplane_twin.providers.contract import Change, Properties
+from tpuplane_twin.providers.gcp.api import explaining
 from tpuplane_twin.providers.gcp.bodies import dig
 from tpuplane_twin.providers.gcp.resources.base import Update
 from tpuplane_twin.providers.gcp.resources.compute import ComputeResource, Step
@@ -88,10 +88,8 @@ class Subnetwork(ComputeResource):
             current = self.api.call("GET", url)
             ranges = [item for item in current.get("secondaryIpRanges", []) if item["rangeName"] in kept]
             body = {"secondaryIpRanges": ranges, "fingerprint": current.get("fingerprint")}
-            try:
+            with explaining(f'during removal step for Subnetwork "{it.resource_id}"'):
                 self.wait(self.api.call("PATCH", url, body), it.planned, "Updating Subnetwork", it.deadline)
-            except ApiError as error:
-                raise ProviderError(f'Error during removal step for Subnetwork "{it.resource_id}": {error}') from error
         return super().update(it)
 
     def diff(self, prior: Properties, planned: Properties) -> dict[str, Change]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError, Deadline, Interrupted, OperationError
+from tpuplane_twin.providers.gcp.api import ApiError, Deadline, Interrupted, OperationError, explaining
 from tpuplane_twin.providers.gcp.bodies import expand
 from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Update, known, touched
 from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource
@@ -121,29 +121,15 @@ class NodePool(GkeResource):
         return super().update(it)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
-        if not self.check_deletion(resource_id, state):
+        if not self.rests(resource_id, deadline):
             return
-        url = self.url(resource_id)
-        try:
-            self.rest(resource_id, deadline)
-        except ApiError as error:
-            if error.not_found:
-                return
-            raise
-        try:
-            operation = self.send(deadline, lambda: self.api.call("DELETE", url))
-        except ApiError as error:
-            raise ProviderError(f"Error deleting NodePool: {error}") from error
+        with explaining("deleting NodePool"):
+            operation = self.send(deadline, lambda: self.api.call("DELETE", self.url(resource_id)))
         self.wait(operation, resource_id.partition("/clusters/")[0], "deleting GKE NodePool", deadline)
         self.session.node_pools.drop(resource_id)
 
     def _list(self, parent: str) -> dict[str, Any]:
-        try:
-            pools = self.api.call("GET", self.url(f"{parent}/nodePools")).get("nodePools", [])
-        except ApiError as error:
-            if error.not_found:
-                return {}
-            raise
+        pools = (self.api.find(self.url(f"{parent}/nodePools")) or {}).get("nodePools", [])
         return {f"{parent}/nodePools/{pool['name']}": pool for pool in pools}
 
     def _cluster_rests(self, resource_id: str, deadline: Deadline) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 from urllib.parse import quote, urlencode
 
-from tpuplane_twin.providers.contract import Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError, Deadline
+from tpuplane_twin.providers.contract import Properties
+from tpuplane_twin.providers.gcp.api import ApiError, Deadline, explaining
 from tpuplane_twin.providers.gcp.bodies import expand, flatten
 from tpuplane_twin.providers.gcp.resources.base import Resource, Update, known, touched
 from tpuplane_twin.providers.values import reveal
@@ -33,8 +33,6 @@ class _Direct(Resource):
         return {**self._state(found), **own}
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:
-        if not self.check_deletion(resource_id, state):
-            return
         try:
             self.api.call("DELETE", self._url(resource_id, state))
         except ApiError as error:
@@ -59,10 +57,8 @@ class _Direct(Resource):
         self._send(f'updating {self.kind} "{it.resource_id}"', method, url, body)
 
     def _send(self, doing: str, method: str, url: str, body: Any) -> Any:
-        try:
+        with explaining(doing):
             return self.api.call(method, url, body)
-        except ApiError as error:
-            raise ProviderError(f"Error {doing}: {error}") from error
 
 
 class Dashboard(_Direct):

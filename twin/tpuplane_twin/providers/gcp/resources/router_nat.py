@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError, Deadline, OperationError
+from tpuplane_twin.providers.gcp.api import Deadline, OperationError, explaining
 from tpuplane_twin.providers.gcp.resources.base import Update
 from tpuplane_twin.providers.gcp.resources.compute import ComputeResource
 
@@ -44,13 +44,7 @@ class RouterNat(ComputeResource):
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
         project, region, router, name = resource_id.rsplit("/", 3)
         place = {**prior, "project": project, "region": region, "router": prior.get("router", router)}
-        try:
-            nats = self._nats(place)
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
-        found = next((nat for nat in nats if nat["name"] == name), None)
+        found = next((nat for nat in self._nats(place) if nat["name"] == name), None)
         return None if found is None else self.state(found, place)
 
     def update(self, it: Update) -> Properties:  # noqa: D102
@@ -70,15 +64,8 @@ class RouterNat(ComputeResource):
         return super().update(it)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
-        if not self.check_deletion(resource_id, state):
-            return
         with self.session.lock(self._router(state)):
-            try:
-                nats = self._nats(state)
-            except ApiError as error:
-                if error.not_found:
-                    return
-                raise
+            nats = self._nats(state)
             left = [nat for nat in nats if nat["name"] != state["name"]]
             if len(left) < len(nats):
                 self._patch(state, left, "delete", deadline)
@@ -96,14 +83,14 @@ class RouterNat(ComputeResource):
         return f"{self.collection.format(**self.variables(properties))}/{self._name(properties)}"
 
     def _nats(self, properties: Mapping[str, Any]) -> list[dict[str, Any]]:
-        return list(self.api.call("GET", self.url(self._router(properties))).get("nats", []))
+        """The NAT gateways of the router; none where it does not exist."""
+        return list((self.api.find(self.url(self._router(properties))) or {}).get("nats", []))
 
     def _patch(self, properties: Mapping[str, Any], nats: list[dict[str, Any]], what: str, deadline: Deadline) -> None:
         doing = f"{what[:-1].capitalize()}ing"
         try:
-            operation = self.api.call("PATCH", self.url(self._router(properties)), {"nats": nats})
-            self.wait(operation, properties, f"{doing} RouterNat", deadline)
-        except ApiError as error:
-            raise ProviderError(f"Error {doing.lower()} RouterNat: {error}") from error
+            with explaining(f"{doing.lower()} RouterNat"):
+                operation = self.api.call("PATCH", self.url(self._router(properties)), {"nats": nats})
+                self.wait(operation, properties, f"{doing} RouterNat", deadline)
         except OperationError as error:
             raise ProviderError(f"Error waiting to {what} RouterNat: {error}") from error

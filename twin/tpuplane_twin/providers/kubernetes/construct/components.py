@@ -13,11 +13,10 @@ from pulumi.runtime.proto import provider_pb2
 from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes.cluster import Cluster
 from tpuplane_twin.providers.kubernetes.construct import helm, manifests
-from tpuplane_twin.providers.kubernetes.construct.assets import texts_of
 from tpuplane_twin.providers.kubernetes.construct.monitor import Monitor
 from tpuplane_twin.providers.kubernetes.log import EngineLog
 from tpuplane_twin.providers.kubernetes.values import Object, to_kubernetes
-from tpuplane_twin.providers.values import decode_struct, encode_struct, has_unknown
+from tpuplane_twin.providers.values import ASSET_SIGNATURE, SIGNATURE_KEY, decode_struct, encode_struct, has_unknown
 
 _NOT_OFFERED = {
     "verify": "verification of signatures",
@@ -50,7 +49,7 @@ def construct(
             return provider_pb2.ConstructResponse(urn=urn)
         inputs = {key: value for key, value in to_kubernetes(inputs).items() if value is not None}
         if files is not None:
-            inputs[_VALUE_FILES] = texts_of(files)
+            inputs[_VALUE_FILES] = _texts_of(files)
         objects, namespace = make(request.name, inputs, cluster)
         found, unresolved = manifests.normalize(copy.deepcopy(objects), namespace or cluster.default_namespace, cluster)
         if unresolved:
@@ -70,6 +69,25 @@ _UNRESOLVED = (
     "CustomResourceDefinition, so they are rendered without a namespace: {}. Set .metadata.namespace explicitly, or "
     "include the CustomResourceDefinition, to control the namespace."
 )
+
+
+def _texts_of(files: struct_pb2.Value) -> list[str]:
+    """The texts of a list of assets. Raises `ProviderError` for anything else, and for what cannot be read."""
+    return [_text(each) for each in files.list_value.values]
+
+
+def _text(value: struct_pb2.Value) -> str:
+    fields = value.struct_value.fields
+    if SIGNATURE_KEY not in fields or fields[SIGNATURE_KEY].string_value != ASSET_SIGNATURE:
+        raise ProviderError("valueYamlFiles: a list of assets is wanted, such as pulumi.FileAsset('values.yaml')")
+    if path := fields["path"].string_value:
+        try:
+            return Path(path).read_text(encoding="utf-8")
+        except OSError as error:
+            raise ProviderError(f"valueYamlFiles: {error}") from error
+    if fields["uri"].string_value:
+        raise ProviderError("valueYamlFiles: the twin's own Kubernetes provider takes files and texts, no addresses")
+    return fields["text"].string_value
 
 
 def _chart(name: str, inputs: Inputs, cluster: Cluster) -> tuple[list[Object], str]:
