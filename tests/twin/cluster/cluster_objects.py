@@ -184,7 +184,7 @@ async def taken(api: Api, url: str, body: Object) -> None:
     await eventually(look)
 
 
-async def refusal(request: Awaitable[object]) -> str:
+async def rejection(request: Awaitable[object]) -> str:
     """The API server's words when it refuses `request`."""
     try:
         await request

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 import yaml
-from cluster_objects import refusal
+from cluster_objects import rejection
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.compute_class import API_VERSION
 
@@ -98,9 +98,9 @@ async def test_autopilot_stays_as_it_was(api: Api) -> None:
     await api.create(item)
     try:
         off = api.merge("ComputeClass", "judged", {"spec": {"autopilot": {"enabled": False}}})
-        assert "Autopilot is immutable" in await refusal(off)
+        assert "Autopilot is immutable" in await rejection(off)
         gone = api.merge("ComputeClass", "judged", {"spec": {"autopilot": None}})
-        assert "Autopilot is required once set" in await refusal(gone)
+        assert "Autopilot is required once set" in await rejection(gone)
         await api.merge("ComputeClass", "judged", {"spec": {"description": "may change"}})
     finally:
         await api.delete("ComputeClass", "judged")

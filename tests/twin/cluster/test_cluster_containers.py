@@ -42,14 +42,14 @@ def test_an_image_is_known_by_the_end_of_its_repository(reference: str, tool: st
 
 def test_an_image_runs_only_as_the_version_that_the_twin_has() -> None:
     (kueue,) = [image for image in known() if image.tool == "kueue"]
-    assert kueue.refusal("registry.k8s.io/kueue/kueue:v0.16.1") is None
-    assert kueue.refusal("registry.k8s.io/kueue/kueue:v0.16.1@sha256:0123") is None
+    assert kueue.rejection("registry.k8s.io/kueue/kueue:v0.16.1") is None
+    assert kueue.rejection("registry.k8s.io/kueue/kueue:v0.16.1@sha256:0123") is None
     for other in ("registry.k8s.io/kueue/kueue:v0.15.0", "kueue/kueue:release-0.16"):
-        message = kueue.refusal(other)
+        message = kueue.rejection(other)
         assert message is not None
         assert message.startswith(f"{other} is another version: the twin has kueue v0.16.1")
     for unnamed in ("kueue/kueue", "localhost:5000/kueue/kueue", "kueue/kueue@sha256:0123"):
-        message = kueue.refusal(unnamed)
+        message = kueue.rejection(unnamed)
         assert message is not None
         assert message.startswith(f"{unnamed} names no version")
 

@@ -19,7 +19,7 @@ from cluster_objects import (
     eventually,
     is_running,
     jobset,
-    refusal,
+    rejection,
     running_pods,
     slice_pool,
     taken,
@@ -91,7 +91,7 @@ async def test_the_operator_acts_and_its_webhooks_stay_as_published(installed: C
     await client.request("DELETE", f"{JOBSETS}/default/jobsets/train")
     broken = jobset("broken", "4x4", 4, 1)
     broken["spec"]["successPolicy"] = {"operator": "All", "targetReplicatedJobs": ["nobody"]}
-    assert "nobody" in await refusal(client.request("POST", f"{JOBSETS}/default/jobsets", body=broken))
+    assert "nobody" in await rejection(client.request("POST", f"{JOBSETS}/default/jobsets", body=broken))
 
 
 async def test_the_metrics_api_measures_the_process(installed: Cluster, client: Api) -> None:
@@ -111,7 +111,7 @@ async def test_pods_and_services_can_be_asked_through_the_api_server(installed: 
     proxy = f"/api/v1/namespaces/{NAMESPACE}/pods/{pod['metadata']['name']}:8081/proxy/healthz"
     assert await installed.kubectl("get", "--raw", proxy) == "ok"
     service = f"/api/v1/namespaces/{NAMESPACE}/services/https:jobset-metrics-service:8443/proxy/metrics"
-    assert "nauthorized" in await refusal(client.request("GET", service))
+    assert "nauthorized" in await rejection(client.request("GET", service))
 
 
 async def test_kubectl_shows_the_log_of_a_process_and_says_who_has_none(installed: Cluster, client: Api) -> None:
@@ -122,7 +122,7 @@ async def test_kubectl_shows_the_log_of_a_process_and_says_who_has_none(installe
     pod = {"metadata": {"name": "still"}, "spec": {"containers": [{"name": "still", "image": "still"}]}}
     await client.request("POST", "/api/v1/namespaces/default/pods", body=pod)
     await running_pods(client, "default", 1)
-    message = await refusal(client.request("GET", "/api/v1/namespaces/default/pods/still/log"))
+    message = await rejection(client.request("GET", "/api/v1/namespaces/default/pods/still/log"))
     assert "the pod default/still is simulated: nothing runs in it" in message
     await client.delete("Pod", "still", "default")
 
@@ -137,7 +137,7 @@ async def test_an_aggregated_api_is_served(client: Api) -> None:
         return any(item["type"] == "Available" and item["status"] == "True" for item in conditions)
 
     await eventually(available)
-    message = await refusal(
+    message = await rejection(
         client.request("GET", "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/none/pendingworkloads")
     )
     assert "none" in message

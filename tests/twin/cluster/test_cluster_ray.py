@@ -16,7 +16,7 @@ from cluster_objects import (
     eventually,
     pools_of,
     ray_sample,
-    refusal,
+    rejection,
     running_pods,
     slice_pool,
     taken,
@@ -134,7 +134,7 @@ async def test_a_cluster_with_its_state_in_redis_goes(cluster: Cluster, api: Api
 async def test_hosts_that_do_not_make_the_topology_are_refused(cluster: Cluster, api: Api, namespace: str) -> None:
     manifest = ray_sample(cluster.tools.module("kuberay"), "ray-cluster.tpu-v6e-16-multihost.yaml")
     manifest["spec"]["workerGroupSpecs"][0]["numOfHosts"] = 2
-    message = await refusal(api.request("POST", f"{RAY}/{namespace}/rayclusters", body=manifest))
+    message = await rejection(api.request("POST", f"{RAY}/{namespace}/rayclusters", body=manifest))
     assert "Number of workers in worker group not equal to specified topology" in message
     assert "'tpu-group' has numOfHosts 2" in message
     assert "make 4" in message

@@ -11,7 +11,18 @@ import aiohttp
 import psutil
 import pytest
 import yaml
-from cluster_objects import CLUSTER, JOBSETS, KEY, Cluster, MakePools, empty, jobset, refusal, running_pods, slice_pool
+from cluster_objects import (
+    CLUSTER,
+    JOBSETS,
+    KEY,
+    Cluster,
+    MakePools,
+    empty,
+    jobset,
+    rejection,
+    running_pods,
+    slice_pool,
+)
 from tpuplane_twin.cluster.api import Api
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
@@ -69,18 +80,18 @@ async def test_the_storage_classes_are_those_that_published_manifests_name(api: 
 
 async def test_nobody_gets_in_without_a_credential(cluster: Cluster) -> None:
     async with cluster.api("not-a-token") as stranger:
-        assert "Unauthorized" in await refusal(stranger.list("Node"))
+        assert "Unauthorized" in await rejection(stranger.list("Node"))
 
 
 async def test_operators_have_the_rights_of_their_own_service_accounts(cluster: Cluster) -> None:
     tokens = cluster.tokens()
     async with cluster.api(tokens["kuberay"]) as kuberay:
         await kuberay.list("RayJob")
-        message = await refusal(kuberay.list("Deployment", "kube-system"))
+        message = await rejection(kuberay.list("Deployment", "kube-system"))
         assert "system:serviceaccount:ray-system:kuberay-operator" in message
     async with cluster.api(tokens["kwok"]) as kwok:
         assert await kwok.list("Node")
-        assert "cannot delete resource" in await refusal(kwok.delete("Node", "any"))
+        assert "cannot delete resource" in await rejection(kwok.delete("Node", "any"))
 
 
 async def test_no_controller_lacks_a_right(cluster: Cluster, make_pools: MakePools, api: Api, namespace: str) -> None:

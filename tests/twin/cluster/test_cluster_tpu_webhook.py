@@ -9,7 +9,7 @@ import pytest
 from cluster_objects import environment
 from tpuplane.workloads.pods import affinity_without
 from tpuplane_twin.cluster.tpu_webhook import jobs, ray
-from tpuplane_twin.cluster.tpu_webhook.pods import Pod, Refused, patch
+from tpuplane_twin.cluster.tpu_webhook.pods import Pod, Rejected, patch
 
 pytestmark = pytest.mark.unit
 
@@ -93,12 +93,12 @@ def test_a_single_host_worker_may_be_anywhere() -> None:
 def test_a_pod_that_cannot_be_placed_is_refused(remove: tuple[str, str], message: str) -> None:
     pod = ray_pod("tpu-v6e-slice", "4x4", 0, container(4))
     del pod[remove[0]][remove[1]]
-    with pytest.raises(Refused, match=message):
+    with pytest.raises(Rejected, match=message):
         ray.mutate(pod)
 
 
 def test_a_topology_that_is_none_is_refused() -> None:
-    with pytest.raises(Refused, match="'4by4' is no topology"):
+    with pytest.raises(Rejected, match="'4by4' is no topology"):
         ray.mutate(ray_pod("tpu-v6e-slice", "4by4", 0, container(4)))
 
 
@@ -148,7 +148,7 @@ def test_the_topology_of_a_dynamic_slice_counts_before_that_of_its_parts(selecto
 def test_a_slice_topology_that_is_none_is_refused_by_its_name() -> None:
     pod = job_pod(0, container(4))
     pod["metadata"]["annotations"] = {"cloud.google.com/gke-tpu-slice-topology": "cube"}
-    with pytest.raises(Refused, match=r"annotation .*slice-topology: 'cube' is no topology"):
+    with pytest.raises(Rejected, match=r"annotation .*slice-topology: 'cube' is no topology"):
         jobs.mutate(pod)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from cluster_objects import refusal, running_pods
+from cluster_objects import rejection, running_pods
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.identities import Credentials
 from tpuplane_twin.cluster.layout import Layout
@@ -149,7 +149,7 @@ async def test_a_simulated_pod_is_named_when_it_is_dialled(api: Api, namespace: 
 
     async def dialled() -> str:
         # A Service has no endpoints for a moment.
-        message = await refusal(api.request("GET", f"{url}/{target}/proxy/"))
+        message = await rejection(api.request("GET", f"{url}/{target}/proxy/"))
         return message if "endpoints" not in message else ""
 
     assert f"the pod {namespace}/web is simulated and nothing runs in it" in await eventually(dialled)

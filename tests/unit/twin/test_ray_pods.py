@@ -53,7 +53,7 @@ def test_rays_images_are_known_where_the_twin_has_ray(image: str, known: bool) -
 def test_another_version_runs_and_is_remarked(tmp_path: Path) -> None:
     found = image_of({"spec": {"containers": [{"image": "rayproject/ray:2.52.0"}]}}, ray=True)
     assert found is not None
-    assert found.refusal("rayproject/ray:2.52.0") is None
+    assert found.rejection("rayproject/ray:2.52.0") is None
     assert ray.version() in (found.remark("rayproject/ray:2.52.0-py310") or "")
     assert found.remark(f"rayproject/ray:{ray.version()}-py311-tpu") is None
     tools = Tools({}, {}, ray=tmp_path)

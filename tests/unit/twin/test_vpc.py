@@ -35,23 +35,23 @@ def authorized(*blocks: str) -> dict[str, Any]:
 
 
 def test_its_own_pods_are_always_answered() -> None:
-    assert endpoint(**authorized()).refusal("10.68.0.9", "us-central1") is None
+    assert endpoint(**authorized()).rejection("10.68.0.9", "us-central1") is None
 
 
 def test_without_authorized_networks_the_whole_vpc_is_answered() -> None:
-    assert endpoint().refusal(STRANGER, "us-central1") is None
+    assert endpoint().rejection(STRANGER, "us-central1") is None
 
 
 def test_authorized_networks_are_answered_and_nobody_else() -> None:
     found = endpoint(**authorized("10.64.0.0/14"))
-    assert found.refusal(HUB, "us-central1") is None
-    assert found.refusal(STRANGER, "us-central1") == "10.99.0.1 is in none of the authorized networks"
+    assert found.rejection(HUB, "us-central1") is None
+    assert found.rejection(STRANGER, "us-central1") == "10.99.0.1 is in none of the authorized networks"
 
 
 def test_other_regions_are_answered_with_global_access_only() -> None:
-    assert endpoint(globally=True, **authorized("10.64.0.0/14")).refusal(HUB, "us-east5") is None
-    assert endpoint(globally=True, **authorized()).refusal(HUB, "us-east5") is not None
-    said = endpoint(**authorized("10.64.0.0/14")).refusal(HUB, "us-east5")
+    assert endpoint(globally=True, **authorized("10.64.0.0/14")).rejection(HUB, "us-east5") is None
+    assert endpoint(globally=True, **authorized()).rejection(HUB, "us-east5") is not None
+    said = endpoint(**authorized("10.64.0.0/14")).rejection(HUB, "us-east5")
     assert said == "10.64.3.7 is in us-east5, and the private endpoint is for us-central1 alone: no global access"
 
 

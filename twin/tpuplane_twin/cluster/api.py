@@ -48,7 +48,7 @@ class ClusterError(RuntimeError):
 
 
 class ApiError(ClusterError):
-    """The API server refused a request; the message is its own."""
+    """The API server rejected a request; the message is the server's."""
 
     def __init__(self, status: int, reason: str, message: str) -> None:
         super().__init__(message)
@@ -133,8 +133,8 @@ class Api:
     async def watch(self, kind: str, version: str) -> AsyncIterator[tuple[str, Object]]:
         """The changes to objects of `kind` since that version of the list (ADDED, MODIFIED, DELETED; object).
 
-        Ends when the server ends it, as it does every few minutes. Raises `ApiError` where it refuses, or says that
-        the version is too old (then list again), and aiohttp's own errors where it goes away.
+        Ends when the server ends it, as it does every few minutes. Raises `ApiError` where the server rejects the watch
+        or the version is too old (then list again), and aiohttp's errors where the connection breaks.
         """
         params = {"watch": "1", "resourceVersion": version}
         forever = aiohttp.ClientTimeout(total=None)
@@ -164,7 +164,7 @@ class Api:
     ) -> Object:
         """One request, again while the server is being restarted, also in the middle of its answer; what it says.
 
-        Raises `ApiError` with the server's own words, `ClusterError` when it stays away.
+        Raises `ApiError` with the server's message, `ClusterError` when it stays away.
         """
         deadline = time.monotonic() + _PATIENCE
         while True:

@@ -42,7 +42,7 @@ def etcd(layout: Layout) -> ProcessSpec:
             "listen-peer-urls": peer,
             "initial-advertise-peer-urls": peer,
             "initial-cluster": f"etcd={peer}",
-            # Both sides show a certificate: whoever is on this machine but not this user reads no secret.
+            # Both sides show a certificate, so that other users of this machine read no secret.
             "cert-file": pair.certificate,
             "key-file": pair.key,
             "client-cert-auth": "true",
@@ -134,7 +134,7 @@ def api_server(layout: Layout, token: str, services: str, private: str | None) -
 
 
 def controller_manager(layout: Layout, trusted: Path) -> ProcessSpec:
-    """Kubernetes' controllers, each acting as its own ServiceAccount; pods are told of the authorities in `trusted`."""
+    """Kubernetes' controllers, each acting as its own ServiceAccount; pods get the authorities in `trusted`."""
     pair = layout.authority.issue("kube-controller-manager")
     argv = _flags(
         layout.tools.binary("kube-controller-manager"),
@@ -150,7 +150,7 @@ def controller_manager(layout: Layout, trusted: Path) -> ProcessSpec:
             "service-account-private-key-file": layout.folder / "pki" / "service-accounts.key",
             "kube-api-qps": _QPS,
             "kube-api-burst": _QPS,
-            # Simulated nodes send no heartbeat: a node is what its conditions say, for ever.
+            # Simulated nodes send no heartbeat: a node stays what its conditions say.
             "node-monitor-grace-period": "87600h",
             # A slice's hosts fail together; the usual one node per 10 s would take minutes to notice.
             "node-eviction-rate": 1000,

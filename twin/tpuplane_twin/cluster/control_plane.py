@@ -35,8 +35,8 @@ class ControlPlane:
     """etcd, API server, controllers, scheduler, kwok and operators of one cluster, all on 127.0.0.1.
 
     `key` names it among the twin's clusters (processes, ports); `folder` holds its data and logs, and the folders
-    beside it are the twin's other clusters. `operators` run from the start; `apply_cluster` starts and stops those
-    that belong to an add-on, and only notes them while nothing runs.
+    next to it are the twin's other clusters. `apply_cluster` starts and stops the operators of add-ons, and only
+    notes them while nothing runs.
     """
 
     def __init__(
@@ -113,8 +113,8 @@ class ControlPlane:
     async def start(self, progress: Progress = lambda _: None) -> None:
         """Start everything, or what of it does not run, and return when all of it is ready.
 
-        In a folder that holds a cluster, that cluster goes on; what was applied to it is not applied again.
-        `progress` is told what is being waited for. Raises `PortTaken`, `ProcessFailed` (with the end of the log) and
+        In a folder that holds a cluster, that cluster continues; what was applied to it is not applied again.
+        `progress` gets what is being waited for. Raises `PortTaken`, `ProcessFailed` (with the end of the log) and
         `ClusterError`.
         """
         async with self._lock:

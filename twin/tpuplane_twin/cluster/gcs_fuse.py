@@ -14,7 +14,7 @@ _ANNOTATION = "gke-gcsfuse/volumes"
 
 
 async def register(api: Api, *, enabled: bool) -> None:
-    """Have the cluster's driver there, or gone."""
+    """Create the cluster's driver, or delete it."""
     if not enabled:
         await api.delete(_KIND, DRIVER)
         return
@@ -34,7 +34,7 @@ def bucket(volume: Object) -> str | None:
     return str(csi.get("volumeAttributes", {}).get("bucketName", "")) if csi.get("driver") == DRIVER else None
 
 
-async def refusal(api: Api, pod: Object, volume: Object) -> str | None:
+async def rejection(api: Api, pod: Object, volume: Object) -> str | None:
     """Why the bucket `volume` of `pod` cannot be mounted; None if it can."""
     name = bucket(volume)
     if await api.get(_KIND, DRIVER) is None:

@@ -18,7 +18,7 @@ _ESTABLISHED_SECONDS = 300.0
 _APPLIED = "twin.tpuplane.dev/applied-"
 _REQUESTS = "cluster-autoscaler-apis"
 _PROMETHEUS = "managed-prometheus"
-_KEEPER = "kube-system"  # the namespace that bears the marks of what was applied: gone with the cluster's data
+_KEEPER = "kube-system"  # the namespace whose annotations mark what was applied, kept with the cluster's data
 
 
 class Installation:
@@ -73,7 +73,7 @@ class Installation:
         await api.merge("Namespace", _KEEPER, {"metadata": {"annotations": annotations}})
 
     def cancel(self) -> None:
-        """Give up rendering that nobody waits for."""
+        """Cancel what is still being rendered."""
         for task in self._rendering.values():
             task.cancel()
 

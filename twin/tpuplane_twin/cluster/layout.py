@@ -71,7 +71,7 @@ class Layout:
     def aggregator(self) -> Authority:
         """The authority between the API server and the APIs that it aggregates.
 
-        With the cluster's, whoever has a certificate of it could speak for anybody.
+        With the cluster's, each client with a certificate of it could act as any user.
         """
         return Authority(self.folder / "pki" / "front-proxy", "front-proxy-ca")
 
@@ -100,7 +100,7 @@ class Layout:
     def serving(self, use: str) -> ssl.SSLContext:
         """How a server with the certificate called `use` answers: only to clients with one of the cluster's authority.
 
-        Whoever is on this machine but not this user has none.
+        Other users of this machine have none.
         """
         pair = self.authority.issue(use)
         tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(self.authority.pair.certificate))

@@ -26,7 +26,7 @@ class ManifestError(ClusterError):
 async def render(kubectl: Path, folder: Path) -> list[Object]:
     """The objects that `kubectl kustomize` makes of `folder`.
 
-    Raises `ManifestError` with kubectl's own words.
+    Raises `ManifestError` with kubectl's message.
     """
     process = await asyncio.create_subprocess_exec(
         str(kubectl),

@@ -41,7 +41,7 @@ class Mirror(Generic[T]):
             try:
                 version = await self._list()
                 async for change, item in self._api.watch(self._kind, version):
-                    self._take(item, gone=change == "DELETED")
+                    self._take(item, deleted=change == "DELETED")
             except (ClusterError, aiohttp.ClientError, OSError, RuntimeError, ValueError) as error:
                 log.debug("watch of %s: %s", self._kind, error)
                 await asyncio.sleep(_AGAIN_SECONDS)
@@ -65,9 +65,9 @@ class Mirror(Generic[T]):
         self.synced.set()
         return str(answer["metadata"]["resourceVersion"])
 
-    def _take(self, item: dict[str, Any], *, gone: bool) -> None:
+    def _take(self, item: dict[str, Any], *, deleted: bool) -> None:
         key = _key(item)
-        parsed = None if gone else self._parse(item)
+        parsed = None if deleted else self._parse(item)
         if parsed == self.items.get(key):
             return
         if parsed is None:

@@ -21,9 +21,9 @@ from tpuplane_twin.cluster.nodes import (
 )
 from tpuplane_twin.gcp.backend import Instance
 
-# How an eviction is refused: 429 for the sake of a PodDisruptionBudget, 500 where several guard the pod, 403 in a
-# namespace that is being deleted, 404 of a pod that is gone. GKE waits an hour, then goes on; here it is over at once.
-_REFUSED = (403, 404, 429, 500)
+# How an eviction is rejected: 429 for a PodDisruptionBudget, 500 where several select the pod, 403 in a namespace that
+# is being deleted, 404 of a pod that is deleted. GKE waits an hour, then continues; the twin does not wait.
+_REJECTED = (403, 404, 429, 500)
 _MIRROR = "kubernetes.io/config.mirror"
 
 
@@ -50,7 +50,7 @@ class NodePools:
 
         Labels and taints change in place. Another machine type, topology, disk or version replaces the nodes,
         one after the other, or all at once where they are one slice. Raises `UnknownMachine`,
-        `AddressesExhausted`, and `ApiError` where Kubernetes refuses a label or taint.
+        `AddressesExhausted`, and `ApiError` where Kubernetes rejects a label or taint.
         """
         pool = Pool(pool_json, cluster_json)
         async with self._lock:
@@ -105,7 +105,7 @@ class NodePools:
         await self._api.merge("Node", name, {"spec": {"unschedulable": closed}})
 
     async def _uncordon(self, name: str) -> None:
-        with contextlib.suppress(ClusterError):  # one that is gone by now
+        with contextlib.suppress(ClusterError):  # one that is deleted by now
             await self._cordon(name, None)
 
     async def _evict(self, pod: Object) -> None:
@@ -120,7 +120,7 @@ class NodePools:
         try:
             await self._api.request("POST", url, body=eviction)
         except ApiError as error:
-            if error.status not in _REFUSED:
+            if error.status not in _REJECTED:
                 raise
             await self._api.delete("Pod", metadata["name"], metadata["namespace"])
 
@@ -128,13 +128,13 @@ class NodePools:
         metadata = node["metadata"]
         labels = pool.labels(place, metadata["name"])
         kept = {REQUEST_LABEL, *labels}
-        gone: dict[str, str | None] = {key: None for key in metadata.get("labels", {}) if key not in kept}
+        removed: dict[str, str | None] = {key: None for key in metadata.get("labels", {}) if key not in kept}
         # Taints that Kubernetes' own controllers put on a node are not the pool's to take off.
         condition = [
             taint for taint in node["spec"].get("taints", []) if taint["key"].startswith("node.kubernetes.io/")
         ]
         patch: Object = {
-            "metadata": {"labels": {**gone, **labels}, "annotations": {SETTINGS: pool.settings}},
+            "metadata": {"labels": {**removed, **labels}, "annotations": {SETTINGS: pool.settings}},
             "spec": {"taints": [*pool.taints, *condition]},
         }
         await self._api.merge("Node", metadata["name"], patch)

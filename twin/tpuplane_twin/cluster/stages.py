@@ -14,7 +14,7 @@ FAULT_ANNOTATION = "twin.tpuplane.dev/fault"
 """A node that bears it keeps the conditions it was given: kwok does not make it Ready again."""
 
 RUN_FOR_ANNOTATION = "pod-complete.stage.kwok.x-k8s.io/delay"
-"""How long a Job's pod runs before it succeeds, as a Go duration ("5s"); without it the pod runs for ever."""
+"""How long a Job's pod runs before it succeeds, as a Go duration ("5s"); without it the pod never ends."""
 
 _FOLDER = Path("kustomize") / "stage"
 _UNCHANGED = (
@@ -57,7 +57,7 @@ def stages(module: Path, *, ray: bool = False) -> list[dict[str, Any]]:
     folder = module / _FOLDER
     node = _load(folder / "node" / "fast" / "node-initialize.yaml")
     _matches(node).append({"key": f'.metadata.annotations["{FAULT_ANNOTATION}"]', "operator": "DoesNotExist"})
-    # kwok ships a pod-complete that ends every Job after a few seconds; training runs until told otherwise.
+    # kwok ships a pod-complete that ends every Job after a few seconds; training runs until its duration is set.
     complete = _load(folder / "pod" / "general" / "pod-complete.yaml")
     for jitter in ("jitterDurationMilliseconds", "jitterDurationFrom"):
         complete["spec"]["delay"].pop(jitter, None)

@@ -2,7 +2,7 @@
 
 The API server dials everything that is in the cluster (webhook and conversion Services, aggregated APIs, the proxy
 of pods and Services, kubelets) through its `cluster` egress, and that is this. Pod addresses exist nowhere on the
-machine, so what the tunnel does not know is refused, and nothing leaves the machine.
+machine, so the tunnel rejects what it does not know, and nothing leaves the machine.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Unreachable(Exception):
-    """Nothing answers at an address of the cluster; the message says why, and reaches whoever asked."""
+    """Nothing answers at an address of the cluster; the message says why, and reaches the client."""
 
 
 class Dialler(Protocol):
@@ -112,9 +112,9 @@ class Tunnel:
 
 
 async def relay(near: Streams, far: Streams) -> None:
-    """Pass on what both sides say until both have ended: who says no more may still hear the answer.
+    """Pass on what both sides send until both have ended: a side that sends nothing more may still get the answer.
 
-    TLS has no half of a connection: who ends there has gone. Where one side fails or has gone, the other is closed.
+    TLS has no half-closed connection: there the end of one side ends both. Where one side fails, the other is closed.
     """
     halves = near[1].can_write_eof() and far[1].can_write_eof()
     ways = [asyncio.create_task(_pass(near[0], far[1])), asyncio.create_task(_pass(far[0], near[1]))]

@@ -1,7 +1,7 @@
 """The VPC between clusters: control planes' private endpoints, and whom each of them answers.
 
-A private endpoint is an address of the cluster's subnetwork (or of its own block). As on GKE, it answers the cluster's
-own pods, and of the rest of its VPC whom the authorized networks name, from other regions only with global access.
+A private endpoint is an address of the cluster's subnetwork, or of a block that the cluster has for it. As on GKE, it
+answers the cluster's own pods and the authorized networks of its VPC, from other regions only with global access.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PrivateEndpoint:
             answers=view.ip_endpoint,
         )
 
-    def refusal(self, source: str, region: str) -> str | None:
+    def rejection(self, source: str, region: str) -> str | None:
         """Why it does not answer `source`, an address of the VPC in `region`; None where it does."""
         sender = IPv4Address(source)
         if sender in self.pods:
@@ -82,7 +82,7 @@ class Vpc:
         self._watching.add(changed)
 
     def unwatch(self, changed: asyncio.Event) -> None:
-        """Set it no more."""
+        """Stop setting it."""
         self._watching.discard(changed)
 
     def _tell(self) -> None:

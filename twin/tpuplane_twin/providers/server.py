@@ -2,7 +2,7 @@
 """A Pulumi resource provider as a gRPC server: plain Python values inside, the engine's protocol outside.
 
 The SDK's `pulumi.provider.experimental` has no way to say "created, but in an error state", prints a traceback for
-every refusal and drops unknown values, so the servicer here is written on the SDK's generated classes.
+every rejection and drops unknown values, so the servicer here is written on the SDK's generated classes.
 """
 
 from __future__ import annotations

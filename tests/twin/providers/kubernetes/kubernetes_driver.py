@@ -20,7 +20,7 @@ from tpuplane_twin.providers.values import decode_struct, encode_struct
 Diff = provider_pb2.PropertyDiff
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """The provider answered with an error; `failure` is set if the resource exists all the same."""
 
     def __init__(self, error: grpc.RpcError) -> None:
@@ -84,7 +84,7 @@ class Driver:
         try:
             return getattr(self.stub, method)(request, timeout=120)
         except grpc.RpcError as error:
-            raise Refused(error) from error
+            raise Rejected(error) from error
 
     def configure(self, **config: str) -> None:
         variables = {f"kubernetes:config:{key}": value for key, value in config.items()}

@@ -11,7 +11,7 @@ import pytest
 from google.protobuf import empty_pb2
 from kubernetes import watch
 from kubernetes.client import ApiClient, AppsV1Api, BatchV1Api, CoreV1Api
-from kubernetes_driver import Diff, Driver, Refused, Resource
+from kubernetes_driver import Diff, Driver, Rejected, Resource
 
 pytestmark = pytest.mark.twin
 
@@ -117,7 +117,7 @@ def test_deployment_that_never_gets_ready_stays_in_the_state(provider: Driver, n
     with (
         node(api, namespace, **BROKEN),
         pytest.raises(
-            Refused, match=r"was successfully created, but .* 'web' timed out waiting to be Ready"
+            Rejected, match=r"was successfully created, but .* 'web' timed out waiting to be Ready"
         ) as refused,
     ):
         provider.make(DEPLOYMENT, deployment(namespace), timeout=20)
@@ -128,7 +128,7 @@ def test_deployment_that_never_gets_ready_stays_in_the_state(provider: Driver, n
     assert any("[ImagePullBackOff] no such image" in reason for reason in failure.reasons)
 
     known = Resource(provider.check(DEPLOYMENT, deployment(namespace)).urn, {}, refused.value.state, failure.id)
-    with pytest.raises(Refused, match="Resource 'web' was created but failed to initialize") as refreshed:
+    with pytest.raises(Rejected, match="Resource 'web' was created but failed to initialize") as refreshed:
         provider.read(known)
     assert refreshed.value.failure is not None
 
@@ -151,7 +151,7 @@ def test_selector_of_a_deployment_replaces_it(provider: Driver, namespace: str) 
 
 
 def test_timeout_annotation_counts_where_the_program_sets_none(provider: Driver, namespace: str) -> None:
-    with pytest.raises(Refused, match="timed out waiting to be Ready"):
+    with pytest.raises(Rejected, match="timed out waiting to be Ready"):
         provider.make(DEPLOYMENT, deployment(namespace, annotations={"pulumi.com/timeoutSeconds": "1"}))
 
 
@@ -177,7 +177,7 @@ def test_job_ends_well_or_fails_at_once(provider: Driver, namespace: str, api: A
     assert list(provider.diff(made, rerun).replaces) == ["spec.parallelism"]
     provider.delete(made, timeout=60)
 
-    failed = pytest.raises(Refused, match="'train' was created but failed to initialize")
+    failed = pytest.raises(Rejected, match="'train' was created but failed to initialize")
     with node(api, namespace, phase="Failed"), failed as refused:
         provider.make(JOB, job(namespace), timeout=60)
     assert refused.value.failure is not None
@@ -199,7 +199,7 @@ def test_service_waits_for_its_pods(provider: Driver, namespace: str, api: ApiCl
         "metadata": {"name": "public", "namespace": namespace},
         "spec": inputs["spec"] | {"type": "LoadBalancer"},
     }
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Rejected) as refused:
         provider.make(SERVICE, balanced, timeout=3)
     assert refused.value.failure is not None
     assert any("was not allocated an IP address" in reason for reason in refused.value.failure.reasons)
@@ -239,18 +239,18 @@ def test_expression_that_cannot_be_waited_for(provider: Driver, namespace: str) 
         "kind": "ConfigMap",
         "metadata": {"name": "a", "namespace": namespace, "annotations": {"pulumi.com/waitFor": "ready"}},
     }
-    with pytest.raises(Refused, match='expected a "jsonpath=" or "condition=" prefix, got "ready"'):
+    with pytest.raises(Rejected, match='expected a "jsonpath=" or "condition=" prefix, got "ready"'):
         provider.make(CONFIG_MAP, inputs)
 
 
 def test_cancel_ends_a_wait(fresh: Driver, control_plane: Any, namespace: str) -> None:
     fresh.configure(kubeconfig=control_plane.kubeconfig())
-    outcome: list[Refused] = []
+    outcome: list[Rejected] = []
 
     def create() -> None:
         try:
             fresh.make(DEPLOYMENT, deployment(namespace))
-        except Refused as refused:
+        except Rejected as refused:
             outcome.append(refused)
 
     creating = threading.Thread(target=create)

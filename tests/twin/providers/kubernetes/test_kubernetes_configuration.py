@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from kubernetes_control_plane import ControlPlane
-from kubernetes_driver import Driver, Refused, Resource, urn
+from kubernetes_driver import Driver, Rejected, Resource, urn
 from pulumi.runtime.proto import provider_pb2
 from tpuplane_twin.providers.values import UNKNOWN, decode_struct, encode_struct
 
@@ -55,13 +55,15 @@ def test_unreachable_cluster_can_be_previewed_but_not_changed(fresh: Driver) -> 
     resource = fresh.check(CONFIG_MAP, OBJECT)
     previewed = fresh.create(resource, preview=True)
     assert previewed.state == resource.inputs
-    with pytest.raises(Refused, match="configured Kubernetes cluster is unreachable: unable to load schema") as refused:
+    with pytest.raises(
+        Rejected, match="configured Kubernetes cluster is unreachable: unable to load schema"
+    ) as refused:
         fresh.create(resource)
     assert "refused" in str(refused.value)
     existing = Resource(resource.urn, resource.inputs, resource.inputs, "default/a")
-    with pytest.raises(Refused, match="failed to read resource state due to unreachable cluster"):
+    with pytest.raises(Rejected, match="failed to read resource state due to unreachable cluster"):
         fresh.read(existing)
-    with pytest.raises(Refused, match="PULUMI_K8S_DELETE_UNREACHABLE"):
+    with pytest.raises(Rejected, match="PULUMI_K8S_DELETE_UNREACHABLE"):
         fresh.delete(existing)
 
 
@@ -92,7 +94,7 @@ def test_objects_of_an_unreachable_cluster_can_be_left_alone(fresh: Driver) -> N
 )
 def test_kubeconfig_that_leads_nowhere(fresh: Driver, written: str, said: str) -> None:
     fresh.configure(kubeconfig=written)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Rejected) as refused:
         fresh.create(fresh.check(CONFIG_MAP, OBJECT))
     assert said in str(refused.value)
 
@@ -132,7 +134,7 @@ def test_credential_plugin_runs_once_per_token(fresh: Driver, control_plane: Con
 def test_credential_plugin_that_is_missing(fresh: Driver, control_plane: ControlPlane) -> None:
     user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1beta1", "command": "/no/gke-gcloud-auth-plugin"}}
     fresh.configure(kubeconfig=control_plane.kubeconfig(**user))
-    with pytest.raises(Refused, match=r"unreachable: getting credentials: .*/no/gke-gcloud-auth-plugin"):
+    with pytest.raises(Rejected, match=r"unreachable: getting credentials: .*/no/gke-gcloud-auth-plugin"):
         fresh.create(fresh.check(CONFIG_MAP, OBJECT))
 
 
@@ -170,11 +172,11 @@ def test_what_it_cannot_do_is_refused_by_name(fresh: Driver, config: dict[str, A
 
 def test_releases_and_kustomizations_are_refused_with_the_alternative(fresh: Driver) -> None:
     fresh.configure(kubeconfig=kubeconfig(nobody()))
-    with pytest.raises(Refused, match=r"kubernetes:helm\.sh/v3:Release needs the official Kubernetes plugin"):
+    with pytest.raises(Rejected, match=r"kubernetes:helm\.sh/v3:Release needs the official Kubernetes plugin"):
         fresh.check("kubernetes:helm.sh/v3:Release", {"chart": "kueue"})
-    with pytest.raises(Refused, match="helm template"):
+    with pytest.raises(Rejected, match="helm template"):
         fresh.call("Invoke", provider_pb2.InvokeRequest(tok="kubernetes:helm:template"))
-    with pytest.raises(Refused, match=r"kubernetes:kustomize/v2:Directory; allowed: kubernetes:helm\.sh/v4:Chart"):
+    with pytest.raises(Rejected, match=r"kubernetes:kustomize/v2:Directory; allowed: kubernetes:helm\.sh/v4:Chart"):
         fresh.call("Construct", provider_pb2.ConstructRequest(type="kubernetes:kustomize/v2:Directory"))
 
 
@@ -204,5 +206,5 @@ metadata: {name: b}
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "b"}},
     ]
     broken = encode_struct({"text": "a: [1"})
-    with pytest.raises(Refused, match="the YAML cannot be read"):
+    with pytest.raises(Rejected, match="the YAML cannot be read"):
         fresh.call("Invoke", provider_pb2.InvokeRequest(tok="kubernetes:yaml:decode", args=broken))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from kubernetes_control_plane import ControlPlane
-from kubernetes_driver import Diff, Driver, Refused, Resource
+from kubernetes_driver import Diff, Driver, Rejected, Resource
 
 pytestmark = pytest.mark.twin
 
@@ -126,7 +126,7 @@ def test_cluster_scope_comes_from_the_definition(fresh: Driver, control_plane: C
 
 def test_field_that_the_schema_refuses(provider: Driver, flavor: Flavor, defined: Resource, namespace: str) -> None:
     wrong = provider.check(flavor.token, flavor.object(namespace=namespace, chips="four"))
-    with pytest.raises(Refused, match=r"spec\.chips: Invalid value"):
+    with pytest.raises(Rejected, match=r"spec\.chips: Invalid value"):
         provider.create(wrong, preview=True)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient, CoreV1Api
 from kubernetes_control_plane import ControlPlane
-from kubernetes_driver import Diff, Driver, Refused, Resource, urn
+from kubernetes_driver import Diff, Driver, Rejected, Resource, urn
 from tpuplane_twin.providers.values import UNKNOWN, Secret
 
 pytestmark = pytest.mark.twin
@@ -65,7 +65,7 @@ def test_preview_asks_the_server_and_changes_nothing(provider: Driver, namespace
 
 def test_preview_refuses_what_the_server_refuses(provider: Driver, namespace: str) -> None:
     resource = provider.check(CONFIG_MAP, config_map(namespace, metadata={"name": "Not A Name"}))
-    with pytest.raises(Refused, match=r'was not successfully created by the Kubernetes API server.*"Not A Name"'):
+    with pytest.raises(Rejected, match=r'was not successfully created by the Kubernetes API server.*"Not A Name"'):
         provider.create(resource, preview=True)
 
 
@@ -88,7 +88,7 @@ def test_preview_in_a_namespace_that_is_still_to_come(provider: Driver) -> None:
 def test_existing_object_is_not_adopted(provider: Driver, namespace: str) -> None:
     inputs = config_map(namespace, metadata={"name": "taken"})
     provider.make(CONFIG_MAP, inputs)
-    with pytest.raises(Refused, match=r'configmaps "taken" already exists\n\nThe resource already exists') as refused:
+    with pytest.raises(Rejected, match=r'configmaps "taken" already exists\n\nThe resource already exists') as refused:
         provider.make(CONFIG_MAP, inputs, name="other")
     assert refused.value.failure is None
     assert provider.create(provider.check(CONFIG_MAP, inputs, name="other"), preview=True).id == ""
@@ -111,7 +111,7 @@ def test_unknown_field_is_reported_and_a_later_apply_refused(provider: Driver, n
     }
     made = provider.make("kubernetes:core/v1:ServiceAccount", inputs)
     provider.log.wait_for('unknown field "automountServiceAccountTokn"')
-    with pytest.raises(Refused, match="field not declared in schema"):
+    with pytest.raises(Rejected, match="field not declared in schema"):
         provider.update(made, provider.recheck(made, inputs | {"automountServiceAccountToken": False}))
 
 
@@ -195,7 +195,7 @@ def test_conflict_with_another_manager(provider: Driver, namespace: str, api: Ap
     wanted = provider.recheck(made, inputs("us"))
     assert list(provider.diff(refreshed, wanted).detailedDiff) == ["metadata.labels.who"]
 
-    with pytest.raises(Refused, match="server-side apply field conflict detected, see https://") as refused:
+    with pytest.raises(Rejected, match="server-side apply field conflict detected, see https://") as refused:
         provider.update(refreshed, wanted)
     assert refused.value.failure is not None
     assert refused.value.failure.id == f"{namespace}/contested"
@@ -231,7 +231,7 @@ def test_patch_resource_owns_only_its_fields(provider: Driver, namespace: str) -
     assert provider.read(owner).state["metadata"]["labels"] == {"a": "1", "b": "2"}
     provider.delete(patch)
     assert provider.read(owner).state["metadata"]["labels"] == {"a": "1"}
-    with pytest.raises(Refused, match="patch resources require the"):
+    with pytest.raises(Rejected, match="patch resources require the"):
         provider.check(patch_type, config_map(namespace))
 
 
@@ -273,14 +273,14 @@ def test_namespace_of_the_configuration_is_the_default(fresh: Driver, control_pl
 
 
 def test_lists_are_no_resources(provider: Driver) -> None:
-    with pytest.raises(Refused, match="list resources exist for compatibility"):
+    with pytest.raises(Rejected, match="list resources exist for compatibility"):
         provider.check("kubernetes:core/v1:ConfigMapList", {"apiVersion": "v1", "kind": "ConfigMapList", "items": []})
 
 
 def test_delete_waits_for_finalizers_and_says_so(provider: Driver, namespace: str, api: ApiClient) -> None:
     inputs = config_map(namespace, metadata={"name": "held", "finalizers": ["example.com/hold"]})
     made = provider.make(CONFIG_MAP, inputs)
-    with pytest.raises(Refused, match="timed out waiting for the condition") as refused:
+    with pytest.raises(Rejected, match="timed out waiting for the condition") as refused:
         provider.delete(made, timeout=1)
     assert refused.value.failure is not None
     provider.log.wait_for("finalizers might be preventing deletion (example.com/hold)")

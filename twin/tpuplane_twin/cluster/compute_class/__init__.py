@@ -1,4 +1,4 @@
-"""GKE's ComputeClass as the twin serves it: a definition of its own, from `data/`, that refuses what GKE's refuses.
+"""GKE's ComputeClass as the twin serves it: the definition, from `data/`, rejects what GKE's rejects.
 
 GKE brings the definition with every cluster, and no registry has it. It is written down apart from `tpuplane.spec`, so
 that the two check each other.

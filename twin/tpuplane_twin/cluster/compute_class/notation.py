@@ -1,4 +1,4 @@
-"""A short way to write an API's fields, and the OpenAPI schema with CEL rules that it stands for.
+"""A short way to write an API's fields, and the OpenAPI schema with CEL rules that it means.
 
 A file is a mapping of names to values. A name may end in `!` (required), then in `[RANGE]` (a list of that many) or
 `{RANGE}` (a mapping of free keys); its value is one item's. A RANGE is `1..5`, `1..`, `..5` or nothing. Values:
@@ -9,8 +9,8 @@ A file is a mapping of names to values. A name may end in `!` (required), then i
 - `$name`: what a top-level `$name` of any of the files says.
 
 Keys of an object with a dollar sign: `$fields` (how many it must have), `$default`, `$rules` (`rule` in CEL, `says` is
-the refusal), `$whole` (rules of the list or mapping of free keys that it is the item of), `$type` (it is no object but
-this).
+the message of the rejection), `$whole` (rules of the list or mapping of free keys whose item it is), `$type` (the type
+of a value that is no object).
 """
 
 from __future__ import annotations

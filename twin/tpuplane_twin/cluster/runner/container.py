@@ -17,8 +17,8 @@ _REFERENCE = re.compile(r"\$(\$|\((?P<name>[^)]+)\))")
 
 def command(container: Object, entrypoint: str, environment: Mapping[str, str]) -> list[str]:
     """The container's command and arguments, with its $(VARIABLES) put in."""
-    words = [*(container.get("command") or [entrypoint]), *container.get("args", ())]
-    return [expand(word, environment) for word in words]
+    parts = [*(container.get("command") or [entrypoint]), *container.get("args", ())]
+    return [expand(part, environment) for part in parts]
 
 
 def expand(text: str, environment: Mapping[str, str]) -> str:
@@ -90,7 +90,7 @@ def resource(pod: Object, container: Object, reference: Object, allocatable: Map
     amount = next(others, container).get("resources", {}).get(side, {}).get(name)
     if amount is None and side == "limits":
         amount = allocatable.get(name)
-    # The API server writes 0 for a divisor that nobody gave.
+    # The API server writes 0 where the divisor is missing.
     divisor = thousandths(reference.get("divisor", 0)) or 1000
     return str(math.ceil(thousandths(amount or 0) / divisor))
 

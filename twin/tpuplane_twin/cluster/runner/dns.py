@@ -1,4 +1,4 @@
-"""The names of a cluster's Services and pods, for what runs in its pods. It knows no other name, and asks nobody."""
+"""The names of a cluster's Services and pods, for what runs in its pods. It forwards no query."""
 
 from __future__ import annotations
 

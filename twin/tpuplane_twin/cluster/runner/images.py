@@ -37,7 +37,7 @@ class Image:
             return ray.version()
         return next(source.version for source in catalogue().sources if self.tool in source.binaries)
 
-    def refusal(self, reference: str) -> str | None:
+    def rejection(self, reference: str) -> str | None:
         """Why the image `reference` cannot run as the twin's own program; None if it can."""
         tag = _tag(reference)
         if self.tool == _RAY or tag == self.version:
@@ -49,15 +49,15 @@ class Image:
 
     def remark(self, reference: str) -> str | None:
         """What differs from the image `reference`, which can run; None if nothing does."""
-        if self.refusal(reference) or re.fullmatch(f"{re.escape(self.version)}(-.*)?", _tag(reference) or ""):
+        if self.rejection(reference) or re.fullmatch(f"{re.escape(self.version)}(-.*)?", _tag(reference) or ""):
             return None
         return f"{reference} is another version: the twin runs {self.tool} {self.version} for it"
 
     def mounts(self, tools: ToolBox) -> list[Object]:
-        """What the container has beside its pod's volumes: the program."""
+        """What the container mounts in addition to its pod's volumes: the program."""
         if self.tool == _RAY:
             folders = {_environment(tools), (_environment(tools) / "bin" / "python").resolve().parents[1]}
-            # A Python below /usr is there already.
+            # A Python below /usr is mounted with the rest of /usr.
             there = [str(folder) for folder in folders if not folder.is_relative_to("/usr")]
             return [{"source": folder, "target": folder, "readOnly": True} for folder in there]
         return [{"source": str(tools.binary(self.tool)), "target": self.entrypoint, "readOnly": True}]

@@ -49,7 +49,7 @@ class Kubelet(LoopbackServer):
         follow = request.query.get("follow") == "true"
         lines = request.query.get("tailLines")
         limit = int(request.query.get("limitBytes", 1 << 62))
-        # Who stops following goes away: that is how it ends.
+        # It ends when the client closes the connection.
         with contextlib.suppress(FileNotFoundError, ConnectionError), path.open("rb") as log:
             if lines is not None:
                 log.seek(start_of_tail(log, int(lines)))
@@ -67,7 +67,7 @@ class Kubelet(LoopbackServer):
 
 
 def start_of_tail(log: BinaryIO, lines: int) -> int:
-    """Where the last `lines` lines begin, in bytes. Logs are long: it reads no more of it than twice these."""
+    """Where the last `lines` lines begin, in bytes. Logs are long: it reads at most twice these."""
     end = log.seek(0, os.SEEK_END)
     if lines == 0:
         return end

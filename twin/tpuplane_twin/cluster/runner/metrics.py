@@ -50,12 +50,12 @@ class Usage:
 
 
 def address(services: str) -> str:
-    """Where the API answers inside the cluster with this Service range: beside the API server."""
+    """Where the API answers inside the cluster with this Service range: next to the API server."""
     return kubernetes_address(services)
 
 
 class Metrics(LoopbackServer):
-    """Serves the metrics API to the API server alone. Nothing is measured while nobody asks."""
+    """Serves the metrics API to the API server alone. Nothing is measured between requests."""
 
     def __init__(self, layout: Layout, processes: Processes) -> None:
         super().__init__(layout)
@@ -147,7 +147,7 @@ class Metrics(LoopbackServer):
         try:
             return await self._api.request("GET", path, params=params)
         except ApiError as error:
-            raise _refused(error.status, error.reason, str(error)) from error
+            raise _rejected(error.status, error.reason, str(error)) from error
 
 
 class _Meter:
@@ -242,11 +242,11 @@ def _answer(kind: str, **fields: Any) -> web.Response:
 
 def _not_found(plural: str, request: web.Request) -> web.HTTPException:
     name = request.match_info["name"]
-    return _refused(404, "NotFound", f'{plural}.metrics.k8s.io "{name}" not found: nothing of it runs')
+    return _rejected(404, "NotFound", f'{plural}.metrics.k8s.io "{name}" not found: nothing of it runs')
 
 
-def _refused(code: int, reason: str, message: str) -> web.HTTPException:
+def _rejected(code: int, reason: str, message: str) -> web.HTTPException:
     status = {"status": "Failure", "reason": reason, "message": message, "code": code}
     text = json.dumps({"kind": "Status", "apiVersion": "v1", "metadata": {}, **status})
-    refusal = web.HTTPNotFound if code == 404 else web.HTTPServiceUnavailable if code >= 500 else web.HTTPBadRequest
-    return refusal(text=text, content_type="application/json")
+    rejection = web.HTTPNotFound if code == 404 else web.HTTPServiceUnavailable if code >= 500 else web.HTTPBadRequest
+    return rejection(text=text, content_type="application/json")

@@ -20,7 +20,7 @@ from tpuplane_twin.cluster.runner import container, probes, status
 from tpuplane_twin.cluster.runner.images import Image, image_named
 from tpuplane_twin.cluster.runner.orders import Orders, Surroundings
 from tpuplane_twin.cluster.runner.report import AWAY, Report
-from tpuplane_twin.cluster.runner.side_processes import FIRST_DELAY, LONGEST_DELAY, Beside, Run
+from tpuplane_twin.cluster.runner.side_processes import FIRST_DELAY, LONGEST_DELAY, Run, SideProcesses
 from tpuplane_twin.cluster.runner.turns import Turn, Turns
 from tpuplane_twin.cluster.runner.volumes import NotThere, Volumes
 from tpuplane_twin.cluster.tunnel import Dialler
@@ -81,7 +81,7 @@ class ProcessPod:
         self._turn = Turn(host.turns if image.starts_hard else None, first=first)
         self._asking = Turn(host.waits if image.starts_hard else None, first=first)
         self._ordered: Object | None = None
-        self._beside: Beside | None = None
+        self._side: SideProcesses | None = None
 
     @property
     def name(self) -> str:
@@ -95,13 +95,13 @@ class ProcessPod:
     @property
     def processes(self) -> dict[str, int]:
         """The process of each container that runs."""
-        if self._process is None or self._beside is None or self._process[1].done():
+        if self._process is None or self._side is None or self._process[1].done():
             return {}
-        return {self._container["name"]: self._process[0], **self._beside.containers}
+        return {self._container["name"]: self._process[0], **self._side.containers}
 
     async def live(self) -> None:
-        """Run the container until it may not be started again. An error that nobody foresaw is logged."""
-        await self._in_spite(self._live)
+        """Run the container until it may not be started again. An unexpected error is logged."""
+        await self._retried(self._live)
 
     async def _live(self) -> None:
         if self._over:
@@ -112,8 +112,8 @@ class ProcessPod:
                 await self._say_ended(_KILLED, self._lost.get("startedAt") or status.now())
                 return
             self._restarts, self._lost = self._restarts + 1, None
-        if refusal := self._image.refusal(self._container["image"]):
-            await self._wait("ImageNotAvailable", refusal)
+        if rejection := self._image.rejection(self._container["image"]):
+            await self._wait("ImageNotAvailable", rejection)
             return
         if remark := self._image.remark(self._container["image"]):
             await self._report.event("Warning", "OtherVersion", remark)
@@ -124,14 +124,14 @@ class ProcessPod:
             started = self._started = status.now()
             begun = asyncio.get_running_loop().time()
             works = [partial(self._watch, started, last), *(partial(self._accompany, each) for each in self._others())]
-            beside = [asyncio.create_task(self._in_spite(work)) for work in works]
+            tasks = [asyncio.create_task(self._retried(work)) for work in works]
             try:
                 # What ends the pod waits for the same.
                 code = await asyncio.shield(end)
             finally:
-                for task in beside:
+                for task in tasks:
                     task.cancel()
-                await asyncio.gather(*beside, return_exceptions=True)
+                await asyncio.gather(*tasks, return_exceptions=True)
                 self._turn.give()
             last = status.terminated(code, started)
             if not container.restarts(self.pod, code):
@@ -177,10 +177,10 @@ class ProcessPod:
                 self._ordered = await self._orders.of(self._container)
                 await self._turn.take()
                 self._process = await self._host.run(self._ordered)
-                self._beside = Beside(self._host.run, self._host.signal, self._process[0])
+                self._side = SideProcesses(self._host.run, self._host.signal, self._process[0])
                 return self._process[1]
             except _UNPREPARED as error:
-                await self._wait("FailedMount", _words(error), last)
+                await self._wait("FailedMount", _message(error), last)
             except (SandboxError, OSError) as error:
                 await self._wait("FailedCreatePodSandBox", str(error), last)
             except BaseException:
@@ -211,31 +211,31 @@ class ProcessPod:
                 delay = min(delay * 2, LONGEST_DELAY)
 
     async def _execute(self, command: list[str]) -> int:
-        """A command beside the container's process, with its environment."""
-        if self._beside is None or self._ordered is None:
+        """Run a command next to the container's process, with its environment."""
+        if self._side is None or self._ordered is None:
             raise SandboxError("the container does not run")
-        return await self._beside.once({**self._ordered, "argv": command, "log": os.devnull})
+        return await self._side.once({**self._ordered, "argv": command, "log": os.devnull})
 
     def _others(self) -> list[Object]:
-        """The containers after the first that are processes, too: those of its own image."""
+        """The containers after the first that are processes, too: those of the same image."""
         ray = self._layout.tools.ray is not None
         others = self.pod["spec"]["containers"][1:]
         return [each for each in others if image_named(each["image"], ray=ray) == self._image]
 
     async def _accompany(self, each: Object) -> None:
-        """Run another container beside the first, until that ends."""
+        """Run another container until the first ends."""
         said = ""
 
         async def again(code: int) -> bool:
             await self._report.event("Warning", "BackOff", f"container {each['name']}: exit code {code}")
             return container.restarts(self.pod, code)
 
-        while self._beside is not None:
+        while self._side is not None:
             try:
-                await self._beside.keep(each["name"], lambda: self._orders.of(each), again)
+                await self._side.keep(each["name"], lambda: self._orders.of(each), again)
                 return
             except (*_UNPREPARED, OSError) as error:
-                if said != (said := _words(error)):
+                if said != (said := _message(error)):
                     await self._report.event("Warning", "Failed", f"container {each['name']}: {said}")
             await asyncio.sleep(_REFRESH)
 
@@ -261,7 +261,7 @@ class ProcessPod:
                 await self._report.status(status.running(self.pod, started, self._restarts, ready=ready, last=last))
             if not ready or loop.time() - refreshed > _REFRESH:
                 refreshed = loop.time()
-                # What is missing now was there at the start: the process goes on with what it has.
+                # What is missing now existed at the start: the process keeps running with what it has.
                 with contextlib.suppress(NotThere, DiskFull, OSError, *AWAY):
                     await self._volumes.refresh()
             await asyncio.sleep(min(_REFRESH, probe.get("periodSeconds", 10)) if ready else look)
@@ -277,8 +277,8 @@ class ProcessPod:
         await self._report.status(status.ended(self.pod, status.terminated(code, started), self._restarts))
         self._over = True
 
-    async def _in_spite(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do `work`, once more where it fails by something that nobody foresaw."""
+    async def _retried(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do `work`, and again after an unexpected error."""
         while True:
             try:
                 await work()
@@ -288,5 +288,5 @@ class ProcessPod:
             await asyncio.sleep(LONGEST_DELAY)
 
 
-def _words(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     return str(error.args[0]) if len(error.args) == 1 else str(error) or type(error).__name__

@@ -61,9 +61,9 @@ class PrivateEndpoints:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         address, source = writer.get_extra_info("sockname")[0], writer.get_extra_info("peername")[0]
         found = self._vpc.seen_from(self._place.network).get(address)
-        refusal = "nothing serves there" if found is None else found[0].refusal(source, self._place.region)
-        if found is None or refusal is not None:
-            logger.info("a pod's connection to the private endpoint %s is refused: %s", address, refusal)
+        rejection = "nothing serves there" if found is None else found[0].rejection(source, self._place.region)
+        if found is None or rejection is not None:
+            logger.info("a pod's connection to the private endpoint %s is rejected: %s", address, rejection)
             writer.transport.abort()
             return
         try:

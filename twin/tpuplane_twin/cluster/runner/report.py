@@ -1,4 +1,4 @@
-"""What is told to the API server of one process pod: its status and its end until it has heard them."""
+"""Reports about one process pod to the API server. Its status and its end are sent until they are accepted."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tpuplane_twin.cluster.runner import status
 logger = logging.getLogger(__name__)
 
 AWAY = (ClusterError, aiohttp.ClientError, TimeoutError)
-"""How a request fails: the API server refuses it, is away for long, or cuts its answer off."""
+"""How a request fails: the API server rejects it, does not answer for long, or cuts its answer off."""
 
 _AGAIN_SECONDS = 0.5
 
 
 class Report:
-    """Tells of `pod`. What is refused is not told again: the pod, or its namespace, is being deleted."""
+    """Reports about `pod`. A rejected report is not sent again: the pod, or its namespace, is being deleted."""
 
     def __init__(self, api: Api, pod: Object) -> None:
         self._api = api
@@ -30,18 +30,18 @@ class Report:
         self._url = f"{self._namespace}/pods/{metadata['name']}"
 
     async def status(self, said: Object) -> None:
-        """The pod's status is `said`."""
+        """Report the pod's status."""
         body = {"metadata": {"uid": self._pod["metadata"]["uid"]}, "status": said}
         await self._request("PATCH", f"{self._url}/status", body, "application/strategic-merge-patch+json")
 
     async def event(self, kind: str, reason: str, message: str) -> None:
-        """Something happened to it; `kind` is Normal or Warning. Told once: nothing waits for an event to be heard."""
+        """Something happened to it; `kind` is Normal or Warning. Sent once: nothing waits for an event."""
         body = status.event(self._pod, kind, reason, message)
         with contextlib.suppress(*AWAY):
             await self._api.request("POST", f"{self._namespace}/events", body=body)
 
     async def delete(self) -> None:
-        """Nothing of it is left."""
+        """Delete the pod from the API: nothing of it is left."""
         body = {
             "kind": "DeleteOptions",
             "apiVersion": "v1",

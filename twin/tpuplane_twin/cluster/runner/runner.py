@@ -36,7 +36,7 @@ PROCESS = "pods"
 _SOCKET = "pods.sock"
 _DNS = 53
 _DIAL_SECONDS = 10.0
-_AGAIN_SECONDS = 1.0  # between the end of a pod and the next look at whether it is gone
+_AGAIN_SECONDS = 1.0  # between the end of a pod and the next check that it is deleted
 
 
 @dataclass(slots=True)
@@ -191,7 +191,7 @@ class Runner:
         try:
             pid = await asyncio.shield(starting)
         except asyncio.CancelledError:
-            # Its pod is gone, and nobody would end it.
+            # Its pod is deleted, so nothing else would end it.
             with contextlib.suppress(SandboxError):
                 pid = await starting
                 self._awaited(pid)

@@ -56,7 +56,7 @@ class Services:
         self._served: dict[tuple[str, int], tuple[Service, str]] = {}
 
     async def run(self) -> None:
-        """Serve until cancelled. The Service `kubernetes` is somebody else's."""
+        """Serve until cancelled. The runner serves the Service `kubernetes`."""
         mirrors = [asyncio.create_task(mirror.run()) for mirror in (self._services, self._endpoints)]
         try:
             while True:

@@ -1,4 +1,4 @@
-"""What runs beside a pod's first container, in its sandbox: the commands of probes, and the pod's other containers."""
+"""What runs next to a pod's first container, in its sandbox: the commands of probes, and the pod's other containers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIRST_DELAY, LONGEST_DELAY = 0.5, 15.0
 _OWN = ("argv", "env", "cwd", "root", "log")  # what is not the first container's: its network, its files
 
 
-class Beside:
+class SideProcesses:
     """Processes in the sandbox of process `pid`. They see its file system, whatever they mount themselves."""
 
     def __init__(self, run: Run, signal: Callable[[int, signal.Signals], Awaitable[None]], pid: int) -> None:
@@ -48,7 +48,7 @@ class Beside:
     ) -> None:
         """Run a container, and once more each time that it ends with a code for which `again` is true."""
         delay = FIRST_DELAY
-        # The first container has ended: its end is told elsewhere.
+        # The first container has ended, which `ProcessPod` reports.
         with contextlib.suppress(SandboxError):
             while await again(await self.once(await order(), name)):
                 await asyncio.sleep(delay)

@@ -1,4 +1,4 @@
-"""Turns: what keeps a processor busy while it starts waits until others have."""
+"""Turns: starts that keep a processor busy happen a few at a time."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import asyncio
 import heapq
 import itertools
 
-_LONGEST = 120.0  # seconds; whoever hangs may not keep the others waiting for ever
+_LONGEST = 120.0  # seconds; a start that hangs must not block the others
 
 
 class Turns:
-    """Places for so many as may start at once. Those that others wait for come before those that wait for others."""
+    """Places for as many starts as may happen at once. Pods that others wait for come first."""
 
     def __init__(self, places: int) -> None:
         self._free = places
@@ -51,17 +51,17 @@ class Turn:
 
     @property
     def held(self) -> bool:
-        """Whether somebody may be waiting for it."""
+        """Whether it is taken, so that others may wait for it."""
         return self._end is not None
 
     async def take(self) -> None:
-        """Wait for it. It goes by itself after two minutes."""
+        """Wait for it. It ends by itself after two minutes."""
         if self._turns is not None:
             await self._turns.take(first=self._first)
             self._end = asyncio.get_running_loop().call_later(_LONGEST, self.give)
 
     def give(self) -> None:
-        """Let the next one start; nothing happens where it has gone."""
+        """Let the next one start; nothing happens where it has ended."""
         if self._turns is not None and self._end is not None:
             self._end.cancel()
             self._end = None

@@ -21,7 +21,7 @@ class NotThere(Exception):
 
 
 class Volumes:
-    """The volumes of one pod, below `folder`; buckets are folders below `buckets`, and stay when the pod goes."""
+    """The volumes of one pod, below `folder`; buckets are folders below `buckets`, and outlive the pod."""
 
     def __init__(self, api: Api, pod: Object, folder: Path, buckets: Path) -> None:
         self._api = api
@@ -33,7 +33,7 @@ class Volumes:
     def part(self, name: str, path: str) -> Path:
         """A path in the volume `name`; a folder, where it is not there. Raises `NotThere` where it leads out of it.
 
-        Whoever writes in a volume can lay a symbolic link there.
+        A process that writes in a volume can create a symbolic link there.
         """
         volume = next(volume for volume in self._pod["spec"]["volumes"] if volume["name"] == name)
         folder = self._place(volume).resolve()
@@ -47,7 +47,7 @@ class Volumes:
     async def refresh(self) -> None:
         """Write what is new. Raises `NotThere`."""
         for volume in self._pod["spec"].get("volumes", ()):
-            if gcs_fuse.bucket(volume) is not None and (why := await gcs_fuse.refusal(self._api, self._pod, volume)):
+            if gcs_fuse.bucket(volume) is not None and (why := await gcs_fuse.rejection(self._api, self._pod, volume)):
                 raise NotThere(why)
             folder = self._place(volume)
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ TOPOLOGY = "cloud.google.com/gke-tpu-topology"
 SLICE_TOPOLOGY = "cloud.google.com/gke-tpu-slice-topology"
 
 
-class Refused(ValueError):
+class Rejected(ValueError):
     """The object cannot be admitted; the message is for its author."""
 
 
@@ -36,22 +36,22 @@ def hosts(spec: dict[str, Any], annotations: dict[str, str] | None = None) -> in
     """The hosts of the slice that a pod belongs to: the topology's chips over the pod's.
 
     The slice's own topology counts, where `annotations` have one: with GKE's dynamic slices the nodes' is that of
-    the parts a slice is made of, or is not named at all. Raises `Refused` where there is neither, or it is none.
+    the parts a slice is made of, or is not named at all. Raises `Rejected` where there is neither, or it is none.
     """
     selected = spec.get("nodeSelector", {}).get(TOPOLOGY)
     sliced = (annotations or {}).get(SLICE_TOPOLOGY)
     topology, place = (sliced, f"annotation {SLICE_TOPOLOGY}") if sliced else (selected, f"nodeSelector {TOPOLOGY}")
     if not topology:
-        raise Refused(f"a pod that requests {TPU} needs the nodeSelector {TOPOLOGY}, for example 4x4")
+        raise Rejected(f"a pod that requests {TPU} needs the nodeSelector {TOPOLOGY}, for example 4x4")
     try:
         total = math.prod(int(side) for side in topology.split("x"))
     except ValueError:
-        raise Refused(f"{place}: {topology!r} is no topology; for example: 4x4") from None
+        raise Rejected(f"{place}: {topology!r} is no topology; for example: 4x4") from None
     return max(total // sum(map(chips, tpu_containers(spec))), 1)
 
 
 def is_7x(spec: dict[str, Any]) -> bool:
-    """Whether the pod is for TPU7x, where every container is a worker of its own."""
+    """Whether the pod is for TPU7x, where every container is a separate worker."""
     return str(spec.get("nodeSelector", {}).get(ACCELERATOR, "")).startswith("tpu7x")
 
 

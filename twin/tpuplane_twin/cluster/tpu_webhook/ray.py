@@ -14,7 +14,7 @@ from tpuplane.labels import GKE_POOL_LABEL, TPU
 from tpuplane_twin.cluster.tpu_webhook.pods import (
     Container,
     Pod,
-    Refused,
+    Rejected,
     chips,
     hosts,
     is_7x,
@@ -35,7 +35,7 @@ _LONGEST_SERVICE = 50  # KubeRay keeps the last 50 characters of a longer name
 
 
 def mutate(pod: Pod) -> Pod:
-    """The pod as a worker of its slice; unchanged where it asks for no TPU. Raises `Refused`."""
+    """The pod as a worker of its slice; unchanged where it asks for no TPU. Raises `Rejected`."""
     if not tpu_containers(pod["spec"]):
         return pod
     pod = copy.deepcopy(pod)
@@ -56,7 +56,7 @@ def mutate(pod: Pod) -> Pod:
         if count > 1:
             _network_env(container, names, len(workers), at, is_7x=is_7x(spec))
         worker = host * len(workers) + at if is_7x(spec) else host
-        # A single-host default on a multi-host worker is nobody's choice.
+        # A single-host default on a multi-host worker is not the author's choice.
         set_env(container, "TPU_WORKER_ID", str(worker), defaults=(str(at),))
         set_env(container, "TPU_NAME", f"{group}-{replica}")
         set_env(container, "TPU_DEVICE_PLUGIN_HOST_IP", {"fieldRef": {"fieldPath": "status.hostIP"}})
@@ -65,7 +65,7 @@ def mutate(pod: Pod) -> Pod:
 
 
 def validate(cluster: dict[str, Any]) -> None:
-    """Refuse a RayCluster with a TPU worker group whose `numOfHosts` is not its topology's."""
+    """Reject a RayCluster with a TPU worker group whose `numOfHosts` is not its topology's."""
     for group in cluster["spec"].get("workerGroupSpecs", []):
         spec = group["template"]["spec"]
         containers = tpu_containers(spec)
@@ -73,7 +73,7 @@ def validate(cluster: dict[str, Any]) -> None:
             continue
         needed, given = hosts(spec), int(group.get("numOfHosts", 1))
         if needed != given:
-            raise Refused(
+            raise Rejected(
                 "Number of workers in worker group not equal to specified topology: worker group "
                 f"{group.get('groupName')!r} has numOfHosts {given}; its topology and "
                 f"{sum(map(chips, containers))} {TPU} per host make {needed}"
@@ -88,7 +88,7 @@ def headless_service(cluster: str) -> str:
 
 def _label(labels: dict[str, str], name: str) -> str:
     if name not in labels:
-        raise Refused(f"a Ray pod that requests {TPU} needs the label {name}, which KubeRay 1.5 and later sets")
+        raise Rejected(f"a Ray pod that requests {TPU} needs the label {name}, which KubeRay 1.5 and later sets")
     return labels[name]
 
 

@@ -14,7 +14,7 @@ from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.compute_class import admission
 from tpuplane_twin.cluster.layout import Layout, LoopbackServer
 from tpuplane_twin.cluster.tpu_webhook import jobs, ray
-from tpuplane_twin.cluster.tpu_webhook.pods import Pod, Refused, patch
+from tpuplane_twin.cluster.tpu_webhook.pods import Pod, Rejected, patch
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ _JOB_PODS = "gke-tpu-job-webhook"
 _CLASS_PODS = "gke-compute-class-webhook"
 _RAY_PODS = "kuberay-tpu-mutating-webhook-cfg"
 _RAY_CLUSTERS = "kuberay-tpu-validating-webhook-cfg"
-_LARGEST_REVIEW = 8 * 1024**2  # bytes; etcd refuses objects of more than 1.5 MiB
+_LARGEST_REVIEW = 8 * 1024**2  # bytes; etcd rejects objects of more than 1.5 MiB
 _NOT_SYSTEM = {
     "matchExpressions": [
         {
@@ -208,7 +208,7 @@ async def _review(request: web.Request, answer: Callable[[Object], Object]) -> w
     response: Object = {"uid": uid, "allowed": True}
     try:
         response |= answer(item)
-    except Refused as refusal:
-        response |= {"allowed": False, "status": {"message": str(refusal), "code": 403}}
-        logger.info("refused: %s", refusal)
+    except Rejected as rejection:
+        response |= {"allowed": False, "status": {"message": str(rejection), "code": 403}}
+        logger.info("rejected: %s", rejection)
     return web.json_response({"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response})

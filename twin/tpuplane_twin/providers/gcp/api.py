@@ -57,7 +57,7 @@ class ApiError(ProviderError):
 
     @property
     def busy(self) -> bool:
-        """Whether GKE refuses for now: another operation is under way, or too many are."""
+        """Whether GKE rejects for now: another operation is under way, or too many are."""
         return (self.status == 400 and "failedPrecondition" in self.reasons) or self.status == 429
 
     @property
@@ -87,7 +87,7 @@ class OperationError(ProviderError):
 
 
 class Interrupted(ProviderError):
-    """Nobody knows how a call or operation ended: what it was to create may exist."""
+    """It is not known how a call or operation ended: what it was to create may exist."""
 
 
 class Cancelled(Interrupted):
@@ -138,7 +138,7 @@ class Api:
         return self.retry(deadline, lambda: self._once(method, url, body, query), lambda error: error.transient)
 
     def find(self, url: str) -> Any | None:
-        """What is at `url`, None where there is nothing. Raises `ApiError` for every other refusal."""
+        """What is at `url`, None where there is nothing. Raises `ApiError` for every other error."""
         try:
             return self.call("GET", url)
         except ApiError as error:
@@ -185,7 +185,7 @@ class Api:
     def wait(
         self, operation: Mapping[str, Any], url: str, activity: str, deadline: Deadline, gke: bool
     ) -> Mapping[str, Any]:
-        """Poll an operation at `url` until it is DONE. GKE tells its error in `statusMessage`, Compute in `error`."""
+        """Poll an operation at `url` until it is DONE. GKE reports its error in `statusMessage`, Compute in `error`."""
         while operation.get("status") != "DONE":
             if deadline.passed:
                 state = operation.get("status", "")

@@ -1,6 +1,6 @@
-"""Check: refuse what the official plugin refuses at preview, in its words, and fill in names and defaults.
+"""Check: reject what the official plugin rejects at preview, with its messages, and fill in names and defaults.
 
-Nothing more is refused: an unknown machine type, a tpuTopology that does not exist or min > max go to the API, as
+Nothing more is rejected: an unknown machine type, a tpuTopology that does not exist or min > max go to the API, as
 they do in production.
 """
 
@@ -36,7 +36,7 @@ def check(
 
 
 class _Checker:
-    """Walks the inputs beside the table and collects failures."""
+    """Walks the inputs together with the table and collects failures."""
 
     def __init__(self, resource: str) -> None:
         self.failures: list[tuple[str, str]] = []  # like the official plugin: the path is part of the reason

@@ -18,7 +18,7 @@ def diff(fields: Mapping[str, Field], state: Mapping[str, Any], planned: Mapping
 
 
 def without_ignored(changes: Mapping[str, Change], ignore: Iterable[str]) -> dict[str, Change]:
-    """The changes outside the `ignoreChanges` paths; `*` stands for any one step."""
+    """The changes outside the `ignoreChanges` paths; `*` means any one step."""
     patterns = [
         re.compile(re.escape(path).replace(r"\*", r"[^.\[\]]+").replace(r"\[\"", r'\["') + r"(?:$|[.\[])")
         for path in ignore
@@ -107,7 +107,7 @@ def _same_item(rule: Field, old: Any, new: Any, root: Mapping[str, Any]) -> bool
 
 
 def _holds_force_new(fields: Mapping[str, Field], value: Any) -> bool:
-    """Whether an object that comes or goes as a whole sets something that only a new resource can have."""
+    """Whether an object that is added or removed as a whole sets something that only a new resource can have."""
     if not isinstance(value, Mapping):
         return False
     for name, rule in fields.items():

@@ -12,7 +12,7 @@ from tpuplane_twin.providers.values import reveal
 
 
 def refreshed(inputs: Mapping[str, Any], state: Mapping[str, Any]) -> Properties:
-    """The same inputs with the state's values; inputs that the state has no more are gone."""
+    """The same inputs with the state's values; inputs that the state no longer has are left out."""
     result: Properties = {}
     for name, value in inputs.items():
         if name == DEFAULTS:

@@ -171,7 +171,7 @@ class GcpProvider(Provider):
         try:
             found = resource.update(Update(resource_id, prior, planned, resource.diff(prior, planned), deadline))
         except ProviderError as error:
-            # Some of the requests may have got through: the old state stays, and the next refresh tells.
+            # Some of the requests may have succeeded: the old state stays, and the next refresh shows the result.
             reason = f"updating {urn.type} {urn.name}: {_listed(error)}"
             raise InitFailed(reason, resource_id, _with_meta(resource.table, prior), news) from error
         return _with_meta(resource.table, found)

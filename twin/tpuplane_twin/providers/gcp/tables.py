@@ -95,7 +95,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """All rules of one resource type. Timeouts are in minutes; `schema_version` goes into the state's `__meta`."""
+    """All rules of one resource type. Timeouts are in minutes; `schema_version` is kept in the state's `__meta`."""
 
     token: str
     schema_version: int

@@ -4,6 +4,6 @@ It makes the same requests to the same Kubernetes API and keeps the same state a
 as of 4.32 to 4.34: client-side create, server-side apply for updates, the same replacement rules, awaits and
 messages), so that a program cannot tell which one runs it, and a stack can move between the two.
 
-What it refuses, by name: client-side apply, rendering to YAML, Helm releases,
+What it rejects, by name: client-side apply, rendering to YAML, Helm releases,
 kustomize. Charts are rendered by Helm itself.
 """

@@ -1,4 +1,4 @@
-"""Requests to one API server, and its own words when it refuses one."""
+"""Requests to one API server, and its messages when it rejects one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ THROTTLED_ATTEMPTS: Final = 10
 
 
 class StatusError(Exception):
-    """The API server refused a request; the message is its own."""
+    """The API server rejected a request; the message is the server's."""
 
     def __init__(self, code: int, status: Mapping[str, Any], body: str) -> None:
         message = status.get("message") or body.strip() or f"the server returned HTTP {code}"
@@ -90,7 +90,7 @@ class ApiServer:
     ) -> Object:
         """Send one request and return the answer's JSON. The server's warnings are appended to `warnings`.
 
-        Raises `StatusError` when the server refuses, `ConnectionFailed` when it does not answer.
+        Raises `StatusError` when the server rejects the request, `ConnectionFailed` when it does not answer.
         """
         request = _Request(method, path, query, body, content_type, accept)
         for _ in range(THROTTLED_ATTEMPTS):
@@ -198,7 +198,7 @@ def _warnings(response: Any) -> list[str]:
 
 
 class Cancellation:
-    """Set once, when the engine tells the provider to give up."""
+    """Set once, when the engine cancels the provider."""
 
     def __init__(self) -> None:
         self._event = threading.Event()

@@ -9,7 +9,7 @@ from tpuplane_twin.providers.kubernetes.inputs import normalize
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.values import Object, mark_secrets, to_kubernetes, to_pulumi
 
-_REFUSED = {
+_REJECTED = {
     "kubernetes:helm.sh/v3:Release": "render the chart and create its objects one by one (their YAML with "
     "pulumi_kubernetes.yaml.ConfigGroup, or typed resources)",
 }
@@ -19,7 +19,7 @@ def check(operation: Operation, olds: Object, news: Object, seed: bytes, autonam
     """The inputs with name and namespace filled in, secrets kept secret. Raises `ProviderError`."""
     cluster, urn, log = operation.cluster, operation.urn, operation.log
     token = kinds.type_of_urn(urn)
-    refuse(token)
+    reject(token)
     if cluster.unreachable and cluster.settings.skip_update_unreachable:
         log.say("warning", "Cluster is unreachable but skipUpdateUnreachable flag is set to true, skipping...")
         return olds
@@ -51,12 +51,12 @@ def check(operation: Operation, olds: Object, news: Object, seed: bytes, autonam
     return mark_secrets(to_pulumi(obj), news)
 
 
-def refuse(token: str) -> None:
+def reject(token: str) -> None:
     """Raise `ProviderError` for a type that this stand-in does not serve."""
-    if token in _REFUSED:
+    if token in _REJECTED:
         raise ProviderError(
             f"{token} needs the official Kubernetes plugin, which is not installed; with the twin's own provider "
-            f"{_REFUSED[token]}"
+            f"{_REJECTED[token]}"
         )
 
 

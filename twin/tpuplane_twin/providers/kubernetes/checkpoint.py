@@ -1,4 +1,4 @@
-"""What the engine's state keeps of an object: the live object, and beside it the inputs it was made from.
+"""What the engine's state keeps of an object: the live object, and with it the inputs it was made from.
 
 The three reserved keys are the official provider's, so that a stack can move between the two.
 """

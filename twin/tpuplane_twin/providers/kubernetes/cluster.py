@@ -88,7 +88,7 @@ class Cluster:
         """Whether objects of this kind live in namespaces.
 
         From the built-in kinds, then from the CRDs that this program defines, then from the API server. A kind that
-        nobody knows yet is taken to be: its CRD may only come with the update.
+        not known yet is taken to be: its CRD may only come with the update.
         """
         kind = kind.underlying
         if kind.cluster_scoped is not None:

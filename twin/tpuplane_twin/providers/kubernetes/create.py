@@ -103,7 +103,7 @@ def _not_created(urn: str, cause: str) -> str:
 
 
 def _cannot_preview(error: StatusError) -> bool:
-    """Refusals that only say that the object cannot be created *yet*, or that dry runs are not to be had."""
+    """Rejections that only mean that the object cannot be created *yet*, or that dry runs are not available."""
     return (
         error.code == 403
         or error.already_exists

@@ -67,7 +67,7 @@ def _canonical_base64(value: Any) -> Any:
     try:
         return base64.b64encode(base64.b64decode(value, validate=False)).decode()
     except (binascii.Error, TypeError, ValueError):
-        return value  # the server refuses it with the better message
+        return value  # the server rejects it with the better message
 
 
 def prune(live: Any, shape: Any) -> Any:

@@ -10,7 +10,7 @@ from tpuplane_twin.providers.kubernetes.construct.manifests import load_all
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.values import Object
 
-_REFUSED = {
+_REJECTED = {
     "kubernetes:helm:template": "a Helm chart: render it with `helm template`",
     "kubernetes:kustomize:directory": "a kustomization: render it with `kubectl kustomize`",
 }
@@ -20,9 +20,9 @@ def invoke(cluster: Cluster, token: str, arguments: Object) -> Object:
     """The function's result. Raises `ProviderError`."""
     if token == "kubernetes:yaml:decode":  # noqa: S105
         return {"result": _decode(cluster, arguments)}
-    if token in _REFUSED:
+    if token in _REJECTED:
         raise ProviderError(
-            f"the twin's own Kubernetes provider cannot expand {_REFUSED[token]} and pass the YAML to "
+            f"the twin's own Kubernetes provider cannot expand {_REJECTED[token]} and pass the YAML to "
             "pulumi_kubernetes.yaml.ConfigGroup, or install the official Kubernetes plugin"
         )
     raise ProviderError(f'unknown Invoke type "{token}"')

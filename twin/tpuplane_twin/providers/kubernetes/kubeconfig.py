@@ -158,7 +158,7 @@ def _authenticate(config: dict[str, Any], base: str, namespace: str) -> Credenti
 
 
 def _private_folder(config: dict[str, Any]) -> str | None:
-    """Where a client certificate from the kubeconfig lies while the provider runs: a folder of its own, mode 0700.
+    """Where a client certificate from the kubeconfig is while the provider runs: a private folder, mode 0700.
 
     None where no user has one in the kubeconfig itself.
     """

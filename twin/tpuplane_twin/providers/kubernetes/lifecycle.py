@@ -171,7 +171,7 @@ def update(
 
 
 def delete(operation: Operation, identifier: str, olds: Object, seconds: float) -> None:
-    """Delete the object and wait until it is gone. An object or a kind that is not there any more is deleted already.
+    """Delete the object and wait until it does not exist. An object or a kind that does not exist is already deleted.
 
     Raises `ProviderError` if the object stays as it is, `InitFailed` if it does not go away in time.
     """

@@ -21,7 +21,7 @@ class EngineLog:
         self._engine = engine_pb2_grpc.EngineStub(self._channel)
 
     def send(self, urn: str, severity: Severity, message: str, *, ephemeral: bool = False) -> None:
-        """Show a message beside a resource; an ephemeral one is its status line until the next."""
+        """Show a message with a resource; an ephemeral one is its status line until the next."""
         request = engine_pb2.LogRequest(severity=_SEVERITIES[severity], message=message, urn=urn, ephemeral=ephemeral)
         with contextlib.suppress(grpc.RpcError):
             self._engine.Log(request, timeout=5)

@@ -62,7 +62,7 @@ class KubernetesProvider(Provider):
         self._cancellation.cancel()
 
     def check_config(self, urn: Urn, news: Properties) -> Checked:
-        return Checked(news, settings.refusals(news))
+        return Checked(news, settings.rejections(news))
 
     def diff_config(self, olds: Properties, news: Properties) -> Difference:
         return settings.diff(olds, news)

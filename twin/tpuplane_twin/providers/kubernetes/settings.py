@@ -55,7 +55,7 @@ class Settings:
         )
 
 
-def refusals(inputs: Mapping[str, Any]) -> list[tuple[str, str]]:
+def rejections(inputs: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What this stand-in cannot do: property and reason, for each one configured."""
     plain = to_kubernetes(dict(inputs))
     found = []

@@ -107,7 +107,7 @@ class Writer:
             managers = fieldmanagers.taken_over(live, self._manager)
             if managers is None:
                 return live
-            # The version makes the server refuse if a controller wrote meanwhile: its fields must not be lost.
+            # With the version the server rejects the change if a controller wrote meanwhile: its fields must remain.
             version = metadata.metadata(live).get("resourceVersion")
             patch = [
                 {"op": "replace", "path": "/metadata/managedFields", "value": managers},

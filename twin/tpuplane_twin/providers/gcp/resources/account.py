@@ -12,7 +12,7 @@ from tpuplane_twin.providers.gcp.resources.base import Resource, Update, known, 
 from tpuplane_twin.providers.values import UNKNOWN
 
 _CONFIRMATIONS = 3
-"""Google's IAM is eventually consistent: the official plugin wants to see an account that often before it goes on."""
+"""Google's IAM is eventually consistent: the official plugin reads a new account that often before it continues."""
 
 
 class Account(Resource):

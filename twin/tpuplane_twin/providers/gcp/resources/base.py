@@ -113,7 +113,7 @@ class Resource(ABC):
 
     @abstractmethod
     def read(self, resource_id: str, prior: Properties) -> Properties | None:
-        """The state as the API has it, None when the resource is gone."""
+        """The state as the API has it, None when the resource does not exist."""
 
     def update(self, it: Update) -> Properties:
         """Send what changed; returns the new state. By itself nothing is sent: what changed is the state's alone."""
@@ -121,7 +121,7 @@ class Resource(ABC):
 
     @abstractmethod
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:
-        """Delete it; a resource that is already gone is fine."""
+        """Delete it; a resource that does not exist is fine."""
 
 
 def known(properties: Mapping[str, Any]) -> Properties:

@@ -71,7 +71,7 @@ def calls(
 
 
 def current_maintenance(resource: GkeResource, resource_id: str, planned: Properties) -> dict[str, Any] | None:
-    """The planned maintenance policy on the version that the API has now: a request of its own."""
+    """The planned maintenance policy on the version that the API has now, which takes a separate request."""
     try:
         current = resource.api.call("GET", resource.url(resource_id)).get("maintenancePolicy") or {}
     except ApiError:
@@ -130,7 +130,7 @@ def _own_methods(
         body = {"labelFingerprint": planned.get("labelFingerprint"), "resourceLabels": planned["effectiveLabels"]}
         yield Call("POST", ":setResourceLabels", body, "GKE resource labels")
     if touched(changed, "removeDefaultNodePool") and planned.get("removeDefaultNodePool"):
-        # On a cluster that exists the pool may be gone already.
+        # On an existing cluster the pool may already be deleted.
         path = "/nodePools/default-pool"
         if resource.api.find(resource.url(resource_id + path)) is not None:
             yield Call("DELETE", path, None, "default node pool")

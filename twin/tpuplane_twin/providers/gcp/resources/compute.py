@@ -41,7 +41,7 @@ class ComputeResource(Resource):
     """The type's name in error messages."""
     steps: ClassVar[tuple[Step, ...]] = ()
     links: ClassVar[Mapping[str, str]] = {}
-    """Properties that name another resource → the path template a bare name stands for."""
+    """Properties that name another resource → the path template that a bare name means."""
 
     def variables(self, properties: Mapping[str, Any]) -> dict[str, str]:
         """Values for the path templates."""
@@ -118,7 +118,7 @@ class ComputeResource(Resource):
         return body
 
     def link(self, value: str, template: str, properties: Mapping[str, Any]) -> str:
-        """A bare name as the path it stands for; a path or URL as it is."""
+        """A bare name as the path it means; a path or URL as it is."""
         if "/" in value:
             return value
         return f"{template.format(**self.variables(properties))}/{value}"

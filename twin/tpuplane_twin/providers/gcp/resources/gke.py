@@ -24,7 +24,7 @@ class UpdateField:
     """One request of an update, as data.
 
     Sent when a property at or below one of `watch` changed; `field` is the API field that carries the first one's
-    value. With `required` nothing is sent when the value is gone; otherwise `absent` is sent in its place.
+    value. With `required` nothing is sent when the value was removed; otherwise `absent` is sent in its place.
     """
 
     watch: tuple[str, ...]
@@ -79,7 +79,7 @@ class GkeResource(Resource):
         self.api.wait(operation, url, activity, deadline, gke=True)
 
     def rest(self, path: str, deadline: Deadline) -> str:
-        """Wait until a cluster or pool rests; its state. Raises `ApiError` when it is gone."""
+        """Wait until a cluster or pool rests; its state. Raises `ApiError` when it does not exist."""
         while True:
             found = self.api.call("GET", self.url(path))
             state = str(found.get("status", ""))
@@ -158,7 +158,7 @@ class GkeResource(Resource):
         return state
 
     def _group_managers(self, pool: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any] | None]]:
-        """The instance group managers that a pool names; those that are gone are None."""
+        """The instance group managers that a pool names; those that do not exist are None."""
         result: list[tuple[str, Mapping[str, Any] | None]] = []
         for url in pool.get("instanceGroupUrls", []):
             match = _GROUP_MANAGER.search(url)

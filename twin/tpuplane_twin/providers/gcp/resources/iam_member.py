@@ -104,7 +104,7 @@ class IamMember(Resource):
                     batch = self._gathered(target)
                     self._write(target, [change for change, _ in batch])
             except Exception as error:
-                # Also of a pause that was cut short: those who wait have nobody else.
+                # Also of a pause that was cut short: nothing else would end the wait of the others.
                 for _, future in batch or self._gathered(target):
                     future.set_exception(error)
             else:
@@ -113,7 +113,7 @@ class IamMember(Resource):
         done.result()
 
     def _gathered(self, target: str) -> list[tuple[Modify, Future[None]]]:
-        """Those who wait; whoever comes from now on leads the next."""
+        """The changes that wait; the next one starts a new batch."""
         with self.session.lock("iam-queue"):
             return self._waiting.pop(target)
 

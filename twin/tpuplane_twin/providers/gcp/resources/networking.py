@@ -83,7 +83,7 @@ class Subnetwork(ComputeResource):
     def update(self, it: Update) -> Properties:  # noqa: D102
         kept = {item.get("rangeName") for item in it.planned.get("secondaryIpRanges") or []}
         if {item.get("rangeName") for item in it.prior.get("secondaryIpRanges") or []} - kept:
-            # Removing and adding in one request is refused, so what goes goes first.
+            # Removing and adding in one request is rejected, so ranges are removed first.
             url = self.url(it.resource_id)
             current = self.api.call("GET", url)
             ranges = [item for item in current.get("secondaryIpRanges", []) if item["rangeName"] in kept]

@@ -1,1 +1,1 @@
-"""Waiting until an object does what it is for: when, with which words on the way, and which when it never comes."""
+"""Waiting until an object is ready: when it is, the messages meanwhile, and the message when it never is."""

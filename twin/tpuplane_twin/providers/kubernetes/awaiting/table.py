@@ -20,7 +20,7 @@ class Awaiter:
     on_read: bool = True
     """Refresh reports an object that is not ready."""
     seconds: float | None = None
-    """A limit of its own, whatever the program's timeout says."""
+    """A limit that replaces the program's timeout."""
 
 
 _AWAITERS = {

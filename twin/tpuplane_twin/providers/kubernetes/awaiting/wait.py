@@ -115,7 +115,7 @@ class Waiter:
                 seconds = max(1, min(LISTEN_SECONDS, math.ceil(remaining)))
                 for event in self._changes(path, version, selector, seconds):
                     if event.get("type") == "ERROR":
-                        version = ""  # too old to continue from, or nobody answers: list again
+                        version = ""  # too old to continue from, or no answer: list again
                         break
                     changed = event["object"]
                     version = str(metadata(changed).get("resourceVersion"))

@@ -1,4 +1,4 @@
-"""The components by their types: what they are told, and the objects that they become."""
+"""The components by their types: their inputs, and the objects that they become."""
 
 from __future__ import annotations
 

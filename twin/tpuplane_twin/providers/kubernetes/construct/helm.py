@@ -37,7 +37,7 @@ class Release:
 
 
 def render(release: Release, cluster: Cluster) -> str:
-    """The chart's manifest, without hooks. Raises `ProviderError` with Helm's own words."""
+    """The chart's manifest, without hooks. Raises `ProviderError` with Helm's message."""
     try:
         helm = ensure(["helm"]).binary("helm")
     except ToolError as error:

@@ -48,7 +48,7 @@ def load_all(text: str) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What tells an object from all others of a cluster."""
+    """What identifies an object in a cluster."""
 
     group: str
     kind: str
@@ -76,7 +76,7 @@ def parse(texts: Iterable[str]) -> list[Object]:
 def normalize(objects: Sequence[Object], namespace: str, cluster: Cluster) -> tuple[list[Object], list[str]]:
     """The objects one by one, in `namespace` where they need one and name none.
 
-    The second value names the kinds of which nobody knows yet whether they live in namespaces: those stay without.
+    The second value names the kinds of which it is not known yet whether they are namespaced: those stay without.
     Raises `ProviderError` for what is no object.
     """
     found = list(_expanded(objects))
