@@ -8,7 +8,7 @@ Google's discovery documents. One JSON file per type in `tables/`. `"fields": "@
 - `required`; `output` (never an input); `computed` (the API decides when the user does not)
 - `forceNew`: a change replaces the resource. On an object: only adding or removing the whole object does
 - `default`, `secret`; `enum`, `min`, `max`, `maxLength`, `pattern`, `format`, `minItems`, `maxItems`
-- `conflictsWith`, `exactlyOneOf`, `atLeastOneOf`: Pulumi property paths
+- `conflictsWith`: Pulumi property paths. `exactlyOneOf`, `atLeastOneOf` of an object or a table: names of its fields
 - `api`: dotted path of the API field inside the parent's object; the property's name if absent; null if it has none
 - `single`: a list here, one object in the API; `listed`: an object here, a list in the API
 - `forceSend`: sent even when zero, false or empty, which are otherwise left out of a request
@@ -32,8 +32,6 @@ _RENAMED: Final = {
     "minItems": "min_items",
     "maxItems": "max_items",
     "conflictsWith": "conflicts_with",
-    "exactlyOneOf": "exactly_one_of",
-    "atLeastOneOf": "at_least_one_of",
 }
 
 
@@ -112,9 +110,9 @@ def load(name: str) -> Table:
     """The table of one resource type: "cluster", "node_pool", …"""
     data = _read(name)
     autoname = data.get("autoname", {})
-    fields = _fields(data["fields"])
+    fields = _fields(data)
     if extended := data.get("extends"):
-        fields = {**_fields(_read(extended)["fields"]), **fields}
+        fields = {**_fields(_read(extended)), **fields}
     return Table(
         token=data["token"],
         schema_version=data["schemaVersion"],
@@ -132,27 +130,37 @@ def _read(name: str) -> Any:
     return json.loads(resources.files(__package__).joinpath("tables", f"{name}.json").read_text("utf-8"))
 
 
-def _fields(data: Mapping[str, Any] | str) -> dict[str, Field]:
+def _fields(owner: Mapping[str, Any], path: str = "") -> dict[str, Field]:
+    """The fields of a table, or of an object at `path`."""
+    data = owner.get("fields", {})
     if isinstance(data, str):
         return _shared(data.removeprefix("@"))
-    return {name: _field(name, entry) for name, entry in data.items()}
+    return {name: _field(path + name, entry, owner) for name, entry in data.items()}
 
 
 @cache
 def _shared(name: str) -> dict[str, Field]:
-    return _fields(_read(name)["fields"])
+    return _fields(_read(name))
 
 
-def _field(name: str, entry: Mapping[str, Any]) -> Field:
+def _field(path: str, entry: Mapping[str, Any], owner: Mapping[str, Any]) -> Field:
+    name = path.rpartition(".")[2]
+
+    def group(kind: str) -> tuple[str, ...]:
+        siblings = owner.get(kind, ())
+        return tuple(path.removesuffix(name) + sibling for sibling in siblings) if name in siblings else ()
+
     attributes: dict[str, Any] = {
         _RENAMED.get(key, key): tuple(value) if isinstance(value, list) else value
         for key, value in entry.items()
-        if key not in ("fields", "api", "tf")
+        if key not in ("fields", "api", "tf", "exactlyOneOf", "atLeastOneOf")
     }
     return Field(
         name=name,
         api=entry.get("api", name),
         tf=entry.get("tf") or re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", name),
-        fields=_fields(entry.get("fields", {})),
+        fields=_fields(entry, f"{path}."),
+        exactly_one_of=group("exactlyOneOf"),
+        at_least_one_of=group("atLeastOneOf"),
         **attributes,
     )
