@@ -66,7 +66,6 @@ class Field:
     exactly_one_of: tuple[str, ...] = ()
     at_least_one_of: tuple[str, ...] = ()
     suppress: str | None = None
-    state: str | None = None
 
     @property
     def is_collection(self) -> bool:

@@ -87,8 +87,8 @@ class Cluster:
     def namespaced(self, kind: Kind) -> bool:
         """Whether objects of this kind live in namespaces.
 
-        From the built-in kinds, then from the CRDs that this program defines, then from the API server. A kind that
-        not known yet is taken to be: its CRD may only come with the update.
+        From the built-in kinds, then from the CRDs that this program defines, then from the API server. A kind that is
+        not known yet counts as namespaced: its CRD may only come with the update.
         """
         kind = kind.underlying
         if kind.cluster_scoped is not None:

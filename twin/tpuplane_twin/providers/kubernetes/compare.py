@@ -33,8 +33,8 @@ def compare(operation: Operation, olds: Object, news: Object, ignored: Sequence[
     if not kinds.is_patch(urn, wanted):
         replacing = kinds.replacing_fields(
             wanted,
-            configmap_mutable=cluster.settings.configmap_mutable,
-            secret_mutable=cluster.settings.secret_mutable,
+            configmap_mutable=cluster.settings.enable_configmap_mutable,
+            secret_mutable=cluster.settings.enable_secret_mutable,
         )
     changes = diff.detailed(live, old_inputs, wanted, replacing, built_in=Kind.of(wanted).built_in)
     try:

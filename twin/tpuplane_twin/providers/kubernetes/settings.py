@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from tpuplane_twin.providers.contract import Difference
@@ -28,31 +28,25 @@ class Settings:
     skip_update_unreachable: bool = False
     enable_patch_force: bool = False
     upsert_existing_objects: bool = False
-    configmap_mutable: bool = False
-    secret_mutable: bool = False
+    enable_configmap_mutable: bool = False
+    enable_secret_mutable: bool = False
     suppress_deprecation_warnings: bool = False
 
     @classmethod
     def of(cls, variables: Mapping[str, str]) -> Settings:
         """Read the engine's `kubernetes:config:…` variables; a flag that is not set there comes from `PULUMI_K8S_…`."""
-        plain = {key.removeprefix("kubernetes:config:"): value for key, value in variables.items()}
-
-        def flag(key: str, environment: str) -> bool:
-            return plain.get(key, os.environ.get(f"PULUMI_K8S_{environment}", "")) == "true"
-
-        return cls(
-            kubeconfig=plain.get("kubeconfig", ""),
-            context=plain.get("context", ""),
-            cluster=plain.get("cluster", ""),
-            namespace=plain.get("namespace", ""),
-            delete_unreachable=flag("deleteUnreachable", "DELETE_UNREACHABLE"),
-            skip_update_unreachable=flag("skipUpdateUnreachable", "SKIP_UPDATE_UNREACHABLE"),
-            enable_patch_force=flag("enablePatchForce", "ENABLE_PATCH_FORCE"),
-            upsert_existing_objects=flag("upsertExistingObjects", "UPSERT_EXISTING_OBJECTS"),
-            configmap_mutable=flag("enableConfigMapMutable", "ENABLE_CONFIGMAP_MUTABLE"),
-            secret_mutable=flag("enableSecretMutable", "ENABLE_SECRET_MUTABLE"),
-            suppress_deprecation_warnings=flag("suppressDeprecationWarnings", "SUPPRESS_DEPRECATION_WARNINGS"),
-        )
+        # "enableConfigMapMutable" → enable_configmap_mutable, a field, and PULUMI_K8S_ENABLE_CONFIGMAP_MUTABLE.
+        found = {key.removeprefix("kubernetes:config:").lower(): value for key, value in variables.items()}
+        values: dict[str, Any] = {}
+        for field in fields(cls):
+            value = found.get(field.name.replace("_", ""))
+            if field.type == "str":
+                values[field.name] = value or ""
+            else:
+                values[field.name] = (
+                    os.environ.get(f"PULUMI_K8S_{field.name.upper()}") if value is None else value
+                ) == "true"
+        return cls(**values)
 
 
 def rejections(inputs: Mapping[str, Any]) -> list[tuple[str, str]]:
