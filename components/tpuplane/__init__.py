@@ -1,7 +1,7 @@
 """TPU slices, node pools and platforms on GKE.
 
-The names below are looked up when they are first used: the catalogue, the spec and the plan are pure, and the command
-line, the policies and the twin use them without waiting for Pulumi and its providers to be imported.
+Each name below is imported on first use. So the command line, the policies and the twin can use the catalogue, the spec
+and the plan, which are pure, without the import of Pulumi and its providers.
 """
 
 from __future__ import annotations
@@ -69,39 +69,15 @@ __all__ = [
     "TpuNodePoolArgs",
 ]
 
-_HOMES = {
-    "Cluster": "tpuplane.gke",
-    "ClusterArgs": "tpuplane.gke",
-    "ClusterRef": "tpuplane.gke",
-    "ComputeClass": "tpuplane.gke",
-    "ComputeClassArgs": "tpuplane.gke",
-    "ExistingCluster": "tpuplane.gke",
-    "ExistingClusterArgs": "tpuplane.gke",
-    "GpuNodePool": "tpuplane.gke",
-    "GpuNodePoolArgs": "tpuplane.gke",
-    "Multislice": "tpuplane.workloads.resources",
-    "MultisliceArgs": "tpuplane.args",
-    "Network": "tpuplane.gke",
-    "NetworkArgs": "tpuplane.gke",
-    "Platform": "tpuplane.platform",
-    "PlatformArgs": "tpuplane.platform",
-    "PlatformPlan": "tpuplane.plan",
-    "PlatformSpec": "tpuplane.spec",
-    "RayCluster": "tpuplane.workloads.resources",
-    "RayClusterArgs": "tpuplane.args",
-    "RayJob": "tpuplane.workloads.resources",
-    "RayJobArgs": "tpuplane.args",
-    "RayService": "tpuplane.workloads.resources",
-    "RayServiceArgs": "tpuplane.args",
-    "Slice": "tpuplane.tpu",
-    "SliceError": "tpuplane.tpu",
-    "SpecError": "tpuplane.spec",
-    "SubnetworkArgs": "tpuplane.gke",
-    "SystemNodePool": "tpuplane.gke",
-    "SystemNodePoolArgs": "tpuplane.gke",
-    "TpuNodePool": "tpuplane.gke",
-    "TpuNodePoolArgs": "tpuplane.gke",
+_MODULES = {
+    "tpuplane.args": ("MultisliceArgs", "RayClusterArgs", "RayJobArgs", "RayServiceArgs"),
+    "tpuplane.plan": ("PlatformPlan",),
+    "tpuplane.platform": ("Platform", "PlatformArgs"),
+    "tpuplane.spec": ("PlatformSpec", "SpecError"),
+    "tpuplane.tpu": ("Slice", "SliceError"),
+    "tpuplane.workloads.resources": ("Multislice", "RayCluster", "RayJob", "RayService"),
 }
+_HOMES = dict.fromkeys(__all__, "tpuplane.gke") | {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:

@@ -1,4 +1,4 @@
-"""A wrong description is shown by the engine in the words of `tpuplane check`, without a traceback."""
+"""Errors of components: the engine shows the messages of `tpuplane check`, without a traceback."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tpuplane.spec import SpecError
 _Init = TypeVar("_Init", bound=Callable[..., None])
 
 
-class RefusedError(SpecError, pulumi.RunError):
-    """A component's description is wrong. The engine shows a `RunError` as it is, without a traceback."""
+class DescriptionError(SpecError, pulumi.RunError):
+    """The arguments of a component have mistakes. The engine shows a `RunError` without a traceback."""
 
 
 def in_plain_words(init: _Init) -> _Init:
-    """Let the constructor of a component raise `RefusedError` for `SpecError`: each line names the component."""
+    """Make the constructor of a component raise `DescriptionError` for `SpecError`, with its name in each line."""
 
     @functools.wraps(init)
     def checked(self: pulumi.ComponentResource, name: str, *args: Any, **kwargs: Any) -> None:
@@ -26,6 +26,6 @@ def in_plain_words(init: _Init) -> _Init:
             init(self, name, *args, **kwargs)
         except SpecError as error:
             named = error.located(lambda _: f"{type(self).__name__} {name}")
-            raise RefusedError(named.mistakes) from None
+            raise DescriptionError(named.mistakes) from None
 
     return cast("_Init", checked)

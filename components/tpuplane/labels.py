@@ -1,15 +1,15 @@
-"""Names on Kubernetes nodes that plan and status both speak of. Pure, and quick to import."""
+"""Names of resources and labels in Kubernetes. Pure, and quick to import."""
 
 from __future__ import annotations
 
 TPU = "google.com/tpu"
-"""The resource that a TPU host offers, in chips."""
+"""The resource of TPU hosts, in chips."""
 
 GPU = "nvidia.com/gpu"
-"""The resource that a node with GPUs offers."""
+"""The resource of nodes with GPUs."""
 
 GKE_POOL_LABEL = "cloud.google.com/gke-nodepool"
-"""GKE's label of every node: the name of its node pool."""
+"""GKE's label of every node, with the name of its node pool."""
 
 POOL_LABEL = "tpuplane-pool"
 """The pool that a node or a Google Cloud resource belongs to."""
@@ -18,27 +18,27 @@ PLATFORM_LABEL = "tpuplane-platform"
 """The platform that a Google Cloud resource belongs to."""
 
 CAPACITY_LABEL = "tpuplane-capacity"
-"""How a pool is bought. GKE labels reserved and on-demand hosts alike; Kueue must tell them apart."""
+"""The capacity of a pool. GKE's labels of reserved and on-demand hosts are equal, but Kueue must distinguish them."""
 
 CLASS_LABEL = "cloud.google.com/compute-class"
-"""GKE's label, and key of the taint, of nodes in a compute class."""
+"""GKE's label, and the key of its taint, of nodes in a compute class."""
 
 MACHINE_LABEL = "node.kubernetes.io/instance-type"
-"""Kubernetes' label of every node: its machine type."""
+"""Kubernetes' label of every node, with its machine type."""
 
 RESERVATION_LABEL = "cloud.google.com/reservation-name"
 """GKE's label of reserved hosts."""
 
 QUEUED_LABEL = "cloud.google.com/gke-queued"
-"""GKE's label, and key of the taint, of nodes that come by ProvisioningRequest only."""
+"""GKE's label, and the key of its taint, of nodes that only a ProvisioningRequest creates."""
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-"""What a job names its local queue by; Kueue puts it on those that name none and have a default one."""
+"""The local queue of a job. Kueue sets the label if the namespace has a default queue."""
 
 PRIORITY_CLASS_LABEL = "kueue.x-k8s.io/priority-class"
-"""What a job names its WorkloadPriorityClass by."""
+"""The WorkloadPriorityClass of a job."""
 
-# Reserved hosts are standard too; RESERVATION_LABEL tells them apart.
+# Reserved hosts are also standard; RESERVATION_LABEL distinguishes them.
 _BOUGHT = {
     "on-demand": {"cloud.google.com/gke-provisioning": "standard"},
     "spot": {"cloud.google.com/gke-spot": "true"},
@@ -47,11 +47,11 @@ _BOUGHT = {
 
 
 def bought_labels(capacity: str, reservation: str | None = None) -> dict[str, str]:
-    """GKE's labels of hosts that are bought in this way, of the reservation of this name or path."""
+    """GKE's labels of hosts with this capacity, and with the reservation of this name or path."""
     own = {RESERVATION_LABEL: reservation_name(reservation)} if reservation is not None else {}
     return {**_BOUGHT.get(capacity, {}), **own}
 
 
 def reservation_name(path: str) -> str:
-    """`nightly` of projects/P/reservations/nightly/reservationBlocks/B, and of nightly itself."""
+    """The name in a path such as projects/P/reservations/NAME/reservationBlocks/B; a name is returned unchanged."""
     return path.rpartition("reservations/")[2].partition("/")[0]

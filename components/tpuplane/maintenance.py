@@ -1,7 +1,7 @@
-"""What GKE takes of a maintenance policy.
+"""GKE's limits of a maintenance policy.
 
-Source: GKE docs, "Maintenance windows and exclusions", as of August 2026; until 2026 it was 48 hours in 32 days, and 30
-days without upgrades.
+Source: GKE docs, "Maintenance windows and exclusions", as of August 2026. Until 2026 GKE required 48 hours in 32 days,
+and allowed 30 days without upgrades.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ NEEDED = timedelta(hours=48)
 """Least time for maintenance in any `ROLLING` days."""
 ROLLING = timedelta(days=92)
 COUNTED = timedelta(hours=4)
-"""GKE counts no shorter stretch of time."""
+"""GKE ignores shorter windows."""
 LONGEST_PAUSE = timedelta(days=90)
 """Longest exclusion with scope NO_UPGRADES."""
 MOST_PAUSES = 3
-"""Exclusions with scope NO_UPGRADES."""
+"""Most exclusions with scope NO_UPGRADES."""
 MOST_EXCLUSIONS = 20

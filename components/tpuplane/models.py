@@ -1,4 +1,4 @@
-"""Every model that a program fills in, and the name of the TypedDict in `tpuplane.args` that has its fields."""
+"""The models for arguments of programs, and the names of their TypedDicts in `tpuplane.args`."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ ROOTS: tuple[Model, ...] = (
     MultisliceSpec,
 )
 
-# Components have arguments that are called ClusterArgs, ComputeClassArgs and ExistingClusterArgs.
+# The arguments of components have the names ClusterArgs, ComputeClassArgs and ExistingClusterArgs.
 _OF_THE_PLATFORM = ("ClusterSpec", "ComputeClassSpec", "ExistingClusterSpec")
 
 
 def models() -> tuple[Model, ...]:
-    """All models, each after those that it holds."""
+    """All models, each after the models of its fields."""
     found: dict[Model, None] = {}
     for root in ROOTS:
         found |= dict.fromkeys(_within(root))

@@ -1,11 +1,11 @@
-"""Kubernetes' quantities: as whole thousandths ("1500m" of CPU is 1500, "4" chips are 4000), and in their one form."""
+"""Kubernetes' quantities: as whole thousandths ("1500m" of CPU is 1500, "4" chips are 4000), and in canonical form."""
 
 from __future__ import annotations
 
 import math
 from decimal import Decimal
 
-# The official Python client has a parser too, but importing it costs 45 MB and a quarter of a second.
+# The official Python client has a parser, but its import takes 45 MB and a quarter of a second.
 _SUFFIXES = {
     "n": Decimal("1e-9"),
     "u": Decimal("1e-6"),
@@ -17,7 +17,7 @@ _SUFFIXES = {
 
 
 def thousandths(quantity: str | int) -> int:
-    """The quantity as the API server writes it, rounded up, in thousandths."""
+    """The quantity in thousandths, rounded up as by the API server."""
     text = str(quantity)
     number = text.rstrip("KMGTPEiknum")
     factor = _SUFFIXES[text[len(number) :]] if len(number) < len(text) else 1
@@ -25,10 +25,10 @@ def thousandths(quantity: str | int) -> int:
 
 
 def canonical(quantity: str | int) -> str:
-    """The quantity in the one form that Kubernetes writes: "45Ti" for "46080Gi", "12k" for "12000".
+    """The canonical form of a quantity: "45Ti" for "46080Gi", "12k" for "12000".
 
-    Core kinds come back so from every API server, and others from webhooks that write the whole object anew, as Kueue's
-    and KubeRay's do: of a custom resource, any other form would be a difference at each deployment. Source of the form:
+    API servers return core kinds in this form, and webhooks such as Kueue's and KubeRay's rewrite custom resources in
+    it. Another form would be a difference in each preview. Source:
     https://pkg.go.dev/k8s.io/apimachinery/pkg/api/resource#Quantity
     """
     amount = thousandths(quantity)
@@ -42,5 +42,5 @@ def canonical(quantity: str | int) -> str:
 
 
 def whole_or_part(amount: int) -> int | float:
-    """So many thousandths as a number: 4 chips, 1.5 cores."""
+    """Thousandths as a number: 4 chips, 1.5 cores."""
     return amount // 1000 if amount % 1000 == 0 else amount / 1000

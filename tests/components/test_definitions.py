@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from tpuplane.addons.definitions import without_descriptions
+from tpuplane.addons.operator import without_descriptions
 
 pytestmark = pytest.mark.components
 

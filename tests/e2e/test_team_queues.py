@@ -104,7 +104,7 @@ def test_a_job_larger_than_everything_is_told_so(teams: Teams) -> None:
     (queue,) = [it for it in cluster["queues"] if it["name"] == "product"]
     (job,) = queue["workloads"]
     assert (job["job"], job["state"], job["chips"]) == ("giant", "waiting", 48)
-    assert "asks for 48 chips of v6e-4x4, and its queue never gets more than 32" in job["why"]
+    assert "requests 48 chips of v6e-4x4, but its queue can get at most 32" in job["why"]
 
 
 def test_the_products_own_status_says_who_holds_which_slice_and_who_waits_why(teams: Teams) -> None:
@@ -118,7 +118,7 @@ def test_the_products_own_status_says_who_holds_which_slice_and_who_waits_why(te
     assert [name for name, it in pools.items() if "product/holder" in it["heldBy"]] == [pool]
     (queue,) = [it for it in cluster["queues"] if it["name"] == "product"]
     assert [(job["job"], job["nodePools"]) for job in queue["workloads"]] == [("holder", [pool]), ("giant", [])]
-    assert "its queue never gets more than 32" in queue["workloads"][1]["why"]
+    assert "its queue can get at most 32" in queue["workloads"][1]["why"]
     (same,) = [it for it in teams.platform.status()["clusters"] if it["context"] == CENTRAL1]
     assert same["queues"] == cluster["queues"]
 

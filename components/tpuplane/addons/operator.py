@@ -2,21 +2,22 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
-from typing import NotRequired, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
 from tpuplane.addons import gate
 from tpuplane.addons.charts import locate
-from tpuplane.addons.definitions import without_descriptions
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.plan.addons import NAMESPACE_LABELS, AddonPlan
 
 _CRD = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 _SECRET = "kubernetes:core/v1:Secret"  # noqa: S105
 _MARKER = "tpuplane-addon"
+# Their keys are names of fields, also of fields that are called "description".
+_NAMES = frozenset({"properties", "patternProperties", "definitions"})
 
 
 class OperatorArgs(TypedDict):
@@ -125,3 +126,28 @@ def _told(plan: AddonPlan) -> dict[str, str]:
     """Return what the operator was told, so that a change of it passes the gate again."""
     values = hashlib.sha256(json.dumps(plan.values, sort_keys=True).encode()).hexdigest()[:16]
     return {"tpuplane.dev/chart": f"{plan.chart.name}-{plan.chart.version}", "tpuplane.dev/values": values}
+
+
+def without_descriptions(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a CustomResourceDefinition without the descriptions of its schema.
+
+    Kueue's and JobSet's definitions have 1.2 MB of descriptions, which the state would contain several times for each
+    cluster. Validation, defaults and pruning by the API server are unchanged.
+    """
+    return {**definition, "spec": _schema(definition["spec"])}
+
+
+def _schema(value: Any) -> Any:
+    match value:
+        case Mapping():
+            return {
+                key: {name: _schema(field) for name, field in item.items()}
+                if key in _NAMES and isinstance(item, Mapping)
+                else _schema(item)
+                for key, item in value.items()
+                if not (key == "description" and isinstance(item, str))
+            }
+        case list() | tuple():
+            return [_schema(item) for item in value]
+        case _:
+            return value

@@ -1,4 +1,4 @@
-"""The command line. `tpuplane check FILE` says whether a stack file is right, without an engine."""
+"""The command line. `tpuplane check FILE` checks a stack file without an engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands. Nothing here imports Pulumi, so that they answer at once."""
+"""The commands. They do not import Pulumi, so they start quickly."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tpuplane.spec import PlatformSpec, SpecError, StackFileMissing, load_stack
 from tpuplane.spec.stackfile import lines_of
 
 MISTAKE = 1
-"""Exit code: the file is wrong."""
+"""Exit code: the file has mistakes."""
 UNREACHABLE = 3
-"""Exit code: Google or a cluster cannot be asked: no credentials, no network, no rights."""
+"""Exit code: no connection to Google or a cluster, no credentials or no permission."""
 USAGE = 2
-"""Exit code: the command was called wrongly, for example with a file that is not there."""
+"""Exit code: wrong arguments, for example a file that does not exist."""
 
 app = typer.Typer(
     name="tpuplane",
@@ -53,12 +53,12 @@ def check(
     file: StackFile,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the plan, or the mistakes, as JSON.")] = False,
     online: Annotated[
-        bool, typer.Option("--online", help="Also ask Google whether it has the declared reservations and quota.")
+        bool, typer.Option("--online", help="Also compare the declared reservations and quota with Google Cloud.")
     ] = False,
 ) -> None:
-    """Say whether a stack file is right, and what it describes. Needs no engine and, without --online, no cloud.
+    """Check a stack file and show what it describes. Needs no engine and, without --online, no cloud.
 
-    Exit code 0: right. 1: wrong, with every mistake on a line of its own. 2: no such file. 3: Google cannot be asked.
+    Exit code 0: valid. 1: mistakes, one on each line. 2: no such file. 3: Google cannot be reached.
     """
     spec = _loaded(file, as_json_)
     platform = plan(spec)
@@ -75,7 +75,7 @@ def plan_(
     file: StackFile,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
     estimate: Annotated[
-        bool, typer.Option("--estimate", help="Where a region has no price on record, use another region's, marked.")
+        bool, typer.Option("--estimate", help="Use the price of another region, with a mark, if none is on record.")
     ] = False,
     picture: Annotated[
         Path | None, typer.Option("--picture", metavar="SVG", help="Also write a picture of the platform.")
@@ -83,17 +83,17 @@ def plan_(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the plan as Markdown, for a comment.")] = False,
     against: Annotated[
         Path | None,
-        typer.Option("--against", metavar="FILE", help="With --markdown: what changed since this stack file."),
+        typer.Option("--against", metavar="FILE", help="With --markdown: the changes from this stack file."),
     ] = None,
 ) -> None:
-    """Show what a stack file will create, the addresses it takes and what its chips cost. Needs no engine, no cloud.
+    """Show what a stack file will create, its IP addresses and the cost of its chips. Needs no engine and no cloud.
 
-    Exit code 0: planned. 1: the file is wrong, with every mistake on a line of its own. 2: no such file.
+    Exit code 0: planned. 1: mistakes, one on each line. 2: no such file.
     """
     from tpuplane.cost import cost  # noqa: PLC0415 (only what a command needs is imported)
 
     if against is not None and not markdown:
-        raise typer.BadParameter("it goes with --markdown", param_hint="--against")
+        raise typer.BadParameter("it needs --markdown", param_hint="--against")
     platform = _planned(file, as_json_)
     costs = cost(platform, estimate=estimate)
     if picture is not None:
@@ -117,16 +117,16 @@ def plan_(
 @app.command("explain")
 def explain_(
     path: Annotated[
-        str, typer.Argument(metavar="PATH", help="Such as pools.trainer, pools.trainer.diskType or clusters.central1.")
+        str, typer.Argument(metavar="PATH", help="A path such as pools.trainer.diskType or clusters.central1.")
     ],
     stack: Annotated[Path, typer.Option("--stack", metavar="FILE", help="The stack file.")] = Path(
         "stacks/Pulumi.local.yaml"
     ),
     as_json_: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON.")] = False,
 ) -> None:
-    """Say why a pool's or a cluster's planned values are what they are, and where the rules come from.
+    """Explain planned values of a pool, cluster, team, class or add-on, with the sources of the rules.
 
-    Exit code 0: explained. 1: the file is wrong. 2: no such file, or nothing at the path.
+    Exit code 0: explained. 1: the file has mistakes. 2: no such file or path.
     """
     from tpuplane.cli.explain_text import explanation_as_json, show_explanation  # noqa: PLC0415
     from tpuplane.explain import UnknownPath, explain  # noqa: PLC0415
@@ -151,13 +151,13 @@ def status(
     ] = None,
     context: Annotated[
         list[str] | None,
-        typer.Option("--context", help="Of the kubeconfig; several may be given. Default: the current one."),
+        typer.Option("--context", help="A context of the kubeconfig; repeatable. Default: the current context."),
     ] = None,
-    as_json_: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json_: Annotated[bool, typer.Option("--json", help="Print the status as JSON.")] = False,
 ) -> None:
-    """Show what stands in a cluster: pools and slices, queues, who holds which slice, who waits and why.
+    """Show the pools, slices and queues of a cluster: which job has which slice, which job waits and why.
 
-    Exit code 0: shown. 2: no such kubeconfig or context. 3: the cluster does not answer, or refuses.
+    Exit code 0: shown. 2: no such kubeconfig or context. 3: the cluster cannot be reached or rejects the request.
     """
     from tpuplane.status.reading import Cluster, NoContext, Unreachable  # noqa: PLC0415
 
@@ -192,17 +192,17 @@ def new(
     project: Annotated[str | None, typer.Option(help="Google Cloud project id.")] = None,
     location: Annotated[str | None, typer.Option(help="Region or zone of the cluster.")] = None,
     generation: Annotated[str | None, typer.Option(help="TPU generation, such as v6e.")] = None,
-    zone: Annotated[str | None, typer.Option(help="Zone of the chips, where the region has several.")] = None,
+    zone: Annotated[str | None, typer.Option(help="Zone of the chips, if the region has several.")] = None,
     topology: Annotated[str | None, typer.Option(help="Topology of a slice, such as 4x4.")] = None,
-    capacity: Annotated[str | None, typer.Option(help="How the chips are bought: on-demand, spot, …")] = None,
-    reservation: Annotated[str | None, typer.Option(help="Name of the reservation, with that capacity.")] = None,
+    capacity: Annotated[str | None, typer.Option(help="Capacity: on-demand, spot, …")] = None,
+    reservation: Annotated[str | None, typer.Option(help="Name of the reservation, for that capacity.")] = None,
     reserved_chips: Annotated[str | None, typer.Option(help="Chips of the reservation.")] = None,
-    slices: Annotated[str | None, typer.Option(help="Slices: 2, or 0-4 for a pool that scales.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    slices: Annotated[str | None, typer.Option(help="Slices: 2, or 0-4 for an autoscaled pool.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Write a first stack file, asking for what no option says. Each answer is checked at once.
+    """Write a first stack file. Asks for each value that no option sets, and checks it immediately.
 
-    Exit code 0: written. 2: an option's value is wrong, an answer is missing, or the file is there already.
+    Exit code 0: written. 2: a wrong value, a missing answer, or the file exists.
     """
     from tpuplane.cli.new import write_first_stack  # noqa: PLC0415
 
@@ -222,7 +222,7 @@ def new(
 
 
 def _planned(file: Path, as_json_: bool) -> PlatformPlan:
-    """The plan of a stack file; ends the command when the file is wrong."""
+    """The plan of a stack file. Ends the command if the file has mistakes."""
     return plan(_loaded(file, as_json_))
 
 
@@ -230,11 +230,11 @@ def _loaded(file: Path, as_json_: bool) -> PlatformSpec:
     try:
         return load_stack(file)
     except SpecError as error:
-        _refuse(error, as_json_)
+        _print_mistakes(error, as_json_)
         raise typer.Exit(USAGE if isinstance(error, StackFileMissing) else MISTAKE) from None
 
 
-def _refuse(error: SpecError, as_json_: bool) -> None:
+def _print_mistakes(error: SpecError, as_json_: bool) -> None:
     if as_json_:
         typer.echo(json.dumps(mistakes_as_json(error), indent=2))
     else:
@@ -242,7 +242,7 @@ def _refuse(error: SpecError, as_json_: bool) -> None:
 
 
 def _ask_google(spec: PlatformSpec, file: Path, as_json_: bool) -> None:
-    """End the command when Google has less than the file says, or cannot be asked."""
+    """End the command if Google has less than the file declares, or cannot be reached."""
     from tpuplane.preflight import ComputeEngine, Unreachable, check_online  # noqa: PLC0415
 
     try:
@@ -251,10 +251,10 @@ def _ask_google(spec: PlatformSpec, file: Path, as_json_: bool) -> None:
         typer.echo(f"--online: {error}", err=True)
         raise typer.Exit(UNREACHABLE) from None
     if findings.mistakes:
-        _refuse(SpecError(findings.mistakes).located(lines_of(file)), as_json_)
+        _print_mistakes(SpecError(findings.mistakes).located(lines_of(file)), as_json_)
         raise typer.Exit(MISTAKE)
     for path in findings.unasked:
-        typer.echo(f"--online: {path} is not compared: only Google's quota page shows it", err=True)
+        typer.echo(f"--online: {path} is not compared, because only Google's quota page shows it", err=True)
 
 
 def _draw(platform: PlatformPlan, file: Path) -> None:

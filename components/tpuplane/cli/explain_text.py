@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from tpuplane.cli.console import console
+from tpuplane.cli.render import console
 from tpuplane.explain import Explained, Explanation, citation
 from tpuplane.spec.core.errors import Path
 
@@ -16,7 +16,7 @@ Where = Callable[[Path], str]
 
 
 def show_explanation(explanation: Explanation, where: Where) -> None:
-    """Print every value with its reason, and what the sources are."""
+    """Print each value with its reason and its sources."""
     out = console()
     out.print(Text(explanation.path, style="bold"))
     for value in explanation.values:
@@ -36,7 +36,7 @@ def _reason(value: Explained, where: Where) -> str:
 
 
 def explanation_as_json(explanation: Explanation, where: Where) -> dict[str, Any]:
-    """The same as plain values; `where` is null for what the file does not set."""
+    """The same as plain values; `where` is null for a value that the file does not set."""
     return {
         "path": explanation.path,
         "values": [

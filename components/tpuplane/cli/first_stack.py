@@ -1,4 +1,4 @@
-"""A first stack file from a few answers: each is checked as soon as it is given, by the rules of every stack file."""
+"""A first stack file from a few answers. The rules of stack files check each answer immediately."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ CLUSTER = "main"
 POOL = "trainer"
 
 _SPREAD = re.compile(r"([0-9]{1,6})-([0-9]{1,6})")
-# What later answers are taken to be while an earlier one is checked.
+# Values of later answers for the check of an earlier one.
 _NOT_YET = {"name": "platform", "project": "project-id", "location": "us-central1", "generation": "v6e"}
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What a first stack file needs to know; None is not answered yet, or not needed."""
+    """The values of a first stack file; None if not answered yet, or not needed."""
 
     name: str | None = None
     project: str | None = None
@@ -39,11 +39,11 @@ class Answers:
     reservation: str | None = None
     reserved_chips: str | None = None
     slices: str | None = None
-    """`2`, or `0-4` for a pool that scales."""
+    """`2`, or `0-4` for an autoscaled pool."""
 
     @property
     def config(self) -> dict[str, Any]:
-        """The stack's configuration. What is not answered yet is taken to be something that is right."""
+        """The configuration of the stack, with valid values for missing answers."""
         known = {**_NOT_YET, **{key: value for key, value in asdict(self).items() if value is not None}}
         pool: dict[str, Any] = {"generation": known["generation"]}
         pool["topology"] = self.topology or _smallest(known["generation"])
@@ -69,36 +69,36 @@ class Answers:
 
     @property
     def zones(self) -> tuple[str, ...]:
-        """Zones to choose the pool's from; one or none where there is no choice."""
+        """Possible zones of the pool."""
         location, generation = self.location or "", self.generation or ""
         return (location,) if is_zone(location) else offering_zones(generation, location)
 
     @property
     def pool_zone(self) -> str:
-        """Where the pool will be."""
+        """The zone of the pool."""
         return self.zone or next(iter(self.zones), "")
 
     @property
     def generations(self) -> tuple[str, ...]:
-        """Generations that the location is known to offer; all where none is known."""
+        """Generations that the location is known to offer; all generations if none is known."""
         location = self.location or ""
         names = [generation.name for generation in catalogue().generations]
         region = [name for name in names if offering_zones(name, region_of(location))]
-        there = [name for name in region if not is_zone(location) or location in catalogue().zones(name)]
-        return tuple(there or names)
+        offered = [name for name in region if not is_zone(location) or location in catalogue().zones(name)]
+        return tuple(offered or names)
 
     @property
     def shape(self) -> Slice:
-        """One slice of the pool, once generation and topology are answered."""
+        """One slice of the pool; needs the answers for generation and topology."""
         return Slice.of(self.generation or "", self.topology or "")
 
     def check(self) -> None:
-        """Raise `SpecError` where the answers are wrong, or wrong together."""
+        """Raise `SpecError` if the answers have mistakes."""
         config = self.config
         parse_platform(config[CONFIG_KEY], project=config[PROJECT_KEY])
 
     def mistakes(self, field: str) -> tuple[str, ...]:
-        """What is wrong with the answer to one question, in the words of every other command."""
+        """The mistakes in the answer to one question, with the messages of the other commands."""
         try:
             self.check()
         except SpecError as error:
@@ -114,14 +114,14 @@ def locations_offered() -> tuple[str, ...]:
 
 
 def capacities() -> tuple[str, ...]:
-    """How chips can be bought."""
+    """Capacities of chips."""
     return get_args(Capacity)
 
 
 def text(answers: Answers, file: Path) -> str:
-    """The stack file. Raises `SpecError` where the answers do not make a right one together."""
+    """The stack file. Raises `SpecError` if the answers have mistakes."""
     answers.check()
-    named = file.name if file.is_absolute() else file  # an absolute path is one of this machine
+    named = file.name if file.is_absolute() else file  # an absolute path is valid on this machine only
     body = yaml.safe_dump({"config": answers.config}, sort_keys=False)
     return (
         f"{_schema_line(file)}\n#\n"
@@ -131,7 +131,7 @@ def text(answers: Answers, file: Path) -> str:
 
 
 def _schema_line(file: Path) -> str:
-    """What lets editors find the schema, on every machine: its path in the checkout that both files are in."""
+    """The line by which editors find the schema: a relative path, if both files are in the same checkout."""
     schema = Path(spec_package).resolve().with_name("platform.schema.json")
     checkout, folder = schema.parents[3], file.resolve().parent
     if not folder.is_relative_to(checkout):
@@ -147,11 +147,11 @@ def _commented(body: str, answers: Answers) -> str:
     hosts = f"{counted(shape.hosts, 'host')} of {shape.machine.name}"
     region = "a zone; a region's control plane survives the loss of one"
     comments = {
-        "name": "of the network, and the front of every cluster's name",
+        "name": "of the network, and the prefix of each cluster's name",
         "location": region if is_zone(answers.location or "") else "a region: its control plane survives a zone's loss",
         "topology": f"{counted(shape.chips, 'chip')} a slice: {hosts}",
         "slices": "a node pool for each" if shape.multi_host else "a node for each",
-        "maxSlices": "they come with the load",
+        "maxSlices": "added when workloads need them",
     }
     lines = body.splitlines()
     for index, line in enumerate(lines):
@@ -160,15 +160,15 @@ def _commented(body: str, answers: Answers) -> str:
             lines[index] = f"{line:<35} # {comment}"
         if line.strip().startswith("location:"):
             protection = "        # deletionProtection: false"
-            lines[index] += f"\n{protection:<35} # so that it may be taken down again"
+            lines[index] += f"\n{protection:<35} # allows pulumi destroy"
     return "\n".join(lines) + "\n"
 
 
 def _field(path: tuple[str | int, ...]) -> str:
-    """The question whose answer a mistake at `path` is about."""
+    """The question whose answer has a mistake at `path`."""
     match path:
         case ("clusters", _):
-            return "name"  # names of clusters are made of it
+            return "name"  # the prefix of cluster names
         case ("clusters", _, "pools", _, "autoscaling", *_):
             return "slices"
         case ("clusters", _, "pools", _, "reservation", *_) | ("reservations", _):
@@ -189,7 +189,7 @@ def _scale(slices: str) -> dict[str, Any]:
 
 
 def _whole(value: str) -> int | str:
-    """The number; what is none stays what it is, for the spec to refuse."""
+    """The number; another value is returned unchanged, and the spec rejects it."""
     return int(value) if value.isdecimal() and len(value) < 10 else value
 
 

@@ -1,4 +1,4 @@
-"""`tpuplane new`: asks for what a first stack file needs, and writes it."""
+"""`tpuplane new`: asks for the values of a first stack file, and writes the file."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ USAGE = 2
 
 
 def write_first_stack(file: Path, given: Mapping[str, str | None], *, force: bool) -> None:
-    """Ask for what is not `given`, write the file. Ends the command where an answer that was given is wrong."""
+    """Ask for each value that is not `given` and write the file. Ends the command if a given value is wrong."""
     if file.exists() and not force:
-        raise _refused(f"{file} exists; choose another name, or write over it by --force")
+        raise _usage_error(f"{file} exists; choose another name, or overwrite it with --force")
     content = text(_interview(given), file)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("w" if force else "x", encoding="utf-8") as out:
             out.write(content)
     except OSError as error:
-        raise _refused(f"{file} cannot be written: {error.strerror}") from None
+        raise _usage_error(f"{file} cannot be written: {error.strerror}") from None
     typer.echo(f"wrote {file}; next: tpuplane plan {file}")
 
 
 def _interview(given: Mapping[str, str | None]) -> Answers:
-    """Every question in turn. What later ones offer depends on the earlier answers."""
+    """Ask all questions. The choices of a question depend on earlier answers."""
     answers = Answers()
 
     def ask(field: str, question: str, offered: tuple[str, ...] = (), default: str | None = None) -> None:
@@ -50,25 +50,25 @@ def _interview(given: Mapping[str, str | None]) -> Answers:
         ask("reservation", "name of the reservation")
     elif unused := [it for it in ("reservation", "reserved_chips") if given.get(it) is not None]:
         options = " and ".join(f"--{it.replace('_', '-')}" for it in unused)
-        raise _refused(f"{options}: only with --capacity reservation, not {answers.capacity}; leave it out")
+        raise _usage_error(f"{options}: only with --capacity reservation, not {answers.capacity}; remove it")
     default = "0-1" if answers.capacity == "flex-start" else "1"
-    ask("slices", "slices, or at least and at most, such as 0-4", default=default)
+    ask("slices", "slices, or minimum and maximum such as 0-4", default=default)
     if answers.capacity == "reservation":
         most = int((answers.slices or "").rpartition("-")[2])
-        ask("reserved_chips", "chips that are reserved", default=str(most * answers.shape.chips))
+        ask("reserved_chips", "chips of the reservation", default=str(most * answers.shape.chips))
     return answers
 
 
 def _answered(
     answers: Answers, field: str, question: str, given: str | None, offered: tuple[str, ...], default: str | None
 ) -> Answers:
-    """The answers with one more: the one given, or, asked for until it is right, the user's."""
+    """The answers with one more, which is given or asked for until it is valid."""
     option = f"--{field.replace('_', '-')}"
     if given is not None:
         answers = replace(answers, **{field: given})
         mistakes = answers.mistakes(field)
         if mistakes:
-            raise _refused("\n".join(f"{option}: {mistake}" for mistake in mistakes))
+            raise _usage_error("\n".join(f"{option}: {mistake}" for mistake in mistakes))
         return answers
     if offered:
         typer.echo(f"{question}: {', '.join(offered)}")
@@ -76,7 +76,7 @@ def _answered(
         try:
             answer = typer.prompt(question if not offered else field, default=default).strip()
         except typer.Abort:
-            raise _refused(f"no answer; {option} gives it without asking. Nothing was written.") from None
+            raise _usage_error(f"no answer; set {option} to skip the question. No file was written.") from None
         candidate = replace(answers, **{field: answer})
         mistakes = candidate.mistakes(field)
         if not mistakes:
@@ -85,6 +85,6 @@ def _answered(
             typer.echo(f"  {mistake}", err=True)
 
 
-def _refused(message: str) -> typer.Exit:
+def _usage_error(message: str) -> typer.Exit:
     typer.echo(message, err=True)
     return typer.Exit(USAGE)

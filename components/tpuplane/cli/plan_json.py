@@ -1,4 +1,4 @@
-"""`tpuplane plan --json`: the plan and its cost as plain values. Money is in US dollars, rounded to cents."""
+"""`tpuplane plan --json`: the plan and its cost as plain values. Amounts are in US dollars, rounded to cents."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:
 
 
 def _class(it: ComputeClassPlan) -> dict[str, Any]:
-    """A compute class in words, and as Kubernetes gets it."""
+    """A compute class with its Kubernetes spec."""
     return {
         "name": it.name,
         "defaultNamespaces": list(it.default_namespaces),
@@ -75,7 +75,7 @@ def _class(it: ComputeClassPlan) -> dict[str, Any]:
 
 
 def _auto_provisioning(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any] | None:
-    """What GKE may make by itself, and what that costs at the most; null where it makes nothing."""
+    """Limits and maximum cost of node auto-provisioning; null if it is off."""
     plan = cluster.auto_provisioning
     if plan is None:
         return None
@@ -114,7 +114,7 @@ def _pool(cost: PoolCost) -> dict[str, Any]:
 
 
 def _rate(rate: Rate) -> dict[str, Any]:
-    """The price, or why there is none."""
+    """The price, or the reason for a missing one."""
     if rate.price is None:
         return {"reason": rate.reason}
     price = {to_camel(key): value for key, value in asdict(rate.price).items() if key != "generation"}
@@ -126,7 +126,7 @@ def _sum(amounts: Sum) -> dict[str, Any]:
 
 
 def _amount(amount: Amount) -> dict[str, Any]:
-    """`perHour` and `perMonth` are null where nothing in it has a price; `missing` names what is not in them."""
+    """`perHour` and `perMonth` are null if no pool has a price. `missing` names the pools without one."""
     return {
         "perHour": round(amount.usd_per_hour, 2) if amount.known else None,
         "perMonth": round(amount.usd_per_month, 2) if amount.known else None,

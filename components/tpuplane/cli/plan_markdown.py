@@ -1,4 +1,4 @@
-"""`tpuplane plan --markdown`: the plan and its cost as a comment on a change, and what the change does to both."""
+"""`tpuplane plan --markdown`: the plan and its cost as a comment, and their changes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tpuplane.plan.summary import GpuPoolSummary
 Planned = tuple[PlatformPlan, PlatformCost]
 
 _Cells = dict[tuple[str, ...], tuple[str, ...]]
-"""The cells of each row, by those that say what the row is of."""
+"""The cells of each row, by its key cells."""
 
 _QUOTA_HEADS = ("queue", *HEADS[1:])
 
 
 def plan_as_markdown(now: Planned, before: Planned | None = None) -> str:
-    """Pools with slices, chips and cost, and teams' quotas; beside `before`, such as the base branch, what changed."""
+    """Pools with slices, chips and cost, and quotas of teams; with `before`, such as the base branch, the changes."""
     return "\n".join(_changes(now, before) if before else _table(now)) + "\n"
 
 
@@ -57,11 +57,11 @@ def _changes(now: Planned, before: Planned) -> Iterator[str]:
 
 
 def _differences(before: _Cells, now: _Cells) -> Iterator[tuple[str, ...]]:
-    """A row for each key whose cells are not the same: the key, what became of it, and `before → now` in each cell."""
+    """A row for each key with different cells: the key, the kind of change, and `before → now` in each cell."""
     for key in dict.fromkeys(chain(before, now)):
         old, new = before.get(key), now.get(key)
         if old != new:
-            what = "new" if old is None else "gone" if new is None else "changed"
+            what = "new" if old is None else "removed" if new is None else "changed"
             yield (*key, what, *(_step(*cells) for cells in zip_longest(old or (), new or (), fillvalue="")))
 
 
@@ -89,10 +89,10 @@ def _step(before: object, now: object) -> str:
 def _auto_provisioned(costs: PlatformCost) -> Iterator[str]:
     for it in costs.provisioned:
         chips = f"{it.limit.up_to:,} {it.limit.generation} chips"
-        yield f"\nGKE may add up to {chips} in {it.cluster}: {_usd(it.up_to)} USD a month."
+        yield f"\nGKE can add up to {chips} in {it.cluster}: {_usd(it.up_to)} USD a month."
     total = costs.total.max
     if total.missing:
-        yield f"\nWithout a price, and not in the sums: {', '.join(total.missing)}."
+        yield f"\nWithout a price, so not included in the totals: {', '.join(total.missing)}."
 
 
 def _usd(amount: Amount) -> str:

@@ -1,4 +1,4 @@
-"""Teams and queues of a plan: who has how much of which flavor, as a table and as plain values."""
+"""Teams and queues of a plan: quotas by flavor, as a table and as plain values."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tpuplane.plan.queue_model import (
 )
 from tpuplane.plan.summary import UNITS, counted
 
-SHARED = "whoever asks first"
-"""What no team owns."""
+SHARED = "shared by all teams"
+"""The name of quota that no team owns."""
 
 
 Row = tuple[str, ...]
@@ -29,7 +29,7 @@ HEADS = ("cluster, queue", "flavor", "of pools", "own", "borrows up to", "lends 
 
 
 def quotas_of(platform: PlatformPlan) -> Iterator[Row]:
-    """Each quota: cluster, and then what HEADS names, the queue with its weight."""
+    """Each quota: the cluster, then the cells of HEADS, the queue with its weight."""
     for cluster in platform.clusters:
         queues = cluster.queues
         if queues is None:
@@ -45,7 +45,7 @@ def quotas_of(platform: PlatformPlan) -> Iterator[Row]:
 
 
 def quota_rows(platform: PlatformPlan) -> Iterator[Row]:
-    """A row of HEADS for each cluster with teams and each of their quotas; of a cluster the first cell alone."""
+    """Rows of HEADS: for each cluster with teams a row with its name, then a row for each quota."""
     for cluster, quotas in groupby(quotas_of(platform), key=itemgetter(0)):
         yield (f"[bold]{cluster}[/bold]",)
         for team, rows in groupby(quotas, key=itemgetter(1)):
@@ -62,7 +62,7 @@ def _called(queue: ClusterQueuePlan) -> str:
 
 
 def _counted_in(quota: FlavorQuotaPlan, flavor: FlavorPlan) -> ResourceQuotaPlan:
-    """The resource that limits are in: chips, GPUs or cores."""
+    """The resource of the limits: chips, GPUs or cores."""
     resource = next((it for it in (TPU, GPU) if it in flavor.per_slice), "cpu")
     return next(it for it in quota.resources if it.resource == resource)
 
@@ -83,7 +83,7 @@ def _limit(quota: ResourceQuotaPlan, which: Literal["borrowing_limit", "lending_
 
 
 def queues_as_json(cluster: ClusterPlan) -> dict[str, Any] | None:
-    """Flavors, teams and what they share, quotas as Kueue gets them; null where no team has anything."""
+    """Flavors, teams, shared quota, and quotas as in Kueue's objects; null if no team has quota."""
     queues = cluster.queues
     if queues is None:
         return None

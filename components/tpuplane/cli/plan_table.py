@@ -1,4 +1,4 @@
-"""`tpuplane plan` in a terminal: what will exist, the addresses it takes, and what it costs."""
+"""`tpuplane plan` in a terminal: planned resources, IP addresses and cost."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Literal
 from rich.console import Console
 from rich.table import Table
 
-from tpuplane.cli.console import console
 from tpuplane.cli.plan_queues import HEADS, quota_rows
+from tpuplane.cli.render import console
 from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.cluster import DEFAULT_CLASS
@@ -61,7 +61,7 @@ def _platform(platform: PlatformPlan) -> Table:
             table.add_row(f"  {gpus.name}", *where, "1", "", gpus.nodes, f"{spread(gpus.min_gpus, gpus.gpus)} GPUs")
         if cluster.auto_provisioning is not None:
             for limit in cluster.auto_provisioning.tpu:
-                where = (limit.generation, "", ", ".join(cluster.auto_provisioning.zones), "as pods ask")
+                where = (limit.generation, "", ", ".join(cluster.auto_provisioning.zones), "on demand of pods")
                 table.add_row("  auto-provisioned", *where, "", "", "", f"up to {limit.up_to}")
         system = cluster.system_pool
         if system is None:
@@ -96,7 +96,7 @@ def _classes(platform: PlatformPlan) -> Table:
         if cluster.compute_classes:
             table.add_row(f"[bold]{cluster.name}[/bold]")
         for it in cluster.compute_classes:
-            everyone = "every pod that asks for none" if it.name == DEFAULT_CLASS else ""
+            everyone = "every pod without a class" if it.name == DEFAULT_CLASS else ""
             wide = ", ".join(it.default_namespaces) or everyone
             for index, priority in enumerate(it.priorities):
                 first = index == 0
@@ -115,7 +115,7 @@ def _addresses(platform: PlatformPlan) -> Table:
 def _ranges(cluster: ClusterPlan) -> Iterator[tuple[str, ...]]:
     for use in RangeUse.of(cluster):
         if use.used is None:
-            taken = ("by your services", "")
+            taken = ("by Services", "")
         else:
             share = use.used / use.size
             taken = (f"{use.used:,}", f"{share:.0%}" if share >= 0.005 else "<1%")
@@ -139,7 +139,7 @@ def _costs(platform: PlatformPlan, costs: PlatformCost) -> Table:
         table.add_row(f"  {capacity}", "", "", *_amounts(amount))
     table.add_row("[bold]in all[/bold]", "", "", *_amounts(costs.total))
     if costs.provisioned:
-        table.add_row("[bold]auto-provisioned beside it, up to[/bold]")
+        table.add_row("[bold]auto-provisioned in addition, up to[/bold]")
     for provisioned in costs.provisioned:
         most = provisioned.up_to
         at = (_marked(most, f"{most.usd_per_hour:,.2f}"), "", _marked(most, f"{most.usd_per_month:,.0f}"))
@@ -175,17 +175,17 @@ def _footnotes(out: Console, costs: PlatformCost) -> None:
         f"hours. Not included: {'; '.join(charging().not_included)}."
     )
     if costs.prices:
-        out.print(f"Prices are as old as their dates, the oldest {costs.oldest or 'undated'}. They come from:")
+        out.print(f"The oldest price is of {costs.oldest or 'an unknown date'}. Sources of prices:")
     for key in costs.sources:
         out.print(f"  {citation(key)}")
     for capacity, note in costs.notes.items():
         out.print(f"{capacity}: {note}.")
     total = costs.total.max
     if total.estimated:
-        out.print(f"[yellow]{_ESTIMATED}[/yellow] estimated by another region's price, for want of its own.")
+        out.print(f"[yellow]{_ESTIMATED}[/yellow] estimated with the price of another region.")
     for pool in costs.pools:
         if pool.rate.price is None and pool.path in total.missing:
             out.print(f"[yellow]? {pool.path}[/yellow]: {pool.rate.reason}")
     if total.missing:
         without = counted(len(total.missing), "pool")
-        out.print(f"{_INCOMPLETE} and more: {without} without a price (--estimate takes another region's)")
+        out.print(f"{_INCOMPLETE} incomplete: {without} without a price (--estimate uses prices of other regions)")

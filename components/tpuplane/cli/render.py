@@ -1,20 +1,30 @@
-"""How a plan and its mistakes look in a terminal, and as JSON."""
+"""A plan and its mistakes in a terminal and as JSON."""
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
-from tpuplane.cli.console import console
 from tpuplane.plan import PlatformPlan
 from tpuplane.plan.summary import GpuPoolSummary, PoolSummary, counted
 from tpuplane.spec import SpecError
 from tpuplane.spec.core.errors import dotted
 
+# Tables are not cut: in a file, a pipe or a narrow terminal they are as wide as necessary.
+_LEAST_WIDTH = 160
+
+
+def console() -> Console:
+    """Standard output without automatic colours."""
+    width = max(_LEAST_WIDTH, shutil.get_terminal_size().columns)
+    return Console(highlight=False, width=width, soft_wrap=True)
+
 
 def show(platform: PlatformPlan) -> None:
-    """Print what the platform is: its clusters, pools, slices and chips at full scale, and `ok`."""
+    """Print clusters, pools, slices and chips at full scale, and `ok`."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("cluster, pool", "slice", "location", "capacity"):
         table.add_column(column, no_wrap=True)
@@ -56,7 +66,7 @@ def as_json(platform: PlatformPlan) -> dict[str, Any]:
 
 
 def pool_as_json(pool: PoolSummary) -> dict[str, Any]:
-    """A pool as the user wrote it."""
+    """A pool of slices."""
     return {
         "name": pool.name,
         "generation": pool.shape.generation.name,

@@ -1,4 +1,4 @@
-"""Pools, slices and queues of a cluster in a terminal; the twin's own status shows queues by the same table."""
+"""Pools, slices and queues of a cluster in a terminal. The twin's status uses the same table of queues."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from tpuplane.cli.console import console
+from tpuplane.cli.render import console
 from tpuplane.labels import GPU, TPU
 from tpuplane.status import NO_QUEUE
 
@@ -17,11 +17,11 @@ _UNITS = {TPU: "chips", GPU: "GPUs", "cpu": "cores"}
 _SHOWN_PROBLEMS = 3
 
 Row = Mapping[str, Any]
-"""What `tpuplane.status` describes."""
+"""A row of `tpuplane.status`."""
 
 
 def print_clusters(clusters: Sequence[Row]) -> None:
-    """Print what `Objects.described` says of each."""
+    """Print the results of `Objects.described`."""
     out = console()
     for index, cluster in enumerate(clusters):
         if index:
@@ -44,7 +44,7 @@ def _print_cluster(out: Console, cluster: Row) -> None:
     if queues is None:
         out.print("\nno queues: Kueue is not installed in this cluster")
     elif not queues:
-        out.print("\nno queues: Kueue is there, and no team has a queue")
+        out.print("\nno queues: Kueue is installed, but no team has a queue")
     else:
         out.print("\n[bold]queues[/bold]")
         out.print(queue_table(queues))
@@ -55,11 +55,11 @@ def _print_cluster(out: Console, cluster: Row) -> None:
 
 
 def queue_table(queues: Sequence[Row]) -> Table:
-    """For each queue: its quotas, who holds which slices, who waits and why."""
+    """For each queue: its quotas, the slices of its jobs, and why jobs wait."""
     table = Table("queue, job", "priority", Column("asks for", justify="right"), "state", box=None, pad_edge=False)
     for queue in queues:
         name = "no queue" if queue["name"] == NO_QUEUE else escape(queue["name"])
-        quotas = ", ".join(map(_share, queue["quotas"])) or "none of its own"
+        quotas = ", ".join(map(_quota, queue["quotas"])) or "no own quota"
         table.add_row(f"[bold]{name}[/bold]", "", "", escape(queue["message"] or quotas))
         for work in queue["workloads"]:
             if work["state"] == "waiting":
@@ -76,7 +76,7 @@ def queue_table(queues: Sequence[Row]) -> Table:
 
 
 def outside_table(jobs: Sequence[Row]) -> Table:
-    """Jobs outside of queues: what they ask for, where they are, and why they are not."""
+    """Jobs outside of queues: their requests, their node pools, and why they wait."""
     table = Table("job", Column("asks for", justify="right"), "state", box=None, pad_edge=False)
     for job in jobs:
         table.add_row(f"{escape(job['namespace'])}/{escape(job['job'])}", _asked(job), _placed(job))
@@ -84,7 +84,7 @@ def outside_table(jobs: Sequence[Row]) -> Table:
 
 
 def _placed(work: Row) -> str:
-    """Where pods are, and why those without a node have none."""
+    """The node pools of pods, and why other pods have no node."""
     pools = ", ".join(work["nodePools"])
     return "; ".join(filter(None, (pools and f"on {pools}", work["why"] and _waits(work)))) or "on no node yet"
 
@@ -110,7 +110,7 @@ def _pool_table(pools: Sequence[Row]) -> Table:
         if len(pool["problems"]) > _SHOWN_PROBLEMS:
             problems.append(f"and {len(pool['problems']) - _SHOWN_PROBLEMS} more")
         table.add_row(
-            pool["name"] or "of no pool",
+            pool["name"] or "no node pool",
             pool["slice"] or pool["gpu"] or f"[dim]{pool['machineType']}[/dim]",
             f"{pool['gpus']} GPUs" if pool["gpus"] else str(pool["chips"] or ""),
             f"{pool['hostsReady']}/{pool['hosts']}",
@@ -121,13 +121,13 @@ def _pool_table(pools: Sequence[Row]) -> Table:
     return table
 
 
-def _share(share: Row) -> str:
-    unit = "" if share["resource"] == TPU else f" {_UNITS[share['resource']]}"
-    borrowed = f", {share['borrowed']} borrowed" if share["borrowed"] else ""
-    return f"{share['flavor']} {share['used']} of {share['nominal']}{unit}{borrowed}"
+def _quota(quota: Row) -> str:
+    unit = "" if quota["resource"] == TPU else f" {_UNITS[quota['resource']]}"
+    borrowed = f", {quota['borrowed']} borrowed" if quota["borrowed"] else ""
+    return f"{quota['flavor']} {quota['used']} of {quota['nominal']}{unit}{borrowed}"
 
 
 def _asked(work: Row) -> str:
-    """Chips or GPUs, for CPUs go with them; of work without either its cores."""
+    """Chips or GPUs; cores for a job without either."""
     devices = [f"{work[key]} {unit}" for key, unit in (("chips", "chips"), ("gpus", "GPUs")) if work[key]]
     return ", ".join(devices) or (f"{work['cores']} cores" if work["cores"] else "")

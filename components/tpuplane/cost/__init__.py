@@ -1,10 +1,9 @@
-"""What a plan costs, by Google's list prices on record. Pure: no Pulumi, no network, no clock."""
+"""The cost of a plan by Google's list prices on record. Pure: no Pulumi, no network, no clock."""
 
 from __future__ import annotations
 
-from tpuplane.cost.charging import Charging, charging
 from tpuplane.cost.estimate import Amount, PlatformCost, PoolCost, ProvisionedCost, Sum, cost
-from tpuplane.cost.rates import Rate, citation, gpu_rate, rate
+from tpuplane.cost.rates import Charging, Rate, charging, citation, gpu_rate, rate
 
 __all__ = [
     "Amount",

@@ -1,12 +1,11 @@
-"""What the chips and GPUs of a platform cost per hour: for each pool, cluster and capacity, and in all."""
+"""The cost of chips and GPUs per hour: by pool, cluster and capacity, and in total."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tpuplane.cost.charging import charging
-from tpuplane.cost.rates import Rate, gpu_rate, rate
+from tpuplane.cost.rates import Rate, charging, gpu_rate, rate
 from tpuplane.plan import PlatformPlan, TpuLimitPlan
 from tpuplane.plan.summary import GpuPoolSummary, PoolSummary
 from tpuplane.tpu import Price
@@ -14,7 +13,7 @@ from tpuplane.tpu import Price
 
 @dataclass(frozen=True, slots=True)
 class PoolCost:
-    """What one pool's chips or GPUs cost."""
+    """The cost of a pool's chips or GPUs."""
 
     cluster: str
     """GKE name of the cluster."""
@@ -23,7 +22,7 @@ class PoolCost:
 
     @property
     def min_units(self) -> int:
-        """Chips or GPUs that are always there."""
+        """Chips or GPUs at the minimum size."""
         return self.pool.min_chips if isinstance(self.pool, PoolSummary) else self.pool.min_gpus
 
     @property
@@ -33,12 +32,12 @@ class PoolCost:
 
     @property
     def path(self) -> str:
-        """The pool as messages name it."""
+        """The name of the pool in messages."""
         return f"{self.cluster} {self.pool.name}"
 
     @property
     def sum(self) -> Sum:
-        """Its cost, as a sum of one."""
+        """Its cost as a sum."""
         return Sum.of([self])
 
 
@@ -48,13 +47,13 @@ class Amount:
 
     usd_per_hour: float
     estimated: tuple[str, ...] = ()
-    """Pools in it that are counted at another region's price."""
+    """Pools that are included with the price of another region."""
     missing: tuple[str, ...] = ()
-    """Pools that run chips and are not in it, for want of a price."""
+    """Pools with chips or GPUs that are not included because they have no price."""
 
     @classmethod
     def of(cls, pools: Iterable[tuple[PoolCost, int]]) -> Amount:
-        """What these pools cost, each with the chips or GPUs that it runs."""
+        """The cost of pools, each with its running chips or GPUs."""
         running = [(pool, chips) for pool, chips in pools if chips]
         return cls(
             usd_per_hour=sum(
@@ -66,7 +65,7 @@ class Amount:
 
     @property
     def known(self) -> bool:
-        """Whether anything in it has a price, or nothing in it costs anything."""
+        """Whether the amount includes a price, or no price is missing."""
         return not self.missing or self.usd_per_hour > 0
 
     @property
@@ -77,7 +76,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What pools cost with all of them at their minimum, and at full scale."""
+    """The cost of pools at their minimum and at full scale."""
 
     min: Amount
     max: Amount
@@ -94,7 +93,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class ProvisionedCost:
-    """What the chips of one TPU type would cost if node auto-provisioning made all that its limit allows."""
+    """The cost of the chips that node auto-provisioning can add up to its limit."""
 
     cluster: str
     """GKE name of the cluster."""
@@ -103,7 +102,7 @@ class ProvisionedCost:
 
     @property
     def up_to(self) -> Amount:
-        """At the most, beside the declared pools at full scale: at the on-demand price, the highest."""
+        """The maximum in addition to the declared pools, at the on-demand price, which is the highest."""
         path, price = f"{self.cluster} auto-provisioned {self.limit.generation}", self.rate.price
         if price is None:
             return Amount(0, missing=(path,) if self.limit.up_to else ())
@@ -113,11 +112,11 @@ class ProvisionedCost:
 
 @dataclass(frozen=True, slots=True)
 class PlatformCost:
-    """What the chips of a platform cost. What else costs money: `charging().not_included`."""
+    """The cost of a platform's chips and GPUs. Other costs: `charging().not_included`."""
 
     pools: tuple[PoolCost, ...]
     provisioned: tuple[ProvisionedCost, ...] = ()
-    """In none of the sums: nobody knows how much of it there will be."""
+    """Not included in sums, because the future number of chips is unknown."""
 
     @property
     def total(self) -> Sum:
@@ -126,7 +125,7 @@ class PlatformCost:
 
     @property
     def by_capacity(self) -> dict[str, Sum]:
-        """A sum for each capacity that is used, in the order of the file."""
+        """A sum for each capacity, in the order of the file."""
         names = dict.fromkeys(pool.pool.capacity for pool in self.pools)
         return {name: Sum.of(pool for pool in self.pools if pool.pool.capacity == name) for name in names}
 
@@ -136,29 +135,29 @@ class PlatformCost:
 
     @property
     def prices(self) -> tuple[Price, ...]:
-        """Every price that was used, once."""
+        """Each price that is used."""
         used = [*(pool.rate.price for pool in self.pools), *(it.rate.price for it in self.provisioned)]
         return tuple(dict.fromkeys(price for price in used if price is not None))
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Keys of `citation` behind the prices."""
+        """Keys of `citation` for the prices."""
         return tuple(dict.fromkeys(price.source for price in self.prices))
 
     @property
     def oldest(self) -> str | None:
-        """The date of the oldest price used; None where one of them is undated, or none was used."""
+        """The date of the oldest price; None if a price has no date, or no price is used."""
         dates = [price.as_of for price in self.prices]
         return None if None in dates else min((date for date in dates if date), default=None)
 
     @property
     def notes(self) -> dict[str, str]:
-        """What there is to know about how the capacities in use are charged."""
+        """Notes on the charges of the capacities in use."""
         return {name: charging().notes[name] for name in self.by_capacity if name in charging().notes}
 
 
 def cost(platform: PlatformPlan, *, estimate: bool = False) -> PlatformCost:
-    """Price every pool of a plan. `estimate` fills the gaps of the price list with other regions' prices."""
+    """The cost of a plan. With `estimate`, prices of other regions replace missing ones."""
     found: list[PoolCost] = []
     for cluster in platform.clusters:
         for pool in PoolSummary.of(cluster.tpu_pools):

@@ -1,32 +1,58 @@
-"""The list price of a pool's chips: of exactly its region, or, when asked for, of another in its stead."""
+"""How capacity is charged, and the list price of chips in a region or, as an estimate, in another region."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
-from tpuplane.cost.charging import charging
+from tpuplane.data_files import read_data
 from tpuplane.gpu import GpuMachine, gpu_catalogue
 from tpuplane.tpu import Price, PriceModel, catalogue
 
 
 @dataclass(frozen=True, slots=True)
+class Charging:
+    """How capacity is charged."""
+
+    hours_per_month: int
+    models: Mapping[str, PriceModel]
+    """The list price for each capacity."""
+    notes: Mapping[str, str]
+    """Notes on the charges of some capacities."""
+    not_included: tuple[str, ...]
+    """Costs without a price on record."""
+
+
+@cache
+def charging() -> Charging:
+    """The data, read once."""
+    data = read_data("tpuplane.cost", "charging")
+    capacities = data["capacities"]
+    return Charging(
+        hours_per_month=data["hours_per_month"],
+        models={name: entry["price"] for name, entry in capacities.items()},
+        notes={name: entry["note"] for name, entry in capacities.items() if "note" in entry},
+        not_included=tuple(data["not_included"]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Rate:
-    """The price that a pool's chips are counted at; `price` is None, with a `reason`, where there is none."""
+    """The price of a pool's chips or GPUs; None with a `reason` if it is not on record."""
 
     price: Price | None
     stand_in: bool = False
     """Whether it is the price of another region."""
     reason: str = ""
-    """Why there is no price."""
+    """Why the price is missing."""
 
 
 def rate(generation: str, region: str, capacity: str, *, estimate: bool = False) -> Rate:
-    """The newest list price for a generation's chips in a region, bought as `capacity`.
+    """The newest list price of a generation's chips in a region with this capacity.
 
-    With `estimate`, a region without a price gets the highest one of its continent, else of anywhere, for the same
-    generation and way of buying: an estimate that errs, errs high.
+    With `estimate`, a region without a price gets the highest price of its continent, else of any region, for the same
+    generation and capacity. So estimates are rather too high than too low.
     """
     name = catalogue().generation(generation).name
     regions = {(price.region, price.model) for price in catalogue().prices if price.generation == name}
@@ -34,7 +60,7 @@ def rate(generation: str, region: str, capacity: str, *, estimate: bool = False)
 
 
 def gpu_rate(machine: GpuMachine, region: str, capacity: str, *, estimate: bool = False) -> Rate:
-    """The same for a node with GPUs, divided by them: a GPU with its part of the node."""
+    """The price of a node with GPUs, divided by its GPUs."""
 
     def price(region: str, model: PriceModel) -> Price | None:
         found = gpu_catalogue().price(machine, region, model)
@@ -48,7 +74,7 @@ def gpu_rate(machine: GpuMachine, region: str, capacity: str, *, estimate: bool 
 
 
 def citation(source: str) -> str:
-    """What the source of a price stands for."""
+    """The citation of a source of prices."""
     return {**gpu_catalogue().sources, **catalogue().sources}[source]
 
 

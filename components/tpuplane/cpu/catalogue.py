@@ -6,22 +6,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources import files
 from typing import Any, Literal
 
-import yaml
-
+from tpuplane.data_files import read_data
 from tpuplane.tpu import nearest_names
-from tpuplane.tpu.catalogue_error import Refused
+from tpuplane.tpu.errors import CatalogueError
 
-_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CUSTOM = re.compile(
     r"(?:(?P<family>[a-z0-9]+)-)?custom-(?P<vcpus>[0-9]+|micro|small|medium)-(?P<mb>[0-9]+)(?P<ext>-ext)?"
 )
 _STEP_MB = 256
 
 
-class CpuError(Refused[Literal["machine_type", "machine_family"]]):
+class CpuError(CatalogueError[Literal["machine_type", "machine_family"]]):
     """A machine type or family that does not exist."""
 
 
@@ -72,8 +69,7 @@ class CpuCatalogue:
 
     @cached_property
     def _data(self) -> dict[str, Any]:
-        text = files("tpuplane.cpu").joinpath("data/machines.yaml").read_text(encoding="utf-8")
-        return dict(yaml.load(text, Loader=_Loader))  # noqa: S506  # a SafeLoader either way
+        return dict(read_data("tpuplane.cpu", "machines"))
 
     @cached_property
     def families(self) -> dict[str, CpuFamily]:

@@ -1,4 +1,4 @@
-"""Why each planned value is what it is, and where the rule comes from. Pure: no Pulumi, no network."""
+"""The reason for each planned value, and the source of the rule. Pure: no Pulumi, no network."""
 
 from __future__ import annotations
 

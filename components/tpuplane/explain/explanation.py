@@ -11,17 +11,26 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel, to_snake
 
+from tpuplane.explain.facts import (
+    addon_facts,
+    class_facts,
+    cluster_facts,
+    gpu_pool_facts,
+    pool_facts,
+    system_facts,
+    team_facts,
+)
 from tpuplane.explain.fields import Field, find, root
-from tpuplane.explain.lookup import look
-from tpuplane.explain.paths import Target, planned, resolve, targets
+from tpuplane.explain.paths import Target, UnknownPath, planned, resolve, targets
 from tpuplane.explain.reasons import Entry, Facts, entries
+from tpuplane.explain.views import addon_views, class_views, team_views
 from tpuplane.gpu import GpuMachine
 from tpuplane.plan import PlatformPlan
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.tpu import Slice
 
-# Shown with every field of theirs: the plan has few values of its own for them.
+# Shown with all of their fields, because the plan has few values for them.
 _DESCRIBED = ("addon", "team", "class")
 _FIELD_BY_FIELD = ("controlPlane", "monitoring")
 
@@ -34,25 +43,24 @@ class Explained:
     value: str
     reason: str
     sources: tuple[str, ...]
-    """Keys for `citation`: where the rule comes from. Empty for the user's own choices and tpuplane's."""
+    """Keys of `citation` for the rule; empty for choices of the user and of tpuplane."""
     written: Path | None
-    """The path in the user's file that it comes from, where it does."""
+    """The path in the user's file, if the file sets the value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A thing of the plan or a place of the description, and its values."""
+    """A planned object or a place in the description, with its values."""
 
     path: str
     values: tuple[Explained, ...]
 
 
 def explain(spec: PlatformSpec, platform: PlatformPlan, path: str) -> Explanation:
-    """Why the values at a path are what they are. `platform` is the plan of `spec`.
+    """The reasons for the values at a path. `platform` is the plan of `spec`.
 
-    A thing of the plan has its planned values; of teams, classes and add-ons, and at every other place of the
-    description, each field has its value and what its documentation says. Raises `UnknownPath` with what there is
-    instead.
+    A planned object has its planned values. Teams, classes, add-ons and other places of the description also have the
+    value and the documentation of each field. Raises `UnknownPath` with the allowed paths.
     """
     found = resolve(spec, path)
     if found.target is None:
@@ -67,15 +75,15 @@ def explain(spec: PlatformSpec, platform: PlatformPlan, path: str) -> Explanatio
 
 
 def _planned(spec: PlatformSpec, platform: PlatformPlan, target: Target, wanted: Entry | None) -> Iterator[Explained]:
-    """The planned values of a thing, or the one that is wanted."""
-    things, facts = look(spec, platform, target)
+    """The planned values of an object, or only the wanted one."""
+    things, facts = planned_parts(spec, platform, target)
     for entry in entries(target.kind) if wanted is None else (wanted,):
         if things and _is_planned(entry.of, things):
             yield _explained(entry, things, facts, target)
 
 
 def _described(spec: PlatformSpec, platform: PlatformPlan, place: Field, depth: int) -> Iterator[Explained]:
-    """Every value at a place of the description; as it is planned, where the plan has a reason of its own for it."""
+    """Every value at a place of the description, with the planned value and its reason if the plan has them."""
     known = planned(place, targets(spec))
     values = list(_planned(spec, platform, *known)) if known else []
     below = () if place.value is None else place.children
@@ -97,7 +105,7 @@ def _as_described(platform: PlatformPlan, leaf: Field, depth: int) -> Explained:
 
 
 def _as_planned(platform: PlatformPlan, leaf: Field) -> Any:
-    """The value, in the parts of a cluster that the plan has field by field as it is planned: defaults are there."""
+    """The value; for parts of a cluster with the same fields in the plan, the planned value with defaults."""
     match leaf.parts:
         case ("clusters", key, str(part), str(name)) if part in _FIELD_BY_FIELD:
             cluster = next(each for each in platform.clusters if each.key == key)
@@ -106,7 +114,7 @@ def _as_planned(platform: PlatformPlan, leaf: Field) -> Any:
 
 
 def _is_planned(of: str, things: Sequence[Any]) -> bool:
-    """Whether the part that a value stands in is planned at all: an existing cluster has no subnetwork of ours."""
+    """Whether the plan has the part that contains the value: an existing cluster has no planned subnetwork."""
     part, inside, _ = of.partition(".")
     return not inside or all(getattr(thing, part) is not None for thing in things)
 
@@ -124,7 +132,7 @@ def _explained(entry: Entry, things: Sequence[Any], facts: Facts, target: Target
 
 
 def _together(of: str, things: Sequence[Any]) -> str:
-    """The value, or the values where the node pools of one pool differ: `a for x; b for y, z`."""
+    """The value; several values if the node pools of a pool differ: `a for x; b for y, z`."""
     names: dict[str, list[str]] = {}
     for thing in things:
         names.setdefault(_shown(attrgetter(of)(thing)), []).append(thing.name)
@@ -134,7 +142,7 @@ def _together(of: str, things: Sequence[Any]) -> str:
 
 
 def _shown(value: object) -> str:
-    """A planned value as users read it."""
+    """A planned value as text."""
     match value:
         case None:
             text = "none"
@@ -151,3 +159,31 @@ def _shown(value: object) -> str:
         case _:
             text = str(value)
     return text
+
+
+def planned_parts(spec: PlatformSpec, platform: PlatformPlan, target: Target) -> tuple[Sequence[Any], Facts]:
+    """The parts of the plan for a target, and their facts. Raises `UnknownPath` for a pool without slices."""
+    if target.kind == "team":
+        return team_views(platform, target.key), team_facts(spec.teams[target.key], spec)
+    if target.kind == "class":
+        return class_views(platform, target.key), class_facts(spec.classes[target.key])
+    return _parts_in_cluster(spec, platform, target)
+
+
+def _parts_in_cluster(spec: PlatformSpec, platform: PlatformPlan, target: Target) -> tuple[Sequence[Any], Facts]:
+    described = spec.clusters[target.cluster]
+    if target.kind == "addon":
+        facts = addon_facts(getattr(described.addons, target.key), target.key)
+        return addon_views(platform, target.cluster, target.key), facts
+    cluster = next(each for each in platform.clusters if each.key == target.cluster)
+    if target.kind == "cluster":
+        return [cluster], cluster_facts(described, cluster)
+    if target.kind == "systemPool":
+        return [cluster.system_pool], system_facts(described, cluster)
+    if target.kind == "gpuPool":
+        (pool,) = (pool for pool in cluster.gpu_pools if pool.pool == target.key)
+        return [pool], gpu_pool_facts(described.gpu_pools[target.key], cluster, pool)
+    members = [pool for pool in cluster.tpu_pools if pool.pool == target.key]
+    if not members:
+        raise UnknownPath(f"{target.path} has no slices and therefore no plan; set slices: 1 to see it")
+    return members, pool_facts(described.pools[target.key], cluster, members)

@@ -1,4 +1,4 @@
-"""What is known about a thing of the plan: the facts that choose its reasons and fill their texts."""
+"""Facts about planned objects. They select the reasons and fill in their texts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RANGES = {"node": "nodes", "pod": "pods"}
 
 
 def pool_facts(spec: PoolSpec, cluster: ClusterPlan, members: Sequence[NodePoolPlan]) -> Facts:
-    """Facts of a pool of slices; `members` are its node pools. A pool of no slices has none to speak of."""
+    """Facts of a pool of slices; `members` are its node pools."""
     shape = spec.slice
     generation, machine = shape.generation, shape.machine
     machines = generation.machines_for(shape.topology)
@@ -46,7 +46,7 @@ def pool_facts(spec: PoolSpec, cluster: ClusterPlan, members: Sequence[NodePoolP
         "machine_choices": " or ".join(choice.name for choice in machines),
         "disk_choices": len(generation.boot_disk_types),
         "disk_restricted": bool(generation.boot_disk_types),
-        "disk_types": " and ".join(generation.boot_disk_types) or "any boot disk, as far as is known",
+        "disk_types": " and ".join(generation.boot_disk_types) or "any known boot disk",
         "zonal": is_zone(cluster.location),
         "region": cluster.region,
         "zone_offer": zone_offers()[offer] if offer else "not on record",
@@ -99,7 +99,7 @@ def system_facts(spec: ClusterSpec, cluster: ClusterPlan) -> Facts:
         "region": cluster.region,
         "usual_machines": machines.system_machine(cluster.region) == machines.system_machine(""),
         "machine": machine,
-        "disk_types": " and ".join(family.boot_disks) or "Hyperdisk, as far as is known",
+        "disk_types": " and ".join(family.boot_disks) or "Hyperdisk",
     }
 
 

@@ -1,4 +1,4 @@
-"""The description as a tree of fields: what stands at a path, set or not, and what its documentation says."""
+"""The description as a tree of fields, set or not, with their documentation."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _ITEM = re.compile(r"\[(\d+)\]")  # of a list, as mistakes are located
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One place of the description: a field, an entry of a mapping, an item of a list, or all of it."""
+    """A place in the description: a field, an entry of a mapping, an item of a list, or the whole description."""
 
     parts: Path
-    """Its path in the user's file; items of a list by their number."""
+    """The path in the user's file; items of a list have their number."""
     value: Any
     of: Any
-    """Its type. A part that is not set has fields too: they can be asked about."""
+    """The type. A part that is not set also has fields to ask about."""
     text: str = ""
-    """What the documentation says of it, of an entry that of its mapping."""
+    """The documentation; for an entry the documentation of its mapping."""
     written: bool = False
     """Whether the user's file sets it."""
     within: bool = True
-    """Whether the part that it is a field of is there."""
+    """Whether the part that contains it is set."""
 
     @property
     def path(self) -> str:
@@ -40,12 +40,12 @@ class Field:
 
     @property
     def name(self) -> str:
-        """The last part of it."""
+        """The last part of the path."""
         return str(self.parts[-1])
 
     @property
     def children(self) -> tuple[Field, ...]:
-        """What is in it: of a part its fields, of a mapping or list of parts its entries; else nothing."""
+        """The fields of a part, or the entries of a mapping or list of parts; otherwise nothing."""
         of, _ = unwrap(self.of)
         if isinstance(of, type) and issubclass(of, BaseModel):
             return tuple(self._field(name, of) for name in of.model_fields)
@@ -63,7 +63,7 @@ class Field:
             None if self.value is None else getattr(self.value, name),
             known.annotation,
             " ".join((known.description or "").split()),
-            # A default that is a whole part has fields that are set, too.
+            # A part that is a default also has fields that are set.
             self.written and self.value is not None and name in self.value.model_fields_set,
             within=self.value is not None,
         )
@@ -78,9 +78,9 @@ def root(spec: PlatformSpec) -> Field:
 
 
 def find(start: Field, path: str) -> tuple[Field, str]:
-    """The place that a path leads to from `start`, as far as it does, and what is left of the path.
+    """The last existing place on a path from `start`, and the rest of the path.
 
-    Names of entries may have dots of their own: of several that fit, the longest counts.
+    Names of entries can contain dots: the longest matching name counts.
     """
     place, rest = start, _ITEM.sub(r".\1", path)
     while rest:
@@ -93,12 +93,12 @@ def find(start: Field, path: str) -> tuple[Field, str]:
 
 
 def _front(field: Field, rest: str) -> str | None:
-    """The beginning of a path that names the field."""
+    """The part of the path that names the field."""
     names = (field.name, to_snake(field.name))
     return next((name for name in names if rest == name or rest.startswith(f"{name}.")), None)
 
 
 def _parts_in(of: Any) -> bool:
-    """Whether it is a mapping or a list of parts, or of mappings of them; of plain values it is a value itself."""
+    """Whether the type is a mapping or list of parts, also nested; a mapping of plain values is a value."""
     item, _ = unwrap(element(of))
     return item is not None and ((isinstance(item, type) and issubclass(item, BaseModel)) or _parts_in(item))

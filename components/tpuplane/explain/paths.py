@@ -1,4 +1,4 @@
-"""What can be asked about: `clusters.central1.pools.trainer.diskType`, or `pools.trainer` where it is the only one."""
+"""Paths to explain: `clusters.central1.pools.trainer.diskType`, or `pools.trainer` if only one cluster has it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _SHOWN = 12
 
 
 class UnknownPath(ValueError):
-    """There is nothing at the path, or at several; the message says what there is."""
+    """The path does not exist or is ambiguous. The message has the allowed paths."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One thing of the plan."""
+    """A planned object."""
 
     kind: Kind
     parts: tuple[str, ...]
@@ -39,12 +39,12 @@ class Target:
 
     @property
     def key(self) -> str:
-        """Its own key: of a pool, a team, a class, an add-on."""
+        """The key of the pool, team, class or add-on."""
         return self.parts[-1]
 
     @property
     def short(self) -> str:
-        """The path without the cluster; empty for the cluster itself, and for what is in none."""
+        """The path without the cluster; empty for a cluster, and for an object outside of clusters."""
         return ".".join(self.parts[2:]) if self.parts[0] == "clusters" else ""
 
     def is_called(self, name: str) -> bool:
@@ -53,7 +53,7 @@ class Target:
 
 
 def targets(spec: PlatformSpec) -> Iterator[Target]:
-    """Every thing of the plan that can be asked about, in the order of the file."""
+    """Every planned object that can be explained, in the order of the file."""
     for key, cluster in spec.clusters.items():
         own = ("clusters", key)
         yield Target("cluster", own)
@@ -73,13 +73,13 @@ def targets(spec: PlatformSpec) -> Iterator[Target]:
 
 
 def paths(spec: PlatformSpec) -> tuple[str, ...]:
-    """The full path of every thing of the plan that can be asked about."""
+    """The full path of every planned object that can be explained."""
     return tuple(target.path for target in targets(spec))
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a path leads to: a thing of the plan, one of its values, or a place of the description."""
+    """The object at a path: a planned object, one of its values, or a place in the description."""
 
     target: Target | None = None
     entry: Entry | None = None
@@ -87,10 +87,7 @@ class Found:
 
 
 def resolve(spec: PlatformSpec, path: str) -> Found:
-    """What there is at a path: a planned value where there is one, else a place of the description.
-
-    Raises `UnknownPath`.
-    """
+    """The planned object or value at a path, else the place in the description. Raises `UnknownPath`."""
     everything = list(targets(spec))
     places = [place for place, rest in _places(spec, path) if not rest]
     for front, rest in _splits(path):
@@ -103,7 +100,7 @@ def resolve(spec: PlatformSpec, path: str) -> Found:
         _only(found, path)
         return Found(found[0], entry)
     if places:
-        # A part that only some clusters have is theirs.
+        # A short path means the clusters that set the part.
         places = [place for place in places if place.within] or places
         _only(places, path)
         return Found(field=places[0])
@@ -111,7 +108,7 @@ def resolve(spec: PlatformSpec, path: str) -> Found:
 
 
 def planned(field: Field, everything: Iterable[Target]) -> tuple[Target, Entry] | None:
-    """The planned value that a place of the description becomes, where it has a name of its own in the plan."""
+    """The planned value for a place in the description, if the plan has a name for it."""
     for target in everything:
         length = len(target.parts)
         if length < len(field.parts) and field.parts[:length] == target.parts:
@@ -122,7 +119,7 @@ def planned(field: Field, everything: Iterable[Target]) -> tuple[Target, Entry] 
 
 
 def _splits(path: str) -> Iterator[tuple[str, str]]:
-    """The path, and every way to cut it in two, the longest front first."""
+    """All divisions of the path into two parts, the longest first part first."""
     yield path, ""
     parts = path.split(".")
     for index in range(len(parts) - 1, 0, -1):
@@ -134,7 +131,7 @@ def _entry(kind: Kind, name: str) -> Entry | None:
 
 
 def _places(spec: PlatformSpec, path: str) -> Iterator[tuple[Field, str]]:
-    """Where a path leads from the whole description, else from each of its clusters."""
+    """The places of a path in the whole description, else in each cluster."""
     whole = root(spec)
     place, rest = find(whole, path)
     if place.parts:
@@ -154,22 +151,22 @@ def _only(found: Sequence[Target | Field], path: str) -> None:
 
 
 def _nothing(spec: PlatformSpec, path: str, everything: list[Target]) -> str:
-    """What there is instead: at the last thing or place that the path does lead to."""
+    """The allowed values at the last existing part of the path."""
     front, _, field = path.rpartition(".")
     target = next((target for target in everything if target.is_called(front)), None)
     if target is not None:
         known = [*dict.fromkeys(entry.name for entry in entries(target.kind))]
         names = {name: entry.name for entry in entries(target.kind) for name in (entry.name, *entry.also)}
         return _has_no(front, field, known, names)
-    there = [target.path for target in everything]
-    close = nearest_names(path, [*there, *dict.fromkeys(target.short for target in everything if target.short)])
+    known_paths = [target.path for target in everything]
+    close = nearest_names(path, [*known_paths, *dict.fromkeys(target.short for target in everything if target.short)])
     place, rest = next(_places(spec, path), (None, path))
     if place is not None and place.children and (not close or place.parts[0] != "clusters"):
         known = [child.name for child in place.children]
         return _has_no(place.path, rest.partition(".")[0], known, {name: name for name in known})
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
-    more = f" and {len(there) - _SHOWN} more" if len(there) > _SHOWN else ""
-    return f"there is nothing at {path!r}; allowed: {', '.join(there[:_SHOWN])}{more}{hint}"
+    more = f" and {len(known_paths) - _SHOWN} more" if len(known_paths) > _SHOWN else ""
+    return f"the path {path!r} does not exist; allowed: {', '.join(known_paths[:_SHOWN])}{more}{hint}"
 
 
 def _has_no(front: str, field: str, known: list[str], names: dict[str, str]) -> str:

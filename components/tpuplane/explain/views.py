@@ -1,4 +1,4 @@
-"""What a plan makes of teams, compute classes and add-ons, as one value each for `explain`."""
+"""Planned teams, compute classes and add-ons, one value each for `explain`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def class_views(platform: PlatformPlan, name: str) -> Sequence[ClassView]:
 
 
 def addon_views(platform: PlatformPlan, cluster: str, key: str) -> Sequence[AddonView]:
-    """The add-on of a cluster; nothing where the platform does not install it."""
+    """The add-on of a cluster; nothing if the platform does not install it."""
     return [
         AddonView(it.name, f"{addon.chart.name} {addon.chart.version}", addon.after)
         for it in platform.clusters
@@ -81,7 +81,7 @@ def _quotas(queues: QueuesPlan, team: TeamPlan) -> Sequence[FlavorQuotaPlan]:
 
 
 def _quota(quota: FlavorQuotaPlan) -> Sequence[str]:
-    """Chips or GPUs, for CPUs go with them; of the system pool cores."""
+    """Chips or GPUs; cores for the system pool."""
     amounts = {it.resource: it.nominal for it in quota.resources if it.nominal}
     shown = [it for it in (TPU, GPU) if it in amounts] or [it for it in ("cpu",) if it in amounts]
     return [f"{counted(amounts[it], UNITS[it])} of {quota.flavor}" for it in shown]

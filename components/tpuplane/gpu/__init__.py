@@ -6,12 +6,13 @@ Pure: no Pulumi, no network, no clock. The numbers are in `data/`, each with its
 from __future__ import annotations
 
 from tpuplane.gpu.catalogue import GpuCatalogue, gpu_catalogue
-from tpuplane.gpu.errors import GpuError, GpuField
 from tpuplane.gpu.model import (
     PARTITION_LABEL,
     SHARING_LABEL,
     Accelerator,
     GpuDirect,
+    GpuError,
+    GpuField,
     GpuMachine,
     GpuPrice,
     division_labels,

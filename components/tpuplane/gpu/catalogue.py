@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, cached_property
-from importlib.resources import files
 from typing import Any
 
-import yaml
-
-from tpuplane.gpu.errors import GpuError
-from tpuplane.gpu.model import Accelerator, GpuMachine, GpuPrice
+from tpuplane.data_files import read_data
+from tpuplane.gpu.model import Accelerator, GpuError, GpuMachine, GpuPrice
 from tpuplane.tpu import PriceModel, nearest_names, region_of
 
-# The C parser is ten times faster; it is missing only where PyYAML was built without libyaml.
-_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LISTS = ("boot_disks", "capacities", "zones", "local_ssd_choices", "sources")
 
 
@@ -158,8 +153,7 @@ class GpuCatalogue:
 
 
 def _read(name: str) -> Any:
-    text = files("tpuplane.gpu").joinpath(f"data/{name}.yaml").read_text(encoding="utf-8")
-    return yaml.load(text, Loader=_Loader)  # noqa: S506  # a SafeLoader either way
+    return read_data("tpuplane.gpu", name)
 
 
 def _with_tuples(raw: Mapping[str, Any]) -> dict[str, Any]:

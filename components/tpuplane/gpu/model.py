@@ -7,11 +7,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tpuplane.tpu import PriceModel
+from tpuplane.tpu.errors import CatalogueError
 
+GpuField = Literal["accelerator", "machine_type", "gpus", "zone"]
 GpuDirect = Literal["TCPX", "TCPXO", "RDMA"]
 PARTITION_LABEL = "cloud.google.com/gke-gpu-partition-size"
 SHARING_LABEL = "cloud.google.com/gke-gpu-sharing-strategy"
 CLIENTS_LABEL = "cloud.google.com/gke-max-shared-clients-per-gpu"
+
+
+class GpuError(CatalogueError[GpuField]):
+    """A combination that no machine with GPUs has."""
 
 
 @dataclass(frozen=True, slots=True)

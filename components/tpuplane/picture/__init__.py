@@ -1,4 +1,4 @@
-"""A platform as a picture: clusters, pools, slices, hosts and chips to scale, as one SVG file. Pure, deterministic."""
+"""A picture of a platform as an SVG file: clusters, pools, slices, hosts and chips to scale. Pure, deterministic."""
 
 from __future__ import annotations
 

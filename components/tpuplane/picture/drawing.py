@@ -1,4 +1,4 @@
-"""The picture of a platform: a box for each cluster, in it a card for each pool, on it a drawing of each slice."""
+"""The picture of a platform: a box for each cluster with a card for each pool, which shows its slices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PADDING = 14.0
 _GAP = 12.0
 _BETWEEN_SLICES = 6.0
 _LINE = 16.0
-# Text cannot be measured here: an upper estimate of a letter's width at the size of the small print.
+# An upper estimate of the width of a letter, because text cannot be measured here.
 _LETTER = 5.8
 _CPU = "cpu"
 
@@ -54,14 +54,14 @@ def draw(platform: PlatformPlan) -> str:
 
 
 class _Shapes:
-    """Every shape on the picture, defined once."""
+    """The shapes of the picture, each defined once."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, str], str] = {}
         self._shapes: dict[str, Shape] = {"node": node_shape()}
 
     def of(self, shape: Slice | None) -> tuple[str, Shape]:
-        """The id and the size of a slice's shape; of a CPU node's without one."""
+        """The id and the shape of a slice; of a node for None."""
         if shape is None:
             return "node", self._shapes["node"]
         key = (shape.topology, shape.machine.layout)
@@ -71,7 +71,7 @@ class _Shapes:
         return name, self._shapes[name]
 
     def definitions(self) -> Iterator[str]:
-        """The shapes as elements for others to use."""
+        """The shapes as SVG definitions."""
         for name, shape in self._shapes.items():
             yield from (f'<g id="{name}">', *shape.lines, "</g>")
 
@@ -119,7 +119,7 @@ def _pool(pool: PoolSummary, shapes: _Shapes) -> Box:
         f"{pool.capacity} · {counted(pool.chips, 'chip')}",
         pool.zone,
     )
-    # A multi-host slice is a node pool with a name of its own, single-host slices share one.
+    # Each multi-host slice is a node pool; single-host slices share one.
     names = pool.node_pools if pool.shape.multi_host else pool.node_pools * pool.max_slices
     return _card(pool.name, about, names, pool.min_slices, pool.capacity, shapes.of(pool.shape))
 
@@ -142,7 +142,7 @@ def _system(cluster: ClusterPlan, system: NodePoolPlan, shapes: _Shapes) -> Box:
 def _card(
     name: str, about: tuple[str, ...], items: tuple[str, ...], always: int, color: str, shape: tuple[str, Shape]
 ) -> Box:
-    """A pool: its name, what it is, and a shape for each of its items; dashed those that are not always there."""
+    """A pool: its name, its description, and a shape for each item, dashed for items above the minimum."""
     ref, size = shape
     text = max(7.5 * len(name), *(_LETTER * len(line) for line in about))
     inner = _PAGE - 4 * _PADDING
@@ -164,7 +164,7 @@ def _card(
 
 
 def _legend(platform: PlatformPlan, shapes: _Shapes) -> Box:
-    """What the shapes and the colours mean; of the colours only those that are used."""
+    """The meaning of the shapes, and of the colours in use."""
     pools = [pool for cluster in platform.clusters for pool in cluster.tpu_pools]
     first = next((pool for pool in pools if pool.slice is not None), None)
     entries = []
@@ -174,7 +174,7 @@ def _legend(platform: PlatformPlan, shapes: _Shapes) -> Box:
         entries.append(_entry(host, first.capacity, "host: a VM, a node", 14))
         frame = '<rect class="frame" width="22" height="14" rx="4"/>'
         entries.append(_entry(frame, first.capacity, "slice: hosts joined by ICI", 22))
-        entries.append(_entry(frame, f"{first.capacity} later", "not always there", 22))
+        entries.append(_entry(frame, f"{first.capacity} later", "added by autoscaling", 22))
     colors = dict.fromkeys(pool.capacity for cluster in platform.clusters for pool in cluster.pools)
     swatch = '<rect class="chip" width="14" height="14" rx="3"/>'
     entries += [_entry(swatch, color, color, 14) for color in colors]

@@ -1,4 +1,4 @@
-"""Boxes in rows: how everything on the picture finds its place."""
+"""The layout of the picture: boxes in rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Something drawn at its own origin, and the room that it takes. Lengths are in SVG pixels."""
+    """A drawing at its own origin, with its size in SVG pixels."""
 
     width: float
     height: float
@@ -22,10 +22,10 @@ class Box:
 
 
 def flow(boxes: Iterable[Box], width: float, gap: float) -> Box:
-    """Boxes side by side as high up as they fit, then as far left, no wider than `width` (a single box may be)."""
+    """Boxes side by side, each as high and then as far left as possible, within `width` unless one box is wider."""
     lines: list[str] = []
     right = bottom = 0.0
-    # What is taken so far, as steps from left to right: where each begins, and from where down it is free.
+    # Steps from left to right: the start of each step, and the height below which it is free.
     skyline = [(0.0, 0.0)]
     for box in boxes:
         y, x = _place(skyline, box.width, width, gap)
@@ -40,7 +40,7 @@ def flow(boxes: Iterable[Box], width: float, gap: float) -> Box:
 
 
 def _place(skyline: Sequence[tuple[float, float]], wanted: float, width: float, gap: float) -> tuple[float, float]:
-    """The highest place, and among those the leftmost, for a box of a width and the gap behind it: its y and x."""
+    """The y and x of the highest place, and of these the leftmost, for a box of a width with its gap."""
     places = [
         (max(free for start, free in _under(skyline, x, x + wanted + gap)), x)
         for x, _ in skyline
@@ -50,7 +50,7 @@ def _place(skyline: Sequence[tuple[float, float]], wanted: float, width: float, 
 
 
 def _under(skyline: Sequence[tuple[float, float]], left: float, right: float) -> Iterator[tuple[float, float]]:
-    """The steps that a box from `left` to `right` stands under."""
+    """The steps above a box from `left` to `right`."""
     for index, step in enumerate(skyline):
         ends = skyline[index + 1][0] if index + 1 < len(skyline) else math.inf
         if step[0] < right and ends > left:
@@ -58,7 +58,7 @@ def _under(skyline: Sequence[tuple[float, float]], left: float, right: float) ->
 
 
 def columns(count: int, cell: tuple[float, float], room: Sequence[float], gap: float) -> int:
-    """Columns of a grid of `count` cells: about twice as wide as high, between the two widths of `room`."""
+    """The columns of a grid of `count` cells: about twice as wide as high, between the two widths of `room`."""
     width, height = cell[0] + gap, cell[1] + gap
     least, most = (int(max(1, min(count, (limit + gap) // width))) for limit in room)
     wanted = max(least, min(most, math.ceil(math.sqrt(2 * count * height / width))))
@@ -72,5 +72,5 @@ def even(count: int, wanted: int, allowed: Iterable[int]) -> int:
 
 
 def number(value: float) -> str:
-    """A length as short as it can be written."""
+    """The shortest text of a length."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -1,4 +1,4 @@
-"""A slice to scale: its chips as squares, four of them to a host or however many it has, its layers side by side."""
+"""A slice to scale: its chips as squares in hosts, and its layers side by side."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _BETWEEN_HOSTS = 2.0
 _BETWEEN_LAYERS = 7.0
 _SLICE_PADDING = 4.0
 NODE = 2 * CHIP + _BETWEEN_CHIPS + 2 * _HOST_PADDING
-"""Edge of a CPU node: that of a host with four chips."""
+"""Edge of a CPU node, which is as large as a host with four chips."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Drawn once, used for every slice that looks so. Colours come from where it is used."""
+    """A drawing for all slices of the same shape. The use of the shape sets its colours."""
 
     width: float
     height: float
@@ -29,7 +29,7 @@ class Shape:
 
 
 def slice_shape(shape: Slice) -> Shape:
-    """A slice: a frame, in it the hosts, in them the chips. The third axis is a row of layers."""
+    """A frame with hosts, which have chips. The third axis is a row of layers."""
     rows, cols, layers = _grid(shape.topology)
     host_rows, host_cols, _ = _grid(shape.machine.layout)
     host_width, host_height = _host(host_cols), _host(host_rows)
@@ -69,7 +69,7 @@ def node_shape() -> Shape:
 
 
 def _host(chips: int) -> float:
-    """Edge of a host with so many chips along it."""
+    """Edge of a host with this number of chips along it."""
     return chips * (CHIP + _BETWEEN_CHIPS) - _BETWEEN_CHIPS + 2 * _HOST_PADDING
 
 

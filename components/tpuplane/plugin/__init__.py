@@ -1,6 +1,6 @@
 """The package as a Pulumi component plugin: its components for programs in YAML and in other languages.
 
-Nothing of the package imports this; it is what `PulumiPlugin.yaml` starts.
+`PulumiPlugin.yaml` starts it. The rest of the package does not import it.
 """
 
 from __future__ import annotations

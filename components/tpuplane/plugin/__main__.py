@@ -1,4 +1,4 @@
-"""`python -m tpuplane.plugin` prints the plugin's schema: the golden copy is `components/schema.json`."""
+"""`python -m tpuplane.plugin` prints the schema of the plugin, which is `components/schema.json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Serves the package's components to the engine."""
+"""Serves the components of the package to the engine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def components() -> list[type[pulumi.ComponentResource]]:
 
 
 class PlatformProvider(ComponentProvider):
-    """The SDK's host of components, with the completed schema and with refusals in the spec's words."""
+    """The SDK's host of components, with the completed schema and with the messages of the spec."""
 
     def __init__(self) -> None:
         served = components()
@@ -41,20 +41,20 @@ class PlatformProvider(ComponentProvider):
 
     @property
     def schema_text(self) -> str:
-        """The schema as it is checked in."""
+        """The schema in the form of `components/schema.json`."""
         return json.dumps(json.loads(self.schema or "{}"), indent=2, sort_keys=True) + "\n"
 
     def construct(
         self, name: str, resource_type: str, inputs: Any, options: pulumi.ResourceOptions | None = None
     ) -> ConstructResult:
-        """Make a component. A wrong description is shown by the paths of its inputs, without a traceback."""
+        """Create a component. Mistakes are reported with the paths of inputs, without a traceback."""
         try:
             return super().construct(name, resource_type, inputs, options)
         except ComponentInitError as error:
             if not isinstance(error.inner, SpecError):
                 raise
             raise pulumi.InputPropertiesError(
-                f"{name} is refused",
+                f"{name} is rejected",
                 [
                     {"property_path": self._as_written(mistake.path), "reason": mistake.message}
                     for mistake in error.inner.mistakes
@@ -64,15 +64,15 @@ class PlatformProvider(ComponentProvider):
     def map_input_properties(
         self, inputs: Any, properties: Any, mapping: dict[str, str], component_name: str, property_path: str
     ) -> Any:
-        """Refuse an object that is an output as a whole: the SDK would read it as an empty one."""
+        """Reject an object that is an output, because the SDK would read it as an empty object."""
         for name, definition in properties.items():
             if definition.ref and isinstance(inputs.get(name), pulumi.Output):
                 raise pulumi.InputPropertyError(
                     f"{property_path}.{name}" if property_path else name,
-                    "as a whole is known only while the engine runs: write its fields out here",
+                    "is an output, and its fields are unknown here; write the fields instead",
                 )
         return super().map_input_properties(inputs, properties, mapping, component_name, property_path)
 
     def _as_written(self, path: Path) -> str:
-        """The path in the program's spelling: the SDK has given the fields their Python names."""
+        """The path with the program's names of fields, which the SDK has changed to Python names."""
         return dotted(tuple(self._written.get(part, part) if isinstance(part, str) else part for part in path))

@@ -1,4 +1,4 @@
-"""The plugin's schema: what the SDK's analyzer finds in the TypedDicts, and what only the models know."""
+"""The schema of the plugin: the SDK's analysis of the TypedDicts, completed from the models."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def completed(
     types: Mapping[str, type],
     package: str,
 ) -> dict[str, Any]:
-    """The schema with descriptions of inherited fields, with allowed values, and with descriptions on one line.
+    """The schema with descriptions of inherited fields, allowed values, and descriptions on one line.
 
-    Allowed values are enums that take other text too, so that they change no type of an SDK and no text of an error.
-    `types` are those of the schema.
+    Allowed values are enums that also accept other texts, so that types of SDKs and messages stay the same. `types` are
+    the types of the schema.
     """
     prefix = f"{package}:index:"
     enums: dict[str, Any] = {}
@@ -61,7 +61,7 @@ def _complete(properties: dict[str, Any], kind: type, prefix: str) -> dict[str, 
 
 
 def _model_of(kind: type) -> Model | None:
-    """The model whose fields a TypedDict has, all of them; of several the largest."""
+    """The largest model whose fields are all in a TypedDict."""
     fields = kind.__annotations__.items()
     fitting = (model for model in models() if getattr(args, args_name(model)).__annotations__.items() <= fields)
     return max(fitting, key=lambda model: len(model.model_fields), default=None)

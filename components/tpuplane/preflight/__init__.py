@@ -1,7 +1,7 @@
-"""What only Google knows of a project, compared with what a stack file says: reservations and quota.
+"""Comparison of the reservations and quota of a stack file with those of a Google Cloud project.
 
-Needs credentials, and the extra `tpuplane[online]` for Google's own client library. Everything that can be said without
-them is said by `tpuplane.spec`.
+Needs credentials, and the extra `tpuplane[online]` for Google's client library. `tpuplane.spec` makes all checks that
+need neither.
 """
 
 from __future__ import annotations

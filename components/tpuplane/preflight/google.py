@@ -1,4 +1,4 @@
-"""Compute Engine through Google's own client library: read-only, and every failure in one line."""
+"""Compute Engine through Google's client library: read-only, with one line for each failure."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ _SCOPE = "https://www.googleapis.com/auth/compute.readonly"
 
 
 class Unreachable(Exception):
-    """Google could not be asked; the message says why, and what to do."""
+    """Google cannot be reached. The message has the reason and the remedy."""
 
 
 class Compute(Protocol):
-    """What is asked of Compute Engine."""
+    """The requests to Compute Engine."""
 
     def reservation(self, project: str, zone: str, name: str) -> Json | None:
-        """The reservation as the API has it; None where there is none of that name, or no right to see it."""
+        """The reservation of the API; None if it does not exist, or if the user has no permission to see it."""
 
     def quotas(self, project: str, region: str) -> Mapping[str, float]:
         """Limits of the region by metric."""
 
 
 class ComputeEngine:
-    """Compute Engine of Google Cloud, or of whatever the environment says.
+    """Compute Engine of Google Cloud.
 
-    Credentials: `GOOGLE_OAUTH_ACCESS_TOKEN`, else Application Default Credentials. `GOOGLE_COMPUTE_CUSTOM_ENDPOINT` is
-    another address of the API, as the gcp provider has it.
+    Credentials: `GOOGLE_OAUTH_ACCESS_TOKEN`, else Application Default Credentials. As for the gcp provider,
+    `GOOGLE_COMPUTE_CUSTOM_ENDPOINT` sets another address of the API.
     """
 
     def __init__(self) -> None:
         """Find credentials.
 
         Raises:
-            Unreachable: if there are none, or the client library is not installed.
+            Unreachable: if there are no credentials, or the client library is not installed.
 
         """
         try:
@@ -53,11 +53,11 @@ class ComputeEngine:
             raise Unreachable("no Google credentials; run: gcloud auth application-default login") from None
         endpoint = os.environ.get("GOOGLE_COMPUTE_CUSTOM_ENDPOINT")
         options = {"api_endpoint": endpoint} if endpoint else None
-        # The client library carries the description of the API, so nothing else is asked.
+        # The client library contains the description of the API, so no other request is necessary.
         self._api = build("compute", "v1", credentials=credentials, client_options=options, cache_discovery=False)
 
     def reservation(self, project: str, zone: str, name: str) -> Json | None:
-        """The reservation as the API has it; None where there is none."""
+        """The reservation of the API; None if it does not exist."""
         return self._ask(self._api.reservations().get(project=project, zone=zone, reservation=name))
 
     def quotas(self, project: str, region: str) -> Mapping[str, float]:
@@ -78,7 +78,7 @@ class ComputeEngine:
                 return None
             raise Unreachable(f"Google answers {error.status_code}: {error.reason}") from None
         except GoogleAuthError as error:
-            raise Unreachable(f"Google refuses the credentials: {error}") from None
+            raise Unreachable(f"Google rejects the credentials: {error}") from None
         except OSError as error:
             raise Unreachable(f"Google does not answer: {error}") from None
         return answer

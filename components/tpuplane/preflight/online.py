@@ -5,11 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
-import yaml
-
+from tpuplane.data_files import read_data
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.preflight.google import Compute, Json
 from tpuplane.spec import PlatformSpec, ReservationSpec
@@ -20,24 +18,23 @@ from tpuplane.tpu import SliceError, catalogue
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What differs, and what Compute Engine's API cannot answer."""
+    """Differences, and declared quota that Compute Engine's API does not have."""
 
     mistakes: tuple[Mistake, ...]
     unasked: tuple[str, ...]
-    """Paths of declared quota that no metric of Compute Engine stands for."""
+    """Paths of declared quota without a metric of Compute Engine."""
 
 
 @functools.cache
 def _names() -> Any:
-    text = resources.files("tpuplane.preflight").joinpath("data/compute.yaml").read_text(encoding="utf-8")
-    return yaml.safe_load(text)
+    return read_data("tpuplane.preflight", "compute")
 
 
 def check_online(spec: PlatformSpec, compute: Compute) -> Findings:
-    """Compare a checked description with what Google has.
+    """Compare a checked description with Google's reservations and quota.
 
     Raises:
-        Unreachable: if Google cannot be asked.
+        Unreachable: if Google cannot be reached.
 
     """
     mistakes: list[Mistake] = []
@@ -54,17 +51,17 @@ def _compare(at: Path, declared: ReservationSpec, found: Json | None, project: s
     if found is None:
         yield Mistake(
             at,
-            f"Google shows no such reservation in project {owner}, zone {declared.zone}; correct name, project or zone",
+            f"not found in project {owner}, zone {declared.zone}; correct name, project or zone",
         )
         return
     status = found.get("status", "")
     if declared.active and status != "READY":
-        yield Mistake((*at, "active"), f"true, but Compute Engine says {status}; set it to false until it is READY")
+        yield Mistake((*at, "active"), f"true, but Compute Engine reports {status}; set it to false until it is READY")
     share: Json = found.get("shareSettings", {})
     shared = share.get("shareType") == "ORGANIZATION" or project in share.get("projectMap", {})
     if owner != project and not shared:
         yield Mistake(
-            (*at, "project"), f"{shown(owner)} does not share it with {project}; ask its owner to add the project"
+            (*at, "project"), f"{shown(owner)} does not share it with {project}; ask the owner to add the project"
         )
     held, wanted = _held(found), _declared(declared)
     if held is None:
@@ -84,7 +81,7 @@ def _compare(at: Path, declared: ReservationSpec, found: Json | None, project: s
 
 @dataclass(frozen=True, slots=True)
 class _Holding:
-    """What a reservation holds, and the fields of its description that say so."""
+    """The hardware of a reservation, and the fields that describe it."""
 
     hardware: str  # generation or accelerator
     amount: int  # chips or GPUs
@@ -94,7 +91,7 @@ class _Holding:
 
 
 def _declared(reservation: ReservationSpec) -> _Holding:
-    """What a checked description says."""
+    """The declared hardware."""
     if reservation.generation is not None:
         generation = catalogue().generation(reservation.generation)
         return _Holding(generation.name, reservation.chips or 0, reservation.machine_type)
@@ -104,7 +101,7 @@ def _declared(reservation: ReservationSpec) -> _Holding:
 
 
 def _held(found: Json) -> _Holding | None:
-    """What Compute Engine says: single VMs with TPUs or GPUs, or a TPU family as a whole."""
+    """Compute Engine's hardware: single VMs with TPUs or GPUs, or a TPU family as a whole."""
     if specific := found.get("specificReservation"):
         return _machines(specific["instanceProperties"]["machineType"], int(specific["count"]))
     whole: Json = found.get("aggregateReservation", {})
@@ -125,7 +122,7 @@ def _machines(name: str, count: int) -> _Holding | None:
 
 
 def _check_quotas(spec: PlatformSpec, compute: Compute) -> tuple[list[Mistake], list[str]]:
-    """Declared quota above what Google grants, and what it cannot be asked for."""
+    """Declared quota above Google's limit, and paths without a metric."""
     mistakes: list[Mistake] = []
     unasked: list[str] = []
     for location, hardware in spec.quotas.items():
@@ -143,12 +140,12 @@ def _check_quotas(spec: PlatformSpec, compute: Compute) -> tuple[list[Mistake], 
                 granted = int(limits.get(metric, 0))
                 if declared > granted:
                     message = f"{declared} {unit}, but Google grants {granted} in {region_of(location)} ({metric})"
-                    mistakes.append(Mistake(path, f"{message}; ask for more on the quota page"))
+                    mistakes.append(Mistake(path, f"{message}; request more on the quota page"))
     return mistakes, unasked
 
 
 def _metric(name: str, field: str) -> tuple[str | None, str]:
-    """Compute Engine's name for a quota, None where it has none for regions; and what it counts."""
+    """Compute Engine's metric for a quota, None if it has none for regions; and its unit."""
     if name.startswith("nvidia-"):
         return _names()["accelerators"].get(name, {}).get(field), "GPUs"
     metric = _names()["generations"][catalogue().generation(name).name].get("quota")

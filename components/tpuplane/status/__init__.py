@@ -1,6 +1,6 @@
-"""What stands in a cluster now: pools and slices, queues, who holds which slice, who waits and why.
+"""The state of a cluster: pools and slices, queues, the slices of jobs, and why jobs wait.
 
-Pure functions of objects as an API server gives them; `tpuplane.status.reading` asks the API server of a kubeconfig.
+Pure functions of Kubernetes objects. `tpuplane.status.reading` reads the objects from an API server.
 """
 
 from __future__ import annotations

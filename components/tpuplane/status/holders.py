@@ -1,4 +1,4 @@
-"""Whose pods sit on which node pool: by Kueue's workload, and by job for those that Kueue does not know."""
+"""The node pools of jobs: by Kueue's workload, and by job for pods without a workload."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tpuplane.status.placing import Placing
 _WORKLOAD = "kueue.x-k8s.io/workload"
 _OF_KUEUE = ("kueue.x-k8s.io/podset", "kueue.x-k8s.io/managed")
 
-# What a pod says of the job it is part of, the outermost first.
+# Labels with the name of the pod's job, the outermost job first.
 _JOB_LABELS = (
     "ray.io/originated-from-cr-name",
     "jobset.sigs.k8s.io/jobset-name",
@@ -25,7 +25,7 @@ _JOB_LABELS = (
 
 
 def pods_by_workload(pods: Iterable[Object]) -> dict[tuple[str, str], list[Object]]:
-    """Pods by namespace and name of the workload that Kueue admitted them for."""
+    """Pods by namespace and name of their Kueue workload."""
     held: dict[tuple[str, str], list[Object]] = defaultdict(list)
     for pod in pods:
         workload = pod["metadata"].get("annotations", {}).get(_WORKLOAD)
@@ -35,18 +35,18 @@ def pods_by_workload(pods: Iterable[Object]) -> dict[tuple[str, str], list[Objec
 
 
 def node_pools(nodes: Iterable[Object]) -> dict[str, str]:
-    """The node pool of each node that is of one."""
+    """The node pool of each node that has one."""
     labels = ((it["metadata"]["name"], it["metadata"].get("labels", {})) for it in nodes)
     return {name: of[GKE_POOL_LABEL] for name, of in labels if GKE_POOL_LABEL in of}
 
 
 def pools_of(pods: Iterable[Object], pool_of: Mapping[str, str]) -> list[str]:
-    """The node pools that pods sit on."""
+    """The node pools of pods."""
     return sorted({pool_of[name] for pod in pods if (name := pod["spec"].get("nodeName")) in pool_of})
 
 
 def jobs_by_pool(pods: Iterable[Object], nodes: Iterable[Object]) -> dict[str, list[str]]:
-    """By node pool the jobs that hold chips or GPUs of it, as namespace/name."""
+    """The jobs with chips or GPUs of each node pool, as namespace/name."""
     pool_of = node_pools(nodes)
     held: dict[str, set[str]] = defaultdict(set)
     for pod in pods:
@@ -56,7 +56,7 @@ def jobs_by_pool(pods: Iterable[Object], nodes: Iterable[Object]) -> dict[str, l
 
 
 def outside_queues(pods: Iterable[Object], nodes: Iterable[Object], placing: Placing) -> list[dict[str, Any]]:
-    """Jobs that Kueue does not know, with pods that ask for chips or GPUs or have no node; rows as those of a queue."""
+    """Rows for jobs outside of Kueue that have pods with chips or GPUs, or pods without a node."""
     pool_of = node_pools(nodes)
     jobs: dict[tuple[str, str], list[Object]] = defaultdict(list)
     for pod in pods:
@@ -78,11 +78,11 @@ def outside_queues(pods: Iterable[Object], nodes: Iterable[Object], placing: Pla
 
 
 def job_of(pod: Object) -> str:
-    """The name of the job that a pod is part of, the outermost one; of a pod that is alone its own."""
+    """The name of the outermost job of a pod; the pod's own name if it has no job."""
     metadata: Mapping[str, str] = pod["metadata"].get("labels", {})
     named = next((metadata[label] for label in _JOB_LABELS if metadata.get(label)), None)
     owner: Mapping[str, str] = next(_owners(pod), {})
-    of_deployment = f"-{metadata.get('pod-template-hash')}"  # what a Deployment puts behind its own name
+    of_deployment = f"-{metadata.get('pod-template-hash')}"  # the suffix of a Deployment's ReplicaSet
     return named or owner.get("name", "").removesuffix(of_deployment) or str(pod["metadata"]["name"])
 
 

@@ -1,55 +1,47 @@
-"""Why a job waits, in a person's words: Kueue's own sentences are exact, and written for its developers."""
+"""Why a job waits: plainer texts for Kueue's messages."""
 
 from __future__ import annotations
 
 import functools
 import re
-from importlib.resources import files
 from typing import NamedTuple
 
-import yaml
+from tpuplane.data_files import read_data
 
 
-class _Word(NamedTuple):
-    pattern: re.Pattern[str]
-    text: str
-
-
-class _Words(NamedTuple):
+class _Texts(NamedTuple):
     pod_sets: re.Pattern[str]
     separator: re.Pattern[str]
     nothing: str
-    words: tuple[_Word, ...]
+    by_pattern: tuple[tuple[re.Pattern[str], str], ...]
 
 
 def in_plain_words(message: str) -> str:
-    """The message with every part that `data/kueue_words.yaml` knows said plainly, and the others as they are."""
-    known = _words()
-    said = (it for of_set in known.pod_sets.split(message) for it in _said(of_set, known))
-    return ", ".join(dict.fromkeys(said)) or message
+    """The message with the texts of `data/kueue_messages.yaml` for all parts that match a pattern."""
+    texts = _texts()
+    parts = (it for pod_set in texts.pod_sets.split(message) for it in _parts(pod_set, texts))
+    return ", ".join(dict.fromkeys(parts)) or message
 
 
-def _said(message: str, known: _Words) -> list[str]:
-    """What is said of one pod set; of flavors that are left out, where nothing else is."""
-    said: list[str] = []
-    left_out: list[str] = []
-    for part in known.separator.split(message):
-        word, found = next(((word, it) for word in known.words if (it := word.pattern.search(part))), (None, None))
-        if word is None or found is None:
-            said.append(part)
-        elif word.text:
-            said.append(word.text.format(*found.groups()))
+def _parts(message: str, texts: _Texts) -> list[str]:
+    """The texts for one pod set; the omitted flavors if there is no other text."""
+    shown: list[str] = []
+    omitted: list[str] = []
+    for part in texts.separator.split(message):
+        text, found = next(
+            ((text, it) for pattern, text in texts.by_pattern if (it := pattern.search(part))), ("", None)
+        )
+        if found is None:
+            shown.append(part)
+        elif text:
+            shown.append(text.format(*found.groups()))
         else:
-            left_out += found.groups()
-    return said or ([known.nothing.format(", ".join(dict.fromkeys(left_out)))] if left_out else [])
+            omitted += found.groups()
+    return shown or ([texts.nothing.format(", ".join(dict.fromkeys(omitted)))] if omitted else [])
 
 
 @functools.cache
-def _words() -> _Words:
-    data = yaml.safe_load(files("tpuplane.status").joinpath("data/kueue_words.yaml").read_text(encoding="utf-8"))
-    return _Words(
-        re.compile(data["podSets"]),
-        re.compile(data["separator"]),
-        data["nothing"],
-        tuple(_Word(re.compile(it["pattern"]), it["text"]) for it in data["words"]),
-    )
+def _texts() -> _Texts:
+    data = read_data("tpuplane.status", "kueue_messages")
+    by_pattern = tuple((re.compile(it["pattern"]), it["text"]) for it in data["words"])
+    return _Texts(re.compile(data["podSets"]), re.compile(data["separator"]), data["nothing"], by_pattern)

@@ -1,4 +1,4 @@
-"""Pods that ask for more than any host of their queue has: no waiting helps them. Pure."""
+"""Pods that request more than any host of their queue has. Pure."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _UNITS = {TPU: "chips", GPU: "GPUs"}
 
 
 def too_large(workload: Object, flavors: Iterable[Object], nodes: Sequence[Object]) -> str:
-    """That pods of a workload ask for more chips or GPUs than a host of any flavor of their queue has; "" otherwise.
+    """A message if a pod requests more chips or GPUs than the hosts of all flavors of its queue have; otherwise "".
 
-    It is "" too where the hosts of a flavor are not known: what an autoscaled pool will bring may be larger.
+    Also "" if the hosts of a flavor are unknown, because an autoscaled pool can add larger ones.
     """
     flavors = list(flavors)
     for pod in (it["template"] for it in workload.get("spec", {}).get("podSets", ())):
@@ -27,30 +27,30 @@ def too_large(workload: Object, flavors: Iterable[Object], nodes: Sequence[Objec
             known = [it for it in most if it is not None]
             if known and len(known) == len(most) and 0 < max(known) < wanted:
                 asks, have = whole_or_part(wanted), whole_or_part(max(known))
-                return f"asks for {asks} {unit} in each pod, and its hosts have {have}"
+                return f"requests {asks} {unit} in each pod, but its hosts have {have}"
     return ""
 
 
 def _may_take(flavor: Object, pod: Object) -> bool:
-    """Whether nothing that the pod selects by is otherwise on the flavor's nodes."""
+    """Whether the node selector of the pod does not contradict the labels of the flavor."""
     labels = _labels(flavor)
     return all(labels.get(key, value) == value for key, value in pod["spec"].get("nodeSelector", {}).items())
 
 
 def _most(resource: str, flavor: Object, pod: Object, nodes: Sequence[Object]) -> int | None:
-    """How much the flavor's largest host has, in thousandths; None where that is not known."""
+    """The resource of the flavor's largest host, in thousandths; None if it is unknown."""
     labels = _labels(flavor)
     if resource == TPU and _ACCELERATOR in labels:
         if _COUNT in labels:
             return thousandths(labels[_COUNT])
-        with contextlib.suppress(SliceError, KeyError):  # no machine is named, or one newer than the catalogue
+        with contextlib.suppress(SliceError, KeyError):  # no machine type, or one that is not in the catalogue
             return 1000 * catalogue().machine(labels[MACHINE_LABEL])[1].chips
     hosts = [it for it in nodes if labels.items() <= it["metadata"].get("labels", {}).items()]
     if flavor.get("spec", {}).get("topologyName"):
-        # Kueue places on hosts itself, and no others come for the job.
+        # Kueue assigns existing hosts, and the autoscaler adds none for the job.
         wanted = pod["spec"].get("nodeSelector", {}).items()
         return _largest(resource, [it for it in hosts if wanted <= it["metadata"].get("labels", {}).items()])
-    # Others that come are of the same kind: without the resource, where these are.
+    # New hosts have the same machine type: if existing ones lack the resource, so do new ones.
     return 0 if hosts and _largest(resource, hosts) == 0 else None
 
 

@@ -1,4 +1,4 @@
-"""Why a job's pods have no node: what the scheduler, the cluster autoscaler and the job's own controller say. Pure."""
+"""Why pods of a job have no node: messages of the scheduler, the cluster autoscaler and the job's controller. Pure."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tpuplane.status.objects import Object, condition
 
-# What the cluster autoscaler says of a pod for which it asks for nodes; what came before no longer counts.
+# The cluster autoscaler's event when it requests nodes for a pod; earlier events no longer count.
 _ASKED_FOR = "TriggeredScaleUp"
 _AUTOSCALER = (_ASKED_FOR, "FailedScaleUp", "NotTriggerScaleUp")
-_OF_CLUSTER = ("Pod", "Node", "Workload")  # the kinds of objects that are no job
+_OF_CLUSTER = ("Pod", "Node", "Workload")  # kinds that are not jobs
 
 
 class Placing:
-    """What a cluster's events say of its pods."""
+    """The events about pods and jobs of a cluster."""
 
     def __init__(self, events: Iterable[Object] = ()) -> None:
-        """`events` are warnings, and those of the cluster autoscaler."""
+        """`events` are warnings and the events of the cluster autoscaler."""
         self._of_pods: dict[str, list[Object]] = defaultdict(list)
         self._of_jobs: dict[str, list[Object]] = defaultdict(list)
         for event in sorted(events, key=_when):
@@ -29,7 +29,7 @@ class Placing:
                 self._of_jobs[about.get("namespace", "")].append(event)
 
     def why(self, namespace: str, job: str, pods: Sequence[Object]) -> str:
-        """Why pods of a job have no node; "" where all have one. Of a job without pods: why they cannot be created."""
+        """Why pods of a job have no node, or cannot be created; "" if all pods have a node."""
         if not pods:
             return self._not_created(namespace, job)
         waiting = [pod for pod in pods if not pod["spec"].get("nodeName")]
@@ -41,7 +41,7 @@ class Placing:
         return ": ".join(filter(None, (count, "; ".join(filter(None, parts)))))
 
     def _autoscaler(self, pod: Object) -> Iterator[str]:
-        """Its last message of each kind since it last asked for nodes; that it did so, where nothing followed."""
+        """Its last message of each kind since its last request for nodes; that request if no message followed."""
         said: dict[str, str] = {}
         for event in self._of_pods[pod["metadata"].get("uid", "")]:
             if event["reason"] == _ASKED_FOR:
@@ -57,7 +57,7 @@ class Placing:
 
 
 def _scheduler(pod: Object) -> str:
-    """What the scheduler says of a pod: which nodes it cannot use, and why; what preemption would bring is left out."""
+    """The scheduler's message about a pod, without its part about preemption."""
     said = condition(pod, "PodScheduled")
     if said.get("reason") == "SchedulingGated":
         return f"held back by {', '.join(it['name'] for it in pod['spec'].get('schedulingGates', ()))}"
@@ -65,12 +65,12 @@ def _scheduler(pod: Object) -> str:
 
 
 def _belongs(name: str, job: str) -> bool:
-    """Whether an object is the job, or was made for it: controllers put the job's name in front."""
+    """Whether an object is the job or belongs to it: controllers use the job's name as a prefix."""
     return name == job or name.startswith(f"{job}-")
 
 
 def _when(event: Object) -> tuple[str, int]:
-    """Seconds are all that most events have; the version orders those of one second."""
+    """The time in seconds, and the version, which orders events of the same second."""
     metadata = event["metadata"]
     times = (event.get("lastTimestamp"), event.get("eventTime"), metadata.get("creationTimestamp"))
     return next(filter(None, times), ""), int(metadata.get("resourceVersion") or 0)

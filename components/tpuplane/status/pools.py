@@ -1,4 +1,4 @@
-"""Node pools and their slices, from what GKE says on the nodes: Kubernetes knows no pool that has none. Pure."""
+"""Node pools and their slices, from GKE's labels of nodes. Kubernetes does not know pools without nodes. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PROVISIONING = "cloud.google.com/gke-provisioning"
 
 
 def describe_pools(nodes: Iterable[Object], pods: Iterable[Object]) -> list[dict[str, Any]]:
-    """Each node pool with its slice, its hosts and who holds it: first those without chips, then by name."""
+    """Each node pool with its slice, hosts and jobs: first pools without chips, then by name."""
     nodes = list(nodes)
     members: dict[str, list[Object]] = defaultdict(list)
     for node in nodes:
@@ -34,7 +34,7 @@ def _pool(name: str, nodes: Sequence[Object], held: list[str]) -> dict[str, Any]
     labels = nodes[0]["metadata"].get("labels", {})
     shape = _slice(nodes[0])
     multi_host = shape is not None and shape.multi_host
-    # Of a multi-host pool it is known how many hosts it must have: it is one slice.
+    # A multi-host pool is one slice, so its number of hosts is known.
     hosts = shape.hosts if shape is not None and multi_host else len(nodes)
     return {
         "name": name,
@@ -54,7 +54,7 @@ def _pool(name: str, nodes: Sequence[Object], held: list[str]) -> dict[str, Any]
 
 
 def _slice(node: Object) -> Slice | None:
-    """The slice that the node is of; None for a node without chips, and for chips newer than the catalogue."""
+    """The slice of the node; None for a node without chips, or with chips that are not in the catalogue."""
     labels = node["metadata"].get("labels", {})
     if _ACCELERATOR not in labels or _TOPOLOGY not in labels:
         return None
@@ -65,7 +65,7 @@ def _slice(node: Object) -> Slice | None:
 
 
 def _capacity(labels: Mapping[str, str]) -> str:
-    """How the hosts are bought: GKE calls reserved and on-demand ones standard."""
+    """The capacity of the hosts. GKE's label is standard for reserved and on-demand hosts."""
     if CAPACITY_LABEL in labels:
         return labels[CAPACITY_LABEL]
     bought = labels.get(_PROVISIONING, "")
@@ -79,13 +79,13 @@ def _offered(nodes: Iterable[Object], resource: str) -> int:
 
 
 def _problems(nodes: Sequence[Object], hosts: int) -> list[str]:
-    """What is wrong with a pool's hosts: those that are not there, not ready, or closed to new pods."""
-    found = [f"{hosts - len(nodes)} of {hosts} hosts are not there"] if len(nodes) < hosts else []
+    """Hosts of the pool that are missing, not ready or cordoned."""
+    found = [f"{hosts - len(nodes)} of {hosts} hosts are missing"] if len(nodes) < hosts else []
     for node in nodes:
         ready = condition(node, "Ready")
         if ready.get("status") != "True":
             why = ready.get("message") or ready.get("reason") or "its kubelet has not reported"
             found.append(f"{node['metadata']['name']} is not ready: {why}")
         elif node["spec"].get("unschedulable"):
-            found.append(f"{node['metadata']['name']} takes no new pods (cordoned)")
+            found.append(f"{node['metadata']['name']} is cordoned")
     return found

@@ -1,4 +1,4 @@
-"""Who holds which slices, who waits, and why: what Kueue knows of a cluster's queues, in a person's words. Pure."""
+"""Kueue's queues of a cluster: their jobs, the slices of jobs, and why jobs wait. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tpuplane.status.oversized import too_large
 from tpuplane.status.placing import Placing
 
 NO_QUEUE = ""
-"""Name under which jobs are shown that name no queue, or one that is not there."""
+"""The name for jobs without a queue, or with a queue that does not exist."""
 
 _GROUP = "kueue.x-k8s.io/is-group-workload"
 
@@ -30,10 +30,10 @@ def describe_queues(
     flavors: Iterable[Object] = (),
     placing: Placing | None = None,
 ) -> list[dict[str, Any]]:
-    """Each cluster queue with its quotas and its workloads, those that run first and then in the order of waiting.
+    """Each cluster queue with its quotas and workloads: running ones first, then in the order of the queue.
 
-    The objects are Kueue's, of v1beta1 or v1beta2, and Kubernetes' own, as the API server gives them. Jobs whose queue
-    is not there come last, under the name `NO_QUEUE`. `placing` says why pods of admitted work have no node.
+    The objects are Kueue's (v1beta1 or v1beta2) and Kubernetes' own. Jobs without an existing queue are last, with the
+    name `NO_QUEUE`. `placing` has the reasons for pods of admitted workloads that have no node.
     """
     nodes, queues, placing = list(nodes), list(queues), placing or Placing()
     held, pool_of = pods_by_workload(pods), node_pools(nodes)
@@ -73,13 +73,13 @@ def describe_queues(
     ]
     lost = [workload for rest in described.values() for workload in rest]
     if lost:
-        why = "there is no such queue"
+        why = "the queue does not exist"
         rows.append({"name": NO_QUEUE, "cohort": "", "active": False, "message": why, "quotas": [], "workloads": lost})
     return rows
 
 
 def _turn(workload: Object) -> tuple[bool, int, str]:
-    """What runs by its age, what waits by priority and age, as Kueue takes them."""
+    """Kueue's order: running workloads by age, waiting ones by priority and age."""
     running = is_true(workload, "Admitted")
     return not running, 0 if running else -_priority(workload), workload["metadata"]["creationTimestamp"]
 
@@ -107,25 +107,25 @@ def _workload(workload: Object, pools: list[str]) -> dict[str, Any]:
 
 
 def _owner(workload: Object) -> Mapping[str, Any]:
-    """What the workload was made for; a group of pods is that itself, for none of its owners is the job."""
+    """The job of the workload; a group of pods is its own job."""
     if workload["metadata"].get("annotations", {}).get(_GROUP) == "true":
         return {"kind": "PodGroup"}
     return next(iter(workload["metadata"].get("ownerReferences", ())), {})
 
 
 def _why(workload: Object, too_large: str) -> str:
-    """What a waiting job is told: why it was put back, if it ran before, and what it lacks now."""
+    """Why a job waits: the reason for its last eviction, and the reason now."""
     parts = [message(workload, "Evicted")] if is_true(workload, "Evicted") else []
     if is_true(workload, "QuotaReserved"):
         parts += [f"has its quota, and waits for {it}" for it in _checks(workload)] or ["has its quota"]
     else:
-        # Of a pod that is too large for every host Kueue says the same as of hosts in use.
-        parts.append(too_large or message(workload, "QuotaReserved") or "not looked at yet")
+        # Kueue's message is the same for a pod that is too large for every host and for hosts in use.
+        parts.append(too_large or message(workload, "QuotaReserved") or "not evaluated yet")
     return "; ".join(in_plain_words(part) for part in parts if part)
 
 
 def _checks(workload: Object) -> Iterator[str]:
-    """Admission checks that do not let the job go yet, such as a ProvisioningRequest's; of MultiKueue, whom it asks."""
+    """Admission checks that are not ready, such as a ProvisioningRequest; for MultiKueue the requested clusters."""
     if nominated := workload.get("status", {}).get("nominatedClusterNames"):
         yield f"room in {' or '.join(sorted(nominated))}"
         return
@@ -135,7 +135,7 @@ def _checks(workload: Object) -> Iterator[str]:
 
 
 def _asked(workload: Object, resource: str) -> int | float:
-    """What all pods of a job ask for of a resource; where Kueue has let in fewer of them, what those ask for."""
+    """The requests of all pods of a job for a resource; of the admitted pods if Kueue has admitted fewer."""
     admission = workload.get("status", {}).get("admission", {})
     admitted = {it["name"]: it.get("count") for it in admission.get("podSetAssignments", ())}
     sets = _spec(workload).get("podSets", ())
@@ -144,9 +144,9 @@ def _asked(workload: Object, resource: str) -> int | float:
 
 
 def _quotas(queue: Object) -> Iterator[dict[str, Any]]:
-    """Quotas by flavor: the queue's own, what its work uses, and how much of that is borrowed.
+    """Quotas by flavor: nominal, used and borrowed.
 
-    Of a flavor with chips or GPUs these alone, for a host's CPUs and memory go with them; of another its cores.
+    Only chips or GPUs of a flavor that has them, because CPUs and memory belong to the same hosts; else cores.
     """
     used = {
         (flavor["name"], resource["name"]): resource
@@ -183,7 +183,7 @@ def _since(item: Object, kind: str) -> str:
 
 
 def _spec(item: Object) -> Mapping[str, Any]:
-    """What the object asks for: Kueue's definitions require nothing of it."""
+    """The spec of the object, which is optional in Kueue's definitions."""
     found: Mapping[str, Any] = item.get("spec", {})
     return found
 

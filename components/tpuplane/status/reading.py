@@ -1,4 +1,4 @@
-"""A cluster as a kubeconfig names it, read by Kubernetes' own client: read-only, and every failure in one line."""
+"""Reads a cluster of a kubeconfig by Kubernetes' Python client: read-only, with one line for each failure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tpuplane.status.unqueued import JOB_KINDS, without_workload
 
 _NODES, _PODS, _EVENTS = "/api/v1/nodes", "/api/v1/pods", "/api/v1/events"
 _KUEUE = "kueue.x-k8s.io"
-_VERSIONS = ("v1beta2", "v1beta1")  # those that `describe_queues` reads, the newest first
+_VERSIONS = ("v1beta2", "v1beta1")  # versions that `describe_queues` reads, the newest first
 _KUEUE_KINDS = {
     "queues": "clusterqueues",
     "local_queues": "localqueues",
@@ -33,32 +33,32 @@ _KUEUE_KINDS = {
     "workloads": "workloads",
 }
 _QUEUED = {"labelSelector": QUEUE_LABEL}
-_PAGE = 500  # objects of an answer, as kubectl asks for them
+_PAGE = 500  # objects in one response, as for kubectl
 _TIMEOUT = (5, 60)  # seconds to connect, and for a page
 
-# Pods that are over hold nothing.
+# Completed pods use no resources.
 _ALIVE = "status.phase!=Succeeded,status.phase!=Failed"
-# What is said of pods without a node, and of jobs without pods.
-_TELLING = ("type=Warning", "type=Normal,source=cluster-autoscaler")
+# Events about pods without a node, and about jobs without pods.
+_EVENT_SELECTORS = ("type=Warning", "type=Normal,source=cluster-autoscaler")
 
 
 class Unreachable(Exception):
-    """The cluster could not be asked; the message says why, and what to do."""
+    """The cluster cannot be read. The message has the reason and the remedy."""
 
 
 class NoContext(Exception):
-    """The kubeconfig does not have what is asked for; the message says what it has."""
+    """The kubeconfig or the context does not exist. The message has the existing contexts."""
 
 
 class Cluster:
-    """The cluster of one context of a kubeconfig, as kubectl finds both.
+    """The cluster of a context of a kubeconfig.
 
-    `kubeconfig` is a file, by default those of `KUBECONFIG`, else `~/.kube/config`; `context` is by default the
-    current one.
+    As for kubectl, the default of `kubeconfig` is `KUBECONFIG`, else `~/.kube/config`, and the default of `context` is
+    the current context.
     """
 
     def __init__(self, kubeconfig: Path | None = None, context: str | None = None) -> None:
-        """Find the context; nothing is asked yet.
+        """Find the context, without a request to the cluster.
 
         Raises:
             NoContext: if there is no such file or context.
@@ -73,22 +73,22 @@ class Cluster:
         self.context: str = chosen
 
     def read(self) -> Objects:
-        """What stands in the cluster now.
+        """The objects of the cluster.
 
         Raises:
-            Unreachable: if the API server does not answer, or refuses.
+            Unreachable: if the API server does not answer, or rejects the request.
 
         """
         with self._asking() as ask:
             nodes, pods = list(_pages(ask, _NODES)), list(_pages(ask, _PODS, fieldSelector=_ALIVE))
             kueue = _kueue(ask)
-            telling = _TELLING if _unplaced(pods, kueue) else ()
-            events = [it for selector in telling for it in _pages(ask, _EVENTS, fieldSelector=selector)]
+            selectors = _EVENT_SELECTORS if _unplaced(pods, kueue) else ()
+            events = [it for selector in selectors for it in _pages(ask, _EVENTS, fieldSelector=selector)]
             return Objects(self.context, ask.client.configuration.host, nodes, pods, kueue, events)
 
     @contextmanager
     def _asking(self) -> Iterator[_Ask]:
-        """What asks the API server; every failure of it is an `Unreachable`."""
+        """The client of the API server. Every failure is an `Unreachable`."""
         from kubernetes.client import Configuration  # noqa: PLC0415
         from kubernetes.config import ConfigException, new_client_from_config  # noqa: PLC0415
         from urllib3.exceptions import HTTPError  # noqa: PLC0415
@@ -97,48 +97,48 @@ class Cluster:
         settings.retries = False
         connect: Any = new_client_from_config
         try:
-            with _Complaints() as complaints:
+            with _ErrorLog() as log:
                 client = connect(self._files, self.context, persist_config=False, client_configuration=settings)
-            if complaints.heard:
-                raise Unreachable(f"no credentials for context {self.context}: {'; '.join(complaints.heard)}")
+            if log.errors:
+                raise Unreachable(f"no credentials for context {self.context}: {'; '.join(log.errors)}")
             with client:
                 yield _Ask(client)
-        except _Refused as error:
-            raise Unreachable(self._refusal(settings.host, error)) from None
+        except _Rejected as error:
+            raise Unreachable(self._rejection(settings.host, error)) from None
         except ConfigException as error:
             raise Unreachable(f"the context {self.context} cannot be used: {error}") from None
         except (HTTPError, OSError) as error:
             raise Unreachable(
-                f"no cluster answers at {settings.host} (context {self.context}): {error}. Is it up, and may this "
-                "machine reach its control plane?"
+                f"no cluster answers at {settings.host} (context {self.context}): {error}. Check that the "
+                "cluster runs and that this machine can reach its control plane"
             ) from None
 
-    def _refusal(self, host: str, error: _Refused) -> str:
+    def _rejection(self, host: str, error: _Rejected) -> str:
         if error.status == HTTPStatus.UNAUTHORIZED:
-            return f"{host} refuses the credentials of context {self.context}: {error}; on GKE: gcloud auth login"
+            return f"{host} rejects the credentials of context {self.context}: {error}; on GKE: gcloud auth login"
         if error.status == HTTPStatus.FORBIDDEN:
             return (
-                f"{host} refuses: {error}. Reading nodes, pods, events, jobs and Kueue's queues of all namespaces is "
-                "needed; on GKE roles/container.viewer has it"
+                f"{host} rejects the request: {error}. The user needs permission to read nodes, pods, events, jobs and "
+                "Kueue's queues of all namespaces; on GKE use roles/container.viewer"
             )
         return f"{host} answers {error.status}: {error}"
 
 
-class _Refused(Exception):
-    """The API server's answer is no; the message is its own."""
+class _Rejected(Exception):
+    """The API server rejects the request, with this message."""
 
     def __init__(self, status: int, body: bytes) -> None:
         try:
-            said = str(json.loads(body)["message"])
+            text = str(json.loads(body)["message"])
         except (TypeError, ValueError, KeyError):
-            said = "in no words of Kubernetes; is it an API server?"
-        super().__init__(said)
+            text = "without a message of Kubernetes; is it an API server?"
+        super().__init__(text)
         self.status = status
 
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """Kubernetes' objects of a cluster, as its API server gives them; `kueue` is None where that is not installed."""
+    """The objects of a cluster; `kueue` is None if Kueue is not installed."""
 
     context: str
     server: str
@@ -163,7 +163,7 @@ class Objects:
 
 @dataclass(frozen=True, slots=True)
 class _Ask:
-    """Asks for a path of the API. The client's classes for each kind take seconds to import, and are not needed."""
+    """Reads a path of the API, without the client's classes for each kind, which take seconds to import."""
 
     client: Any
 
@@ -178,18 +178,18 @@ class _Ask:
         answer = self.client.call_api(*request, _request_timeout=_TIMEOUT)
         answer.read()
         if answer.status != HTTPStatus.OK or answer.data.lstrip()[:1] != b"{":
-            raise _Refused(answer.status, answer.data)
+            raise _Rejected(answer.status, answer.data)
         return json.loads(answer.data)
 
 
 def _kueue(ask: _Ask) -> dict[str, list[Object]] | None:
-    """Kueue's cluster queues, local queues and workloads; None where it is not installed."""
+    """Kueue's cluster queues, local queues and workloads; None if Kueue is not installed."""
     groups = {it["name"]: it for it in ask("/apis")["groups"]}
     served = {it["version"] for it in groups.get(_KUEUE, {}).get("versions", ())}
     version = next((it for it in _VERSIONS if it in served), None)
     if version is None:
         return None
-    # Jobs first: what comes in between has its workload then.
+    # Read jobs first, so that the workload of each of them is read later.
     jobs = {
         kind: list(_pages(ask, f"/apis/{groups[name]['preferredVersion']['groupVersion']}/{plural}", **_QUEUED))
         for name, kinds in JOB_KINDS.items()
@@ -202,17 +202,17 @@ def _kueue(ask: _Ask) -> dict[str, list[Object]] | None:
 
 
 def _unplaced(pods: Iterable[Object], kueue: dict[str, list[Object]] | None) -> bool:
-    """Whether something waits for a node, or for its pods, although nothing holds it back."""
+    """Whether a pod has no node, or an admitted workload has no pods."""
     held = pods_by_workload(pods)
     workloads = (kueue or {}).get("workloads", ())
-    going = (it["metadata"] for it in workloads if is_true(it, "Admitted") and not is_true(it, "Finished"))
+    admitted = (it["metadata"] for it in workloads if is_true(it, "Admitted") and not is_true(it, "Finished"))
     return any(not it["spec"].get("nodeName") for it in pods) or any(
-        (it["namespace"], it["name"]) not in held for it in going
+        (it["namespace"], it["name"]) not in held for it in admitted
     )
 
 
 def _pages(ask: _Ask, path: str, **query: str) -> Iterator[Object]:
-    """All objects of a list, asked for in parts."""
+    """All objects of a list, read page by page."""
     following: dict[str, str] = {}
     while True:
         answer = ask(path, **query, limit=str(_PAGE), **following)
@@ -223,7 +223,7 @@ def _pages(ask: _Ask, path: str, **query: str) -> Iterator[Object]:
 
 
 def _contexts(files: str) -> tuple[list[str], str]:
-    """The contexts of a kubeconfig, of several files as kubectl merges them, and which is current ("": none)."""
+    """The contexts of a kubeconfig, or of several files merged as by kubectl, and the current one ("": none)."""
     from kubernetes.config import ConfigException  # noqa: PLC0415 (slow to import)
     from kubernetes.config.kube_config import KubeConfigMerger  # noqa: PLC0415
 
@@ -233,22 +233,22 @@ def _contexts(files: str) -> tuple[list[str], str]:
         if merged is None:
             raise ConfigException("no such file")
         return [it["name"] for it in merged.value["contexts"]], merged.value.get("current-context") or ""
-    # What is no kubeconfig at all is not refused by the client: it trips over it.
+    # The client fails with various exceptions on a file that is not a kubeconfig.
     except (ConfigException, yaml.YAMLError, OSError, ValueError, AttributeError, TypeError, KeyError) as error:
         why = " ".join(str(error).split())
         raise NoContext(
-            f"{files} is no kubeconfig ({why}); name one with --kubeconfig, or write one with "
+            f"{files} is not a kubeconfig ({why}); name one with --kubeconfig, or create one with "
             "`gcloud container clusters get-credentials CLUSTER --location LOCATION`"
         ) from None
 
 
-class _Complaints(logging.Handler):
-    """What the client says of a credential plugin that failed: it only logs that, and asks without credentials."""
+class _ErrorLog(logging.Handler):
+    """Errors of credential plugins, which the client only logs before it continues without credentials."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
-        self.heard: list[str] = []
-        self._thread = threading.get_ident()  # others may ask other clusters
+        self.errors: list[str] = []
+        self._thread = threading.get_ident()  # other threads can read other clusters
 
     def __enter__(self) -> Self:
         logging.getLogger().addHandler(self)
@@ -258,6 +258,6 @@ class _Complaints(logging.Handler):
         logging.getLogger().removeHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep what is said."""
+        """Keep the message."""
         if record.thread == self._thread:
-            self.heard.append(" ".join(record.getMessage().split()))
+            self.errors.append(" ".join(record.getMessage().split()))

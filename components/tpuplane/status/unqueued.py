@@ -1,4 +1,4 @@
-"""Jobs of a queue that Kueue has made no workload of: they wait for ever, and only Kueue's log says why. Pure."""
+"""Jobs of a queue without a Kueue workload. They never start, and only Kueue's log has the reason. Pure."""
 
 from __future__ import annotations
 
@@ -13,19 +13,16 @@ JOB_KINDS = {
     "jobset.x-k8s.io": {"JobSet": "jobsets"},
     "ray.io": {"RayCluster": "rayclusters", "RayJob": "rayjobs"},
 }
-"""By API group: the kinds that such jobs are of, and what their lists are called."""
+"""Kinds of such jobs and their plural names, by API group."""
 
 _WHY = (
-    "Kueue has made no workload of it: a priority class is missing, it has more than 8 parts, or Kueue is down; its "
-    "log says which"
+    "Kueue has created no workload for it: a priority class is missing, it has more than 8 pod sets, or Kueue is down; "
+    "see Kueue's log"
 )
 
 
 def without_workload(kind: str, jobs: Iterable[Object], workloads: Iterable[Object]) -> Iterator[dict[str, Any]]:
-    """A workload that waits, as Kueue would have it, for each job of a kind that is held back and has none.
-
-    Jobs that another object made are left out: Kueue looks at that one.
-    """
+    """A waiting workload for each suspended job of a kind that has none, except for jobs with an owner."""
     known = {owner["uid"] for it in workloads for owner in it["metadata"].get("ownerReferences", ())}
     for job in jobs:
         metadata, labels = job["metadata"], job["metadata"].get("labels", {})

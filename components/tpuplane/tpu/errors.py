@@ -1,13 +1,49 @@
-"""The one error of the TPU catalogue."""
+"""The errors of the catalogues: the rejected value, the reason, allowed and nearest values."""
 
 from __future__ import annotations
 
-from typing import Literal
-
-from tpuplane.tpu.catalogue_error import Refused
+from typing import Generic, Literal, TypeVar
 
 Field = Literal["generation", "topology", "machine_type", "accelerator_type", "zone", "version"]
+FieldT = TypeVar("FieldT", bound=str)
 
 
-class SliceError(Refused[Field]):
+class CatalogueError(ValueError, Generic[FieldT]):
+    """A value that no hardware has.
+
+    `str(error)` is the whole message. The attributes are for callers that add a path or offer a choice.
+    """
+
+    field: FieldT
+    """The argument at fault."""
+    value: str
+    allowed: tuple[str, ...]
+    """Allowed values in table order; for 3-D generations the documented topologies, although the rule admits more."""
+    nearest: tuple[str, ...]
+    """Allowed values closest to the rejected one; empty if none is close."""
+
+    def __init__(
+        self,
+        field: FieldT,
+        value: str,
+        cause: str,
+        *,
+        allowed: tuple[str, ...] = (),
+        nearest: tuple[str, ...] = (),
+        allowed_text: str | None = None,
+    ) -> None:
+        """Build the message `'value' cause; allowed: …; nearest: …`; `allowed_text` replaces the list."""
+        self.field = field
+        self.value = value
+        self.allowed = allowed
+        self.nearest = nearest
+        parts = [f"{value!r} {cause}"]
+        if allowed_text or allowed:
+            parts.append(f"allowed: {allowed_text or ', '.join(allowed)}")
+        if nearest:
+            parts.append(f"nearest: {', '.join(nearest)}")
+        super().__init__("; ".join(parts))
+
+
+class SliceError(CatalogueError[Field]):
     """A combination that no TPU has."""

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import yaml
-
+from tpuplane.data_files import read_data
 from tpuplane.tpu.model import AcceleratorTypeName, Availability, ChipFacts, Generation, MachineType, Price
 from tpuplane.tpu.topology import TopologyRule
 
-# The C parser is ten times faster; it is missing only where PyYAML was built without libyaml.
-_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
 
 def _read(name: str) -> Any:
-    text = files("tpuplane.tpu").joinpath("data", name).read_text(encoding="utf-8")
-    return yaml.load(text, Loader=_Loader)  # noqa: S506  # a SafeLoader either way
+    return read_data("tpuplane.tpu", name)
 
 
 def _tuples(mapping: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,19 +37,19 @@ def _generation(name: str, raw: Mapping[str, Any]) -> Generation:
 @cache
 def generations() -> dict[str, Generation]:
     """Every generation by name, in the order of the file: oldest first."""
-    return {name: _generation(name, raw) for name, raw in _read("generations.yaml")["generations"].items()}
+    return {name: _generation(name, raw) for name, raw in _read("generations")["generations"].items()}
 
 
 @cache
 def zones() -> dict[str, Availability]:
     """Where each generation is offered."""
-    return {name: Availability(**_tuples(raw)) for name, raw in _read("zones.yaml")["zones"].items()}
+    return {name: Availability(**_tuples(raw)) for name, raw in _read("zones")["zones"].items()}
 
 
 @cache
 def offer_sources() -> dict[str, tuple[str, ...]]:
     """Source keys behind each list of `Availability`, by its name."""
-    return {name: tuple(keys) for name, keys in _read("zones.yaml")["sources"].items()}
+    return {name: tuple(keys) for name, keys in _read("zones")["sources"].items()}
 
 
 @cache
@@ -63,7 +57,7 @@ def prices() -> tuple[Price, ...]:
     """Every price, in the order of the file."""
     return tuple(
         Price(generation, region, model, float(usd), as_of, source)
-        for source, rows in _read("prices.yaml")["prices"].items()
+        for source, rows in _read("prices")["prices"].items()
         for generation, region, model, usd, as_of in rows
     )
 
@@ -71,10 +65,10 @@ def prices() -> tuple[Price, ...]:
 @cache
 def features() -> dict[str, str]:
     """Minimum GKE version per feature."""
-    return {name: raw["version"] for name, raw in _read("versions.yaml")["features"].items()}
+    return {name: raw["version"] for name, raw in _read("versions")["features"].items()}
 
 
 @cache
 def sources() -> dict[str, str]:
     """Citation per source key."""
-    return dict(_read("sources.yaml")["sources"])
+    return dict(_read("sources")["sources"])

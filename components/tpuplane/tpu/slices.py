@@ -8,7 +8,7 @@ from tpuplane.tpu.accelerator_type import resolve
 from tpuplane.tpu.catalogue import catalogue
 from tpuplane.tpu.errors import SliceError
 from tpuplane.tpu.model import Generation, MachineType, Placement
-from tpuplane.tpu.refusals import machine_error, topology_error
+from tpuplane.tpu.slice_errors import machine_error, topology_error
 from tpuplane.tpu.topology import chip_count, parse
 
 

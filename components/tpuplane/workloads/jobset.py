@@ -8,8 +8,7 @@ from pydantic import Field, model_validator
 
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.spec.core.fields import Namespace, refuse
-from tpuplane.workloads.kueue_labels import QUEUE_PATH, job_labels
-from tpuplane.workloads.names import LabelName, check_name
+from tpuplane.workloads.names import QUEUE_PATH, LabelName, check_name, job_labels
 from tpuplane.workloads.pods import INT32, MOST_REPLICAS, Manifest, pod_spec
 from tpuplane.workloads.slices import SliceGroupSpec
 

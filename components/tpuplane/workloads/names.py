@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+from tpuplane.labels import PRIORITY_CLASS_LABEL, QUEUE_LABEL
 from tpuplane.spec.core.errors import Mistake, SpecError, shown
 from tpuplane.spec.core.fields import refuse
 
@@ -47,3 +48,14 @@ ObjectName = Annotated[str, AfterValidator(_at_most(253))]
 
 LabelName = Annotated[str, AfterValidator(_at_most(63))]
 """The name of an object that a label mentions: no longer than a label's value."""
+
+# Kueue takes no other queue while a job runs; another priority class it takes in place
+# (https://github.com/kubernetes-sigs/kueue/blob/v0.16.1/pkg/controller/jobframework/validation.go).
+QUEUE_PATH = f'metadata.labels["{QUEUE_LABEL}"]'
+
+
+def job_labels(queue: str | None, priority_class: str | None) -> dict[str, str]:
+    """Labels of a job; never none, because the engine calls the first and the last label a change of `metadata.labels`,
+    which does not lie below `QUEUE_PATH`."""
+    said = {QUEUE_LABEL: queue, PRIORITY_CLASS_LABEL: priority_class}
+    return {"app.kubernetes.io/managed-by": "tpuplane", **{label: value for label, value in said.items() if value}}

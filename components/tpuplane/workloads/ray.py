@@ -9,8 +9,7 @@ from pydantic import Field, model_validator
 from tpuplane.quantities import canonical
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.core.fields import Name, Namespace, Spec, refuse
-from tpuplane.workloads.kueue_labels import QUEUE_PATH, job_labels
-from tpuplane.workloads.names import LabelName, ObjectName, check_name
+from tpuplane.workloads.names import QUEUE_PATH, LabelName, ObjectName, check_name, job_labels
 from tpuplane.workloads.pods import INT32, Manifest
 from tpuplane.workloads.ray_dashboard import LIBTPU_LOGS, DashboardSpec, dashboard_environment
 from tpuplane.workloads.ray_groups import GpuWorkerGroupSpec, WorkerGroupSpec, worker_group

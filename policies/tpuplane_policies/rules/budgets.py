@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import reduce
 from operator import and_, or_
 
-from tpuplane.cost.charging import charging
-from tpuplane.cost.rates import Rate, gpu_rate, rate
+from tpuplane.cost.rates import Rate, charging, gpu_rate, rate
 from tpuplane.labels import reservation_name
 from tpuplane.tpu import Generation, catalogue
 

@@ -34,7 +34,7 @@ SAID = {
     "examples/idle-chips/README.md": [
         r"research/deadline +high +16 chips +on trainer-[01] *\n",
         r"research/trial-[01] +idle +16 chips +on trainer-[01] *\n",
-        r"research/trial-[01] +idle +16 chips +waits: made room for more important work of its team",
+        r"research/trial-[01] +idle +16 chips +waits: was preempted by a job of its team with higher priority",
     ],
     "examples/jobset-multislice/README.md": [r"research/pretrain +\S+ +32 chips +on trainer-0, trainer-1 *\n"],
     "examples/ray-torch/README.md": [r"research/torch +\S+ +16 chips +on system, trainer-[01] *\n"],

@@ -122,7 +122,7 @@ def test_a_reservation_is_described(tmp_path: Path) -> None:
         ("zone", "us-east5-a", "--zone: 'us-east5-a' is not in the cluster's location"),
         ("slices", "many", "--slices: 'many' is not a whole number"),
         ("slices", "4-2", "--slices: 4 is more than maxSlices"),
-        ("reservation", "ours", "--reservation: only with --capacity reservation, not on-demand; leave it out"),
+        ("reservation", "ours", "--reservation: only with --capacity reservation, not on-demand; remove it"),
         ("capacity", "flex-start", "--capacity: 'us-central1-b' is not known to offer flex-start"),
     ],
 )
@@ -141,7 +141,7 @@ def test_a_file_that_is_there_stays_without_force(tmp_path: Path) -> None:
     file.write_text("mine")
     result = new(file)
     assert (result.exit_code, file.read_text()) == (2, "mine")
-    assert result.stderr == f"{file} exists; choose another name, or write over it by --force\n"
+    assert result.stderr == f"{file} exists; choose another name, or overwrite it with --force\n"
     assert new(file, "--force").exit_code == 0
     assert trainer(file).topology == "4x4"
 
@@ -150,7 +150,7 @@ def test_an_end_of_answers_writes_nothing(tmp_path: Path) -> None:
     file = tmp_path / "Pulumi.dev.yaml"
     result = new(file, topology=None)
     assert result.exit_code == 2
-    assert result.stderr.endswith("no answer; --topology gives it without asking. Nothing was written.\n")
+    assert result.stderr.endswith("no answer; set --topology to skip the question. No file was written.\n")
     assert not file.exists()
 
 

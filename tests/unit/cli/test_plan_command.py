@@ -81,8 +81,8 @@ def test_what_each_team_has(tmp_path: Path) -> None:
     assert quota("research") == "research cpu system 16 cores, 64 GB any all"
     assert quota("research", "v6e-4x4") == "v6e-4x4 trainer 2 slices, 32 chips 16 chips all"
     assert quota("research", "g2-standard-12") == "g2-standard-12 models 3 GPUs any 1 GPU"
-    assert quota("whoever asks first") == "whoever asks first g2-standard-12 models 1 GPU"
-    assert quota("whoever asks first", "v6e-4x4") == "v6e-4x4 trainer 1 slice, 16 chips"
+    assert quota("shared by all teams") == "shared by all teams g2-standard-12 models 1 GPU"
+    assert quota("shared by all teams", "v6e-4x4") == "v6e-4x4 trainer 1 slice, 16 chips"
     (cluster,) = json.loads(run("plan", file, "--json").stdout)["clusters"]
     (team,) = cluster["queues"]["teams"]
     assert (team["name"], team["namespaces"]) == ("research", ["research"])
@@ -137,7 +137,7 @@ def test_what_the_numbers_mean_stands_below() -> None:
     notes = run("plan", ACME).stdout.partition("\nmin: ")[2]
     assert "A month is 730 hours" in notes
     assert "Not included: the clusters' management fee; CPU nodes" in notes
-    assert "the oldest 2026." in notes
+    assert "The oldest price is of 2026." in notes
     assert "TPU_PRICING table" in notes
 
 

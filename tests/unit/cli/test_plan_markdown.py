@@ -69,7 +69,7 @@ def test_a_change_is_one_row(changed: Callable[[Callable[[Platform], None]], Pat
         pools["renamed"] = pools.pop(next(iter(pools)))
 
     rows = cells(markdown(changed(gone), "--against", ACME))
-    assert sorted(row[1] for row in rows) == ["gone", "new"]
+    assert sorted(row[1] for row in rows) == ["new", "removed"]
     (one, other) = rows
     assert one[2:] == other[2:]
 
@@ -77,7 +77,7 @@ def test_a_change_is_one_row(changed: Callable[[Callable[[Platform], None]], Pat
 def test_against_alone_is_a_mistake_of_the_caller() -> None:
     result = CliRunner().invoke(app, ["plan", str(ACME), "--against", str(ACME)])
     assert result.exit_code == 2
-    assert "it goes with --markdown" in result.output
+    assert "it needs --markdown" in result.output
 
 
 def test_quotas_and_what_a_change_does_to_them(changed: Callable[[Callable[[Platform], None]], Path]) -> None:
@@ -95,7 +95,7 @@ def test_quotas_and_what_a_change_does_to_them(changed: Callable[[Callable[[Plat
     _, _, cpu, own, rest = markdown(base).split("| cluster | queue |")[1].strip().splitlines()
     assert " | cpu | system | 16 cores, 64 GB | any | all |" in cpu
     assert " | research | " in own
-    assert " | whoever asks first | " in rest
+    assert " | shared by all teams | " in rest
     rows = cells(markdown(changed(team(2)), "--against", base))
-    assert [(row[1], row[3]) for row in rows] == [("research", "changed"), ("whoever asks first", "changed")]
+    assert [(row[1], row[3]) for row in rows] == [("research", "changed"), ("shared by all teams", "changed")]
     assert rows[0][5] == "1 slice, 256 chips → 2 slices, 512 chips"

@@ -84,15 +84,15 @@ def test_every_difference_is_named(google: Server) -> None:
     google.answers[SHARED]["aggregateReservation"]["vmFamily"] = "VM_FAMILY_CLOUD_TPU_LITE_POD_SLICE_CT6E"
     google.answers[REGION]["quotas"] = [{"metric": "TPU_LITE_PODSLICE_V5", "limit": 16.0}]
     assert [str(mistake) for mistake in compared().mistakes] == [
-        "reservations.nightly.active: true, but Compute Engine says CREATING; set it to false until it is READY",
+        "reservations.nightly.active: true, but Compute Engine reports CREATING; set it to false until it is READY",
         "reservations.nightly.machineType: 'ct6e-standard-4t', but Compute Engine has ct6e-standard-8t",
         "reservations.nightly.chips: 64, but Compute Engine has 32; allowed: at most 32",
-        "reservations.shared.project: 'tpu-bank' does not share it with tpuplane-lab; ask its owner to add the project",
+        "reservations.shared.project: 'tpu-bank' does not share it with tpuplane-lab; ask the owner to add the project",
         "reservations.shared.generation: 'v5p', but Compute Engine has v6e",
-        "quotas.us-central1.v5e.onDemand: 128 chips, but Google grants 16 in us-central1 (TPU_LITE_PODSLICE_V5); ask "
-        "for more on the quota page",
+        "quotas.us-central1.v5e.onDemand: 128 chips, but Google grants 16 in us-central1 (TPU_LITE_PODSLICE_V5); "
+        "request more on the quota page",
         "quotas.us-central1.v5e.preemptible: 64 chips, but Google grants 0 in us-central1 "
-        "(PREEMPTIBLE_TPU_LITE_PODSLICE_V5); ask for more on the quota page",
+        "(PREEMPTIBLE_TPU_LITE_PODSLICE_V5); request more on the quota page",
     ]
 
 
@@ -103,8 +103,7 @@ def test_a_reservation_that_is_not_there_or_holds_no_tpus(google: Server) -> Non
         "specificReservation": {"count": "1", "instanceProperties": {"machineType": "n2-standard-4"}},
     }
     assert [str(mistake) for mistake in compared().mistakes] == [
-        "reservations.nightly: Google shows no such reservation in project tpuplane-lab, zone us-central1-b; correct "
-        "name, project or zone",
+        "reservations.nightly: not found in project tpuplane-lab, zone us-central1-b; correct name, project or zone",
         "reservations.shared.generation: 'v5p', but Compute Engine has no TPUs in it",
     ]
 
@@ -132,7 +131,7 @@ def test_the_command_says_what_it_did_not_compare(tmp_path: Path, google: Server
     right = run(tmp_path)
     assert right.exit_code == 0
     assert right.stderr == (
-        "--online: quotas.us-central1.v6e.onDemand is not compared: only Google's quota page shows it\n"
+        "--online: quotas.us-central1.v6e.onDemand is not compared, because only Google's quota page shows it\n"
     )
 
 

@@ -48,9 +48,9 @@ def test_a_host_that_is_missing_not_ready_or_cordoned_is_said() -> None:
     (pool,) = describe_pools([lost, closed, HOSTS[2]], [])
     assert (pool["hosts"], pool["hostsReady"]) == (4, 2)
     assert pool["problems"] == [
-        "1 of 4 hosts are not there",
+        "1 of 4 hosts are missing",
         "h0 is not ready: Kubelet stopped posting node status.",
-        "h1 takes no new pods (cordoned)",
+        "h1 is cordoned",
     ]
 
 

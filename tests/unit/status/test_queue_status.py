@@ -11,7 +11,7 @@ from tpuplane.status import NO_QUEUE, describe_queues, in_plain_words
 
 pytestmark = pytest.mark.unit
 
-WORDS = yaml.safe_load(Path(__file__).with_name("kueue_words.yaml").read_text(encoding="utf-8"))
+WORDS = yaml.safe_load(Path(__file__).with_name("kueue_messages.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("row", WORDS, ids=[row["plain"] for row in WORDS])
@@ -164,7 +164,7 @@ def test_a_job_that_was_let_in_smaller_asks_for_what_it_has() -> None:
 
 NO_ROOM = "couldn't assign flavors to pod set s: topology \"slices\" doesn't allow to fit any of 2 pod(s)"
 IN_USE = "insufficient unused quota for google.com/tpu in flavor v6e-4x4, 4 more needed"
-TOO_LARGE = "asks for 8 chips in each pod, and its hosts have 4"
+TOO_LARGE = "requests 8 chips in each pod, but its hosts have 4"
 ANY_HOSTS = {"tpuplane-flavor": "v6e-4x4"}
 OF_ONE_MACHINE = {**ANY_HOSTS, "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice"}
 COUNT, MACHINE = "cloud.google.com/gke-accelerator-count", "node.kubernetes.io/instance-type"
@@ -179,9 +179,9 @@ COUNT, MACHINE = "cloud.google.com/gke-accelerator-count", "node.kubernetes.io/i
         ({"nodeLabels": {**OF_ONE_MACHINE, COUNT: "4"}}, IN_USE, 8, TOO_LARGE),
         ({"nodeLabels": {**OF_ONE_MACHINE, MACHINE: "ct6e-standard-4t"}}, IN_USE, 8, TOO_LARGE),
         # Larger hosts may come, or take it.
-        ({"nodeLabels": ANY_HOSTS}, IN_USE, 8, "4 chips of v6e-4x4 too few are free"),
-        ({"nodeLabels": {**OF_ONE_MACHINE, MACHINE: "ct9z-9t"}}, IN_USE, 8, "4 chips of v6e-4x4 too few are free"),
-        ({"nodeLabels": {**OF_ONE_MACHINE, COUNT: "8"}}, IN_USE, 8, "4 chips of v6e-4x4 too few are free"),
+        ({"nodeLabels": ANY_HOSTS}, IN_USE, 8, "needs 4 more free chips of v6e-4x4"),
+        ({"nodeLabels": {**OF_ONE_MACHINE, MACHINE: "ct9z-9t"}}, IN_USE, 8, "needs 4 more free chips of v6e-4x4"),
+        ({"nodeLabels": {**OF_ONE_MACHINE, COUNT: "8"}}, IN_USE, 8, "needs 4 more free chips of v6e-4x4"),
         # It does not ask for those that are large enough.
         (
             {"nodeLabels": {"cloud.google.com/gke-nodepool": "other", **OF_ONE_MACHINE, COUNT: "8"}},

@@ -157,7 +157,7 @@ def test_a_job_that_kueue_makes_nothing_of_is_shown_too(server: ApiServer, tmp_p
         "research/waits",
         "research/typo",
     ]
-    assert any(line.startswith("research/typo 0 waits: Kueue has made no workload of it") for line in lines(shown))
+    assert any(line.startswith("research/typo 0 waits: Kueue has created no workload for it") for line in lines(shown))
 
 
 def test_pods_without_a_node_say_why_inside_and_outside_of_queues(server: ApiServer, tmp_path: Path) -> None:
@@ -213,8 +213,8 @@ def test_a_cluster_without_kueue_has_no_queues(server: ApiServer, tmp_path: Path
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (401, "refuses the credentials of context lab: nodes is forbidden; on GKE: gcloud auth login"),
-        (403, "refuses: nodes is forbidden. Reading nodes, pods, events, jobs and Kueue's queues"),
+        (401, "rejects the credentials of context lab: nodes is forbidden; on GKE: gcloud auth login"),
+        (403, "rejects the request: nodes is forbidden. "),
         (500, "answers 500: nodes is forbidden"),
     ],
 )
@@ -230,7 +230,7 @@ def test_what_is_no_api_server_is_said_to_be_none(server: ApiServer, tmp_path: P
     server.page = b"<html>Sign in</html>"
     result = run("--kubeconfig", kubeconfig(tmp_path, server.server_port))
     assert result.exit_code == 3
-    assert "answers 200: in no words of Kubernetes; is it an API server?" in result.stderr
+    assert "answers 200: without a message of Kubernetes" in result.stderr
 
 
 def test_no_cluster_answers(server: ApiServer, tmp_path: Path) -> None:
