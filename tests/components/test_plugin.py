@@ -102,4 +102,4 @@ def test_a_cluster_may_have_outputs_but_not_be_one(provider: PlatformProvider) -
     with pytest.raises(pulumi.InputPropertyError) as refusal:
         construct(provider, "TpuNodePool", "trainer", {"cluster": whole, **pool})
     assert refusal.value.property_path == "cluster"
-    assert "write its fields out" in refusal.value.reason
+    assert "write the fields instead" in refusal.value.reason
