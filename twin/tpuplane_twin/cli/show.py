@@ -81,10 +81,10 @@ def print_pools(clusters: Sequence[Mapping[str, Any]], workers: Workers = types.
 
 def print_queues(clusters: Iterable[Mapping[str, Any]]) -> None:
     """Each cluster's queues, and its jobs outside of queues."""
-    from tpuplane.cli import console as wide  # noqa: PLC0415 (slow to import)
+    from tpuplane.cli.render import console as wide_console  # noqa: PLC0415 (slow to import)
     from tpuplane.cli.status_table import outside_table, queue_table  # noqa: PLC0415
 
-    out = wide.console()
+    out = wide_console()
     for cluster in sorted(clusters, key=lambda cluster: str(cluster["name"])):
         if cluster["queues"]:
             out.print(f"\n[bold]queues of {cluster['name']}[/bold]")
