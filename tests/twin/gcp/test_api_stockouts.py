@@ -101,7 +101,7 @@ async def test_it_is_kept_in_the_state(tmp_path: Path) -> None:
         ({"zone": ZONE, "generation": "v7"}, "'v7' is not a TPU generation; allowed: "),
         (
             {"zone": ZONE, "generation": "v6e", "capacity": "free"},
-            "'free' is not a way to buy hosts; allowed: on-demand",
+            "'free' is not a provisioning model; allowed: on-demand",
         ),
     ],
 )

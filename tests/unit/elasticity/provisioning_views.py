@@ -55,7 +55,7 @@ def look(pods: Sequence[Pod], *groups: Group, at: Provisioning | None = None, **
 
 
 def why(decision: Decision) -> str:
-    (_, reasons), *_ = decision.up.refusals
+    (_, reasons), *_ = decision.up.unhelped
     return reasons.get(PROVISIONING, reasons_message(reasons))
 
 

@@ -95,10 +95,10 @@ def test_the_limits_count_declared_pools_and_hold_them_back() -> None:
     decision = look(hosts(4), busy, declared, at=where(busy, most=few))
     # The idle slice takes the pods; for four more there is no room left.
     assert not decision.up.growths
-    assert not decision.up.refusals
+    assert not decision.up.unhelped
     more = look(hosts(8), busy, declared, at=where(busy, most=few))
     assert not more.up.growths
-    assert more.up.refusals[0][1]["declared"] == "max cluster tpu-v6e-slice limit reached"
+    assert more.up.unhelped[0][1]["declared"] == "max cluster tpu-v6e-slice limit reached"
 
 
 @given(count=st.integers(1, 20), most=st.integers(0, 96))
@@ -109,5 +109,5 @@ def test_no_limit_is_ever_exceeded(count: int, most: int) -> None:
     assert chips <= most
     assert all(growth.after.size == 4 for growth in decision.up.growths)
     helped = sum(len(growth.pods) for growth in decision.up.growths)
-    assert helped + len(decision.up.refusals) == count
+    assert helped + len(decision.up.unhelped) == count
     assert helped == min(count, 4 * (most // 16))

@@ -61,7 +61,7 @@ def test_a_request_is_answered_where_no_pool_scales() -> None:
     queue = Queue([it], {it.uid: asks(it)}, {(it.uid, it.state): 0.0})
     view = View([], [], [], queue=queue)
     assert not view.settled
-    assert not view.unconcerned
+    assert not view.idle
     assert said(decide(view, {}, 120, 60)) == {"train-1": [("Failed", True, "NoQueuedNodepoolAvailable")]}
 
 

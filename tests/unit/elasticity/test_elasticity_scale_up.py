@@ -33,7 +33,7 @@ def sizes(plan: ScaleUp) -> dict[str, int]:
 
 
 def why(plan: ScaleUp) -> dict[str, dict[str, str]]:
-    return {pod.name: reasons for pod, reasons in plan.refusals}
+    return {pod.name: reasons for pod, reasons in plan.unhelped}
 
 
 def test_one_pod_brings_a_whole_slice() -> None:

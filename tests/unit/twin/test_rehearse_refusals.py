@@ -37,7 +37,7 @@ def refused(project: Path, stack: str) -> str:
 
 def test_a_stack_without_a_file_is_refused_with_those_that_have_one(project: Path) -> None:
     file = project / "stacks" / "Pulumi.lcoal.yaml"
-    assert refused(project, "lcoal") == f"error: the stack 'lcoal' has no file {file}; stacks there: local, prod"
+    assert refused(project, "lcoal") == f"error: the stack 'lcoal' has no file {file}; existing stacks: local, prod"
 
 
 def test_no_stack_files_at_all(project: Path) -> None:

@@ -77,5 +77,5 @@ def test_hosts_are_waited_for_longer_than_any_other_answer(
     monkeypatch.setattr(TwinClient, "request", request)
     result = CliRunner().invoke(app, ["reclaim", "tpu"])
     assert result.exit_code == 0, result.output
-    assert "the hosts of tpu are gone" in result.stdout
+    assert "the hosts of tpu are deleted" in result.stdout
     assert waited[0] > 300

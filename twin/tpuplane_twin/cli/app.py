@@ -39,7 +39,7 @@ def main(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """The twin: a GKE on this machine, with Google's API in front and real control planes behind.
+    """The twin: a GKE on this machine, with Google's API and real control planes.
 
     A command acts on the twin of --name, else on that of TPUPLANE_TWIN, which `env` sets, else on `local`.
     """
@@ -48,7 +48,7 @@ def main(
 @app.command()
 @errors_as_lines
 def up(name: Name = "local", as_json: Json = False) -> None:
-    """Build what is missing, start the twin, wait until it is ready. A second call changes nothing."""
+    """Build missing tools, start the twin, wait until it is ready. A second call changes nothing."""
     status = bringup.bring_up(TwinPaths.of(name), quiet=as_json)
     if as_json:
         typer.echo(json.dumps(status, indent=2))
@@ -60,14 +60,15 @@ def up(name: Name = "local", as_json: Json = False) -> None:
 @errors_as_lines
 def build(
     with_ray: Annotated[
-        bool, typer.Option("--ray", help="Ray and JAX too (1.2 GB), for TPUPLANE_TWIN_RAY=1: Ray's pods then run.")
+        bool,
+        typer.Option("--ray", help="Also Ray and JAX (1.2 GB), for TPUPLANE_TWIN_RAY=1: Ray's pods are real then."),
     ] = False,
 ) -> None:
-    """Build the tools that are missing, and start nothing. `up` does it by itself."""
+    """Build missing tools, and start nothing. `up` does it, too."""
     with tools.show() as progress:
         tools.ensure(progress=progress)
     if with_ray:
-        with console.status("Ray and JAX are installed"):
+        with console.status("installing Ray and JAX"):
             ray.build()
 
 
@@ -76,24 +77,22 @@ def build(
 def status(name: Name = "local", as_json: Json = False) -> None:
     """Show processes, clusters, node pools and slices."""
     paths = TwinPaths.of(name)
-    account = with_clusters(TwinClient(paths).status(), paths.kubeconfig)
+    found = with_clusters(TwinClient(paths).status(), paths.kubeconfig)
     if as_json:
-        typer.echo(json.dumps(account, indent=2))
+        typer.echo(json.dumps(found, indent=2))
     else:
-        show.print_status(account)
+        show.print_status(found)
 
 
 @app.command()
 @errors_as_lines
 def down(
     name: Name = "local",
-    keep_state: Annotated[
-        bool, typer.Option("--keep-state", help="Stop only: `up` brings everything back as it was.")
-    ] = False,
+    keep_state: Annotated[bool, typer.Option("--keep-state", help="Stop only: `up` restores everything.")] = False,
     every: Annotated[bool, typer.Option("--all", help="Every twin of this user.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Stop the twin and delete its state, Pulumi's included. Nothing is left behind."""
+    """Stop the twin and delete its state, with Pulumi's."""
     gone: dict[str, bool] = {}
     for each in all_twins() if every else [name]:
         client = TwinClient(TwinPaths.of(each))
@@ -102,8 +101,8 @@ def down(
         typer.echo(json.dumps({"removed" if not keep_state else "stopped": [key for key, was in gone.items() if was]}))
         return
     for each, was in gone.items():
-        done = "stopped; its state is kept" if keep_state else "gone: processes, ports, state"
-        console.print(f"twin [bold]{each}[/bold]: {done if was else 'was not there'}")
+        done = "stopped; its state is kept" if keep_state else "deleted: processes, ports, state"
+        console.print(f"twin [bold]{each}[/bold]: {done if was else 'did not exist'}")
 
 
 @app.command()
@@ -113,7 +112,7 @@ def env(
     shell: Annotated[str, typer.Option(help="sh (bash, zsh) or fish.")] = "sh",
     as_json: Json = False,
 ) -> None:
-    """Print what a shell needs: eval "$(tpuplane-twin env)", then plain `pulumi` and `kubectl` work."""
+    """Print the variables of a shell: eval "$(tpuplane-twin env)", then plain `pulumi` and `kubectl` work."""
     if shell not in ("sh", "fish"):
         raise TwinError(f"--shell {shell!r} is not known; allowed: sh, fish")
     client = TwinClient(TwinPaths.of(name))
@@ -131,7 +130,7 @@ def env(
 def show_logs(
     process: Annotated[str | None, typer.Argument(help="Part of a process's name; all when left out.")] = None,
     name: Name = "local",
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on printing until Ctrl-C.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Continue until Ctrl-C.")] = False,
     lines: Annotated[int, typer.Option("--lines", "-l", min=1, help="How many lines of each log.")] = 20,
     as_json: Json = False,
 ) -> None:
@@ -149,10 +148,10 @@ def rehearse_stack(
     stack: Annotated[str, typer.Argument(help="A stack of the Pulumi project in --project.")] = "local",
     name: Name = "local",
     project: Annotated[Path, typer.Option(help="The folder with Pulumi.yaml.")] = Path(),
-    sample: Annotated[bool, typer.Option(help="Apply a Ray TPU sample that KubeRay ships and wait for it.")] = True,
+    sample: Annotated[bool, typer.Option(help="Apply one of KubeRay's TPU samples and wait for it.")] = True,
     as_json: Json = False,
 ) -> None:
-    """Bring up the twin, run the real `pulumi up` of a stack on it, run a TPU sample, show where it sits."""
+    """Bring up the twin, run the real `pulumi up` of a stack, run a TPU sample, show its placement."""
     result = rehearse.rehearse(acting_on(name, quiet=as_json), stack, project.absolute(), sample=sample, quiet=as_json)
     if as_json:
         typer.echo(json.dumps(result, indent=2))
@@ -160,7 +159,7 @@ def rehearse_stack(
         show.print_rehearsal(name, stack, result)
 
 
-# What stands behind the command is the command's own, whatever it looks like.
+# All arguments after the command belong to it.
 @app.command(name="exec", context_settings={"allow_interspersed_args": False})
 @errors_as_lines
 def execute(

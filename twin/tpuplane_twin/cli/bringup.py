@@ -1,4 +1,4 @@
-"""Bringing a twin up: tools, executables, supervisor, everything it had before."""
+"""Starts a twin: tools, executables, supervisor, and its clusters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TWIN_MIB = 50
 
 
 def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
-    """Make the twin ready and return its status. Idempotent; after an interruption the next call goes on.
+    """Start the twin and return its status. Idempotent; after an interruption the next call continues.
 
     Raises `ToolError`, `TwinError`, `TwinNameError`, `PortTaken`, `DiskFull`.
     """
@@ -31,10 +31,10 @@ def bring_up(paths: TwinPaths, *, quiet: bool = False) -> dict[str, Any]:
     client = TwinClient(paths)
     executables.install(paths.make(), tools)
     client.start()
-    with out.status("the twin starts") as line:
+    with out.status("starting the twin") as line:
 
         def report(status: dict[str, Any]) -> None:
             if status["waiting"]:
-                line.update(f"the twin starts; waits for {escape(status['waiting'])}")
+                line.update(f"starting the twin; waiting for {escape(status['waiting'])}")
 
         return client.wait_ready(report)

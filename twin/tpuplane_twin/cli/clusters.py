@@ -1,4 +1,4 @@
-"""What stands in the twin's clusters, as they say themselves: hosts that are ready, queues, Ray's pods."""
+"""The contents of the twin's clusters, read from Kubernetes: ready hosts, queues, Ray's pods."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Object = Mapping[str, Any]
 
 
 def with_clusters(status: Mapping[str, Any], kubeconfig: Path) -> dict[str, Any]:
-    """The supervisor's status, and what each cluster says of itself; all are asked at once.
+    """The supervisor's status with the contents of each cluster; all are read at once.
 
-    `nodesReady` of a pool, `queues`, `outsideQueues` and `ray` of a cluster are None where it could not be read, and
-    `unread` of the cluster says why.
+    `nodesReady` of a pool, `queues`, `outsideQueues` and `ray` of a cluster are None if it could not be read, and
+    `unread` of the cluster has the reason.
     """
     read = partial(_read, kubeconfig, real_ray=status["realRay"])
     with ThreadPoolExecutor(max_workers=len(status["clusters"]) or 1) as threads:
@@ -41,8 +41,8 @@ def _read(kubeconfig: Path, cluster: dict[str, Any], *, real_ray: bool) -> dict[
         unread = "its control plane has not started"
     except Unreachable as error:
         unread = str(error)
-    except Exception as error:  # anybody may put an odd object into a cluster
-        unread = f"an object is not as foreseen ({type(error).__name__}: {error})"
+    except Exception as error:  # clusters may contain unexpected objects
+        unread = f"an object is unexpected ({type(error).__name__}: {error})"
     pools = [
         {**pool, "nodesReady": None if ready is None else ready.get(pool["name"], 0)} for pool in cluster["nodePools"]
     ]
@@ -67,7 +67,7 @@ def describe_ray(pods: Iterable[Object]) -> dict[str, Any]:
 
 
 def _state(pod: Object) -> str:
-    """`ready`, or what the pod waits for, in Kubernetes' words."""
+    """`ready`, or Kubernetes' reason why the pod waits."""
     status = pod.get("status", {})
     if any(it["type"] == "Ready" and it["status"] == "True" for it in status.get("conditions", ())):
         return "ready"

@@ -1,4 +1,4 @@
-"""What all commands share: the console, `--name` and `--json`, and mistakes as a line with cause and remedy."""
+"""What all commands share: the console, `--name` and `--json`, and errors as one line with cause and remedy."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def _twins(incomplete: str) -> list[str]:
 
 Name = Annotated[
     str,
-    typer.Option("--name", "-n", envvar=TWIN, help="Which twin; several live side by side.", autocompletion=_twins),
+    typer.Option("--name", "-n", envvar=TWIN, help="The name of the twin.", autocompletion=_twins),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-# What a file system answers where a folder cannot be made or used.
-_REFUSALS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG)
+# Errors of a folder that cannot be created or used.
+_FOLDER_ERRORS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG)
 
 
 def acting_on(name: str, *, quiet: bool = False) -> TwinPaths:
-    """The paths of the twin that a command acts on; unless it is `quiet`, standard error says which one that is.
+    """The paths of the twin that a command acts on, whose name goes to standard error unless `quiet`.
 
     Raises `TwinNameError`.
     """
@@ -54,13 +54,13 @@ def acting_on(name: str, *, quiet: bool = False) -> TwinPaths:
 
 
 def own_command() -> str:
-    """How this program was called: by its name in a shell of a twin, else by its path."""
+    """The command as the user called it: by name if it is on PATH, else by path."""
     name = Path(sys.argv[0]).name
     return name if shutil.which(name) else sys.argv[0]
 
 
 def errors_as_lines(command: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Print the errors that a user can act on as their message and exit with 1; 130 after Ctrl-C."""
+    """Print the message of errors that the user can fix, and exit with 1; 130 after Ctrl-C."""
 
     @functools.wraps(command)
     def wrapped(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
@@ -69,7 +69,7 @@ def errors_as_lines(command: Callable[Arguments, Result]) -> Callable[Arguments,
         except (TwinError, TwinNameError, PortTaken, NoPortFree, DiskFull, ToolError) as error:
             raise _ended(str(error)) from error
         except KeyboardInterrupt:
-            stderr.print("interrupted; nothing is lost: run the same command again to go on")
+            stderr.print("interrupted; nothing is lost: run the same command again to continue")
             raise typer.Exit(130) from None
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -77,10 +77,10 @@ def errors_as_lines(command: Callable[Arguments, Result]) -> Callable[Arguments,
                     f"no space left on the disk of {error.filename or 'the state folder'}; nothing was lost. "
                     "Free some space and run the command again"
                 ) from error
-            if error.errno in _REFUSALS and error.filename:
+            if error.errno in _FOLDER_ERRORS and error.filename:
                 raise _ended(
-                    f"{error.filename}: {os.strerror(error.errno).lower()}. Mend that, or set TPUPLANE_TWIN_HOME "
-                    "(state) or TPUPLANE_CACHE (tools) to a folder that you can write to"
+                    f"{error.filename}: {os.strerror(error.errno).lower()}. Fix that, or set TPUPLANE_TWIN_HOME "
+                    "(state) or TPUPLANE_CACHE (tools) to a writable folder"
                 ) from error
             raise
 

@@ -12,11 +12,11 @@ from tpuplane_twin.cli.console import console
 from tpuplane_twin.daemon.client import TwinError
 from tpuplane_twin.machine.paths import TwinPaths
 
-_INTERVAL = 0.5  # seconds between two looks with `follow`
+_INTERVAL = 0.5  # seconds between two reads with `follow`
 
 
 def show(paths: TwinPaths, process: str | None, *, follow: bool, lines: int, as_json: bool) -> None:
-    """Print the last `lines` of each log whose name contains `process`; go on until Ctrl-C with `follow`.
+    """Print the last `lines` of each log whose name contains `process`; with `follow`, continue until Ctrl-C.
 
     With `as_json`, each line is an object with `log` and `line`.
 
@@ -26,14 +26,14 @@ def show(paths: TwinPaths, process: str | None, *, follow: bool, lines: int, as_
     if not files:
         known = ", ".join(sorted(_title(paths, file) for file in _files(paths, None)))
         raise TwinError(
-            f"no log of twin {paths.name!r} is called {process!r}; there are: {known}"
+            f"the twin {paths.name!r} has no log {process!r}; it has: {known}"
             if known
             else f"the twin {paths.name!r} has no logs; start it with `tpuplane-twin up`"
         )
     offsets: dict[Path, int] = {}
     while True:
         for file in _files(paths, process):
-            # One that was cut down meanwhile ends earlier than it did.
+            # A log that was shortened meanwhile is smaller.
             offset = min(offsets.get(file, 0), file.stat().st_size)
             data = _since(file, offset)
             for line in data.decode(errors="replace").splitlines()[0 if file in offsets else -lines :]:

@@ -1,10 +1,10 @@
-"""After an engine that was killed: its stale lock, and what it was creating at that moment.
+"""Recovery after an engine was killed: its stale lock, and the resources that it was creating.
 
-The engine notes every creation before it starts. What it did not live to record may exist all the same, and the next
-`up` would then fail with "already exists". So the noted resources are put into the stack under the ids they must have
-(by `pulumi stack export` and `import`: of `refresh --import-pending-creates` nothing arrives in the state with Pulumi
-3.230), and `pulumi refresh` reads those that exist and forgets the others. Until that refresh has ended well the stack
-holds guesses: a file says so, and the next call begins with the refresh.
+The engine notes every creation before it starts it. A noted resource may exist without being recorded, and the next
+`up` would fail with "already exists". So the noted resources are added to the stack with their expected ids (by `pulumi
+stack export` and `import`, because `refresh --import-pending-creates` of Pulumi 3.230 does not change the state). Then
+`pulumi refresh` reads those that exist and removes the others. A file marks the stack until that refresh succeeds; the
+next call repeats it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.engine.setup import live_holder, stack_locks
 
-# Ids that Google's provider takes for an import, made of a resource's inputs (each resource's page, under "Import").
+# Import ids of Google's provider, from a resource's inputs (each resource's page, under "Import").
 _IDS = {
     "gcp:compute/network:Network": "projects/{project}/global/networks/{name}",
     "gcp:compute/subnetwork:Subnetwork": "projects/{project}/regions/{region}/subnetworks/{name}",
@@ -39,25 +39,25 @@ _IDS = {
     "gcp:container/cluster:Cluster": "projects/{project}/locations/{location}/clusters/{name}",
     "gcp:container/nodePool:NodePool": "projects/{project}/locations/{location}/clusters/{cluster}/nodePools/{name}",
 }
-# Ids that Google makes: where such resources are listed, and under which field.
+# Resources with generated ids: the path of their list, and its field.
 _LISTED = {
     "gcp:monitoring/dashboard:Dashboard": ("/monitoring/v1/projects/{project}/dashboards", "dashboards"),
     "gcp:monitoring/alertPolicy:AlertPolicy": ("/monitoring/v3/projects/{project}/alertPolicies", "alertPolicies"),
 }
-# Asked for again they are what they were, so that the next `up` may make them anew.
+# Creating these again has no effect, so the next `up` may repeat it.
 _REPEATABLE = ("gcp:projects/serviceIdentity:ServiceIdentity",)
-# Inputs that are the provider's own and no part of what Google keeps.
+# Inputs of the provider that are not part of Google's resources.
 _OURS = ("project", "deletionPolicy", "__defaults")
 
 RECOVERED = frozenset((*_IDS, *_LISTED, *_REPEATABLE))
-"""The types of Google's provider that are taken over, or made again, after a kill."""
+"""The types of Google's provider that recovery handles."""
 _SETTLE_SECONDS = 300.0
 
 
 def recover(stack: str, project: Path, environment: Mapping[str, str], client: TwinClient) -> Iterator[str]:
-    """Undo what a killed engine left behind; yields a line for each thing it did, none when there was nothing.
+    """Recover from a killed engine; yields a line for each change.
 
-    Raises `TwinError` when another engine is at work on the stack.
+    Raises `TwinError` while another engine runs on the stack.
     """
     if _stale_lock(stack, project, environment):
         run(["pulumi", "cancel", "--yes", "--stack", stack], project, environment)
@@ -68,7 +68,7 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
     pending = deployment.pop("pending_operations", None) or []
     guessed = client.paths.pulumi / f"guessed-{hashlib.sha256(f'{project} {stack}'.encode()).hexdigest()[:16]}"
     if pending:
-        # Google's API goes on with what was asked of it; only then is it known what exists.
+        # What exists is known when the operations of Google's API have ended.
         _settle(client)
         known = {resource["urn"]: resource.get("id") for resource in resources}
         for resource in (operation["resource"] for operation in pending if operation["type"] == "creating"):
@@ -76,7 +76,7 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
                 continue
             found = identity(resource, client, taken=known.values())
             if found is None:
-                yield f"stack {stack}: {_name(resource)} is forgotten; if it was made, delete it by hand"
+                yield f"stack {stack}: {_name(resource)} is not recovered; if it exists, delete it by hand"
             elif found:
                 resources.append({**resource, "id": found})
                 known[resource["urn"]] = found
@@ -88,16 +88,16 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
         run(refresh, project, environment)
         guessed.unlink()
         names = ", ".join(sorted(_name(operation["resource"]) for operation in pending)) or "its recovery"
-        yield f"stack {stack}: an interrupted run was at work on {names}; what exists of it is taken over"
+        yield f"stack {stack}: an interrupted run was creating {names}; what exists is taken over"
     for pool in _first_pools(resources, client):
         _settle(client)
         client.delete(pool)
         _settle(client)
-        yield f"stack {stack}: {pool.removeprefix('/v1beta1/')}, which an interrupted run would have deleted, is gone"
+        yield f"stack {stack}: {pool.removeprefix('/v1beta1/')}, left by an interrupted run, is deleted"
 
 
 def _first_pools(resources: list[dict[str, Any]], client: TwinClient) -> list[str]:
-    """The pools that new clusters came with and that nobody deleted: the provider does it right after the creation."""
+    """Default pools that the provider would have deleted right after the creation of their clusters."""
     unwanted = {
         resource.get("id")
         for resource in resources
@@ -119,8 +119,8 @@ def _stale_lock(stack: str, project: Path, environment: Mapping[str, str]) -> bo
     locks = stack_locks(Path(urllib.parse.unquote(backend.removeprefix("file://"))), stack)
     for holder in filter(None, map(live_holder, locks)):
         raise TwinError(
-            f"another pulumi (process {holder}) is at work on the stack {stack!r}; "
-            "wait for it to end, or end it, and run the command again"
+            f"another pulumi (process {holder}) runs on the stack {stack!r}; "
+            "wait until it ends, or end it, and run the command again"
         )
     return bool(locks)
 
@@ -130,10 +130,9 @@ def _name(resource: Mapping[str, Any]) -> str:
 
 
 def identity(resource: Mapping[str, Any], client: TwinClient, *, taken: Collection[str | None] = ()) -> str | None:
-    """The id under which a noted resource can be imported if it was made; None where that cannot be told.
+    """The id with which a noted resource can be imported, if it exists; None if it is unknown.
 
-    Where Google makes the ids, it is the one resource that is as noted and has none of the ids `taken`, "" where there
-    is none.
+    For generated ids it is that of the only resource that matches the inputs and is not among `taken`, or "".
     """
     kind, inputs = resource["type"], resource.get("inputs", {})
     if kind in _IDS:
@@ -148,7 +147,7 @@ def identity(resource: Mapping[str, Any], client: TwinClient, *, taken: Collecti
         wanted = json.loads(noted["dashboardJson"]) if "dashboardJson" in noted else noted
         found = {item["name"].rpartition("/")[2] for item in listed if _holds(item, wanted)}
         found -= {str(other).rpartition("/")[2] for other in taken}
-        # Google answers with the project's number, where the program has its id.
+        # Google's names have the project's number, the program's have its id.
         return None if len(found) > 1 else "".join(f"projects/{inputs['project']}/{field}/{name}" for name in found)
     if kind.startswith("kubernetes:"):
         metadata = inputs.get("metadata", {})
@@ -158,7 +157,7 @@ def identity(resource: Mapping[str, Any], client: TwinClient, *, taken: Collecti
 
 
 def _holds(found: object, wanted: object) -> bool:
-    """Whether everything that is wanted is there; more may be."""
+    """Whether `found` contains everything that is `wanted`."""
     if isinstance(wanted, Mapping):
         return isinstance(found, Mapping) and all(
             _holds(found.get(key), value) for key, value in wanted.items() if key not in _OURS
@@ -172,12 +171,12 @@ def _settle(client: TwinClient) -> None:
     deadline = time.monotonic() + _SETTLE_SECONDS
     while client.status()["operations"]:
         if time.monotonic() > deadline:
-            raise TwinError("Google's API of the twin still works on what an interrupted run asked for; see its status")
+            raise TwinError("operations of an interrupted run are still running on the twin; see its status")
         time.sleep(0.3)
 
 
 def run(command: list[str], project: Path, environment: Mapping[str, str], given: str | None = None) -> str:
-    """What a command prints in the project's folder, with `given` as its input. Raises `TwinError` with its message."""
+    """The output of a command in the project's folder, with the input `given`. Raises `TwinError` with its message."""
     result = subprocess.run(
         command, cwd=project, env=dict(environment), input=given, capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""The whole story in one command: twin, `pulumi up`, a TPU sample, and where it sits."""
+"""`rehearse`: the twin, `pulumi up`, a TPU sample and its placement in one command."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from tpuplane_twin.tools import ensure
 
 
 def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet: bool) -> dict[str, Any]:
-    """Bring up `stack` of the Pulumi project in `project` on the twin and return what stands then.
+    """Bring up `stack` of the Pulumi project in `project` on the twin and return the result.
 
-    Raises `TwinError` with the engine's exit code when `pulumi up` fails; a second call goes on from there.
+    Raises `TwinError` with the engine's exit code when `pulumi up` fails; a second call continues.
     """
     out = stderr if quiet else console
     file = _require_stack_file(stack, project)
@@ -35,7 +35,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     client = TwinClient(paths)
     environment = os.environ | shell_environment(client)
 
-    with out.status(f"stack {stack}: looks for traces of an interrupted run"):
+    with out.status(f"stack {stack}: checks for an interrupted run"):
         recovery.run(["pulumi", "stack", "select", stack, "--create"], project, environment)
         for line in recovery.recover(stack, project, environment, client):
             out.print(escape(line), soft_wrap=True)
@@ -60,7 +60,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
 
 
 def _require_stack_file(stack: str, project: Path) -> Path:
-    # Pulumi would make a stack of any name, write an empty file for it, and fail for want of configuration.
+    # Pulumi would create a stack of any name with an empty file, and fail without configuration.
     try:
         settings = yaml.safe_load((project / "Pulumi.yaml").read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -71,31 +71,31 @@ def _require_stack_file(stack: str, project: Path) -> Path:
         raise TwinError(f"{project / 'Pulumi.yaml'} cannot be read: {' '.join(str(error).split())}") from None
     if not isinstance(settings, dict):
         raise TwinError(
-            f"{project / 'Pulumi.yaml'} describes no Pulumi project: it is not a mapping with name and runtime"
+            f"{project / 'Pulumi.yaml'} is not a Pulumi project: it must be a mapping with name and runtime"
         )
     folder = project / str(settings.get("stackConfigDir") or "")
     file = folder / f"Pulumi.{stack.rpartition('/')[2]}.yaml"
-    if not file.is_file() and not settings.get("config"):  # it may have all that is needed
+    if not file.is_file() and not settings.get("config"):  # the project may have all configuration
         stacks = sorted(
             each.name.removeprefix("Pulumi.").removesuffix(".yaml") for each in folder.glob("Pulumi.*.yaml")
         )
-        there = f"stacks there: {', '.join(stacks)}" if stacks else "there is no stack file in that folder"
+        there = f"existing stacks: {', '.join(stacks)}" if stacks else "that folder has no stack file"
         raise TwinError(f"the stack {stack!r} has no file {file}; {there}")
     return file
 
 
 def _give(client: TwinClient, file: Path) -> list[str]:
-    """Make what the platform of a stack file takes for granted, and say what was made."""
+    """Create what the platform of a stack file requires, and return a line for each."""
     from tpuplane.spec import SpecError, load_stack  # noqa: PLC0415 (slow to import, and no other command needs it)
 
     try:
         observability = load_stack(file).observability
     except SpecError:
-        return []  # not a platform, or a wrong one: the program itself says so
+        return []  # not a platform, or an invalid one: the program reports it
     if observability is None or not observability.notification_channels:
         return []
     names = client.request("POST", "/twin/given", {"notificationChannels": [*observability.notification_channels]})
-    return [f"made on the twin, where nobody else does: {name}" for name in names["made"]]
+    return [f"created on the twin, where no administrator does: {name}" for name in names["made"]]
 
 
 def _pulumi(arguments: list[str], project: Path, environment: dict[str, str], *, quiet: bool) -> None:
@@ -107,19 +107,19 @@ def _pulumi(arguments: list[str], project: Path, environment: dict[str, str], *,
         try:
             process.wait()
         except KeyboardInterrupt:
-            # The engine got the same Ctrl-C and ends what is under way; a second one ends it at once.
+            # The engine got the same Ctrl-C and finishes running operations; a second one ends it at once.
             interrupted = True
     if interrupted:
         raise KeyboardInterrupt
     if process.returncode:
         raise TwinError(
-            f"`pulumi {' '.join(arguments)}` ended with exit code {process.returncode}; its own message stands above. "
-            "What it had created is kept: mend the cause and run the same command again"
+            f"`pulumi {' '.join(arguments)}` ended with exit code {process.returncode}; its message is above. "
+            "Resources that it created are kept: fix the cause and run the same command again"
         )
 
 
 def _contexts(clusters: list[dict[str, Any]], state: dict[str, Any]) -> list[str]:
-    """The contexts of those clusters in which a stack of this state has resources of Google's: its own, and others."""
+    """The contexts of the clusters in which the stack has Google resources."""
     ids = [str(it.get("id")) for it in (state["deployment"] or {}).get("resources") or ()]
     return [
         it["context"]
@@ -137,6 +137,6 @@ def _run_sample(contexts: list[str], environment: dict[str, str], *, quiet: bool
     with out.status("a Ray TPU sample") as line:
         placement = run_sample(folder, contexts, environment, lambda text: line.update(escape(text)))
     if placement is None:
-        out.print("none of KubeRay's TPU samples fits the slices of this stack; no sample was applied")
+        out.print("no TPU sample of KubeRay fits the slices of this stack")
         return None
     return placement.as_json()

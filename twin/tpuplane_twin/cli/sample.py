@@ -1,4 +1,4 @@
-"""A Ray TPU workload that KubeRay itself publishes, applied as it is to whichever cluster has its slices."""
+"""One of KubeRay's published TPU samples, applied unchanged to a cluster with fitting slices."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tpuplane.labels import GKE_POOL_LABEL
 
 from tpuplane_twin.daemon.client import TwinError
 
-# Small multi-host samples first: they show the most and start the quickest.
+# Small multi-host samples first: they start fastest.
 _PREFERRED = ("ray-cluster.tpu-v6e-16-multihost.yaml", "ray-cluster.tpu-v4-multihost.yaml")
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A manifest and what it asks for."""
+    """A manifest and its worker groups: node selector and pods."""
 
     file: Path
     cluster: str
@@ -55,7 +55,7 @@ class Placement:
 
 
 def samples(folder: Path) -> list[Sample]:
-    """KubeRay's RayCluster samples that ask for TPUs, the preferred ones first."""
+    """KubeRay's RayCluster samples with TPUs, preferred ones first."""
     files = sorted(
         folder.glob("ray-cluster.tpu-*.yaml"),
         key=lambda file: (
@@ -74,9 +74,9 @@ def run(
     *,
     timeout: float = 300.0,
 ) -> Placement | None:
-    """Apply the first sample that some cluster has slices for and wait until all its pods run.
+    """Apply the first sample that fits a cluster, and wait until all its pods run.
 
-    `timeout` is in seconds. Returns None when no cluster has room for any sample. Raises `TwinError`.
+    `timeout` is in seconds. None if no sample fits. Raises `TwinError`.
     """
     found = _fitting(samples(folder), contexts, environment)
     if found is None:

@@ -1,4 +1,4 @@
-"""What a person sees: the twin, its clusters, pools, slices, chips, and the next commands to try."""
+"""The output of commands: the twin, its clusters, pools, slices, chips, and next commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tpuplane_twin.machine.paths import name_option
 
 
 def print_up(name: str, status: Mapping[str, Any]) -> None:
-    """The end of `up`."""
+    """The output of `up`."""
     clusters = status["clusters"]
     console.print(
         f"twin [bold]{name}[/bold] is up: Google's API at {status['api']}, "
@@ -24,7 +24,7 @@ def print_up(name: str, status: Mapping[str, Any]) -> None:
 
 
 def print_status(status: Mapping[str, Any]) -> None:
-    """Everything the supervisor knows."""
+    """The output of `status`."""
     waiting = f" (waits for {escape(status['waiting'])})" if status["waiting"] else ""
     console.print(f"twin [bold]{status['name']}[/bold]: {status['state']}{waiting}, Google's API at {status['api']}")
     processes = Table("process", "pid", "restarts", Column("memory", justify="right"), box=None, pad_edge=False)
@@ -50,11 +50,11 @@ def print_status(status: Mapping[str, Any]) -> None:
 
 
 Workers = Mapping[tuple[str, str], int]
-"""How many of a sample's workers sit where, by context and node pool."""
+"""The number of a sample's workers by context and node pool."""
 
 
 def print_pools(clusters: Sequence[Mapping[str, Any]], workers: Workers = types.MappingProxyType({})) -> None:
-    """A row for each node pool: its slice, chips, hosts ready, and how many of a sample's workers sit there."""
+    """A row for each node pool: slice, chips, ready hosts, and the workers of a sample."""
     every = [pool for cluster in clusters for pool in cluster["nodePools"]]
     for cluster in sorted(clusters, key=lambda cluster: str(cluster["name"])):
         state = "" if cluster["status"] == "RUNNING" else f": {cluster['status']} {escape(cluster['message'])}"
@@ -80,7 +80,7 @@ def print_pools(clusters: Sequence[Mapping[str, Any]], workers: Workers = types.
 
 
 def print_queues(clusters: Iterable[Mapping[str, Any]]) -> None:
-    """Each cluster's queues, and its jobs outside of queues."""
+    """Each cluster's queues, and jobs outside of queues."""
     from tpuplane.cli.render import console as wide_console  # noqa: PLC0415 (slow to import)
     from tpuplane.cli.status_table import outside_table, queue_table  # noqa: PLC0415
 
@@ -95,7 +95,7 @@ def print_queues(clusters: Iterable[Mapping[str, Any]]) -> None:
 
 
 def print_shortages(found: Mapping[str, Any]) -> None:
-    """Stockouts, and the pools that the cluster autoscaler leaves alone."""
+    """Stockouts, and pools in back-off."""
     for it in found["stockouts"]:
         how = "except by reservation" if it["capacity"] == "any" else f"as {it['capacity']}"
         console.print(f"stockout: no [bold]{it['generation']}[/bold] in {it['zone']} {how}")
@@ -113,18 +113,18 @@ def _known(number: int | None) -> str:
 
 
 def ray_line(ray: Mapping[str, Any]) -> str:
-    """How far Ray's real pods are, in one line."""
+    """The progress of Ray's pods in one line."""
     if not ray["pods"]:
         return "no pods yet; they will be real processes"
     others = [f"{count} {state}" for state, count in ray["others"].items()]
     if ray["restarts"]:
         others.append(f"{ray['restarts']} restarts")
-    beside = f" ({', '.join(others)})" if others else ""
-    return f"{ray['ready']} of {ray['pods']} pods ready{beside}"
+    detail = f" ({', '.join(others)})" if others else ""
+    return f"{ray['ready']} of {ray['pods']} pods ready{detail}"
 
 
 def _columns(pools: Sequence[Mapping[str, Any]], workers: Workers) -> list[Column]:
-    # The same widths for every cluster, so that the tables read as one.
+    # All clusters have the same widths, as one table.
     widths = {key: max((len(str(pool[key])) for pool in pools), default=0) for key in ("name", "slice", "machineType")}
     return [
         Column("node pool", no_wrap=True, min_width=widths["name"]),
@@ -138,7 +138,7 @@ def _columns(pools: Sequence[Mapping[str, Any]], workers: Workers) -> list[Colum
 
 
 def print_rehearsal(name: str, stack: str, result: Mapping[str, Any]) -> None:
-    """The end of `rehearse`: the clusters of the stack, and what to try on them."""
+    """The output of `rehearse`: the clusters of the stack, and next commands."""
     placement = result["sample"]
     clusters = [it for it in result["status"]["clusters"] if it["context"] in result["contexts"]]
     console.print()

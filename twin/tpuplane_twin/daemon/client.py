@@ -1,4 +1,4 @@
-"""Talking to a twin from another process: is it there, what does it say of itself, start it, stop it."""
+"""A twin as other processes see it: its status, start, stop and removal."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from tpuplane_twin.engine.setup import live_holder, stack_locks
 from tpuplane_twin.machine.files import write_atomic
 from tpuplane_twin.machine.paths import TwinPaths, name_option
 
-_CONTROL_SECONDS = 30.0  # how long the supervisor may take to answer: it shares two cores with what it starts
+_CONTROL_SECONDS = 30.0  # for an answer of the supervisor, which shares the machine with what it starts
 _LAUNCH_SECONDS = 60.0
 _STOP_SECONDS = 60.0
-_KILL_SECONDS = 10.0  # until the kernel has let go of what was killed, and of its memory
+_KILL_SECONDS = 10.0  # until killed processes and their memory are freed
 
 
 class TwinError(RuntimeError):
-    """Something that the user can act on: the message has cause and remedy."""
+    """An error that the user can fix: the message has cause and remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Record:
     api: str
 
     def alive(self) -> bool:
-        """Whether that very process still runs (a process id alone may have been given to another one)."""
+        """Whether that process still runs (its id alone may belong to another one by now)."""
         with contextlib.suppress(psutil.Error):
             process = psutil.Process(self.pid)
             return abs(process.create_time() - self.created) < 1 and _runs(process)
@@ -64,7 +64,7 @@ class TwinClient:
         return record if record.alive() else None
 
     def token(self) -> str:
-        """The twin's bearer token; made at the first call."""
+        """The twin's bearer token; the first call creates it."""
         if not self.paths.token_file.exists():
             write_atomic(self.paths.token_file, secrets.token_urlsafe(32))
         return self.paths.token_file.read_text().strip()
@@ -75,16 +75,16 @@ class TwinClient:
         return TwinError(f"the twin {name!r} is not up; start it with `tpuplane-twin up{name_option(name)}`")
 
     def status(self) -> dict[str, Any]:
-        """The supervisor's own account. Raises `TwinError` when the twin is not up or does not answer."""
+        """The supervisor's status. Raises `TwinError` if the twin is not up or does not answer."""
         return self.request("GET", "/twin/status")
 
     def delete(self, path: str) -> None:
-        """Delete a resource of Google's API, `path` with its version; nothing happens if it is not there."""
+        """Delete a resource of Google's API, if it exists; `path` has the version."""
         with contextlib.suppress(urllib.error.HTTPError):
             self._send("DELETE", path)
 
     def start(self) -> None:
-        """Start the supervisor unless it runs, and wait until it answers; one that has given up is started anew.
+        """Start the supervisor unless it runs, and wait until it answers. A failed one is restarted.
 
         Raises `TwinError`.
         """
@@ -122,7 +122,7 @@ class TwinClient:
             time.sleep(0.05)
 
     def wait_ready(self, report: Callable[[dict[str, Any]], None], *, timeout: float = 300.0) -> dict[str, Any]:
-        """Wait until everything the twin had is back; `report` gets each status. Raises `TwinError`."""
+        """Wait until the twin is restored; `report` gets each status. Raises `TwinError`."""
         deadline = time.monotonic() + timeout
         while True:
             status = self.status()
@@ -136,11 +136,11 @@ class TwinClient:
             time.sleep(0.2)
 
     def stop(self) -> bool:
-        """End the supervisor and with it every process of the twin; the state stays. True if it ran."""
+        """End the supervisor and all processes of the twin; the state stays. True if it ran."""
         return self._end(_STOP_SECONDS)
 
     def _end(self, seconds: float) -> bool:
-        """End all processes; the supervisor has so many seconds to do it in order, for the sake of their data."""
+        """End all processes; the supervisor has this many seconds to do it, so that they can write their data."""
         record = self.record()
         if record is None:
             return False
@@ -150,7 +150,7 @@ class TwinClient:
             if seconds:
                 supervisor.terminate()
                 _wait([supervisor], seconds)
-            for process in (supervisor, *others):  # that one first: it starts again what ends
+            for process in (supervisor, *others):  # the supervisor first: it restarts processes
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.kill()
             _wait([supervisor, *others], _KILL_SECONDS)
@@ -158,29 +158,29 @@ class TwinClient:
         return True
 
     def remove(self) -> bool:
-        """Stop the twin and delete its folder. True if there was one. Safe to repeat when interrupted.
+        """Stop the twin and delete its folder. True if it existed. Safe to repeat after an interruption.
 
-        Raises `TwinError` while a pulumi is at work on one of its stacks: it would write the folder anew, and
-        `TwinNameError` for a folder that is no twin's.
+        Raises `TwinError` while pulumi runs on one of its stacks, because it would write the folder again, and
+        `TwinNameError` for a folder that is not a twin's.
         """
         self.paths.check()
         for lock in stack_locks(self.paths.backend):
             if holder := live_holder(lock):
                 raise TwinError(
-                    f"pulumi (process {holder}) is at work on the stack {lock.parent.name!r} of this twin; wait for it "
-                    f"to end, or end it (kill -INT {holder}), and run the command again"
+                    f"pulumi (process {holder}) runs on the stack {lock.parent.name!r} of this twin; wait until it "
+                    f"ends, or end it (kill -INT {holder}), and run the command again"
                 )
-        self._end(0)  # nothing of the data is needed any longer
+        self._end(0)  # the data is not needed any more
         existed = self.paths.root.exists()
         if existed:
-            # The marker goes last: what an interruption leaves is still known as a twin's.
+            # The marker is deleted last: after an interruption the folder is still a twin's.
             for entry in self.paths.root.iterdir():
                 if entry.is_dir() and not entry.is_symlink():
                     shutil.rmtree(entry)
                 elif entry != self.paths.marker:
                     entry.unlink()
             shutil.rmtree(self.paths.root)
-            # The last twin takes the folder of all twins with it.
+            # With the last twin, the folder of all twins is deleted.
             with contextlib.suppress(OSError):
                 self.paths.root.parent.rmdir()
         return existed
@@ -188,18 +188,18 @@ class TwinClient:
     def request(
         self, method: str, path: str, body: dict[str, Any] | None = None, *, timeout: float = _CONTROL_SECONDS
     ) -> dict[str, Any]:
-        """A request to the supervisor, which may take `timeout` seconds for its answer.
+        """A request to the supervisor; `timeout` is in seconds.
 
-        Raises `TwinError` with the supervisor's own words where it refuses.
+        Raises `TwinError` with the supervisor's message if it rejects the request.
         """
         try:
             return self._send(method, path, body, timeout)
         except urllib.error.HTTPError as error:
-            raise TwinError(_refusal(error)) from error
+            raise TwinError(_rejection(error)) from error
         except TimeoutError as error:
             raise TwinError(
-                f"the twin {self.paths.name!r} has not answered for {timeout:g} s; it may still be at work on what was "
-                "asked of it: see `tpuplane-twin status` and `tpuplane-twin logs supervisor`"
+                f"the twin {self.paths.name!r} has not answered for {timeout:g} s; it may still work on the "
+                "request: see `tpuplane-twin status` and `tpuplane-twin logs supervisor`"
             ) from error
         except (OSError, ValueError) as error:
             raise TwinError(
@@ -216,14 +216,14 @@ class TwinClient:
         headers = {"Authorization": f"Bearer {self.token()}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(record.api + path, data=data, method=method, headers=headers)
-        # Loopback only: a proxy configured for the internet must not see this.
+        # Loopback only, never through a proxy.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(request, timeout=timeout) as answer:
             found: dict[str, Any] = json.loads(answer.read())
         return found
 
     def _after_lost_race(self) -> bool:
-        # Two `up` at once: one supervisor holds the lock, the other one ends; the first one's record appears.
+        # With two `up` at once, the supervisor without the lock ends, and the record of the other appears.
         deadline = time.monotonic() + 2
         while time.monotonic() < deadline:
             if self.record() is not None:
@@ -245,22 +245,22 @@ class TwinClient:
 
 
 def _wait(processes: Iterable[psutil.Process], seconds: float) -> None:
-    """Return when none of them runs, or after so many seconds."""
+    """Wait until all have ended, at most `seconds`."""
     deadline = time.monotonic() + seconds
     while any(map(_runs, processes)) and time.monotonic() < deadline:
         time.sleep(0.05)
 
 
 def _runs(process: psutil.Process) -> bool:
-    """Whether the process has not ended: its parent may not have taken note of its end yet."""
+    """Whether the process runs; a zombie does not."""
     with contextlib.suppress(psutil.NoSuchProcess):
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     return False
 
 
-def _refusal(error: urllib.error.HTTPError) -> str:
+def _rejection(error: urllib.error.HTTPError) -> str:
     text = error.read().decode(errors="replace")
     try:
         return str(json.loads(text)["error"]["message"])
     except (ValueError, KeyError, TypeError):
-        return f"the twin answers {error.code}: {text.strip()}"
+        return f"the twin answered {error.code}: {text.strip()}"

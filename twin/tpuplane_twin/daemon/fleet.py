@@ -1,4 +1,4 @@
-"""The machine behind Google's API: one control plane per cluster that a program creates."""
+"""The backend of Google's API: one control plane for each cluster."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tpuplane_twin.tools import Tools
 
 _EXPECTED = (aiohttp.ClientError, ClusterError, DiskFull, NoPortFree, OSError, PortTaken, ProcessFailed)
 
-# etcd alone lays out 128 MiB before its first entry; the rest is its data and the logs of a first day.
+# etcd allocates 128 MiB at its start; the rest is data and the logs of the first day.
 _CLUSTER_MIB = 400
 
 
 class Fleet:
-    """The `ClusterBackend` of the twin. `report` is told what is waited for; `trusted` vouches for API servers."""
+    """The `ClusterBackend` of the twin. `report` gets what a start waits for; `trusted` signs API servers' certificates."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Fleet:
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def create_cluster(self, cluster: Json) -> Endpoint:
-        """Start the cluster's control plane; it is serving when this returns."""
+        """Start the cluster's control plane, and return when it serves."""
         name = context_name(cluster)
         async with self._locks.setdefault(name, asyncio.Lock()), _as_backend_error():
             plane = self._planes.get(name)
@@ -65,12 +65,12 @@ class Fleet:
             return Endpoint(plane.endpoint, plane.ca_certificate)
 
     async def update_cluster(self, cluster: Json) -> None:
-        """Start or stop what the cluster's add-ons ask for."""
+        """Start and stop add-ons of the cluster."""
         async with _as_backend_error():
             await self._plane(cluster).apply_cluster(cluster)
 
     async def delete_cluster(self, cluster: Json) -> None:
-        """Stop the control plane and remove its folder, also one that was not started since the twin came up."""
+        """Stop the control plane and delete its folder, even if it was not started."""
         name = context_name(cluster)
         async with self._locks.setdefault(name, asyncio.Lock()), _as_backend_error():
             plane = self._planes.pop(name, None) or self._new_plane(name)
@@ -78,7 +78,7 @@ class Fleet:
             self._write_kubeconfig()
 
     async def apply_node_pool(self, cluster: Json, pool: Json) -> None:
-        """Make the pool's simulated nodes what the API says."""
+        """Create and delete simulated nodes of the pool."""
         async with _as_backend_error():
             await self._plane(cluster).apply_node_pool(pool, cluster)
 
@@ -88,13 +88,13 @@ class Fleet:
             await self._plane(cluster).delete_node_pool(pool["name"])
 
     async def instances(self, cluster: Json) -> list[Instance]:
-        """The machines of the cluster's nodes, as Kubernetes has them."""
+        """The machines of the cluster's nodes."""
         plane = self._planes.get(context_name(cluster))
         async with _as_backend_error():
             return await plane.instances() if plane is not None else []
 
     def client(self, cluster: Json) -> Api | None:
-        """The twin's own client of the cluster's API server; None while nothing of it runs."""
+        """The twin's client of the cluster's API server; None until it runs."""
         plane = self._planes.get(context_name(cluster))
         return plane.api if plane is not None else None
 
@@ -129,7 +129,7 @@ class Fleet:
                 "provideClusterInfo": True,
             }
         }
-        # One that another call starts just now is written down by that call.
+        # A control plane that another call starts is added by that call.
         names = sorted(name for name, plane in self._planes.items() if plane.has_authority)
         document = {
             "apiVersion": "v1",
@@ -142,7 +142,7 @@ class Fleet:
         write_atomic(self._paths.kubeconfig, yaml.safe_dump(document, sort_keys=False))
 
     def _current_context(self, names: list[str]) -> str:
-        """The one that is current already, for as long as its cluster exists: others that come do not move it."""
+        """The former current context as long as its cluster exists, else the first."""
         with contextlib.suppress(OSError, yaml.YAMLError, AttributeError):
             former = yaml.safe_load(self._paths.kubeconfig.read_text(encoding="utf-8")).get("current-context")
             if former and (self._paths.clusters / former).is_dir():

@@ -1,4 +1,4 @@
-"""Keeping a twin's logs from filling the disk: every process only ever adds to its own."""
+"""Limits the size of a twin's logs, to which processes only append."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from tpuplane_twin.machine.paths import TwinPaths
 logger = logging.getLogger(__name__)
 
 LARGEST = 64 << 20
-"""Bytes of the largest log that is left as it is."""
+"""Size in bytes above which a log is shortened."""
 
-_KEPT = 16 << 20  # bytes of the end of one that is larger
-_GONE_SECONDS = 24 * 3600  # for which the logs of a pod that is gone stay after their last line
+_KEPT = 16 << 20  # bytes at the end of a log that are kept
+_GONE_SECONDS = 24 * 3600  # after the last line of a deleted pod's log, until the log is deleted
 _EVERY_SECONDS = 600.0
 
 
 async def upkeep(paths: TwinPaths) -> None:
-    """Look after the twin's logs until cancelled."""
+    """Tidy the twin's logs until cancelled."""
     while True:
         try:
             await asyncio.to_thread(tidy, paths)
         except OSError as error:
-            logger.warning("the logs are not tidied: %s", error)
+            logger.warning("the logs could not be tidied: %s", error)
         await asyncio.sleep(_EVERY_SECONDS)
 
 
 def tidy(paths: TwinPaths) -> None:
-    """Cut every log that is too large down to its end, and delete those of pods that are gone for long."""
+    """Shorten large logs to their end, and delete old logs of deleted pods."""
     for log in [*paths.logs.glob("*.log"), *paths.clusters.glob("*/logs/*.log")]:
         with contextlib.suppress(FileNotFoundError):  # its cluster is deleted
             if _is_left(log):
@@ -51,7 +51,7 @@ def _is_left(log: Path) -> bool:
 
 
 def _shorten(log: Path) -> None:
-    # In place: whoever writes has it open, and adds at its end, wherever that is.
+    # In place, because the process has the log open for appending.
     with log.open("r+b") as stream:
         stream.seek(-_KEPT, 2)
         _, _, end = stream.read().partition(b"\n")

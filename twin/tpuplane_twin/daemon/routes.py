@@ -18,22 +18,22 @@ Json = dict[str, Any]
 log = logging.getLogger(__name__)
 
 
-class Refused(Exception):
-    """What was asked for cannot be; the message says why, and what could be."""
+class Rejected(Exception):
+    """The request is invalid; the message has cause and remedy."""
 
 
 def answering(answer: Callable[[Json], Awaitable[Json]]) -> Callable[[web.Request], Awaitable[web.Response]]:
-    """The handler of a route: 400 where it is `Refused`, 507 where the state cannot be written."""
+    """The handler of a route: 400 where it is `Rejected`, 507 where the state cannot be written."""
 
     async def handle(request: web.Request) -> web.Response:
         try:
             return web.json_response(await answer(await _body(request)))
-        except Refused as error:
-            refusal = invalid(str(error))
+        except Rejected as error:
+            rejection = invalid(str(error))
         except StoreError as error:
             log.error("%s", error)
-            refusal = ApiError("RESOURCE_EXHAUSTED", str(error))
-        return web.json_response(refusal.body("rpc"), status=refusal.http_code)
+            rejection = ApiError("RESOURCE_EXHAUSTED", str(error))
+        return web.json_response(rejection.body("rpc"), status=rejection.http_code)
 
     return handle
 
@@ -42,14 +42,14 @@ async def _body(request: web.Request) -> Json:
     try:
         found = await request.json() if request.can_read_body else {}
     except json.JSONDecodeError as error:
-        raise Refused(f"the body is no JSON: {error}") from error
+        raise Rejected(f"the body is no JSON: {error}") from error
     if not isinstance(found, dict):
-        raise Refused("the body is no JSON object")
+        raise Rejected("the body is no JSON object")
     return found
 
 
 def serve_project_setup(store: Store, app: web.Application) -> None:
-    """Add the route that creates what an administrator creates in a project: notification channels, by name."""
+    """Add the route that creates what a project's administrator creates: notification channels, by name."""
 
     async def create(asked: Json) -> Json:
         with store.transaction():

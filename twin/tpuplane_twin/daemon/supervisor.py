@@ -40,7 +40,7 @@ _RECORD_SECONDS = 2.0
 
 
 class Supervisor:
-    """Runs one twin until it is told to stop by SIGTERM."""
+    """Runs one twin until SIGTERM."""
 
     def __init__(self, paths: TwinPaths, token: str) -> None:
         others = [TwinPaths.of(name).ports for name in all_twins() if name != paths.name]
@@ -95,10 +95,10 @@ class Supervisor:
             self.paths.record.unlink(missing_ok=True)
 
     async def _watch_record(self, stopped: asyncio.Event) -> None:
-        # Whoever deletes the twin's folder by hand means the twin; without its record no command would find it again.
-        while self.paths.record.exists():  # noqa: ASYNC110  (files have no event that every system tells)
+        # A user who deletes the twin's folder wants to end the twin; without the record no command would find it.
+        while self.paths.record.exists():  # noqa: ASYNC110  (files have no portable event)
             await asyncio.sleep(_RECORD_SECONDS)
-        logger.warning("the twin's folder is gone")
+        logger.warning("the twin's folder was deleted")
         stopped.set()
 
     async def _resume(self) -> None:
@@ -110,7 +110,7 @@ class Supervisor:
             return
         except Exception as error:
             self.state, self.waiting = "failed", f"Internal error: {type(error).__name__}: {error}"
-            logger.exception("the twin could not be brought back")
+            logger.exception("the twin could not be restored")
             return
         self.state, self.waiting = "ready", ""
 
@@ -137,10 +137,10 @@ class Supervisor:
 
 
 def main(name: str) -> None:
-    """Run the twin `name`; what a user can act on is printed as one `error:` line."""
+    """Run the twin `name`; errors that the user can fix are printed as one `error:` line."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     paths = TwinPaths.of(name).make()
-    # Held until the process ends, however it ends: two supervisors never share a folder.
+    # Held until the process ends: two supervisors never share a folder.
     lock = os.open(paths.root / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""The cluster autoscaler of one cluster: watches, decides, resizes, says why."""
+"""The cluster autoscaler of one cluster: it watches, decides, resizes and writes events."""
 
 from __future__ import annotations
 
@@ -34,33 +34,33 @@ log = logging.getLogger(__name__)
 Resize = Callable[[str, Numbers, Numbers], Awaitable[bool]]
 Clock = Callable[[], float]
 
-_SETTLE_SECONDS = 0.5  # pods of one job come one after the other
-_REST = 4  # times as long as it worked
-_AGAIN_SECONDS = 5.0  # after a failure that nobody foresaw
-_WAITING_SECONDS = 60.0  # how often those who wait are looked at although nothing has changed
-_BOOKING_SECONDS = 60.0  # for which a request's nodes wait for its pods, at least; on GKE ten minutes
+_SETTLE_SECONDS = 0.5  # the pods of a job appear one after the other
+_REST = 4  # times the duration of the last step
+_AGAIN_SECONDS = 5.0  # after an unexpected failure
+_WAITING_SECONDS = 60.0  # between two checks of pending pods without any change
+_BOOKING_SECONDS = 60.0  # the least time that a request's nodes are kept for its pods; on GKE ten minutes
 _BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
 
 
 @dataclass(frozen=True)
 class Actions:
-    """What an autoscaler can do to node pools. Each raises BackendError where it cannot be done."""
+    """The autoscaler's actions on node pools. Each raises BackendError if it fails."""
 
     resize: Resize
     create: Callable[[str, Json], Awaitable[None]]
-    """Make the NodePool in the cluster of that resource name."""
+    """Create the NodePool in the cluster of that resource name."""
     delete: Callable[[str], Awaitable[None]]
     """Delete the pool of that resource name."""
     repair: Callable[[str, Numbers], Awaitable[None]]
-    """Make those nodes of the pool of that resource name again."""
+    """Create the missing nodes of the pool of that resource name again."""
 
 
 Provided = tuple[list[Group], Provisioning]
-"""The pools that can be resized, and what may be made besides."""
+"""The pools that can be resized, and the rules for new pools."""
 
 
 class ClusterAutoscaler:
-    """Runs until cancelled. Between changes it sleeps: it holds three watches and asks for nothing."""
+    """Runs until cancelled. Between changes it sleeps with three open watches."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class ClusterAutoscaler:
         scale_down_after: float,
         now: Clock,
     ) -> None:
-        """`read` reads the pools as they are now, `kept` the nodes that come again when they are deleted.
+        """`read` returns the current pools, `kept` the nodes that are created again after their deletion.
 
         `scale_down_after` is in seconds of the clock `now`.
         """
@@ -94,15 +94,15 @@ class ClusterAutoscaler:
         self._born: dict[str, float] = {}
 
     def poke(self) -> None:
-        """Look again: the pools, or the clock, have changed."""
+        """Check again, because pools or the clock have changed."""
         self._changed.set()
 
     def backoff(self) -> list[dict[str, Any]]:
-        """The pools that are left alone after a failed scale-up, for how many seconds more, and why."""
+        """The pools in back-off after a failed scale-up, with the remaining seconds and the cause."""
         return self._failures.report(self._now())
 
     async def run(self) -> None:
-        """Watch and act."""
+        """Watch the cluster and act."""
         while True:
             try:
                 async with asyncio.TaskGroup() as group:
@@ -124,22 +124,22 @@ class ClusterAutoscaler:
             busy = time.monotonic() - began
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), wait)
-            # A cluster of thousands of nodes in which everything moves is looked at less often.
+            # Busy clusters with thousands of nodes are checked less often.
             await asyncio.sleep(max(_SETTLE_SECONDS, _REST * busy))
 
     async def step(self) -> float | None:
-        """One look, and what follows from it. Answers the seconds until the next is due if nothing changes."""
+        """Check the cluster and act. The result is the seconds until the next check without changes."""
         now = self._now()
         await self._repair(now)
         view = await self._view(now)
-        if view.settled or view.unconcerned:
+        if view.settled or view.idle:
             self._since = {}
             self._recorder.forget(set())
             return min((due - now for due in self._repairs.dues()), default=None)
         decision = await asyncio.to_thread(decide, view, dict(self._since), now, self._delay)
         self._since = decision.since
         self._recorder.forget({pod.uid for pod in view.pods if pod.unschedulable})
-        self._say(decision.up)
+        self._record(decision.up)
         await self._recorder.flush()
         for growth in decision.up.growths:
             await self._grow(growth, view.where)
@@ -148,7 +148,7 @@ class ClusterAutoscaler:
         for provision in decision.answers.provisions:
             await self._provisioner.provide(provision, now)
         for answer in decision.answers.said:
-            await self._provisioner.say(answer)
+            await self._provisioner.write(answer)
         going = [*decision.ended, *decision.answers.revoked, *decision.moves.emptied, *decision.down]
         for shrinkage in going:
             await self._shrink(shrinkage)
@@ -169,7 +169,7 @@ class ClusterAutoscaler:
         return min(dues, default=None)
 
     async def _repair(self, now: float) -> None:
-        """Have the nodes made again that somebody deleted."""
+        """Create nodes again that were deleted in the cluster."""
         lost = missing(self._kept(), self._nodes.items.values())
         for key in self._repairs.ripe(lost, now):
             log.info("%s lacks nodes and is repaired: %s", key, lost[key])
@@ -207,20 +207,20 @@ class ClusterAutoscaler:
         try:
             found = await self.api.list("ComputeClass")
         except ApiError as error:
-            if error.status != 404:  # a cluster without the definition has no classes
+            if error.status != 404:  # without the definition there are no classes
                 raise
             return {}
         return readable_classes(found)
 
-    def _say(self, plan: ScaleUp) -> None:
+    def _record(self, plan: ScaleUp) -> None:
         for growth in plan.growths:
             for pod in growth.pods:
                 self._recorder.pod(pod, "TriggeredScaleUp", f"pod triggered scale-up: {growth.info}")
-        for pod, reasons in plan.refusals:
+        for pod, reasons in plan.unhelped:
             self._recorder.pod(pod, "NotTriggerScaleUp", reasons_message(reasons))
 
     async def _grow(self, growth: Growth, where: Provisioning, *, moving: bool = False) -> None:
-        """Do it. Pods that are `moving` run, and lose nothing if it fails."""
+        """Scale up. Pods that are `moving` keep running if it fails."""
         group = growth.before
         log.info("%s grows for %d pods: %s", group.key, len(growth.pods), growth.info)
         try:
@@ -255,7 +255,7 @@ class ClusterAutoscaler:
                 self._recorder.node(node, "ScaleDown", "node removed by cluster autoscaler")
 
     async def _delete(self, group: Group) -> None:
-        log.info("%s is empty and goes", group.key)
+        log.info("%s is empty and is deleted", group.key)
         try:
             await self._actions.delete(group.key)
         except BackendError as error:

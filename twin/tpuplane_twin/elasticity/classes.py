@@ -1,4 +1,4 @@
-"""Compute classes as the autoscaler sees them: priorities, and what is to be done when none can be had. Pure."""
+"""Compute classes as the autoscaler sees them. Pure."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _EFFECTS = {
 
 @dataclass(frozen=True, slots=True)
 class Priority:
-    """One priority of a compute class, as far as it speaks of TPUs and node pools. `rank` 0 is wanted most."""
+    """One priority of a compute class, with its fields for TPUs and node pools. `rank` 0 is the highest."""
 
     rank: int
     spec: Json
 
     @property
     def capacity(self) -> str:
-        """How its nodes are bought."""
+        """The provisioning model."""
         if self.spec.get("spot"):
             return "spot"
         if self.spec.get("flexStart", {}).get("enabled"):
@@ -43,7 +43,7 @@ class Priority:
         return found
 
     def matches(self, group: Group) -> bool:
-        """Whether an existing node pool is what this priority asks for."""
+        """Whether an existing node pool matches this priority."""
         spec = self.spec
         if "nodepools" in spec:
             return group.name in spec["nodepools"]
@@ -52,7 +52,7 @@ class Priority:
             return False
         zones = spec.get("location", {}).get("zones")
         return (
-            # GKE's definition requires nothing of `tpu` and `gpu`; what does not say all of it matches nothing.
+            # GKE's definition requires no field of `tpu` and `gpu`; incomplete ones match nothing.
             (tpu is None or (tpu.get("type"), tpu.get("count"), tpu.get("topology")) == group.tpu)
             and (gpu is None or (gpu.get("type"), gpu.get("count", 1)) == group.gpu)
             and machine in (None, group.machine)
@@ -62,9 +62,9 @@ class Priority:
         )
 
     def offers(self, name: str, zones: tuple[str, ...]) -> list[Offer]:
-        """The TPU pools that this priority would have made for the class `name`, the first zone first.
+        """The TPU pools that this priority can create for the class `name`, in the order of zones.
 
-        There are none where it leaves out type, count or topology.
+        None without type, count or topology.
         """
         tpu: Json = self.spec.get("tpu") or {}
         label, topology, count = tpu.get("type", ""), tpu.get("topology", ""), tpu.get("count", 0)
@@ -109,17 +109,17 @@ class ComputeClass:
     name: str
     priorities: tuple[Priority, ...] = ()
     creates: bool = False
-    """Whether node pools are made for it."""
+    """Whether node pools are created for it."""
     anyway: bool = False
-    """Whether pods get other nodes when no priority can be had."""
+    """Whether pods get other nodes if no priority has capacity."""
     migrates: bool = False
-    """Whether pods move to a higher priority when that can be had again."""
+    """Whether pods move to a higher priority when it has capacity again."""
     idle_seconds: float | None = None
-    """After how long unneeded nodes go; None: as everywhere."""
+    """The delay before unneeded nodes are deleted; None: the default."""
     threshold: float | None = None
-    """The share of a node's resources below which it is emptied; None: as everywhere."""
+    """The share of used resources below which a node is drained; None: the default."""
     last: int = field(default=0)
-    """The rank of what is there besides the priorities."""
+    """The rank of pools that match no priority."""
 
     @classmethod
     def parse(cls, item: Json) -> ComputeClass:
@@ -151,12 +151,12 @@ class ComputeClass:
         )
 
     def rank(self, group: Group) -> int:
-        """The rank of an existing node pool: that of the first priority that it matches, else `last`."""
+        """The rank of an existing node pool: that of the first matching priority, else `last`."""
         return next((it.rank for it in self.priorities if it.matches(group)), self.last)
 
 
 def readable_classes(items: Iterable[Json]) -> dict[str, ComputeClass]:
-    """The classes by name. One that cannot be read is logged and left out: the others, and the pools, go on."""
+    """The classes by name. An unreadable class is logged and left out, so that autoscaling continues."""
     classes = {}
     for item in items:
         name = str(item["metadata"]["name"])

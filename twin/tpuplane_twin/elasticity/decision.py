@@ -1,4 +1,4 @@
-"""One look at a cluster: what grows, what shrinks, what to say of it. Pure; time comes in as a number."""
+"""The decisions of one check of a cluster: scale-ups, scale-downs and messages. Pure; time is a parameter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tpuplane_twin.elasticity.scale_up import ScaleUp, plan_scale_up
 from tpuplane_twin.elasticity.simulation import Simulation
 
 Since = Mapping[str, float]
-"""From when each unneeded node has been so, in seconds of the caller's clock."""
+"""The time since which each node is unneeded, in seconds of the caller's clock."""
 
 
 @dataclass(frozen=True)
@@ -29,34 +29,34 @@ class View:
     groups: Sequence[Group]
     budgets: Sequence[Budget] = ()
     backoff: frozenset[str] = frozenset()
-    """Keys and signatures of pools that are left alone after a failure."""
+    """Keys and signatures of pools in back-off after a failure."""
     awaited: frozenset[str] = frozenset()
-    """Signatures of pools whose capacity is waited for."""
+    """Signatures of pools that wait for capacity."""
     where: Provisioning = field(default_factory=Provisioning)
     born: Mapping[str, float] = field(default_factory=dict)
-    """When each node was made, in seconds of the caller's clock."""
+    """The creation time of each node, in seconds of the caller's clock."""
     queue: Queue = field(default_factory=Queue)
     """The ProvisioningRequests."""
 
     @property
     def pending(self) -> list[Pod]:
-        """The pods for which the scheduler has found no node."""
+        """The pods without a node."""
         return [pod for pod in self.pods if pod.unschedulable]
 
     @property
     def settled(self) -> bool:
-        """Whether there is nothing to decide: nobody waits, and no pool is above its minimum or to be deleted."""
+        """Whether there is nothing to decide: nothing is pending, and no pool can shrink or be deleted."""
         waits = self.queue.open or any(pod.unschedulable for pod in self.pods)
         return not waits and not any(group.can_shrink or group.autoprovisioned for group in self.groups)
 
     @property
-    def unconcerned(self) -> bool:
-        """Whether nothing could ever come of it: no pool scales, none is made, and no pod names a compute class."""
+    def idle(self) -> bool:
+        """Whether no decision is possible: no autoscaled pool, no auto-provisioning, no pod with a compute class."""
         named = any(asked(pod, CLASS) is not None for pod in self.pending)
         return not (self.groups or self.where.enabled or named or self.queue.open)
 
     def dues(self, since: Since, delay: float) -> Iterator[float]:
-        """When a node will have been unneeded for long enough, and when its time is over or it is to be replaced."""
+        """When nodes become ripe for deletion, expire, or are due for replacement."""
         yield from self.queue.dues()
         groups = {group.name: group for group in self.groups}
         for node in self.nodes:
@@ -73,22 +73,22 @@ class View:
 
 @dataclass(slots=True)
 class Decision:
-    """What to do now, and since when which node has been unneeded."""
+    """What to do now, and the times since which nodes are unneeded."""
 
     up: ScaleUp = field(default_factory=ScaleUp)
     down: list[Shrinkage] = field(default_factory=list)
     moves: Moves = field(default_factory=Moves)
     ended: list[Shrinkage] = field(default_factory=list)
-    """Nodes whose time is over."""
+    """Expired nodes."""
     deleted: list[Group] = field(default_factory=list)
-    """Empty pools that the autoscaler made."""
+    """Empty pools that the autoscaler created."""
     since: dict[str, float] = field(default_factory=dict)
     answers: Answers = field(default_factory=Answers)
     """To ProvisioningRequests."""
 
 
 def decide(view: View, since: Since, now: float, delay: float) -> Decision:
-    """Decide. A node goes once it has been unneeded for `delay` seconds, and none goes while others come."""
+    """Decide. A node is deleted after it was unneeded for `delay` seconds, but never during a scale-up."""
     if view.settled:
         return Decision()
     nodes = [replace(node, removable=False) if view.queue.books(node) else node for node in _expected(view)]
@@ -124,12 +124,12 @@ def decide(view: View, since: Since, now: float, delay: float) -> Decision:
 
 
 def idle_seconds(found: ComputeClass | None, usual: float) -> float:
-    """For how long a node of the class must be unneeded before it goes."""
+    """How long a node of the class must be unneeded before it is deleted."""
     return usual if found is None or found.idle_seconds is None else found.idle_seconds
 
 
 def _expected(view: View) -> list[Node]:
-    """The nodes that are there and stay, and those that are about to come."""
+    """The existing nodes that stay, and the nodes that are being created."""
     groups = {group.name: group for group in view.groups}
     nodes = [node for node in view.nodes if node.pool not in groups or groups[node.pool].has(node)]
     there = {(node.pool, node.place) for node in nodes}

@@ -1,4 +1,4 @@
-"""Which node pools would be made for pods that fit nowhere: by node auto-provisioning, and by compute classes. Pure."""
+"""New node pools for pods that fit nowhere: by node auto-provisioning and by compute classes. Pure."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _ZONE = "topology.kubernetes.io/zone"
 
 
 class _NotMade(Exception):
-    """Nothing is made for the pod; the message says why, in the cluster autoscaler's words."""
+    """No pool is created for the pod. The message is that of the cluster autoscaler."""
 
 
 @dataclass(frozen=True)
 class Provisioning:
-    """What pools may be made in a cluster, and for whom. `key` is the cluster's resource name."""
+    """The rules for new pools of a cluster. `key` is the cluster's resource name."""
 
     key: str = ""
     cluster: Mapping[str, Any] = field(default_factory=dict)
     classes: Mapping[str, ComputeClass] = field(default_factory=dict)
     limits: Limits = field(default_factory=lambda: Limits({}))
     names: frozenset[str] = frozenset()
-    """Names of the cluster's node pools, of whatever kind."""
+    """Names of all node pools of the cluster."""
 
     @property
     def enabled(self) -> bool:
@@ -45,33 +45,33 @@ class Provisioning:
 
     @property
     def zones(self) -> tuple[str, ...]:
-        """Where pools may be made."""
+        """The zones for new pools."""
         view = ClusterView(self.cluster)
         return tuple(view.auto_provisioning_zones or view.zones)
 
     def rank(self, group: Group) -> int:
-        """How much a pool is wanted by the pods that it is for: 0 most, and always where no compute class says."""
+        """The rank of a pool in its compute class: 0 is the highest priority, and the rank without a class."""
         if group.offer is not None:
             return group.offer.rank
         found = self.classes.get(group.compute_class)
         return found.rank(group) if found is not None else 0
 
     def wanted(self, group: Group) -> bool:
-        """Whether a pool may grow at all: one that no priority of its class names grows where the class says so."""
+        """Whether a pool may grow; one that matches no priority of its class only if the class allows it."""
         found = self.classes.get(group.compute_class)
         return found is None or found.anyway or self.rank(group) < found.last
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The pools that would be made, and for which pods none would, with the reason."""
+    """The possible new pools, and the reasons for pods without any."""
 
     offers: tuple[Offer, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 def demand(pods: Sequence[Pod], where: Provisioning) -> Demand:
-    """What `pods`, which fit nowhere, ask for."""
+    """The demand of `pods`, which fit nowhere."""
     offers: dict[str, Offer] = {}
     reasons: dict[str, str] = {}
     seen: dict[object, str] = {}
@@ -92,7 +92,7 @@ def demand(pods: Sequence[Pod], where: Provisioning) -> Demand:
 
 
 def asked(pod: Pod, key: str) -> str | None:
-    """The one value of a label that the pod's selectors allow; None where they say nothing, or several."""
+    """The only value of a label that the pod's selectors allow; None if there are several or none."""
     requirements = list(pod.selector)
     if pod.node_terms is not None and len(pod.node_terms) == 1:
         requirements += pod.node_terms[0]
@@ -120,7 +120,7 @@ def _offers(pod: Pod, where: Provisioning) -> Iterator[Offer]:
 
 
 def _by_selectors(pod: Pod, where: Provisioning) -> Iterator[Offer]:
-    """Node auto-provisioning: the pod's own selectors say everything."""
+    """Node auto-provisioning: the pod's selectors describe the pool."""
     label, topology = asked(pod, _ACCELERATOR), asked(pod, _TOPOLOGY)
     chips = pod.requests.get(TPU, 0) // 1000
     if label is None or topology is None or not chips:
@@ -155,7 +155,7 @@ def _by_selectors(pod: Pod, where: Provisioning) -> Iterator[Offer]:
 
 
 def _capacity(pod: Pod) -> tuple[str, str]:
-    """How the pod wants its nodes to be bought, and from which reservation."""
+    """The provisioning model that the pod requests, and its reservation."""
     spot = asked(pod, f"{_PREFIX}/gke-spot") == "true" or asked(pod, _PROVISIONING) == "spot"
     flex = asked(pod, f"{_PREFIX}/gke-flex-start") == "true" or asked(pod, _PROVISIONING) == "flex-start"
     name = asked(pod, f"{_PREFIX}/reservation-name")
@@ -174,7 +174,7 @@ def _capacity(pod: Pod) -> tuple[str, str]:
 
 
 def _can_be_made(offer: Offer) -> bool:
-    """Whether the zone offers the machine in that way, and the twin can place the slice."""
+    """Whether the zone offers the machine by that provisioning model, and the twin can place the slice."""
     if offer.hosts > 1 and offer.generation.placement == "workload-policy":
         return False
     if offer.capacity == "flex-start":

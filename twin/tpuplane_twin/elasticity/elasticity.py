@@ -1,4 +1,4 @@
-"""The cluster autoscalers of a twin: one for every cluster that runs and has a pool with autoscaling."""
+"""The cluster autoscalers of a twin: one for each running cluster."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _RUNNING = ("RUNNING", "RECONCILING")
 
 
 class InvalidSetting(ValueError):
-    """An environment variable says something that it cannot mean."""
+    """An environment variable has an invalid value."""
 
 
 def scale_down_after(environment: Mapping[str, str] = os.environ) -> float:
-    """Seconds for which a node must be unneeded before it goes: TPUPLANE_TWIN_SCALE_DOWN_AFTER, else 60.
+    """Seconds that a node must be unneeded before it is deleted: TPUPLANE_TWIN_SCALE_DOWN_AFTER, else 60.
 
-    GKE's own is 600. Raises `InvalidSetting`.
+    GKE's value is 600. Raises `InvalidSetting`.
     """
     text = environment.get(SCALE_DOWN_AFTER, "")
     try:
@@ -52,7 +52,7 @@ def scale_down_after(environment: Mapping[str, str] = os.environ) -> float:
 
 
 class Elasticity:
-    """Starts and stops the autoscalers as clusters and pools come and go in the store."""
+    """Starts and stops autoscalers with the clusters in the store."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Elasticity:
         scale_down_after: float,
         now: Clock = time.monotonic,
     ) -> None:
-        """`client` answers the client of a cluster's control plane while that runs. Times are in seconds of `now`."""
+        """`client` returns the client of a running control plane, else None. Times are in seconds of `now`."""
         self._store = store
         self._client = client
         self._actions = actions
@@ -72,7 +72,7 @@ class Elasticity:
         self._running: dict[str, tuple[ClusterAutoscaler, asyncio.Task[None]]] = {}
 
     async def run(self) -> None:
-        """Until cancelled. The store is read again only when it was written to."""
+        """Run until cancelled. Read the store only after changes."""
         seen: int | None = None
         try:
             while True:
@@ -80,20 +80,20 @@ class Elasticity:
                 if changes != seen:
                     try:
                         seen = changes if await self._follow() else None
-                    except Exception:  # it must not be the end of autoscaling in every cluster
-                        log.exception("the autoscalers could not be started and stopped; it is tried again")
+                    except Exception:  # autoscaling of other clusters must continue
+                        log.exception("the autoscalers could not be started and stopped; trying again")
                         seen = None
                 await asyncio.sleep(_LOOK_SECONDS)
         finally:
             await self._stop(list(self._running))
 
     def poke(self) -> None:
-        """Look again at every cluster: the clock has been moved."""
+        """Check every cluster again, because the clock has changed."""
         for autoscaler, _ in self._running.values():
             autoscaler.poke()
 
     def backoff(self) -> list[dict[str, Any]]:
-        """The pools that are left alone after a failed scale-up: cluster, pool, for how many seconds more, and why."""
+        """The pools in back-off after a failed scale-up: cluster, pool, remaining seconds and cause."""
         return [
             {"cluster": key.rpartition("/")[2], **pool}
             for key, (autoscaler, _) in self._running.items()
@@ -101,7 +101,7 @@ class Elasticity:
         ]
 
     async def _follow(self) -> bool:
-        """Have an autoscaler wherever one is wanted, and nowhere else. False if a cluster does not serve yet."""
+        """Run one autoscaler for each running cluster. False if a control plane has not started yet."""
         complete = True
         wanted: dict[str, Api] = {}
         for key, cluster in self._store.items(CLUSTER):
@@ -150,7 +150,7 @@ class Elasticity:
         return groups, Provisioning(cluster, view, {}, Limits.of(view, used), names)
 
     def _kept(self, cluster: str) -> dict[str, Numbers]:
-        """The nodes of the pools that get them again when somebody deletes them."""
+        """The nodes that are created again after their deletion."""
         return {key: node_numbers(pool) for key, pool in self._pools(cluster).items() if _repaired(pool)}
 
     async def _stop(self, keys: list[str]) -> None:
@@ -161,6 +161,6 @@ class Elasticity:
 
 
 def _repaired(pool: Json) -> bool:
-    """Whether its nodes come again: an autoscaled pool's always, for what it counts on must be there."""
+    """Whether deleted nodes are created again: always in autoscaled pools, so that their size is correct."""
     view = PoolView(pool)
     return (view.autoscaled or view.auto_repair) and view.status in SCALABLE

@@ -1,4 +1,4 @@
-"""The cluster autoscaler's events on pods and nodes, so that `kubectl describe` says why something waits or went."""
+"""The cluster autoscaler's events on pods and nodes, as `kubectl describe` shows them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tpuplane_twin.elasticity.objects import Node, Pod
 log = logging.getLogger(__name__)
 
 _SOURCE = "cluster-autoscaler"
-# The API server forgets events after an hour; whoever still waits then should still be told why.
+# The API server deletes events after an hour; pods that still wait need a newer one.
 _AGAIN_SECONDS = 1800.0
 
 
 class Recorder:
-    """Writes events. The same words about the same object are written once, and again after half an hour."""
+    """Writes events. The same message for an object is repeated only after half an hour."""
 
     def __init__(self, api: Api, now: Callable[[], float]) -> None:
         """`now` is a clock in seconds."""
@@ -29,25 +29,25 @@ class Recorder:
         self._pending: list[dict[str, Any]] = []
 
     def pod(self, pod: Pod, reason: str, message: str, *, warning: bool = False) -> None:
-        """Say something of a pod."""
+        """An event of a pod."""
         involved = {"apiVersion": "v1", "kind": "Pod", "namespace": pod.namespace, "name": pod.name, "uid": pod.uid}
-        self._say(involved, pod.namespace, reason, message, warning)
+        self._add(involved, pod.namespace, reason, message, warning)
 
     def node(self, node: Node, reason: str, message: str) -> None:
-        """Say something of a node; events of what has no namespace are in `default`."""
+        """An event of a node; events of objects without namespace are in `default`."""
         involved = {"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.uid}
-        self._say(involved, "default", reason, message, False)
+        self._add(involved, "default", reason, message, False)
 
     def forget(self, living: set[str]) -> None:
-        """Remember only what was said of the objects with these uids."""
+        """Forget the events of all other objects, by uid."""
         self._said = {key: value for key, value in self._said.items() if key[0] in living}
 
     async def flush(self) -> None:
-        """Write what was said. An event that the API server refuses (its namespace is going) is dropped."""
+        """Write the events. An event that the API server rejects (its namespace is being deleted) is dropped."""
         pending, self._pending = self._pending, []
         await each(pending, self._write)
 
-    def _say(self, involved: dict[str, str], namespace: str, reason: str, message: str, warning: bool) -> None:
+    def _add(self, involved: dict[str, str], namespace: str, reason: str, message: str, warning: bool) -> None:
         key, now = (involved["uid"], reason), self._now()
         said, when = self._said.get(key, ("", 0.0))
         if said == message and now - when < _AGAIN_SECONDS:

@@ -1,4 +1,4 @@
-"""Failed scale-ups: which pools are left alone for how long, and for which capacity is waited. Pure."""
+"""Failed scale-ups: pools in back-off, and pools that wait for capacity. Pure."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from tpuplane_twin.elasticity.groups import Group
 
 _BACKOFF_SECONDS = (300.0, 1800.0)
-"""GKE's: after a failed scale-up, doubled each time up to the second."""
+"""GKE's back-off after a failed scale-up: it doubles each time, up to the second value."""
 _CHECK_SECONDS = 10.0
-"""How often capacity that is waited for is asked for again."""
+"""The interval of attempts while a pool waits for capacity."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """When a pool may be grown again, and for how long it is left alone next time."""
+    """A pool's next possible scale-up, and the current back-off."""
 
     until: float
     pause: float
@@ -25,14 +25,14 @@ class _Failure:
 
 
 class Failures:
-    """By a pool's key; pools that are made at need, and those of compute classes, also by their signature."""
+    """Failures by the pool's key; for auto-provisioned pools and compute classes also by signature."""
 
     def __init__(self) -> None:
         self._failures: dict[str, _Failure] = {}
         self._waits: dict[str, tuple[float, float]] = {}
 
     def failed(self, group: Group, now: float, cause: str) -> None:
-        """A pool could not grow. Where its class waits for capacity, it is tried again until that time is over."""
+        """A pool could not grow. If its class waits for capacity, attempts continue until the waiting time ends."""
         _, end = self._waits.setdefault(group.signature, (now, now + group.wait_seconds))
         for key in _keys(group):
             if now < end:
@@ -51,20 +51,20 @@ class Failures:
             self._failures.pop(key, None)
 
     def backoff(self, now: float) -> frozenset[str]:
-        """The keys and signatures that are left alone."""
+        """The keys and signatures in back-off."""
         return frozenset(key for key, failure in self._failures.items() if failure.until > now)
 
     def report(self, now: float) -> list[dict[str, Any]]:
-        """The pools that are left alone, for how many seconds more, and why."""
+        """The pools in back-off, with the remaining seconds and the cause."""
         left = {it.pool: it for it in self._failures.values() if it.until > now}
         return [{"pool": it.pool, "seconds": round(it.until - now), "cause": it.cause} for it in left.values()]
 
     def awaited(self, now: float) -> frozenset[str]:
-        """The signatures for which capacity is waited."""
+        """The signatures that wait for capacity."""
         return frozenset(key for key, (_, end) in self._waits.items() if now < end)
 
     def dues(self) -> Iterator[float]:
-        """When something may be tried again."""
+        """The times of the next attempts."""
         yield from (failure.until for failure in self._failures.values())
 
 

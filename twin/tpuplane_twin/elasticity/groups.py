@@ -1,4 +1,4 @@
-"""Node pools as the autoscaler sees them: limits, present nodes, and what another node would be like. Pure."""
+"""Node pools as the autoscaler sees them: limits, nodes, and templates of new nodes. Pure."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _HOSTNAME = "kubernetes.io/hostname"
 _GIB = 1024**3
 
 Costs = Mapping[str, int]
-"""What a node counts for against the limits of the cluster: cpu, memory in GB, chips by accelerator label."""
-# What a template says of addresses is looked at by nobody.
+"""A node's share of the cluster's limits: cpu, memory in GB, chips by accelerator label."""
+# Templates need no valid addresses.
 _NO_NETWORK = ipaddress.IPv4Network("127.0.0.0/24")
 
 
@@ -27,8 +27,8 @@ _NO_NETWORK = ipaddress.IPv4Network("127.0.0.0/24")
 class Group:
     """One autoscaled node pool.
 
-    `hosts` is more than 1 where the pool is one slice, which comes and goes whole. Limits are in nodes, those of
-    `totals` over all zones, the others per zone; exactly one pair counts, as in the API.
+    `hosts` is more than 1 if the pool is one slice, whose hosts are created and deleted together. Limits are in nodes:
+    `totals` over all zones, the others per zone. One of the two applies, as in the API.
     """
 
     key: str
@@ -48,22 +48,22 @@ class Group:
     capacity: str
     reservation: str
     signature: str
-    """The same for pools that are had or not had together."""
+    """Equal for pools with the same capacity."""
     labels: Mapping[str, str]
-    """The labels that the pool itself gives its nodes."""
+    """The node labels of the pool's configuration."""
     autoprovisioned: bool = False
-    """Whether the cluster autoscaler made it, and deletes it when it is empty."""
+    """Whether the cluster autoscaler created it, and deletes it when it is empty."""
     max_run_seconds: int | None = None
     offer: Offer | None = None
-    """What it would be, where it is not there yet."""
+    """The description of a pool that does not exist yet."""
     headroom: int | None = None
-    """Nodes that the limits of the cluster still allow; None: any number."""
+    """Nodes that the limits of the cluster still allow; None: unlimited."""
 
     @classmethod
     def parse(cls, key: str, pool: dict[str, Any], cluster: dict[str, Any]) -> Group:
         """The group of a pool with autoscaling, from the API's JSON of the pool and its cluster.
 
-        Raises `UnknownMachine` for a machine type of which nothing is known.
+        Raises `UnknownMachine` for an unknown machine type.
         """
         shape, limits = Pool(pool, cluster), pool["autoscaling"]
         zones = shape.zones
@@ -76,7 +76,7 @@ class Group:
             minimum=low,
             maximum=high,
             totals=total if any(total) else None,
-            # The API lets a slice be autoscaled to nothing else than its hosts.
+            # The API accepts no other maximum for a slice than its hosts.
             hosts=high if shape.is_slice else 1,
             balanced=limits.get("locationPolicy") == "BALANCED",
             spot=shape.capacity == "spot",
@@ -100,7 +100,7 @@ class Group:
 
     @classmethod
     def offered(cls, offer: Offer, cluster_key: str, cluster: dict[str, Any], taken: Collection[str]) -> Group:
-        """The group of a pool that could be made, empty; `taken` are names that it cannot have."""
+        """The empty group of a possible pool; `taken` are the names of other pools."""
         name = offer.name(taken)
         key = f"{cluster_key}/nodePools/{name}"
         pool = offer.body(name, ClusterView(cluster).auto_provisioning_defaults)
@@ -110,17 +110,17 @@ class Group:
 
     @property
     def compute_class(self) -> str:
-        """The compute class that its nodes are for, empty where there is none."""
+        """The compute class of its nodes, empty without one."""
         return self.labels.get(CLASS, "")
 
     @property
     def wait_seconds(self) -> int:
-        """For how long capacity is waited for before the next priority's turn."""
+        """How long it waits for capacity before the next priority is tried."""
         return int(self.labels.get(CAPACITY_WAIT, 0))
 
     @property
     def recycle_lead_seconds(self) -> int | None:
-        """How long before their end its nodes are replaced; None: not at all."""
+        """How long before they expire its nodes are replaced; None: never."""
         lead = self.labels.get(RECYCLE_LEAD)
         return None if lead is None else int(lead)
 
@@ -139,7 +139,7 @@ class Group:
         return label, int(labels["cloud.google.com/gke-accelerator-count"]) if label else 0
 
     def capped(self, nodes: int | None) -> Group:
-        """With no more room than that."""
+        """The group with a limit for new nodes."""
         return self if nodes == self.headroom else replace(self, headroom=nodes)
 
     @property
@@ -154,11 +154,11 @@ class Group:
 
     @property
     def is_slice(self) -> bool:
-        """Whether it comes and goes as a whole."""
+        """Whether it is one multi-host slice."""
         return self.hosts > 1
 
     def room(self, zone: str) -> int:
-        """How many nodes may come in that zone."""
+        """How many nodes the zone can gain."""
         have, allowed = len(self.numbers[zone]), self.maximum if self.headroom is None else self.headroom
         if self.is_slice:
             return self.hosts if have == 0 and allowed >= self.hosts else 0
@@ -166,7 +166,7 @@ class Group:
         return max(0, room if self.headroom is None else min(room, allowed))
 
     def spare(self, zone: str) -> int:
-        """How many nodes may go from that zone."""
+        """How many nodes the zone can lose."""
         have = len(self.numbers[zone])
         if self.is_slice:
             return have if self.minimum == 0 else 0
@@ -174,35 +174,35 @@ class Group:
 
     @property
     def can_shrink(self) -> bool:
-        """Whether any node may go."""
+        """Whether it is above its minimum."""
         return any(self.spare(zone) for zone in self.zones)
 
     def grown(self, zone: str, nodes: int) -> Group:
-        """With so many more nodes in that zone."""
+        """The group with more nodes in a zone."""
         grown = self.with_numbers(zone, sized(self.numbers[zone], len(self.numbers[zone]) + nodes))
         return grown.capped(None if self.headroom is None else self.headroom - nodes)
 
     def without(self, place: str) -> Group:
-        """Without the node at that place ("zone/number")."""
+        """The group without the node at a place ("zone/number")."""
         zone, _, number = place.rpartition("/")
         return self.with_numbers(zone, [it for it in self.numbers[zone] if it != int(number)])
 
     def with_numbers(self, zone: str, numbers: list[int]) -> Group:
-        """With these nodes in that zone."""
+        """The group with these nodes in a zone."""
         return replace(self, numbers={**self.numbers, zone: numbers})
 
     def has(self, node: Node) -> bool:
-        """Whether that is one of its nodes, and not one that is going."""
+        """Whether the node belongs to the group and is not being deleted."""
         zone, _, number = node.place.rpartition("/")
         return node.pool == self.name and number.isdigit() and int(number) in self.numbers.get(zone, [])
 
     def growing_zones(self) -> list[str]:
-        """The zones with room, the next one to grow first: by size if balanced, else as listed."""
+        """The zones with room in the order of growth: by size if balanced, else as listed."""
         zones = [zone for zone in self.zones if self.room(zone)]
         return sorted(zones, key=lambda zone: len(self.numbers[zone])) if self.balanced else zones
 
     def future(self, zone: str, number: int) -> Node:
-        """The node that would be, or is about to be, at that place."""
+        """The future node at a place."""
         template = self.templates[zone]
         name = f"{self.name}/{zone}/{number}"
         labels = {**template.labels, _HOSTNAME: name, "metadata.name": name}
@@ -210,7 +210,7 @@ class Group:
 
 
 def costs(pool: dict[str, Any], cluster: dict[str, Any]) -> Costs:
-    """What a node of a pool counts for against the limits. Raises `UnknownMachine`."""
+    """The costs of a node of a pool. Raises `UnknownMachine`."""
     machine = Pool(pool, cluster).machine
     tpu = {machine.tpu.label: machine.tpu.chips} if machine.tpu is not None else {}
     return {"cpu": machine.vcpus, "memory": machine.memory // _GIB, **tpu}

@@ -1,4 +1,4 @@
-"""The limits of node auto-provisioning: what the whole cluster may have. Pure."""
+"""The limits of node auto-provisioning for the whole cluster. Pure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tpuplane_twin.gcp.views import ClusterView
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Amounts that are left, by resource as the limits name them: cpu, memory in GB, chips by accelerator label.
+    """Remaining amounts by resource: cpu, memory in GB, chips by accelerator label.
 
-    GKE counts every node of the cluster, of whatever pool. What has no limit is not counted.
+    GKE counts the nodes of all pools. Resources without limit are not counted.
     """
 
     left: Mapping[str, int]
@@ -24,7 +24,7 @@ class Limits:
 
     @classmethod
     def of(cls, cluster: Mapping[str, Any], used: Iterable[tuple[Costs, int]]) -> Limits:
-        """What is left in a cluster with `used`: what a node of each pool counts for, and how many it has."""
+        """The remaining amounts of a cluster; `used` has a node's costs and the number of nodes of each pool."""
         view = ClusterView(cluster)
         if not view.auto_provisioning:
             return cls({})
@@ -39,19 +39,19 @@ class Limits:
         )
 
     def nodes(self, costs: Costs) -> int | None:
-        """How many such nodes may still come; None where no limit says."""
+        """How many such nodes can still be created; None: unlimited."""
         rooms = [max(0, self.left[it]) // amount for it, amount in costs.items() if it in self.left and amount]
         return min(rooms, default=None)
 
     def exceeded(self, costs: Costs, nodes: int) -> list[str]:
-        """The resources of which there is too little left for so many nodes."""
+        """The resources whose limits are too low for this number of nodes."""
         return sorted(it for it, amount in costs.items() if it in self.left and amount * nodes > self.left[it])
 
     def without(self, costs: Costs, nodes: int) -> Limits:
-        """What is left when so many nodes have come."""
+        """The limits after the creation of nodes."""
         left = {it: amount - nodes * costs.get(it, 0) for it, amount in self.left.items()}
         return Limits(left, self.tpu_types)
 
     def cap(self, group: Group) -> Group:
-        """The group with no more room than the limits leave."""
+        """The group with the room that the limits leave."""
         return group.capped(self.nodes(group.costs))

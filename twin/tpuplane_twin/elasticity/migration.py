@@ -1,4 +1,4 @@
-"""Pods that move although they run: to a higher priority of their class, and off nodes whose time ends. Pure."""
+"""Moves of running pods: to a higher priority of their class, and away from expiring nodes. Pure."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from tpuplane_twin.elasticity.scale_up import Growth, plan_scale_up
 from tpuplane_twin.elasticity.simulation import Simulation
 
 FLEX_START_SECONDS = 604_800
-"""How long flex-start nodes live where nobody says (GKE's)."""
+"""GKE's default lifetime of flex-start nodes."""
 
 
 @dataclass(slots=True)
 class Moves:
-    """Pools that grow so that pods can move, and nodes that are emptied because their pods have a place."""
+    """Pools that grow for pods that move, and nodes that are drained because their pods fit elsewhere."""
 
     growths: list[Growth] = field(default_factory=list)
     emptied: list[Shrinkage] = field(default_factory=list)
 
 
 def lifetime(group: Group) -> int | None:
-    """Seconds that a node of the pool lives; None: for ever."""
+    """Lifetime of the pool's nodes in seconds; None: unlimited."""
     if group.max_run_seconds is None and group.capacity == "flex-start":
         return FLEX_START_SECONDS
     return group.max_run_seconds
 
 
 def ended(nodes: Sequence[Node], groups: Sequence[Group], born: Mapping[str, float], now: float) -> list[Shrinkage]:
-    """The nodes whose time is over. A slice goes whole, with the first of its hosts."""
+    """The expired nodes. A slice is deleted as a whole, with the first expired host."""
     return [gone for group in groups if (gone := shrunk_by(group, _aged(group, nodes, born, now, 0))) is not None]
 
 
@@ -45,7 +45,7 @@ def plan_moves(
     born: Mapping[str, float],
     now: float,
 ) -> Moves:
-    """One pool's pods at a time: the least wanted pool first, then what is nearest to its end."""
+    """The moves of one pool's pods: pools of the lowest priority first, then expiring ones."""
     own = {group.name: [node for node in nodes if group.has(node)] for group in groups}
     candidates = [
         *sorted((it for it in groups if _misplaced(it, where)), key=lambda it: (-where.rank(it), it.name)),
@@ -71,7 +71,7 @@ def plan_moves(
         waiting = [replace(pod, node="", unschedulable=True) for pod in moving]
         limit = None if recycled else where.rank(group)
         plan = plan_scale_up(simulation, waiting, better, backoff, where, below=limit)
-        if plan.refusals:
+        if plan.unhelped:
             continue
         if plan.growths:
             return Moves(growths=plan.growths)
@@ -87,7 +87,7 @@ def _misplaced(group: Group, where: Provisioning) -> bool:
 
 
 def _aged(group: Group, nodes: Sequence[Node], born: Mapping[str, float], now: float, lead: float) -> list[Node]:
-    """The pool's nodes that have no more than `lead` seconds to live; all of a slice if any has."""
+    """The pool's nodes that expire within `lead` seconds; all hosts of a slice if one expires."""
     life = lifetime(group)
     own = [node for node in nodes if group.has(node)]
     if life is None:

@@ -1,4 +1,4 @@
-"""Pods and nodes as far as the autoscaler looks at them: small, immutable, read from the API server's JSON. Pure."""
+"""Pods and nodes with the fields that the autoscaler reads from the API server's JSON: small and immutable. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tpuplane_twin.elasticity.selectors import (
 
 Object = Mapping[str, Any]
 Resources = Mapping[str, int]
-"""Amounts in thousandths, by resource. A host port is a resource of which every node has one."""
+"""Amounts in thousandths, by resource. A host port is a resource with one unit per node."""
 
 PORT = "hostPort/"
 _PREFIX = "cluster-autoscaler.kubernetes.io/"
@@ -46,7 +46,7 @@ class Taint:
 
 @dataclass(frozen=True, slots=True)
 class Toleration:
-    """A toleration; an empty key or effect means every one."""
+    """A toleration; an empty key or effect matches all."""
 
     key: str
     operator: str
@@ -54,7 +54,7 @@ class Toleration:
     effect: str
 
     def tolerates(self, taint: Taint) -> bool:
-        """Whether the taint does not keep this pod away."""
+        """Whether a pod with the toleration may run on a node with the taint."""
         if self.effect not in ("", taint.effect) or self.key not in ("", taint.key):
             return False
         return self.operator == "Exists" or (bool(self.key) and self.value == taint.value)
@@ -62,7 +62,7 @@ class Toleration:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node, or what a node of a pool would be. `place` is "zone/number" within its pool."""
+    """A node, or a possible node of a pool. `place` is "zone/number" within its pool."""
 
     name: str
     labels: Mapping[str, str]
@@ -81,7 +81,7 @@ class Node:
 
     @classmethod
     def parse(cls, node: Object) -> Node:
-        """Read a node. Not usable: cordoned, or not Ready."""
+        """Read a node. It is usable if it is Ready and not cordoned."""
         metadata, spec, status = node["metadata"], node["spec"], node["status"]
         annotations = metadata.get("annotations", {})
         ready = any(it["type"] == "Ready" and it["status"] == "True" for it in status.get("conditions", []))
@@ -104,7 +104,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """A pod that holds a node's resources or waits for one."""
+    """A pod that uses a node's resources or waits for a node."""
 
     namespace: str
     name: str
@@ -126,20 +126,20 @@ class Pod:
 
     @property
     def key(self) -> str:
-        """Its name among all pods."""
+        """Namespace and name."""
         return f"{self.namespace}/{self.name}"
 
     def kind(self) -> object:
-        """The same for pods to which every node is the same, resources aside."""
+        """Equal for pods with the same scheduling constraints, without resources."""
         return (self.selector, self.node_terms, self.tolerations)
 
     def shape(self) -> object:
-        """The same for pods to which every node is the same."""
+        """Equal for pods with the same scheduling constraints and resources."""
         return (self.kind(), frozenset(self.requests.items()))
 
     @property
     def counts(self) -> bool:
-        """Whether it gives its node something to do; what runs on every node does not."""
+        """Whether it makes its node needed; pods that run on every node do not."""
         return not self.daemon and not self.mirror
 
     def wants(self, node: Node) -> bool:
@@ -157,7 +157,7 @@ class Pod:
 
     @classmethod
     def parse(cls, pod: Object) -> Pod | None:
-        """Read a pod; None for one that is over, and holds nothing any more."""
+        """Read a pod; None for a finished one, which uses no resources."""
         metadata, spec, status = pod["metadata"], pod["spec"], pod.get("status", {})
         if status.get("phase") in ("Succeeded", "Failed"):
             return None
@@ -189,7 +189,7 @@ class Pod:
 
 
 def _unschedulable(metadata: Object, spec: Object, status: Object) -> bool:
-    # A pod with a nominated node has been promised the place of pods that are being preempted.
+    # A pod with a nominated node gets the place of pods that are being preempted.
     if spec.get("nodeName") or metadata.get("deletionTimestamp") or status.get("nominatedNodeName"):
         return False
     return any(
@@ -199,7 +199,7 @@ def _unschedulable(metadata: Object, spec: Object, status: Object) -> bool:
 
 
 def _requests(spec: Object) -> Resources:
-    """What the scheduler counts: containers and sidecars together, or the largest step of initialisation."""
+    """The scheduler's count: the sum of containers and sidecars, or the largest step of initialization."""
     running = Counter({"pods": 1000})
     for container in spec["containers"]:
         running.update(_amounts(container))

@@ -1,4 +1,4 @@
-"""Node pools that could be made for pods that fit nowhere: what they would be like, and their names. Pure."""
+"""Possible new node pools for pods that fit nowhere: their configuration and names. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLASS = "cloud.google.com/compute-class"
 RECYCLE_LEAD = "cloud.google.com/gke-node-recycle-lead-time-seconds"
 CAPACITY_WAIT = "cloud.google.com/gke-capacity-check-wait-time-seconds"
 RESERVATION_KEY = "compute.googleapis.com/reservation-name"
-# GKE's own: nodes of an auto-provisioned pool in a zone, and the part of a machine type that fits into a pool's name.
+# GKE's limits: nodes of an auto-provisioned pool in a zone, and characters of the machine type in a pool's name.
 _MAX_NODES = 1000
 _MAX_MACHINE = 14
 _LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -25,7 +25,7 @@ _LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A TPU node pool that could be made in one zone. A multi-host slice is a pool of its own."""
+    """A possible new TPU node pool in one zone. Each multi-host slice is one pool."""
 
     machine: MachineType
     generation: Generation
@@ -38,10 +38,10 @@ class Offer:
     wait_seconds: int = 0
     compute_class: str = ""
     rank: int = 0
-    """Its place among the priorities of the compute class: 0 is wanted most."""
+    """Its rank in the compute class: 0 is the highest priority."""
     labels: tuple[tuple[str, str], ...] = ()
     taints: tuple[tuple[str, str, str], ...] = ()
-    """Key, value and effect as Google's API has it."""
+    """Key, value, and effect in the format of Google's API."""
 
     @property
     def hosts(self) -> int:
@@ -50,13 +50,13 @@ class Offer:
 
     @property
     def signature(self) -> str:
-        """The same for all pools that are had or not had together."""
+        """Equal for pools with the same capacity."""
         return signature(
             self.machine.name, self.topology, self.zone, self.capacity, self.reservation, self.compute_class
         )
 
     def name(self, taken: Collection[str]) -> str:
-        """A free name as GKE gives them: `nap-ct6e-standa-4t-spot-k3v9x0qa`. The same pools, the same name."""
+        """A free name in GKE's format, such as `nap-ct6e-standa-4t-spot-k3v9x0qa`. It is deterministic."""
         stem = f"nap-{_cropped(self.machine.name)}-{'spot-' if self.capacity == 'spot' else ''}"
         number = 0
         while (name := stem + _digits(f"{self.signature}#{number}")) in taken:
@@ -64,7 +64,7 @@ class Offer:
         return name
 
     def body(self, name: str, defaults: Mapping[str, Any]) -> Json:
-        """The NodePool that a create request carries; `defaults` are the cluster's for auto-provisioned pools."""
+        """The NodePool of the create request; `defaults` are the cluster's for auto-provisioned pools."""
         flex = self.capacity == "flex-start"
         management = {"autoRepair": True, "autoUpgrade": True, **defaults.get("management", {})}
         pool: Json = {
@@ -124,7 +124,7 @@ class Offer:
 
 
 def signature(machine: str, topology: str, zone: str, capacity: str, reservation: str, compute_class: str) -> str:
-    """What pools have in common that are had or not had together."""
+    """The properties that pools with the same capacity share."""
     return "/".join((machine, topology, zone, capacity, reservation, compute_class))
 
 
@@ -136,7 +136,7 @@ def signature_of(pool: PoolView, topology: str | None) -> str:
 
 
 def machine_for(generation: Generation, topology: str, chips: int) -> MachineType | None:
-    """The machine with so many chips that makes slices of the topology; None where there is none."""
+    """The machine type with this number of chips for slices of the topology, or None."""
     if not generation.accepts(topology):
         return None
     fitting = (it for it in generation.machines if it.chips == chips and it.hosts(topology) is not None)
@@ -144,7 +144,7 @@ def machine_for(generation: Generation, topology: str, chips: int) -> MachineTyp
 
 
 def generation_called(label: str) -> Generation | None:
-    """The generation with that accelerator label."""
+    """The generation with this accelerator label, or None."""
     try:
         found = catalogue().generation(label)
     except SliceError:
@@ -153,7 +153,7 @@ def generation_called(label: str) -> Generation | None:
 
 
 def _cropped(machine: str) -> str:
-    """The machine type in 14 characters, as GKE crops it: the middle part loses its end."""
+    """The machine type cropped to 14 characters, as by GKE: at the end of the middle part."""
     excess, parts = len(machine) - _MAX_MACHINE, machine.split("-")
     if excess <= 0:
         return machine

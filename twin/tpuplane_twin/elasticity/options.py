@@ -1,4 +1,4 @@
-"""The pools that may grow for pods that wait: those that are there and those that could be made. Pure."""
+"""The pools that can grow for pending pods: existing and possible new ones. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BACKOFF = "in backoff after failed scale-up"
 
 
 class Pools:
-    """The pools while a plan is made: what has grown, what the limits leave, what may be made next."""
+    """The pools during the planning, with planned growth, remaining limits and possible new pools."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Pools:
 
     @property
     def existing(self) -> list[Group]:
-        """The pools that are there, as they will be, and those that the plan makes."""
+        """The existing pools, and those that the plan creates, with planned growth."""
         return list(self._groups.values())
 
     def candidates(self) -> Iterator[Group]:
@@ -55,16 +55,16 @@ class Pools:
                 yield group
 
     def order(self, group: Group) -> tuple[int, bool]:
-        """What comes first whatever else is said for it: a higher priority, then what is there already."""
+        """The sort key before the score: higher priorities first, then existing pools."""
         return self._where.rank(group), group.offer is not None
 
     def get(self, key: str) -> Group:
-        """The pool as it is now."""
+        """The pool with its planned growth."""
         found = self._groups.get(key)
         return found if found is not None else next(it for it in self._fresh.values() if it.key == key)
 
     def put(self, group: Group) -> None:
-        """The pool has grown; the limits leave less for all."""
+        """Record the growth of a pool, which lowers the limits of all pools."""
         before = self.get(group.key)
         self._limits = self._limits.without(group.costs, group.size - before.size)
         self._groups[group.key] = group
@@ -75,17 +75,17 @@ class Pools:
                 self._offer(offer)
 
     def blocked(self, group: Group) -> bool:
-        """Whether it is left alone after a failure: the pool, or all pools like it where pools are made at need."""
+        """Whether the pool is in back-off; a possible new pool, if any pool with its signature is."""
         alike = group.autoprovisioned or bool(group.compute_class)
         return group.key in self._backoff or (alike and group.signature in self._backoff)
 
     def limit_reached(self, group: Group) -> str:
-        """The cluster autoscaler's words for a limit that leaves no room."""
+        """The cluster autoscaler's message for an exhausted limit."""
         names = self._limits.exceeded(group.costs, group.hosts)
         return f"max cluster {', '.join(names)} limit reached"
 
     def why_nothing_is_made(self, pod: Pod) -> str:
-        """Why no pool is made for the pod; empty where it never would be."""
+        """Why no pool is created for the pod; empty if it requests none."""
         if pod.key in self._demand.reasons:
             return self._demand.reasons[pod.key]
         name = asked(pod, CLASS) or ""

@@ -1,4 +1,4 @@
-"""Reads ProvisioningRequests and does what is decided of them: gives them nodes, and says so in their status."""
+"""Carries out the decisions about ProvisioningRequests: it creates their nodes and writes their status."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tpuplane_twin.gcp.backend import BackendError, Numbers
 log = logging.getLogger(__name__)
 
 _REST_SECONDS = 10.0
-"""How often nodes that are not to be had are asked for again."""
+"""The interval of attempts while there is no capacity."""
 _KIND = "ProvisioningRequest"
 
 
@@ -39,7 +39,7 @@ class Provisioner:
         self._tried: dict[str, float] = {}
 
     async def look(self, requests: Collection[Request], now: float) -> Queue:
-        """The queue as it is now, with the pods that the requests are for."""
+        """The current queue, with the pods of the requests."""
         known = {request.uid for request in requests}
         self._pods = {uid: pods for uid, pods in self._pods.items() if uid in known}
         self._since = {key: since for key, since in self._since.items() if key[0] in known}
@@ -50,7 +50,7 @@ class Provisioner:
             self._asked.setdefault(request.uid, now - age(request.created, wall))
             if request.provisioned:
                 self._since.setdefault((request.uid, "Provisioned"), now - age(request.provisioned, wall))
-            # The others bound how long a pool is waited for, and the pools too are coming back after a start.
+            # The other states limit the wait for a pool; after a start, pools too are being restored.
             self._since.setdefault((request.uid, request.state), now)
             if request.state in ("Pending", "Accepted") and request.uid not in self._pods:
                 await self._read_templates(request)
@@ -58,11 +58,11 @@ class Provisioner:
         return Queue(list(requests), self._pods, dict(self._since), resting, self._booking, dict(self._asked))
 
     def dues(self) -> list[float]:
-        """When nodes are asked for again."""
+        """The times of the next attempts."""
         return [tried + _REST_SECONDS for tried in self._tried.values()]
 
-    async def say(self, answer: Answer) -> None:
-        """Write it into the request's status; nothing where that is said already, or the request is further by now."""
+    async def write(self, answer: Answer) -> None:
+        """Write the answer into the request's status, unless it has it already or its state has changed."""
         request = answer.request
         item = await self._api.get(_KIND, request.name, request.namespace)
         fresh = Request.parse(item) if item is not None else None
@@ -81,11 +81,11 @@ class Provisioner:
         try:
             await self._api.request("PATCH", url, body={"status": status}, content_type="application/merge-patch+json")
         except ApiError as error:
-            if error.status != 404:  # its job was deleted a moment ago
+            if error.status != 404:  # its job was just deleted
                 raise
 
     async def provide(self, provision: Provision, now: float) -> None:
-        """Give a request its nodes, or say why there are none."""
+        """Give a request its nodes, or write the reason into its status."""
         request, group, zone = provision.request, provision.group, provision.zone
         nodes = await self._nodes(provision)
         if len(nodes) < provision.nodes:
@@ -95,14 +95,14 @@ class Provisioner:
             try:
                 await self._resize(group.key, group.numbers, after.numbers)
             except BackendError as error:
-                await self.say(Answer(request, (out_of_capacity(str(error)),)))
+                await self.write(Answer(request, (out_of_capacity(str(error)),)))
                 return
             nodes = await self._nodes(provision)
         if len(nodes) < provision.nodes:
-            return  # the pool was being changed, and is looked at again
+            return  # the pool was being changed; the next check continues
         label = {"metadata": {"labels": {REQUEST_LABEL: request.resize_request}}}
         await each(nodes[: provision.nodes], lambda name: self._api.merge("Node", name, label))
-        await self.say(Answer(request, (PROVISIONED,)))
+        await self.write(Answer(request, (PROVISIONED,)))
 
     async def _read_templates(self, request: Request) -> None:
         templates = {}
@@ -115,7 +115,7 @@ class Provisioner:
             self._pods[request.uid] = pods
 
     async def _nodes(self, provision: Provision) -> list[str]:
-        """The nodes that are the request's, or nobody's yet: made for one whose label could not be written any more."""
+        """The request's nodes, and those without a label, because their labels could not be written."""
         nodes = await self._api.list("Node", labelSelector=f"{GKE_POOL_LABEL}={provision.group.name}")
         return sorted(
             node["metadata"]["name"]

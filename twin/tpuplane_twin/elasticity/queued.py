@@ -1,4 +1,4 @@
-"""What is answered to ProvisioningRequests: which pool serves each, which wait, fail or end. Pure and deterministic."""
+"""The decisions about ProvisioningRequests: which pool serves each, which wait, fail or expire. Pure."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from tpuplane_twin.elasticity.requests import (
 from tpuplane_twin.elasticity.scale_down import Shrinkage, shrunk_by
 
 GRACE_SECONDS = 120.0
-"""GKE's: how long a request that no pool can serve is tried again before it fails."""
+"""GKE's time before a request fails that no pool can serve."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a request is to say from now on."""
+    """New conditions of a request."""
 
     request: Request
     conditions: tuple[Condition, ...]
@@ -38,7 +38,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Provision:
-    """Nodes that an accepted request is to have in a zone of a pool."""
+    """The nodes of an accepted request, in a zone of a pool."""
 
     request: Request
     group: Group
@@ -48,7 +48,7 @@ class Provision:
 
 @dataclass(slots=True)
 class Answers:
-    """The plan: what to say, whom to give nodes, and whose nodes' time is over."""
+    """The plan: new conditions, nodes to create, and expired nodes."""
 
     said: list[Answer] = field(default_factory=list)
     provisions: list[Provision] = field(default_factory=list)
@@ -61,34 +61,34 @@ class Queue:
 
     requests: Sequence[Request] = ()
     pods: Mapping[str, tuple[Pod, ...] | None] = field(default_factory=dict)
-    """By a request's uid: the pods that it is for, None while their templates are not there."""
+    """The pods of a request by its uid; None until their templates exist."""
     since: Mapping[tuple[str, State], float] = field(default_factory=dict)
-    """By a request's uid and a state: when it was first seen in it, in seconds of the caller's clock.
+    """When a request was first seen in a state, by uid and state, in seconds of the caller's clock.
 
-    It was `Provisioned` when it says so itself.
+    `Provisioned` has the time of the condition.
     """
     resting: frozenset[str] = frozenset()
-    """The uids of those for which nodes were asked for a moment ago, and not had."""
+    """The uids of requests whose nodes could not be created a moment ago."""
     booking_seconds: float = 0.0
-    """For how long nodes are kept for the pods of a request that was met."""
+    """How long nodes are kept for the pods of a request."""
     asked: Mapping[str, float] = field(default_factory=dict)
-    """By a request's uid: when it was made, in seconds of the caller's clock, where that is known."""
+    """The creation time of a request by its uid, in seconds of the caller's clock, if known."""
 
     @property
     def open(self) -> bool:
-        """Whether there is anything to do, now or later."""
+        """Whether any request is unfinished."""
         return any(not request.over for request in self.requests)
 
     def at(self, request: Request, state: State) -> float:
-        """When the request came into that state, as far as anybody has seen."""
+        """When the request was first seen in the state."""
         return self.since.get((request.uid, state), self.since[request.uid, request.state])
 
     def asked_at(self, request: Request) -> float:
-        """When the request was made, as far as anybody knows."""
+        """When the request was created, or first seen."""
         return self.asked.get(request.uid, self.at(request, "Pending"))
 
     def dues(self) -> Iterator[float]:
-        """When a request is to be looked at again although nothing changes."""
+        """When to check requests again without changes."""
         for it in self.requests:
             if it.state in ("Pending", "Accepted"):
                 yield self.at(it, it.state) + GRACE_SECONDS
@@ -100,7 +100,7 @@ class Queue:
                 yield self.at(it, "Provisioned") + it.lifetime
 
     def books(self, node: Node) -> bool:
-        """Whether the node is kept for pods that may still come."""
+        """Whether the node is kept for the pods of a request."""
         label = node.labels.get(REQUEST_LABEL)
         if label is None:
             return any(it.state == "Accepted" and it.pool == node.pool for it in self.requests)
@@ -108,7 +108,7 @@ class Queue:
 
 
 def plan_answers(queue: Queue, nodes: Sequence[Node], groups: Sequence[Group], limits: Limits, now: float) -> Answers:
-    """What to do. Whoever was accepted keeps its place; then the oldest that waits takes of what is left."""
+    """The plan. Accepted requests keep their place; then pending requests follow, oldest first."""
     answers = Answers()
     present = {group.name: group for group in groups}
     pools = {name: limits.cap(group) for name, group in present.items() if group.queued}
@@ -139,7 +139,7 @@ def _late(queue: Queue, request: Request, now: float) -> Condition | None:
 
 
 def _receive(answers: Answers, queue: Queue, request: Request, pools: dict[str, Group], now: float) -> Condition | None:
-    """Find the pool for a new request, the one with the fewest idle chips; else why it is not accepted."""
+    """Accept a request for the pool with the fewest idle chips, or return why not."""
     pods = queue.pods.get(request.uid)
     if pods is None:
         reason, message = "MissingPodTemplates", "Provisioning Request failed because there were missing pod templates"
@@ -175,7 +175,7 @@ def _serve(
     present: Mapping[str, Group],
     now: float,
 ) -> Condition | None:
-    """Give an accepted request its nodes, one request of a pool at a time; a pool that is not there is waited for."""
+    """Provision an accepted request, one per pool at a time; wait for a missing pool."""
     group, pods = pools.get(request.pool), queue.pods.get(request.uid)
     nodes = needed(group, request.zone, pods) if group is not None and pods is not None else 0
     if group is None or not nodes:

@@ -1,4 +1,4 @@
-"""Which queued pool could serve a request: all its pods on new nodes in one zone of one pool. Pure.
+"""The queued pools that can serve a request: all its pods on new nodes in one zone of one pool. Pure.
 
 Reasons and messages are those of GKE's cluster autoscaler (pkg/provisioningrequests/scaleup/reasons).
 """
@@ -20,7 +20,7 @@ LIMITED = "OutOfResources"
 UNSCHEDULABLE = "ProvisioningRequestNotSchedulableInNodepool"
 NO_POOL = "NoQueuedNodepoolAvailable"
 
-# The one that is told first comes first.
+# In the order in which GKE reports them.
 _MESSAGES = {
     TOO_LARGE: "Provisioning Request cannot be scheduled in a single zone of a single nodepool",
     FULL: "Max nodepool size reached",
@@ -32,7 +32,7 @@ _NO_POOL_MESSAGE = "No nodepool with QueuedProvisioning enabled is available for
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Why a pool cannot serve a request; `error` is what the scheduler would say of its nodes."""
+    """Why a pool cannot serve a request; `error` is the scheduler's message for its nodes."""
 
     reason: str
     error: str = ""
@@ -40,7 +40,7 @@ class Misfit:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """So many new nodes in a zone hold all pods of a request."""
+    """The number of new nodes in a zone that hold all pods of a request."""
 
     zone: str
     nodes: int
@@ -48,7 +48,7 @@ class Fit:
 
 
 def fit(group: Group, pods: Sequence[Pod]) -> Fit | Misfit:
-    """How the pool would serve the pods, or the reason why it cannot."""
+    """How the pool serves the pods, or why it cannot."""
     for zone in group.growing_zones():
         nodes = needed(group, zone, pods, group.room(zone))
         if nodes:
@@ -65,7 +65,7 @@ def fit(group: Group, pods: Sequence[Pod]) -> Fit | Misfit:
 
 
 def needed(group: Group, zone: str, pods: Sequence[Pod], room: int | None = None) -> int:
-    """New nodes of the pool in that zone that hold all the pods; 0 where `room`, or all of the pool, is too little."""
+    """New nodes in the zone that hold all pods; 0 if `room`, or the whole pool, is too small."""
     if room is None:
         room = group.hosts if group.is_slice else group.totals[1] if group.totals else group.maximum
     simulation, own = Simulation((), ()), list[int]()
@@ -82,7 +82,7 @@ def needed(group: Group, zone: str, pods: Sequence[Pod], room: int | None = None
 
 
 def explain(misfits: Mapping[str, Misfit]) -> tuple[str, str]:
-    """Reason and message for a request that none of these pools, by name, can serve."""
+    """Reason and message for a request that no pool can serve."""
     for reason, message in _MESSAGES.items():
         found = {name: it.error for name, it in sorted(misfits.items()) if it.reason == reason}
         if reason == UNSCHEDULABLE and found:

@@ -1,4 +1,4 @@
-"""Nodes that somebody deleted from a cluster: their machines come again, as by GKE's auto-repair. Pure."""
+"""Nodes that were deleted in a cluster, which are created again, as by GKE's auto-repair. Pure."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from tpuplane_twin.elasticity.objects import Node
 from tpuplane_twin.gcp.backend import Numbers
 
 _PATIENCE_SECONDS = 10.0
-"""For how long a node must be missing: one that is being made, or goes, is not there for a moment."""
+"""How long a node must be missing, because nodes that are being created or deleted are missing for a moment."""
 _AGAIN_SECONDS = 60.0
 """After a repair that failed."""
 
 
 def missing(pools: Mapping[str, Numbers], nodes: Iterable[Node]) -> dict[str, Numbers]:
-    """The nodes that are not there, by the resource name of the pool that should have them."""
+    """The missing nodes by their pool's resource name."""
     there = {(node.pool, node.place) for node in nodes}
     found: dict[str, Numbers] = {}
     for key, numbers in pools.items():
@@ -27,24 +27,24 @@ def missing(pools: Mapping[str, Numbers], nodes: Iterable[Node]) -> dict[str, Nu
 
 
 class Repairs:
-    """When each pool that lacks nodes is to be mended, in seconds of the caller's clock."""
+    """When to repair each pool with missing nodes, in seconds of the caller's clock."""
 
     def __init__(self) -> None:
         self._due: dict[str, float] = {}
 
     def ripe(self, pools: Collection[str], now: float) -> list[str]:
-        """Those of the pools that lack nodes, all of them given, whose time has come."""
+        """The pools to repair now; `pools` are all that lack nodes."""
         self._due = {key: self._due.get(key, now + _PATIENCE_SECONDS) for key in pools}
         return [key for key, due in self._due.items() if due <= now]
 
     def done(self, key: str) -> None:
-        """It has its nodes again."""
+        """A pool was repaired."""
         self._due.pop(key, None)
 
     def failed(self, key: str, now: float) -> None:
-        """It is left alone for a while."""
+        """A repair failed; the next follows after a pause."""
         self._due[key] = now + _AGAIN_SECONDS
 
     def dues(self) -> Iterable[float]:
-        """When something is to be mended."""
+        """The times of the next repairs."""
         return self._due.values()

@@ -1,4 +1,4 @@
-"""ProvisioningRequests as the autoscaler sees them, and the words in which GKE's answers them. Pure.
+"""ProvisioningRequests as the autoscaler sees them, and GKE's conditions of them. Pure.
 
 States, reasons and messages are those of GKE's own cluster autoscaler (GoogleCloudPlatform/cluster-autoscaler,
 pkg/provisioningrequests).
@@ -17,9 +17,9 @@ Object = Mapping[str, Any]
 State = Literal["Pending", "Accepted", "Provisioned", "BookingExpired", "CapacityRevoked", "Failed"]
 
 CLASS_NAME = "queued-provisioning.gke.io"
-"""The class of requests that GKE meets by queued provisioning; others are nobody's business here."""
+"""The class of requests for queued provisioning; requests of other classes are ignored."""
 LIFETIME_SECONDS = 604_800
-"""How long the nodes of a request are had where it does not say."""
+"""The default lifetime of a request's nodes."""
 
 _FURTHEST_FIRST: tuple[State, ...] = ("CapacityRevoked", "BookingExpired", "Failed", "Provisioned", "Accepted")
 _NAME_LENGTHS = (18, 26, 8)  # of namespace, request and digest in a resize request's name, 63 in all at most
@@ -27,7 +27,7 @@ _NAME_LENGTHS = (18, 26, 8)  # of namespace, request and digest in a resize requ
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition of a request, as it is to be."""
+    """A condition of a request."""
 
     type: str
     status: bool
@@ -55,12 +55,12 @@ CAPACITY_REVOKED = Condition(
 
 
 def failed(reason: str, message: str) -> Condition:
-    """The request is over; Kueue makes another one."""
+    """The request has failed; Kueue creates another one."""
     return Condition("Failed", True, reason, message)
 
 
 def out_of_capacity(error: str) -> Condition:
-    """The nodes are waited for: lack of capacity fails no request."""
+    """The request waits for capacity; it does not fail."""
     reason = "QuotaExceeded" if "quota" in error.lower() else "ResourcePoolExhausted"
     return Condition("Provisioned", False, reason, error)
 
@@ -79,7 +79,7 @@ class Request:
     details: Mapping[str, str]
     conditions: tuple[Condition, ...] = ()
     provisioned: str = ""
-    """When it got its nodes; empty before."""
+    """When it got its nodes, or empty."""
 
     @classmethod
     def parse(cls, item: Object) -> Request | None:
@@ -124,24 +124,24 @@ class Request:
 
     @property
     def resize_request(self) -> str:
-        """The name of its resize request, which its nodes have as a label."""
+        """The name of its resize request, a label of its nodes."""
         digest = hashlib.sha256(f"{self.namespace}/{self.name}".encode()).hexdigest()
         parts = (part[:most] for part, most in zip((self.namespace, self.name, digest), _NAME_LENGTHS, strict=True))
         return "gke-" + "-".join(part.strip("-.") for part in parts)
 
     @property
     def lifetime(self) -> int:
-        """Seconds for which its nodes are had."""
+        """Lifetime of its nodes in seconds."""
         return self._seconds("maxRunDurationSeconds") or LIFETIME_SECONDS
 
     @property
     def patience(self) -> int | None:
-        """Seconds after which it fails if it has not been met; None: it waits."""
+        """Seconds until it fails without nodes; None: it waits."""
         return self._seconds("ValidUntilSeconds")
 
     @property
     def over(self) -> bool:
-        """Whether nothing more happens to it."""
+        """Whether it is finished."""
         return self.state in ("Failed", "CapacityRevoked")
 
     def _seconds(self, parameter: str) -> int | None:
@@ -150,7 +150,7 @@ class Request:
 
 
 def pods_of(request: Request, templates: Mapping[str, Object]) -> tuple[Pod, ...] | None:
-    """The pods that it is for, from its PodTemplates by name; None while one of those is not there."""
+    """The pods of a request, from its PodTemplates by name; None if a template is missing."""
     pods: list[Pod] = []
     for name, count in request.pod_sets:
         template = templates.get(name)

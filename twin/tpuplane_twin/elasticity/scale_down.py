@@ -1,4 +1,4 @@
-"""Which nodes nobody needs, and which of them go once that has lasted. Pure and deterministic."""
+"""Unneeded nodes, and their deletion after a delay. Pure and deterministic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tpuplane_twin.elasticity.selectors import Selector, label_selector, selects
 from tpuplane_twin.elasticity.simulation import Simulation
 
 _UTILIZATION = 0.5
-"""GKE's threshold: a node whose requests are at least this share of it is not emptied."""
+"""GKE's threshold: a node with at least this share of requests is not drained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Budget:
 
     @classmethod
     def parse(cls, budget: Mapping[str, Any]) -> Budget:
-        """Read it; one that the controller has not looked at allows nothing."""
+        """Read a budget; without a status it allows no evictions."""
         return cls(
             budget["metadata"]["namespace"],
             label_selector(budget["spec"].get("selector")),
@@ -35,13 +35,13 @@ class Budget:
         )
 
     def covers(self, pod: Pod) -> bool:
-        """Whether it guards the pod."""
+        """Whether it applies to the pod."""
         return self.namespace == pod.namespace and self.selector is not None and selects(self.selector, pod.labels)
 
 
 @dataclass(frozen=True, slots=True)
 class Unneeded:
-    """Nodes that could go, by name: empty ones, and ones whose pods have room elsewhere."""
+    """Names of nodes that can be deleted: empty ones, and ones whose pods fit elsewhere."""
 
     idle: frozenset[str] = frozenset()
     movable: frozenset[str] = frozenset()
@@ -59,11 +59,10 @@ def unneeded(
     budgets: Sequence[Budget],
     thresholds: Mapping[str, float] | None = None,
 ) -> Unneeded:
-    """The nodes of pools above their minimum that nobody needs now.
+    """The unneeded nodes of pools above their minimum.
 
-    `pods` are those that run; those that `simulation` has placed on a node need it. A host of a slice is named with
-    all others of its slice or not at all. `thresholds` are the shares below which nodes of a pool are emptied, by the
-    pool's name, where they are not GKE's own.
+    `pods` are the running pods; pods that `simulation` has placed on a node need it, too. The hosts of a slice are
+    unneeded together. `thresholds` override GKE's threshold, by the pool's name.
     """
     busy: dict[str, list[Pod]] = {}
     for pod in pods:
@@ -91,7 +90,7 @@ def unneeded(
 
 @dataclass(frozen=True, slots=True)
 class Shrinkage:
-    """A pool that shrinks, as it was and as it will be, and the nodes that go."""
+    """A pool that shrinks, before and after, and the nodes to delete."""
 
     before: Group
     after: Group
@@ -101,10 +100,10 @@ class Shrinkage:
 def plan_scale_down(
     nodes: Sequence[Node], groups: Sequence[Group], found: Unneeded, ripe: frozenset[str]
 ) -> list[Shrinkage]:
-    """The pools that shrink now. `ripe` are the nodes that have been unneeded for long enough.
+    """The pools that shrink now. `ripe` are the nodes that were unneeded for long enough.
 
-    Idle ones go together; a node that must be emptied goes alone, and only when no idle one does, so that what its
-    pods take elsewhere is counted before the next.
+    Idle nodes are deleted together. If there are none, one node is drained, so that its pods are counted in their new
+    place before the next.
     """
     ordered = sorted(groups, key=lambda group: group.key)
     idle = [it for group in ordered if (it := _shrunk(group, nodes, found.idle & ripe)) is not None]
@@ -128,7 +127,7 @@ def _shrunk(group: Group, nodes: Sequence[Node], names: frozenset[str], most: in
 
 
 def shrunk_by(group: Group, nodes: Sequence[Node]) -> Shrinkage | None:
-    """The pool without these nodes, whatever runs there; None where none is its own. A slice goes whole."""
+    """The pool without its nodes among these, even if pods run there; None if it has none. A slice is deleted whole."""
     own = [node for node in nodes if group.has(node)]
     if not own:
         return None
@@ -148,7 +147,7 @@ def _last_first(node: Node) -> tuple[str, int]:
 
 
 def _little_used(node: Node, pods: Sequence[Pod], share: float) -> bool:
-    """Whether the pods ask for less than that share of the node: of its chips, where it has any."""
+    """Whether the pods request less than that share of the node's chips, or of its CPU and memory without chips."""
     resources = (TPU,) if node.allocatable.get(TPU) else ("cpu", "memory")
     asked = {resource: sum(pod.requests.get(resource, 0) for pod in pods) for resource in resources}
     return all(amount < share * node.allocatable.get(resource, 0) for resource, amount in asked.items())
@@ -157,7 +156,7 @@ def _little_used(node: Node, pods: Sequence[Pod], share: float) -> bool:
 def _can_move(
     simulation: Simulation, node: Node, pods: Sequence[Pod], idle: frozenset[str], budgets: Sequence[Budget]
 ) -> bool:
-    """Whether every pod of the node may be evicted and has room on a node that stays."""
+    """Whether all pods of the node may be evicted and fit on other nodes."""
     for pod in pods:
         guards = [budget for budget in budgets if budget.covers(pod)]
         if not evictable(pod, guarded=bool(guards)):
@@ -172,7 +171,7 @@ def _can_move(
 
 
 def evictable(pod: Pod, *, guarded: bool) -> bool:
-    """As the cluster autoscaler has it: somebody must make the pod anew, and system pods need a budget."""
+    """As in the cluster autoscaler: the pod needs a controller, and system pods need a budget."""
     if pod.safe_to_evict:
         return pod.safe_to_evict == "true"
     return bool(pod.owner) and (pod.namespace != "kube-system" or guarded)

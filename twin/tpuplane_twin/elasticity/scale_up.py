@@ -1,4 +1,4 @@
-"""Which pools grow for the pods that found no place, and why the others cannot help. Pure and deterministic."""
+"""The pools that grow for pending pods, and why others do not. Pure and deterministic."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUEUED = "nodes come for ProvisioningRequests only"
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A pool that grows, as it was and as it will be, and the pods for whose sake."""
+    """A pool that grows, before and after, and its new pods."""
 
     before: Group
     after: Group
@@ -30,7 +30,7 @@ class Growth:
 
     @property
     def info(self) -> str:
-        """As the cluster autoscaler's events write it, one entry per instance group."""
+        """The text in the cluster autoscaler's events, one entry per instance group."""
         entries = []
         for zone in self.before.zones:
             old, new = len(self.before.numbers[zone]), len(self.after.numbers[zone])
@@ -42,10 +42,10 @@ class Growth:
 
 @dataclass(slots=True)
 class ScaleUp:
-    """The plan: what grows, and for every pod that is not helped the reason by pool."""
+    """The plan: pools that grow, and for each pod that is not helped the reasons by pool."""
 
     growths: list[Growth] = field(default_factory=list)
-    refusals: list[tuple[Pod, dict[str, str]]] = field(default_factory=list)
+    unhelped: list[tuple[Pod, dict[str, str]]] = field(default_factory=list)
 
 
 def plan_scale_up(
@@ -58,12 +58,12 @@ def plan_scale_up(
     *,
     below: int | None = None,
 ) -> ScaleUp:
-    """What to do for the `pending` pods. Pools whose key or signature is in `backoff` are left alone.
+    """The plan for the `pending` pods. Pools whose key or signature is in `backoff` do not grow.
 
-    `simulation` holds the nodes that are there or about to be; pods that fit on those are left to the scheduler and
-    stay placed in it, as do those for which a pool grows. `where` says what pools may be made besides `groups`.
-    While a signature is `awaited`, the priorities below it of its compute class wait too. With `below`, only pools of
-    a higher priority than that may grow.
+    `simulation` has the existing and future nodes. Pods that fit there are left to the scheduler; they stay placed in
+    the simulation, as do the pods for which a pool grows. `where` has the rules for pools in addition to `groups`.
+    While a signature is `awaited`, lower priorities of its compute class wait, too. With `below`, only pools of a
+    higher priority may grow.
     """
     waiting = [gang for gang in gangs(pending) if not _fits_now(simulation, gang)]
     pools = Pools(groups, waiting, backoff, where or Provisioning(), awaited, below)
@@ -90,13 +90,13 @@ def plan_scale_up(
         for pod in gang:
             reasons = {group.name: _why_not(simulation, group, pod, more[group.key], pools) for group in current}
             nothing = pools.why_nothing_is_made(pod)
-            plan.refusals.append((pod, reasons | ({PROVISIONING: nothing} if nothing else {})))
+            plan.unhelped.append((pod, reasons | ({PROVISIONING: nothing} if nothing else {})))
     simulation.rewind(mark)
     return plan
 
 
 def gangs(pods: Sequence[Pod]) -> list[Gang]:
-    """Pods that are bound to share one node pool, together; every other pod alone. Oldest first, then the largest."""
+    """Pods that must share one node pool, together; every other pod alone. Oldest first, then largest first."""
     found: dict[object, list[Pod]] = {}
     for pod in sorted(pods, key=_order):
         terms = tuple(term for term in pod.affinity if term.topology_key == GKE_POOL_LABEL)
@@ -109,7 +109,7 @@ def _order(pod: Pod) -> tuple[object, ...]:
 
 
 def _fits_now(simulation: Simulation, gang: Gang) -> bool:
-    """Place the gang where there is room already; one that shares a pool is tried pool by pool."""
+    """Place the gang on existing nodes, if it fits; a gang of several pods in one pool."""
     everywhere = range(len(simulation.nodes))
     if len(gang) == 1:
         return simulation.place(gang[0], everywhere) is not None
@@ -120,9 +120,9 @@ def _fits_now(simulation: Simulation, gang: Gang) -> bool:
 
 
 def _score(simulation: Simulation, group: Group, waiting: Sequence[Gang]) -> tuple[object, ...] | None:
-    """How good it would be to grow this pool, smaller is better; None if it helps nobody.
+    """The score of growing this pool, smaller is better; None if it helps no pod.
 
-    As few chips idle as can be, spot (the cheaper) before on-demand, then as little idle CPU and memory.
+    Fewest idle chips first, then spot (the cheaper) before on-demand, then least idle CPU and memory.
     """
     mark = simulation.mark()
     after, helped = _grow(simulation, group, waiting)
@@ -139,7 +139,7 @@ def _score(simulation: Simulation, group: Group, waiting: Sequence[Gang]) -> tup
 
 
 def _grow(simulation: Simulation, group: Group, waiting: Sequence[Gang]) -> tuple[Group, list[Gang]]:
-    """Grow the pool for as many of the gangs as it can take; the pool then, and who is helped."""
+    """Grow the pool for as many gangs as possible; the result is the pool after it, and these gangs."""
     own = [at for at, node in enumerate(simulation.nodes) if node.pool == group.name]
     helped: list[Gang] = []
     if group.is_slice:
@@ -173,7 +173,7 @@ def _with_slice(simulation: Simulation, group: Group, own: list[int]) -> Group:
 
 
 def _with_node_for(simulation: Simulation, group: Group, pod: Pod, own: list[int]) -> Group | None:
-    """One more node that takes the pod, in the first zone where that is so."""
+    """Add one node for the pod, in the first zone where it fits."""
     for zone in group.growing_zones():
         after = group.grown(zone, 1)
         (number,) = set(after.numbers[zone]) - set(group.numbers[zone])
@@ -187,7 +187,7 @@ def _with_node_for(simulation: Simulation, group: Group, pod: Pod, own: list[int
 
 
 def _why_not(simulation: Simulation, group: Group, pod: Pod, nodes: list[int], pools: Pools) -> str:
-    """The reason why one more node of this pool, such as `nodes`, would not help, or cannot come."""
+    """Why one more node of this pool, such as `nodes`, would not help or cannot be created."""
     mismatches = [simulation.mismatch(pod, at) for at in nodes]
     obstacles = [simulation.obstacle(pod, at) for at in nodes]
     if all(mismatches):
@@ -204,7 +204,7 @@ def _why_not(simulation: Simulation, group: Group, pod: Pod, nodes: list[int], p
 
 
 def reasons_message(reasons: Mapping[str, str]) -> str:
-    """The cluster autoscaler's summary (each reason with its number of pools), then the pools by name."""
+    """The cluster autoscaler's message: each reason with its number of pools, then the pools by name."""
     if not reasons:
         return "pod didn't trigger scale-up: no node pool has autoscaling enabled"
     pools: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Kubernetes' selectors over labels: of labels, of nodes, and the terms of pod affinity. Pure."""
+"""Kubernetes' selectors: label selectors, node selectors, and the terms of pod affinity. Pure."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def selects(selector: Selector, labels: Labels) -> bool:
 
 
 def label_selector(selector: Mapping[str, Any] | None) -> Selector | None:
-    """A LabelSelector; None, which matches nothing, where there is none."""
+    """A LabelSelector; None, which matches nothing, without one."""
     if selector is None:
         return None
     exact = sorted((selector.get("matchLabels") or {}).items())
@@ -69,9 +69,9 @@ def node_selector(spec: Mapping[str, Any]) -> Selector:
 
 
 def node_affinity(affinity: Mapping[str, Any]) -> tuple[Selector, ...] | None:
-    """The required terms of a pod's node affinity, of which one must match; None where nothing is required.
+    """The required terms of a pod's node affinity, of which one must match; None without any.
 
-    The one field that there is, `metadata.name`, is taken as a label of that name.
+    The only supported field, `metadata.name`, is treated as a label.
     """
     required = affinity.get("nodeAffinity", {}).get("requiredDuringSchedulingIgnoredDuringExecution")
     if not required:
@@ -86,9 +86,9 @@ def node_affinity(affinity: Mapping[str, Any]) -> tuple[Selector, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class PodTerm:
-    """One required term of pod affinity or anti-affinity: which pods, and what counts as the same place.
+    """One required term of pod affinity or anti-affinity: pods, and the topology key.
 
-    Of namespaces only the name is known; a `namespaceSelector` that asks for other labels matches none.
+    Only the names of namespaces are known; a `namespaceSelector` for other labels matches none.
     """
 
     topology_key: str
@@ -97,7 +97,7 @@ class PodTerm:
     namespace_selector: Selector | None
 
     def matches(self, namespace: str, labels: Labels) -> bool:
-        """Whether a pod of that namespace with these labels is meant."""
+        """Whether the term matches a pod with these labels in the namespace."""
         if self.selector is None or not selects(self.selector, labels):
             return False
         if namespace in self.namespaces:
@@ -106,7 +106,7 @@ class PodTerm:
 
 
 def pod_terms(affinity: Mapping[str, Any], kind: str, namespace: str) -> tuple[PodTerm, ...]:
-    """The required terms of `kind` (podAffinity or podAntiAffinity) of a pod of that namespace."""
+    """The required terms of `kind` (podAffinity or podAntiAffinity) of a pod in the namespace."""
     terms = affinity.get(kind, {}).get("requiredDuringSchedulingIgnoredDuringExecution") or []
     return tuple(_pod_term(term, namespace) for term in terms)
 

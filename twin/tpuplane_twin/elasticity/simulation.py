@@ -1,4 +1,4 @@
-"""Would this pod fit there? Nodes, what is free of them and who is where, with placements that can be taken back."""
+"""A simulation of the scheduler: nodes, free resources, and placements that can be undone."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tpuplane_twin.elasticity.objects import PORT, Node, Pod
 from tpuplane_twin.elasticity.selectors import PodTerm
 
 Mark = tuple[int, int]
-_ANYWHERE = 1000  # of a host port, every node has one
+_ANYWHERE = 1000  # a host port, one per node
 
 
 class Simulation:
     """The scheduler's filters over a cluster: selectors, affinity, taints, resources, host ports, pod affinity.
 
-    Topology spread constraints, volumes and resource claims are not looked at. Obstacles are in the scheduler's words.
+    Topology spread constraints, volumes and resource claims are ignored. Obstacles are the scheduler's messages.
     """
 
     def __init__(self, nodes: Iterable[Node], pods: Iterable[Pod]) -> None:
@@ -24,13 +24,13 @@ class Simulation:
         self._free: list[dict[str, int]] = []
         self._index: dict[str, int] = {}
         self._static: dict[tuple[int, int], str | None] = {}
-        # Pods are numbered by what the nodes see of them: `kind` for all but the resources, `shape` with them.
+        # Pods with equal constraints share a number: by `kind` without resources, by `shape` with them.
         self._numbers: dict[object, int] = {}
         self._kind_of: dict[str, int] = {}
         self._shape_of: dict[str, int] = {}
         self._unfit: dict[int, set[int]] = defaultdict(set)
         self._bound: list[tuple[Pod, int]] = []
-        # How many pods of a term are in each domain (counted once asked for), and where a term keeps pods away.
+        # Pods of a term in each domain (counted on demand), and domains of anti-affinity terms.
         self._occupied: dict[PodTerm, Counter[str]] = {}
         self._guarded: dict[PodTerm, Counter[str]] = defaultdict(Counter)
         for node in nodes:
@@ -43,18 +43,18 @@ class Simulation:
                 self._note(pod, at, 1)
 
     def add(self, node: Node) -> int:
-        """One more node; its number."""
+        """Add a node; the result is its number."""
         self.nodes.append(node)
         self._free.append(dict(node.allocatable))
         self._index[node.name] = len(self.nodes) - 1
         return len(self.nodes) - 1
 
     def mark(self) -> Mark:
-        """The state now, to come back to."""
+        """The current state, for `rewind`."""
         return len(self.nodes), len(self.placed)
 
     def rewind(self, mark: Mark) -> None:
-        """Take back every node and every placement since `mark`."""
+        """Undo all nodes and placements since `mark`."""
         nodes, placed = mark
         for pod, at in self.placed[placed:]:
             for resource, amount in pod.requests.items():
@@ -69,8 +69,8 @@ class Simulation:
         del self.nodes[nodes:], self._free[nodes:]
 
     def place(self, pod: Pod, candidates: Iterable[int]) -> int | None:
-        """Put the pod on the first of these nodes that takes it; None if none does."""
-        # Until something is taken back, a node that has no room for one pod has none for the next one like it.
+        """Place the pod on the first of these nodes where it fits; None if it fits nowhere."""
+        # Until `rewind`, a node without room for one pod has none for an equal one.
         unfit = self._unfit[self._number(pod, pod.shape, self._shape_of)]
         for at in candidates:
             if at in unfit:
@@ -85,7 +85,7 @@ class Simulation:
         return None
 
     def place_together(self, pods: Sequence[Pod], candidates: Sequence[int]) -> bool:
-        """Put all these pods on these nodes, or none of them."""
+        """Place all these pods on these nodes, or none."""
         mark = self.mark()
         if all(self.place(pod, candidates) is not None for pod in pods):
             return True
@@ -93,11 +93,11 @@ class Simulation:
         return False
 
     def obstacle(self, pod: Pod, at: int) -> str | None:
-        """What keeps the pod off the node, or None."""
+        """Why the pod does not fit on the node, or None."""
         return self.mismatch(pod, at) or self._company(pod, at)
 
     def mismatch(self, pod: Pod, at: int) -> str | None:
-        """What about the node itself keeps the pod off it, whoever is there or elsewhere; or None."""
+        """Why the pod does not fit on the node, apart from pod affinity, or None."""
         return self._fixed_obstacle(pod, at) or self._shortage(pod, at)
 
     def _number(self, pod: Pod, traits: Callable[[], object], known: dict[str, int]) -> int:
@@ -113,7 +113,7 @@ class Simulation:
             free[resource] = free.get(resource, default) - amount
 
     def _fixed_obstacle(self, pod: Pod, at: int) -> str | None:
-        """What no other pod has a part in; the same for all pods of a kind, so asked once."""
+        """Obstacles that do not depend on other pods, cached for all pods of a kind."""
         key = (self._number(pod, pod.kind, self._kind_of), at)
         if key not in self._static:
             self._static[key] = self._look(pod, self.nodes[at])
@@ -141,7 +141,7 @@ class Simulation:
     def _company(self, pod: Pod, at: int) -> str | None:
         for term in pod.affinity:
             domain, occupied = self._domain(term, at), self._where(term)
-            # The first pod of a group that keeps together may go anywhere.
+            # The first pod of a group may be placed anywhere.
             first = not occupied.total() and term.matches(pod.namespace, pod.labels)
             if not domain or not (occupied[domain] or first):
                 return "node(s) didn't match pod affinity rules"

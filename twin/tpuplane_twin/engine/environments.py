@@ -1,4 +1,4 @@
-"""Which Python a program or plugin runs with, and what is installed there."""
+"""The Python environment of a program or plugin, and its packages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FOLDER = ".venv"
 
 
 class NoEnvironment(RuntimeError):
-    """The Python environment of a program is missing or of a kind that is not supported. Says what to do."""
+    """The Python environment of a program is missing or not supported. The message has the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class PythonEnvironment:
 
     @property
     def version(self) -> str:
-        """The Python release, or an empty string where the environment does not say it."""
+        """The Python release, or empty if it is unknown."""
         if self.root is None:
             return ""
         match = re.search(r"^version(?:_info)? *= *(\S+)", (self.root / "pyvenv.cfg").read_text(), re.MULTILINE)
@@ -90,7 +90,7 @@ def find_environment(
     if toolchain not in _TOOLCHAINS:
         raise NoEnvironment(
             f"runtime.options.toolchain: {toolchain!r} is not supported by this language host; allowed: "
-            f"{', '.join(_TOOLCHAINS)}. With an official Pulumi on PATH, that one is used, and supports the others"
+            f"{', '.join(_TOOLCHAINS)}. An official Pulumi on PATH supports the others"
         )
     if configured := options.get("virtualenv"):
         return _checked(root / str(configured), f"runtime.options.virtualenv: {configured!r}", root)

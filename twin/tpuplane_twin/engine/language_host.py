@@ -1,8 +1,8 @@
-"""The Python language host: what the Pulumi engine asks to run programs, policy packs and component plugins.
+"""The Python language host, with which the Pulumi engine runs programs, policy packs and component plugins.
 
 `python -m tpuplane_twin.engine.language_host [FLAGS] ENGINE_ADDRESS`, started by the engine as
-`pulumi-language-python`. The official host comes with an installed Pulumi and in no package registry; where one is
-installed it is used, and this one is not. Both speak `LanguageRuntime`, which the SDK's generated classes define.
+`pulumi-language-python`. The official host is part of an installed Pulumi and is not in package registries; if it is
+installed, it is used instead. Both speak `LanguageRuntime`, which the SDK's generated classes define.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class PythonLanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         return language_pb2.LanguageHandshakeResponse()
 
     def GetPluginInfo(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> Any:
-        """The SDK's version: this host is part of no other release."""
+        """The SDK's version, which this host belongs to."""
         return plugin_pb2.PluginInfo(version=version("pulumi"))
 
     def GetRequiredPackages(self, request: Any, context: grpc.ServicerContext) -> Any:
@@ -71,7 +71,7 @@ class PythonLanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         )
 
     def Run(self, request: Any, context: grpc.ServicerContext) -> Any:
-        """Run a program to its end. What it prints and logs reaches the engine while it runs."""
+        """Run a program. Its output and logs reach the engine while it runs."""
         folder = request.info.program_directory
         entry = Path(folder, request.info.entry_point)
         if not entry.exists() or (entry.is_dir() and not (entry / "__main__.py").exists()):
@@ -93,12 +93,12 @@ class PythonLanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         argv += [f"--root-directory={request.info.root_directory}", f"--directory={request.pwd or folder}"]
         argv += ["--dry-run"] if request.dryRun else []
         code = self._wait(self._children.start([*argv, str(entry)], folder, variables), context)
-        if code == program.EXIT_TOLD:
+        if code == program.EXIT_REPORTED:
             return language_pb2.RunResponse(bail=True)
         return language_pb2.RunResponse(error=_ended("program", code) if code else "")
 
     def RunPlugin(self, request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
-        """Run a policy pack or a component plugin, passing on what it prints (first of all, its port)."""
+        """Run a policy pack or a component plugin, and forward its output (its port first)."""
         folder = request.info.program_directory
         environment = self._environment(request.info, context, plugin=True)
         variables = environment.activated(dict(pair.split("=", 1) for pair in request.env) or os.environ)
@@ -114,7 +114,7 @@ class PythonLanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         yield language_pb2.RunPluginResponse(exitcode=self._children.wait(process))
 
     def InstallDependencies(self, request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
-        """`uv sync` in the program's folder; what else is in the environment stays (a workspace shares one)."""
+        """`uv sync` in the program's folder; other packages of the environment stay (a workspace shares one)."""
         folder = Path(request.info.program_directory)
         if not any((parent / "pyproject.toml").is_file() for parent in (folder, *folder.parents)):
             yield language_pb2.InstallDependenciesResponse(stdout=b"No pyproject.toml: nothing to install\n")
@@ -141,7 +141,7 @@ class PythonLanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         return language_pb2.AboutResponse(executable=str(environment.python), version=environment.version)
 
     def GetProgramDependencies(self, request: Any, context: grpc.ServicerContext) -> Any:
-        """What is installed; without `transitiveDependencies` only what no other installed package requires."""
+        """The installed packages; without `transitiveDependencies` only those that no other package requires."""
         installed = {_normal(found.name): found for found in self._environment(request.info, context).distributions()}
         required = {
             _normal(match[0])
@@ -213,7 +213,7 @@ def _plugin_command(kind: str, folder: str, arguments: list[str], context: grpc.
     if not name or "build-backend" not in project.get("build-system", {}):
         context.abort(
             grpc.StatusCode.FAILED_PRECONDITION,
-            f"{folder} is no plugin: it needs a __main__.py, or a pyproject.toml with a name and a build backend",
+            f"{folder} is not a plugin: it needs a __main__.py, or a pyproject.toml with a name and a build backend",
         )
     return ["-m", "pulumi.run.plugin", str(name), *arguments]
 
@@ -243,10 +243,10 @@ def _normal(name: str) -> str:
 
 
 def main() -> None:
-    """Serve on a free port of 127.0.0.1, print it, and end when the engine says so or is gone."""
+    """Serve on a free port of 127.0.0.1, print it, and end with the engine."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("engine_address", nargs="?", default="")
-    # The engine's flags for logs and traces, such as -v=9, come in between and are of no use here.
+    # Ignores the engine's flags for logs and traces, such as -v=9.
     arguments, _ = parser.parse_known_args()
     children = Children()
     server = grpc.server(

@@ -1,7 +1,7 @@
-"""Pulumi plugins of a twin: installed where the engine looks, so that it runs them without a word.
+"""Pulumi plugins of a twin, installed in the engine's plugin folder.
 
-A plugin that the engine finds on PATH costs the user a warning on every command ("using … from $PATH"). In the
-plugin folder of the twin's own PULUMI_HOME it is an installed plugin like any other, with a version that is checked.
+For a plugin on PATH the engine prints a warning at every command ("using … from $PATH"). A plugin in the folder of the
+twin's PULUMI_HOME has no warning, and its version is checked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Child processes of the language host: their output passed on, and none left behind."""
+"""Child processes of the language host: their output and their end."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Literal
 
 _CHUNK = 64 * 1024
-_GRACE = 5.0  # seconds between the polite and the final signal
+_GRACE = 5.0  # seconds between SIGTERM and SIGKILL
 
 Output = tuple[Literal["stdout", "stderr"], bytes]
 
 
 class Children:
-    """The processes that run now, so that all can be ended when the engine has enough."""
+    """The running processes, so that all can be ended when the engine cancels."""
 
     def __init__(self) -> None:
         self._running: set[subprocess.Popen[bytes]] = set()
@@ -48,7 +48,7 @@ class Children:
         return process
 
     def wait(self, process: subprocess.Popen[bytes]) -> int:
-        """The exit code of `process`, when it has ended."""
+        """Wait for the exit code of `process`."""
         try:
             return process.wait()
         finally:
@@ -56,7 +56,7 @@ class Children:
                 self._running.discard(process)
 
     def end(self, process: subprocess.Popen[bytes]) -> None:
-        """End `process`, politely first. Does nothing to one that has ended."""
+        """End `process`: SIGTERM, then SIGKILL. A process that has ended stays as it is."""
         if process.poll() is None:
             process.terminate()
             try:
@@ -66,7 +66,7 @@ class Children:
                 process.wait()
 
     def close(self) -> None:
-        """End all, and start no more."""
+        """End all processes, and start no more."""
         with self._lock:
             self._closed = True
             running = list(self._running)

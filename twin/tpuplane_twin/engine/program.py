@@ -1,7 +1,7 @@
 """Runs one Pulumi program. Started by the language host with the Python of the program's own environment.
 
-Of that environment nothing is known but the Pulumi SDK; so this file imports nothing else and is run by its path.
-Settings come as arguments, configuration (which holds secrets) in the environment, as the SDK reads it.
+That environment may have no other package than the Pulumi SDK, so this file imports nothing else and is run by path.
+Settings are arguments; configuration, which may have secrets, is in the environment, where the SDK reads it.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
-# The user has been told what is wrong: the language host adds nothing. Official hosts use the same number.
-EXIT_TOLD = 32
+# The error is reported already: the language host adds nothing. Official hosts use the same number.
+EXIT_REPORTED = 32
 
-_GONE = ("UNAVAILABLE", "CANCELLED")  # gRPC's words for an engine that is shutting down
+_GONE = ("UNAVAILABLE", "CANCELLED")  # gRPC's codes of an engine that is shutting down
 
 
 def main() -> int:
     """Run the program that the command line names, and return the exit code."""
-    # A program that the engine gives up ends at once, without a traceback.
+    # A cancelled program ends at once, without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     arguments = _parse()
     try:
@@ -59,11 +59,11 @@ def main() -> int:
         _run(lambda: _execute(arguments.program), runtime.run_in_stack, arguments.parallel)
     except RunError as error:
         log.error(str(error))
-        return EXIT_TOLD
+        return EXIT_REPORTED
     except Exception as error:
         if _code(error) not in _GONE:
             log.error("Program failed with an unhandled exception:\n" + _user_traceback(error))
-        return EXIT_TOLD
+        return EXIT_REPORTED
     return 0
 
 
@@ -82,11 +82,11 @@ def _execute(program: str) -> None:
 
 
 def _run(program: Callable[[], None], in_stack: Callable[..., object], parallel: int) -> None:
-    # Outputs that never resolve, because something before them failed, are no news to the user.
+    # Outputs that never resolve after a failure are not worth a message.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
-    # Every resource waits for its call to the engine in a thread of its own.
+    # Every resource waits for its call to the engine in one thread.
     with ThreadPoolExecutor(max_workers=max(parallel, 1) * 4) as executor:
         loop.set_default_executor(executor)
         try:
@@ -98,13 +98,13 @@ def _run(program: Callable[[], None], in_stack: Callable[..., object], parallel:
 
 
 def _code(error: Exception) -> str:
-    # grpc is not imported for this: it takes longer than many a program.
+    # grpc is not imported: that takes longer than many programs.
     code = getattr(error, "code", None)
     return getattr(code(), "name", "") if callable(code) else ""
 
 
 def _user_traceback(error: Exception) -> str:
-    """The traceback from the program's first frame on: what is before it is the SDK's and this file's."""
+    """The traceback from the program's first frame on, without the SDK and this file."""
     if isinstance(error, SyntaxError):
         return "".join(traceback.format_exception_only(error))
     frame: TracebackType | None = error.__traceback__
@@ -114,7 +114,7 @@ def _user_traceback(error: Exception) -> str:
 
 
 def _in_program(file: str) -> bool:
-    # "<frozen runpy>" and the like are no files.
+    # Names such as "<frozen runpy>" are not files.
     return not file.startswith("<") and Path(file).absolute().is_relative_to(Path.cwd())
 
 

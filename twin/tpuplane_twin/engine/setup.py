@@ -1,4 +1,4 @@
-"""A twin's Pulumi: its command, its language host, its backend, and the environment that leads to them."""
+"""A twin's Pulumi: its command, language host, backend with locks, and environment."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ from tpuplane_twin.machine.files import link_atomic
 from tpuplane_twin.machine.paths import TwinPaths, cache_root
 from tpuplane_twin.tools import Tools, catalogue
 
-# Not a secret. Pulumi keeps the passphrase's salt in the stack file, which is checked in: a passphrase of each twin's
-# own would change that file at every `up` and lock every other twin out of the stack. What a stack on a twin encrypts
-# with it lies in the twin's own folder (mode 0700) and opens nothing but that twin. A stack with real secrets names
-# its own `secretsprovider`, which outweighs this.
+# Not a secret. Pulumi stores the passphrase's salt in the stack file, which is checked in: different passphrases of
+# twins would change that file at every `up`, and exclude other twins. What a stack on a twin encrypts is in the twin's
+# folder (mode 0700), and useful only for that twin. A stack with real secrets has its own `secretsprovider`, which
+# takes precedence.
 _PASSPHRASE = "tpuplane-twin"  # noqa: S105
 _YAML = "pulumi-language-yaml"
 
 
 def pulumi_home(paths: TwinPaths) -> Path:
-    """PULUMI_HOME of the twin: plugins and credentials of its own, nothing of the user's."""
+    """PULUMI_HOME of the twin, separate from the user's."""
     return paths.pulumi / "home"
 
 
 def install_engine(paths: TwinPaths, tools: Tools) -> Path:
     """Put `pulumi`, and the project's uv, into the twin's `bin` and set up its home and backend; returns the command.
 
-    `tools` must hold the tool "pulumi". An official Pulumi brings its own language hosts; beside a built one this
-    package's for Python is installed, run by the Python that runs this, and the built one for YAML where `tools` holds
-    it. May be called again at any time.
+    `tools` must hold the tool "pulumi". An official Pulumi has its own language hosts. With a built one, this
+    package's host for Python is installed, and the built host for YAML if `tools` has it. Idempotent.
     """
     home = pulumi_home(paths)
     for folder in (home, paths.backend):
@@ -50,7 +49,7 @@ def install_engine(paths: TwinPaths, tools: Tools) -> Path:
         install_plugin(home, "language", "yaml", source.version.removeprefix("v"), [tools.binary(_YAML)])
     else:
         remove_plugin(home, "language", "yaml")
-    # `make` puts a uv into the tool cache where PATH has none that is new enough; language hosts look for it on PATH.
+    # `make` installs uv into the tool cache if PATH has no recent one; language hosts look for it on PATH.
     if (uv := cache_root() / "uv" / "bin" / "uv").exists():
         link_atomic(paths.bin / uv.name, uv)
     command = paths.bin / "pulumi"
@@ -59,16 +58,16 @@ def install_engine(paths: TwinPaths, tools: Tools) -> Path:
 
 
 def environment(paths: TwinPaths) -> dict[str, str]:
-    """The variables with which every `pulumi` command works on this twin's stacks, and on nothing else."""
+    """The variables with which `pulumi` commands work on this twin's stacks only."""
     return {
         "PATH": os.pathsep.join([str(paths.bin), os.environ.get("PATH", os.defpath)]),
         "PULUMI_HOME": str(pulumi_home(paths)),
         "PULUMI_BACKEND_URL": f"file://{paths.backend}",
         "PULUMI_CONFIG_PASSPHRASE": _PASSPHRASE,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
-        # What is not there is not fetched from the internet; the message names the plugin.
+        # Missing plugins are not downloaded; the message names the plugin.
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-        # No hints that lead to Pulumi's cloud.
+        # No hints about Pulumi Cloud.
         "PULUMI_SUPPRESS_NEO_LINK": "true",
     }
 

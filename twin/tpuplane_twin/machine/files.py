@@ -1,4 +1,4 @@
-"""Writing files so that a reader, a crash or a full disk never meets half of one."""
+"""Atomic writes: readers, crashes and full disks never see a part of a file."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 
 class DiskFull(RuntimeError):
-    """The state folder's disk has no room left; what was there before is untouched."""
+    """The disk of the state folder is full; existing files are unchanged."""
 
 
 def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o600) -> None:
     """Replace `path` by `content` in one step, with `mode` from the first byte on.
 
-    Raises `DiskFull` when there is no room; the former content stays.
+    Raises `DiskFull`; the former content stays.
     """
     data = content.encode() if isinstance(content, str) else content
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")

@@ -1,4 +1,4 @@
-"""Where a twin keeps what it has: one folder of state per twin, one cache of built tools per user."""
+"""The folders of a twin: one folder of state per twin, one cache of built tools per user."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAME = re.compile(r"[a-z]([a-z0-9-]{0,30}[a-z0-9])?")
 
 
 class TwinNameError(ValueError):
-    """The twin's name cannot name a folder and a kubeconfig context, or names a folder that is no twin's."""
+    """The twin's name is invalid, or its folder is not a twin's."""
 
 
 def cache_root() -> Path:
@@ -31,14 +31,14 @@ def twins_root() -> Path:
 
 
 def all_twins() -> list[str]:
-    """The names of this user's twins, up or not. What else lies beside them is none of ours."""
+    """The names of this user's twins, up or not, without other folders."""
     root = twins_root()
     names = (folder.name for folder in root.iterdir()) if root.exists() else ()
     return sorted(name for name in names if _NAME.fullmatch(name) and TwinPaths.of(name).is_twin())
 
 
 def name_option(name: str) -> str:
-    """What a command needs so that it acts on the twin `name`: " --name NAME", or nothing where it does so anyway."""
+    """The option with which a command acts on the twin `name`: " --name NAME", or empty for the current twin."""
     return "" if name == os.environ.get(TWIN, "local") else f" --name {name}"
 
 
@@ -102,9 +102,9 @@ class TwinPaths:
         return cls(name, (twins_root() / name).absolute())
 
     def make(self) -> TwinPaths:
-        """Create the folders that every part expects.
+        """Create the folders.
 
-        Raises `OSError` where the disk refuses, `TwinNameError` where something else lies in the folder.
+        Raises `OSError` if that fails, `TwinNameError` if the folder is not a twin's.
         """
         self.root.mkdir(parents=True, exist_ok=True)
         self.check()
@@ -115,13 +115,13 @@ class TwinPaths:
         return self
 
     def is_twin(self) -> bool:
-        """Whether a twin's state lies in the folder."""
+        """Whether the folder has a twin's state."""
         return os.access(self.marker, os.F_OK)
 
     def check(self) -> None:
-        """Raise `TwinNameError` if the folder holds something that no twin has put there."""
+        """Raise `TwinNameError` if the folder has files and is not a twin's."""
         if self.root.exists() and not self.is_twin() and any(self.root.iterdir()):
             raise TwinNameError(
-                f"{self.root} is not a twin's folder: the file {self.marker.name} is not in it. It is left as it is. "
+                f"{self.root} is not a twin's folder: it has no file {self.marker.name}. It stays as it is. "
                 "Give the twin another --name, or set TPUPLANE_TWIN_HOME to a folder for twins alone"
             )

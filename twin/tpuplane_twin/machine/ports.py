@@ -1,4 +1,4 @@
-"""Ports on 127.0.0.1 that a twin keeps for life, so that kubeconfigs and stack outputs stay true."""
+"""Ports on 127.0.0.1 that a twin keeps until it is deleted, so that kubeconfigs and stack outputs stay valid."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import psutil
 
 from tpuplane_twin.machine.files import write_atomic
 
-# Below the range that Linux and macOS hand out for outgoing connections (32768 and 49152 up), so that no
-# passing connection of another program sits on a port while the twin is down.
+# Below the range of outgoing connections on Linux and macOS (from 32768 and 49152), so that connections of other
+# programs do not use a port while the twin is down.
 _FIRST, _LAST = 20000, 29999
 
 
 class PortTaken(RuntimeError):
-    """A port that the twin promised is held by another program."""
+    """Another program uses a port of the twin."""
 
 
 class NoPortFree(RuntimeError):
@@ -30,7 +30,7 @@ class PortBook:
     """The twin's ports by key. Not safe for two processes at once: the supervisor alone writes it."""
 
     def __init__(self, path: Path, *, others: Iterable[Path] = ()) -> None:
-        """Read the book at `path`; ports in the books at `others` (the user's other twins) are left alone."""
+        """Read the book at `path`; ports in the books at `others` (the user's other twins) are not used."""
         self._path = path
         self._ports: dict[str, int] = json.loads(path.read_text()) if path.exists() else {}
         self._reserved: set[int] = set()
@@ -39,7 +39,7 @@ class PortBook:
                 self._reserved.update(json.loads(other.read_text()).values())
 
     def port(self, key: str) -> int:
-        """The port of `key`: a free one at the first call, the same for ever after.
+        """The port of `key`: a free one at the first call, then always the same.
 
         Raises `NoPortFree`.
         """
@@ -55,13 +55,13 @@ class PortBook:
         return self._ports[key]
 
     def _candidates(self) -> Iterator[int]:
-        # Each book begins elsewhere: two twins that start at once do not reach for the same port.
+        # Each book begins elsewhere, so that two twins that start at once choose different ports.
         count = _LAST - _FIRST + 1
         begin = int.from_bytes(hashlib.sha256(str(self._path.absolute()).encode()).digest()[:4]) % count
         return (_FIRST + (begin + step) % count for step in range(count))
 
     def check(self, key: str) -> int:
-        """The port of `key`, seen to be free now. Raises `PortTaken` naming port, use and holder."""
+        """The port of `key`, which must be free now. Raises `PortTaken` with port, use and holder."""
         port = self.port(key)
         if not _bindable(port):
             raise PortTaken(
@@ -80,7 +80,7 @@ class PortBook:
 
 def _bindable(port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # As every server here does: connections in TIME_WAIT do not count as taken.
+        # As every server here: connections in TIME_WAIT do not matter.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))

@@ -1,4 +1,4 @@
-"""The twin's child processes: started, watched, restarted, and gone when the supervisor is gone."""
+"""The twin's child processes: started, watched, restarted, and ended with the supervisor."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class ProcessFailed(RuntimeError):
 class ProcessSpec:
     """How one process is run.
 
-    `ready` is asked every `poll` seconds until it says True; `ready_timeout` is in seconds. `env` is the
-    whole environment: nothing of the user's shell leaks into a control plane.
+    `ready` is called every `poll` seconds until it is True; `ready_timeout` is in seconds. `env` is the whole
+    environment, without the user's variables.
     """
 
     name: str
@@ -45,7 +45,7 @@ class ProcessSpec:
 
 @dataclass(slots=True)
 class ProcessStatus:
-    """What is known of a process now."""
+    """The status of a process."""
 
     name: str
     pid: int | None
@@ -70,7 +70,7 @@ class _Child:
 
 
 class ProcessManager:
-    """Runs processes by name. What dies by itself is started again, after a delay that doubles up to 15 s."""
+    """Runs processes by name. A process that dies is restarted after a delay, which doubles up to 15 s."""
 
     def __init__(self) -> None:
         self._children: dict[str, _Child] = {}
@@ -149,7 +149,7 @@ class ProcessManager:
                 stderr=descriptor,
                 env=dict(spec.env),
                 cwd=spec.cwd,
-                # Its own group: Ctrl-C in the terminal that started the twin is not for it.
+                # A new group, so that Ctrl-C in the terminal does not end it.
                 start_new_session=True,
                 preexec_fn=_die_with_parent if sys.platform == "linux" else None,
             )
@@ -170,7 +170,7 @@ class ProcessManager:
             delay = await self._respawn(child, delay)
 
     async def _respawn(self, child: _Child, delay: float) -> float:
-        """Start it after `delay` seconds, and until the system lets it start; the next delay."""
+        """Start it after `delay` seconds, with retries; the result is the next delay."""
         while True:
             await asyncio.sleep(delay)
             delay = min(delay * 2, _LONGEST_DELAY)
@@ -198,7 +198,7 @@ class ProcessManager:
 
 
 def _die_with_parent() -> None:
-    # The kernel ends a child whose supervisor is gone, however it went.
+    # The kernel ends the child with its supervisor.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 

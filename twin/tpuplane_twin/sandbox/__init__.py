@@ -1,5 +1,5 @@
-"""Processes in namespaces of their own, and a network between them: what a container runtime does, for a cluster.
+"""Processes in Linux namespaces and a network between them, as a container runtime has them.
 
-`daemon` is a program of its own (`python -m tpuplane_twin.sandbox.daemon`), one per cluster; `client` is how
-the supervisor talks to it.
+`daemon` is a program of its own (`python -m tpuplane_twin.sandbox.daemon`), one per cluster; `client` is the
+supervisor's side.
 """

@@ -17,18 +17,18 @@ from typing import Any
 from tpuplane_twin.sandbox.daemon import LARGEST
 
 Exited = Callable[[int, int], None]
-"""Is told a process id and its exit code."""
+"""Called with a process id and its exit code."""
 
 
 class SandboxError(RuntimeError):
-    """The daemon is away, or could not do it."""
+    """The daemon is not running, or it failed."""
 
 
 class Sandboxes:
     """A connection to the daemon of one cluster."""
 
     def __init__(self, path: Path, exited: Exited, lost: Callable[[], None]) -> None:
-        """The daemon's socket is `path`. `lost` is told when the daemon, and every process with it, has ended."""
+        """The daemon's socket is `path`. `lost` is called when the daemon and all its processes have ended."""
         self._path = path
         self._exited = exited
         self._lost = lost
@@ -39,11 +39,11 @@ class Sandboxes:
 
     @property
     def connected(self) -> bool:
-        """Whether there is a daemon to talk to."""
+        """Whether the daemon is connected."""
         return self._socket is not None
 
     async def connect(self) -> bool:
-        """Whether the daemon takes a connection now, or has one of ours."""
+        """Connect to the daemon; False if it does not accept connections yet."""
         if self._socket is not None:
             return True
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
@@ -63,7 +63,7 @@ class Sandboxes:
         return True
 
     def close(self) -> None:
-        """Let go of the daemon, which ends every process."""
+        """Disconnect from the daemon, which ends all processes."""
         connection, self._socket = self._socket, None
         if connection is not None:
             asyncio.get_running_loop().remove_reader(connection)
@@ -74,12 +74,12 @@ class Sandboxes:
         self._waiting.clear()
 
     async def run(self, order: dict[str, Any]) -> int:
-        """Start the process of `order` (see `daemon`) and give its id. Raises `SandboxError`."""
+        """Start the process of `order` (see `daemon`) and return its id. Raises `SandboxError`."""
         answer, _ = await self._ask({"op": "run", "order": order})
         return int(answer["pid"])
 
     async def signal(self, pid: int, number: signal.Signals) -> None:
-        """Send a signal to a process; nothing happens where it has ended."""
+        """Send a signal to a process, unless it has ended."""
         await self._ask({"op": "signal", "pid": pid, "signal": int(number)})
 
     async def socket(self, kind: str = "tcp") -> socket.socket:
@@ -90,7 +90,7 @@ class Sandboxes:
         return made
 
     async def own(self, address: str) -> None:
-        """Lead what pods send to `address` to sockets of the pod network that are bound to it."""
+        """Route the packets of pods to `address` to sockets of the pod network."""
         await self._ask({"op": "own", "address": address})
 
     async def _ask(self, request: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
@@ -110,8 +110,8 @@ class Sandboxes:
         return answer, descriptors
 
     async def _send(self, connection: Socket, message: bytes, waiting: asyncio.Future[Any]) -> None:
-        """Send it, unless the connection is closed before: then `waiting` is done."""
-        # The event loop lets one at a time wait until a socket takes more.
+        """Send the message, unless the connection closes first, which completes `waiting`."""
+        # The event loop allows one writer per socket.
         async with self._sending:
             if waiting.done():
                 return

@@ -15,31 +15,31 @@ from tpuplane_twin.sandbox import network, system
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ssl", "/etc/ld.so.cache", "/etc/alternatives")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _NAMESPACES = system.CLONE_NEWNS | system.CLONE_NEWNET | system.CLONE_NEWUTS | system.CLONE_NEWIPC | system.CLONE_NEWPID
-_CANNOT_RUN = 128  # the exit code that a kubelet shows for a container that could not be started
+_CANNOT_RUN = 128  # a kubelet's exit code for a container that could not be started
 
 
 def run(order: dict[str, Any], channel: socket.socket) -> NoReturn:
-    """In a child of the daemon: become the sandbox of `order`, run its process, end as it ends.
+    """In a child of the daemon: become the sandbox of `order`, run its process, end with its exit code.
 
-    `channel` tells the daemon when there is a network namespace to plug in, and this when it is plugged in. It closes
-    once there is all that another process may join.
+    A byte on `channel` reports the network namespace to the daemon, and its connection to the sandbox. The channel
+    closes when other processes can join.
     """
     code = _CANNOT_RUN
     try:
         system.die_with_parent()
         os.setsid()
-        _speak_to(order["log"])
+        _redirect(order["log"])
         system.unshare(_NAMESPACES)
         channel.send(b"?")
         if not channel.recv(1):
             raise OSError("the network could not be set up")
         network.configure(order["address"])
         socket.sethostname(order["hostname"])
-        # The first process of a namespace of process ids: when it ends, all of its descendants do.
+        # The first process of a PID namespace: all others end with it.
         child = os.fork()
         if child == 0:
             _become(order)
-        channel.close()  # the child has it until it becomes the program
+        channel.close()  # the child keeps it until `exec`
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda number, _: os.kill(child, number))
         _, status = os.waitpid(child, 0)
@@ -50,12 +50,12 @@ def run(order: dict[str, Any], channel: socket.socket) -> NoReturn:
 
 
 def join(order: dict[str, Any]) -> NoReturn:
-    """In a child of the daemon: run the process of `order` in a sandbox that is there, end as it ends."""
+    """In a child of the daemon: run the process of `order` in an existing sandbox, end with its exit code."""
     code = _CANNOT_RUN
     try:
         system.die_with_parent()
         os.setsid()
-        _speak_to(order["log"])
+        _redirect(order["log"])
         system.join(order["join"])
         child = os.fork()
         if child == 0:
@@ -68,8 +68,8 @@ def join(order: dict[str, Any]) -> NoReturn:
     os._exit(code if code >= 0 else 128 - code)
 
 
-def _speak_to(log: str) -> None:
-    """From here on, write to the file `log` and read nothing."""
+def _redirect(log: str) -> None:
+    """Redirect output to the file `log`, and input to nothing."""
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for descriptor in (1, 2):
@@ -81,7 +81,7 @@ def _execute(order: dict[str, Any]) -> NoReturn:
         signal.signal(number, signal.SIG_DFL)
     os.chroot(order["root"])
     os.chdir("/")
-    # Only now: before, its name could be that of a folder outside.
+    # After `chroot`: before, the path could be outside.
     Path(order["cwd"]).mkdir(parents=True, exist_ok=True)
     os.chdir(order["cwd"])
     os.closerange(3, 4096)
@@ -102,7 +102,7 @@ def _become(order: dict[str, Any]) -> NoReturn:
 
 
 def _build(root: Path, order: dict[str, Any]) -> None:
-    """The pod's file system: this machine's programs, read-only, and what the pod mounts; the rest is its own."""
+    """The pod's file system: this machine's programs, read-only, and the pod's mounts."""
     system.mount("tmpfs", root)
     for folder in ("proc", "dev", "dev/shm", "etc", "run", "tmp", "var/tmp"):
         (root / folder).mkdir(parents=True)
@@ -118,7 +118,7 @@ def _build(root: Path, order: dict[str, Any]) -> None:
         path = root / name.lstrip("/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
-    # The outer before the inner.
+    # Outer mounts before inner ones.
     for entry in sorted(order["mounts"], key=lambda entry: str(entry["target"])):
         _show(entry, root)
 

@@ -1,17 +1,17 @@
-"""The process that holds a cluster's pod network and is the parent of its pods' processes. Linux only.
+"""The parent of a cluster's pod processes, with the pod network. Linux only.
 
 `python -m tpuplane_twin.sandbox.daemon SOCKET SERVICES`: serves one client at a time, by datagrams of JSON on
-the Unix socket SOCKET (below the working directory). When the client goes, every pod's process ends.
+the Unix socket SOCKET (below the working directory). When the client disconnects, all pods' processes end.
 
     {"id": 1, "op": "run", "order": {…}}                     → {"id": 1, "pid": …}
     {"id": 2, "op": "signal", "pid": …, "signal": 15}        → {"id": 2}
     {"id": 3, "op": "socket", "kind": "tcp"}                 → {"id": 3}, with the socket's file descriptor
-    {"id": 4, "op": "own", "address": "10.0.0.2"}            → {"id": 4}; what goes there ends in the daemon's namespace
+    {"id": 4, "op": "own", "address": "10.0.0.2"}            → {"id": 4}; its packets go to the daemon's namespace
     a process that ended                                     → {"exited": pid, "code": …}
 
 An order: name (of the interface), address, hostname, argv, env, cwd, root (an empty folder), log, files (path: text)
 and mounts (source, target, readOnly). One that has `join`, the id of a process that runs, needs only argv, env, cwd,
-root and log, and runs beside that one. A code above 128 is a signal, as a kubelet shows it.
+root and log, and runs in the sandbox of that one. A code above 128 is a signal, as a kubelet shows it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Daemon:
         self._children: set[int] = set()
 
     def serve(self) -> None:
-        """Until the client goes."""
+        """Serve until the client disconnects."""
         with selectors.DefaultSelector() as selector:
             for source in (self._client, self._woken):
                 selector.register(source, selectors.EVENT_READ)
@@ -68,7 +68,7 @@ class Daemon:
                 answer["pid"] = self._run(request["order"])
             elif request["pid"] in self._children:
                 os.kill(request["pid"], request["signal"])
-        except Exception as error:  # the client's to tell; the other pods go on
+        except Exception as error:  # reported to the client; other pods continue
             answer["error"] = str(error)
         self._client.send(json.dumps(answer).encode())
 
@@ -88,17 +88,17 @@ class Daemon:
                 mine.close()
                 container.run(order, its)
             its.close()
-            # Nothing comes where it has no namespace: then it has ended, and said why in its log.
+            # Without a namespace the child ends with a message in its log, and sends nothing.
             if mine.recv(1):
                 try:
                     network.plug_in(order["name"], order["address"], pid)
                     mine.send(b"!")
                 except Exception:
-                    # Whoever asked never heard of it, nor shall of its end: another process gets its id.
+                    # The client does not know this process, so its end is not reported.
                     os.kill(pid, signal.SIGKILL)
                     os.waitpid(pid, 0)
                     raise
-                # Whoever joins at once finds its file system.
+                # Processes that join find its file system.
                 with contextlib.suppress(ConnectionError):
                     mine.recv(1)
             self._children.add(pid)
@@ -116,7 +116,7 @@ class Daemon:
 
 
 def main(path: str, services: str) -> None:
-    """Make the network and serve."""
+    """Create the network and serve."""
     system.become_root()
     system.die_with_parent()
     system.unshare(system.CLONE_NEWNET | system.CLONE_NEWNS)

@@ -1,7 +1,7 @@
-"""The pod network of one cluster: a network namespace that routes between those of its pods, and nowhere else.
+"""The pod network of one cluster: a network namespace that routes between those of its pods.
 
-A pod has one address, as a /32, and one way out: a pair of virtual interfaces whose other end is here. There is no
-route out of this namespace, so what a pod asks for beyond the cluster fails at once.
+A pod has one address, a /32, and a pair of virtual interfaces whose other end is here. There is no route out of this
+namespace, so connections to other networks fail at once.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from pathlib import Path
 from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
-GATEWAY = "169.254.1.1"  # link-local: no pod and no Service can have it
+GATEWAY = "169.254.1.1"  # link-local: never the address of a pod or Service
 
 
 def prepare(services: str) -> None:
-    """Make this (new) namespace the cluster's router: what goes to a Service of the range `services` ends here."""
+    """Make this new namespace the cluster's router; packets to Services in the range `services` end here."""
     with IPRoute() as route:
         loopback = route.link_lookup(ifname="lo")[0]
         route.link("set", index=loopback, state="up")
         route.addr("add", index=loopback, address=GATEWAY, prefixlen=32)
-        # Every Service address is local, so one listener can serve them all.
+        # Every Service address is local, so one listener serves all.
         route.route("add", dst=services, oif=loopback, type="local", scope="host", table=255)
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
 
 
 def own(address: str) -> None:
-    """Have what goes to `address` end here, as what goes to a Service does: somebody listens for it."""
+    """Route packets for `address` to this namespace, as those for Services."""
     with IPRoute() as route:
         loopback = route.link_lookup(ifname="lo")[0]
         route.route("replace", dst=f"{address}/32", oif=loopback, type="local", scope="host", table=255)
@@ -37,7 +37,7 @@ def own(address: str) -> None:
 def plug_in(name: str, address: str, pid: int) -> None:
     """Connect the network namespace of process `pid`, the pod at `address`, by an interface called `name`."""
     with IPRoute() as route:
-        # That of the pod's last life goes with its namespace, but not at once.
+        # The kernel deletes the pod's former interface with its namespace, but not at once.
         for index in route.link_lookup(ifname=name):
             with contextlib.suppress(NetlinkError):
                 route.link("del", index=index)
@@ -48,7 +48,7 @@ def plug_in(name: str, address: str, pid: int) -> None:
 
 
 def configure(address: str) -> None:
-    """In the pod's own namespace, once it is plugged in: give it its address and its way out."""
+    """In the pod's namespace, after `plug_in`: set its address and route."""
     with IPRoute() as route:
         route.link("set", index=route.link_lookup(ifname="lo")[0], state="up")
         index = route.link_lookup(ifname="eth0")[0]
@@ -59,9 +59,9 @@ def configure(address: str) -> None:
 
 
 def new_socket(kind: str) -> socket.socket:
-    """A socket of this namespace, for whoever gets it; "tcp" or "udp"."""
+    """A socket of this namespace; `kind` is "tcp" or "udp"."""
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM if kind == "tcp" else socket.SOCK_DGRAM)
     if kind == "tcp":
-        # A Service that is served again may still have connections of its last listener, closed or open.
+        # Connections of a Service's former listener may still exist.
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     return made

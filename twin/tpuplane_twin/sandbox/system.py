@@ -1,4 +1,4 @@
-"""The few calls of the kernel that Python's library does not have: namespaces, mounts, signals at a parent's end."""
+"""System calls that Python's library lacks: namespaces, mounts, and the signal at a parent's end."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ CLONE_NEWNET = 0x40000000
 
 _PR_SET_PDEATHSIG = 1
 _MS_RDONLY, _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
-# A read-only remount must keep these, where the source has them: nosuid, nodev, noexec, noatime, nodiratime.
+# Flags of the source that a read-only remount must keep: nosuid, nodev, noexec, noatime, nodiratime.
 _KEPT = 2 | 4 | 8 | 1024 | 2048
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends. Becoming another user undoes it."""
+    """Let the kernel kill this process when its parent ends. A change of the user cancels it."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -33,16 +33,16 @@ def unshare(flags: int) -> None:
 
 
 def join(pid: int) -> None:
-    """Enter the namespaces that process `pid` left those of the daemon for. Raises `OSError`."""
+    """Enter the namespaces of process `pid`. Raises `OSError`."""
     kinds = ("net", "uts", "ipc", "pid_for_children", "mnt")
-    # All are opened first: in the other mount namespace /proc shows other processes.
+    # All are opened first, because /proc differs in the other mount namespace.
     for descriptor in [os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY) for kind in kinds]:
         _check(_libc.setns(descriptor, 0), "setns")
         os.close(descriptor)
 
 
 def become_root() -> None:
-    """Where this process is not root, make it root of a user namespace, in which it may do the rest."""
+    """Become root of a new user namespace, unless this process is root."""
     user, group = os.getuid(), os.getgid()
     if user == 0:
         return
@@ -53,17 +53,17 @@ def become_root() -> None:
 
 
 def private_mounts() -> None:
-    """From here on nothing that is mounted in this namespace is seen outside of it."""
+    """Hide the mounts of this namespace from others."""
     _mount("none", "/", None, _MS_REC | _MS_PRIVATE)
 
 
 def mount(kind: str, target: str | Path) -> None:
-    """Mount a file system of the kernel's own (tmpfs, proc)."""
+    """Mount a kernel file system (tmpfs, proc)."""
     _mount(kind, target, kind, 0)
 
 
 def bind(source: str | Path, target: str | Path, *, read_only: bool) -> None:
-    """Show `source`, a file or a folder, at `target`, which must exist."""
+    """Bind-mount `source`, a file or folder, at the existing `target`."""
     _mount(source, target, None, _MS_BIND | _MS_REC)
     if read_only:
         kept = os.statvfs(source).f_flag & _KEPT

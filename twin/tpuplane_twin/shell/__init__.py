@@ -1,1 +1,1 @@
-"""What a shell gets from a twin: variables, executables and charts."""
+"""A twin's shell: variables, executables and charts."""

@@ -1,4 +1,4 @@
-"""What a shell needs so that plain `pulumi`, `kubectl`, `gcloud` and the official providers work with a twin."""
+"""The variables with which `pulumi`, `kubectl`, `gcloud` and the official providers work with a twin."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tpuplane_twin.daemon.client import TwinClient
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.paths import HOME, TWIN, TwinPaths
 
-# API, as gcloud calls it: what its providers call it in variables, the base path, the version that those variables add.
-# gcloud adds the version itself, and Compute Engine's whole path.
+# API by gcloud's name: the providers' name in variables, the base path, and the version that those variables add.
+# gcloud adds the version, and Compute Engine's whole path.
 _APIS = {
     "cloudbilling": ("CLOUD_BILLING", "/cloudbilling/", "v1/"),
     "cloudkms": ("KMS", "/kms/", "v1/"),
@@ -55,36 +55,36 @@ def shell_environment(client: TwinClient) -> dict[str, str]:
 
 
 def proxy_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Exempts this machine from the proxy that `environment` names, if any: gRPC and most HTTP clients obey it even
-    for 127.0.0.1, and with it the engine's own programs."""
+    """Exempts this machine from the proxy in `environment`: gRPC and most HTTP clients use it even for 127.0.0.1,
+    and so does the engine."""
     if not any(name.lower() in _PROXIES for name in environment):
         return {}
-    # Clients differ in which of the two they read, and gRPC prefers a third.
+    # Clients read one of the two, and gRPC prefers a third.
     exempt = next((environment[name] for name in _NO_PROXY if environment.get(name)), "")
     hosts = [*filter(None, (host.strip() for host in exempt.split(","))), *_LOCAL_HOSTS]
     return dict.fromkeys(_NO_PROXY, ",".join(dict.fromkeys(hosts)))
 
 
 def google_environment(api: str, token: str) -> dict[str, str]:
-    """Turns Google's provider and client libraries to the API at `api`, with the twin's own token."""
+    """Variables for Google's provider and client libraries: the API at `api`, with the twin's token."""
     return {
         **{f"GOOGLE_{name}_CUSTOM_ENDPOINT": api + base + version for name, base, version in _APIS.values()},
         "GOOGLE_OAUTH_ACCESS_TOKEN": token,
-        # The list of regions is Google's to serve; the provider would ask for it over the internet.
+        # The provider would read the list of regions from the internet.
         "PULUMI_GCP_SKIP_REGION_VALIDATION": "true",
     }
 
 
 def gcloud_environment(api: str, paths: TwinPaths) -> dict[str, str]:
-    """Turns gcloud to the API at `api`: its own configuration folder, the twin's token, no question to the internet.
+    """Variables for gcloud: the API at `api`, a separate configuration folder, the twin's token, no internet.
 
-    It has a project where the twin has resources of just one.
+    The project is set if the twin has resources of one project only.
     """
     with contextlib.closing(Store(paths.gcp / "state.db", read_only=True)) as store:
         projects = store.projects()
     return {
         "CLOUDSDK_CONFIG": str(paths.gcloud),
-        # The user's choice names one of the user's own configurations.
+        # The user's choice may name a configuration that this folder lacks.
         "CLOUDSDK_ACTIVE_CONFIG_NAME": "default",
         "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE": str(paths.token_file),
         "CLOUDSDK_CORE_CHECK_GCE_METADATA": "false",

@@ -1,4 +1,4 @@
-"""What goes first on PATH in a twin's shell, the charts of add-ons, and the providers where the user has none."""
+"""Executables of a twin's shell, charts of add-ons, and the stand-in providers where none are installed."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tpuplane_twin.machine.files import link_atomic, write_if_changed
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.tools import Tools
 
-# Resource plugin, the SDK package whose version the engine asks for, and the module that stands in for it.
+# Resource plugin: the SDK package with the version that the engine requires, and the stand-in's module.
 _PROVIDERS = {
     "gcp": ("pulumi-gcp", "tpuplane_twin.providers.gcp"),
     "kubernetes": ("pulumi-kubernetes", "tpuplane_twin.providers.kubernetes"),
 }
-# The project's own commands, which run in the environment that this runs in.
+# The project's commands, which run in the current environment.
 _COMMANDS = ("tpuplane", "tpuplane-plan-gate", "tpuplane-twin")
-# Charts that lie in the modules of the programs that the twin builds. KubeRay's module has none.
+# Charts in the modules of the tools that the twin builds. KubeRay's module has none.
 _CHARTS = ("kueue", "jobset")
 
 
 def install(paths: TwinPaths, tools: Tools) -> None:
-    """Write what is missing or outdated. Safe to repeat, also while the twin is up."""
+    """Write missing and outdated files. Idempotent, also while the twin is up."""
     engine.install_engine(paths, tools)
     link_atomic(paths.bin / "kubectl", tools.binary("kubectl"))
     _script(paths.bin / "gke-gcloud-auth-plugin", _auth_plugin(paths))
@@ -39,7 +39,7 @@ def install(paths: TwinPaths, tools: Tools) -> None:
 
 
 def _install_provider(home: Path, name: str, wanted: str, module: str) -> None:
-    """The official provider where the user has it, on PATH or among Pulumi's plugins; else the stand-in."""
+    """The official provider, if it is on PATH or among Pulumi's plugins, else the stand-in."""
     search = os.environ.get("PATH", "")
     users = Path(os.environ.get("PULUMI_HOME", Path.home() / ".pulumi"))
     found = engine.find_installed("resource", name, wanted, search, [] if users == home else [users])
@@ -48,7 +48,7 @@ def _install_provider(home: Path, name: str, wanted: str, module: str) -> None:
     elif found.is_relative_to(users):
         engine.install_plugin(home, "resource", name, wanted, [found])
     else:
-        # On PATH: the engine finds it by itself.
+        # The engine finds it on PATH.
         engine.remove_plugin(home, "resource", name)
 
 
@@ -57,8 +57,8 @@ def _script(path: Path, body: str) -> None:
 
 
 def _auth_plugin(paths: TwinPaths) -> str:
-    # kubectl runs it at every call: a shell starts thirty times faster than Python. The token has no character that
-    # JSON or the shell would take for anything else (RFC 4648, base64url).
+    # kubectl runs it at every call, and a shell starts thirty times faster than Python. The token has no special
+    # characters of JSON or the shell (RFC 4648, base64url).
     return f"""case "$KUBERNETES_EXEC_INFO" in
 *client.authentication.k8s.io/v1beta1*) version=v1beta1 ;;
 *client.authentication.k8s.io/v1*) version=v1 ;;

@@ -1,4 +1,4 @@
-"""One `go build`: its packages counted as they are compiled, its failure told in one message."""
+"""One `go build`, with its progress, and its failure as one message."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 from tpuplane_twin.tools.catalogue import COMPILE_FLAGS, Source, ToolError
 from tpuplane_twin.tools.golang import Go
 
-_TICK = 1.0  # seconds between two reports while the linker says nothing
+_TICK = 1.0  # seconds between two reports without output of Go
 
-# What Go says, and what its user can do about it; the first match counts.
+# Go's messages and the user's remedies; the first match counts.
 _REMEDIES = (
     (
         ("no space left on device", "disk quota exceeded"),
@@ -25,7 +25,7 @@ _REMEDIES = (
     ),
     (
         ("checksum mismatch", "SECURITY ERROR"),
-        "A downloaded module is not the one that was pinned: do not go on before it is known why; ask whoever runs "
+        "A downloaded module differs from the pinned one: find out why before you continue; ask the operator of "
         "the module proxy (GOPROXY)",
     ),
     (
@@ -34,14 +34,14 @@ _REMEDIES = (
     ),
     (
         ("404 Not Found", "410 Gone", "unknown revision", "module lookup disabled"),
-        "The module proxy (GOPROXY) does not have a module that is needed: unset GOPROXY, or use one that does",
+        "The module proxy (GOPROXY) lacks a module: unset GOPROXY, or use another proxy",
     ),
 )
 _OTHERWISE = "Run the command again; if it fails again, the log says more"
 
 
 class Build:
-    """Builds one source into a folder; everything that Go says goes to `log`."""
+    """Builds one source into a folder; Go's output goes to `log`."""
 
     def __init__(self, go: Go, source: Source, log: Path) -> None:
         self._go = go
@@ -49,18 +49,17 @@ class Build:
         self._log = log
 
     def dependencies(self) -> set[str]:
-        """The folders of all packages that the build compiles; downloads the modules that are missing.
+        """The folders of all packages that the build compiles; downloads missing modules.
 
-        A folder names a package in one version of its module: two sources share what they compile where they
-        share folders. Raises `ToolError`.
+        Sources that share folders share compiled packages. Raises `ToolError`.
         """
         if not self._source.packages:
-            self._go_says("mod", "download", self._source.module)
+            self._go_output("mod", "download", self._source.module)
             return set()
         return set(self._list("-deps", "-f", "{{.Dir}}", *self._source.packages))
 
     def module_folder(self) -> Path:
-        """Where the module's own files lie, read-only, in Go's module cache."""
+        """The module's folder in Go's module cache, read-only."""
         return Path(self._list("-m", "-f", "{{.Dir}}", self._source.module)[0])
 
     def run(self, folder: Path, report: Callable[[int], None]) -> None:
@@ -117,9 +116,9 @@ class Build:
         return said
 
     def _list(self, *arguments: str) -> list[str]:
-        return self._go_says("list", *arguments)
+        return self._go_output("list", *arguments)
 
-    def _go_says(self, *arguments: str) -> list[str]:
+    def _go_output(self, *arguments: str) -> list[str]:
         result = subprocess.run(
             [self._go.command, *arguments],
             cwd=self._source.go_mod_folder,
@@ -132,7 +131,7 @@ class Build:
         with self._log.open("a") as log:
             log.write(result.stderr)
         if result.returncode:
-            raise self._failed("cannot be built: its modules are not to be had", result.stderr.splitlines())
+            raise self._failed("cannot be built: its modules are not available", result.stderr.splitlines())
         return result.stdout.split("\n")[:-1]
 
     def _failed(self, what: str, said: Iterable[str]) -> ToolError:
@@ -141,7 +140,7 @@ class Build:
         text = "\n".join(telling)
         remedy = next((advice for signs, advice in _REMEDIES if any(sign in text for sign in signs)), _OTHERWISE)
         return ToolError(
-            f"{self._source.name} {self._source.version} {what}. Go says:\n{tail}\nFull log: {self._log}\n{remedy}."
+            f"{self._source.name} {self._source.version} {what}. Go's output:\n{tail}\nFull log: {self._log}\n{remedy}."
         )
 
 

@@ -1,4 +1,4 @@
-"""What is built, from `tools.yaml` and `gomod/`, and the name under which a build is kept."""
+"""The tools of `tools.yaml` and `gomod/`, and the cache keys of their builds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ARCHITECTURES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm6
 
 
 class ToolError(RuntimeError):
-    """A tool cannot be had. The message names it, the cause, the log and the remedy."""
+    """A tool is not available. The message has its name, the cause, the log and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class Source:
 
     @property
     def go_mod_folder(self) -> Path:
-        """Where its go.mod and go.sum lie."""
+        """The folder of its go.mod and go.sum."""
         return HERE / "gomod" / self.name
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """What it is asked for by: its programs, or its own name where it has none."""
+        """Its names for `ensure`: its programs, or its own name without any."""
         return tuple(self.binaries) or (self.name,)
 
     @property
@@ -58,10 +58,10 @@ class Source:
         return " ".join([_LINK_FLAGS, *(f"-X {name}={value}" for name, value in self.variables.items())])
 
     def key(self, system: Platform) -> str:
-        """The cache folder's name: version, and a digest of all that shapes the result.
+        """The cache folder's name: version, and a digest of all inputs of the build.
 
-        The Go release is not part of it: a working program stays good when the user's Go is renewed, and asking
-        Go for its version would cost more than all the rest of the warm path.
+        The Go release is not part of it: programs stay valid when the user's Go changes, and reading its version
+        would take longer than everything else.
         """
         shape = [dict(self.binaries), self.folders, COMPILE_FLAGS, self.ldflags, system.goos, system.goarch]
         digest = hashlib.sha256(json.dumps(shape).encode())
@@ -72,7 +72,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """This machine in Go's words."""
+    """This machine by Go's names."""
 
     goos: str
     goarch: str

@@ -1,4 +1,4 @@
-"""How far a build of several sources is, and how long it will still take."""
+"""The progress of a build of several sources, and its remaining time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tpuplane_twin.tools.catalogue import Source
 from tpuplane_twin.tools.progress import ProgressCallback, Status
 
-# The last part of a source's build is the linker's, which reports nothing.
+# The linker's share reports no progress.
 _COMPILER_SHARE = 0.95
 
 
@@ -29,14 +29,14 @@ class Estimate:
     def now(self, source: Source, share: float) -> tuple[float, float]:
         """The fraction of all that is done and the seconds left, with `share` of `source` done by now."""
         done = self._done + source.seconds * share
-        # The pace counts once it says something; before that the weights stand alone.
+        # The pace counts after 5 % of the work; before that, the weights alone.
         pace = (self._clock() - self._began) / done if done > self._total / 20 else 1.0
         return done / self._total, (self._total - done) * pace
 
 
 @dataclass(slots=True)
 class Reporter:
-    """Turns what happens to one source into statuses. `expected` is the number of packages to compile."""
+    """Reports the statuses of one source. `expected` is the number of packages to compile."""
 
     source: Source
     number: int

@@ -15,8 +15,8 @@ from pathlib import Path
 from tpuplane_twin.tools.catalogue import HERE, Platform, Source, ToolError
 
 _REQUIREMENTS = HERE / "go-requirements.txt"
-# What a user may have set for other work and what would change, or break, these builds. Proxies, mirrors,
-# checksum databases and cache folders stay as the user has them.
+# Variables of the user that would change or break these builds. Proxies, mirrors, checksum databases and cache
+# folders stay as they are.
 _OVERRIDDEN = ("GOFLAGS", "GOWORK", "GOEXPERIMENT", "GODEBUG", "GOROOT", "GOBIN", "GOAMD64", "GOARM64")
 
 Version = tuple[int, int, int]
@@ -42,9 +42,9 @@ class Go:
 
 
 def find_go(sources: tuple[Source, ...], cache: Path, system: Platform) -> Go:
-    """A Go that is new enough for `sources`, installing one into `cache` where PATH has none.
+    """A recent Go for `sources`, installed into `cache` if PATH has none.
 
-    Raises `ToolError` when it can be neither found nor installed.
+    Raises `ToolError` if it cannot be installed.
     """
     needed = max(required_version((source.go_mod_folder / "go.mod").read_text()) for source in sources)
     environment = go_environment(os.environ, system)
@@ -67,7 +67,7 @@ def find_go(sources: tuple[Source, ...], cache: Path, system: Platform) -> Go:
 def go_environment(user: Mapping[str, str], system: Platform) -> dict[str, str]:
     """The user's environment, without the settings that would change what is built.
 
-    Where `go env -w` wrote a setting, only a non-empty variable outweighs it: hence the values given here.
+    Only non-empty variables override settings of `go env -w`, hence these values.
     """
     kept = {name: value for name, value in user.items() if name not in _OVERRIDDEN}
     return kept | {
@@ -111,7 +111,7 @@ def _home(cache: Path) -> Path:
 
 def _install(cache: Path) -> Path:
     home = _home(cache)
-    # Last, the one that scripts/bootstrap.sh installs where there is none.
+    # The last one is that of scripts/bootstrap.sh.
     uv = os.environ.get("UV") or shutil.which("uv") or shutil.which("uv", path=cache / "uv" / "bin")
     # `uv pip --target` and `pip --target` make the same folder; environments made by uv have no pip of their own.
     installer = [uv, "pip"] if uv else [sys.executable, "-m", "pip"]

@@ -1,4 +1,4 @@
-"""`ensure`: the tools that are asked for, from the cache, or built into it."""
+"""`ensure`: the requested tools, from the cache or built into it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GIB = 1024**3
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """Where the tools are. `official_pulumi` is set when an installed Pulumi is used instead of a built one."""
+    """The paths of the tools. `official_pulumi` is set when an installed Pulumi is used instead of a built one."""
 
     binaries: Mapping[str, Path]
     modules: Mapping[str, Path]
@@ -42,7 +42,7 @@ class Tools:
     @staticmethod
     def _of(known: Mapping[str, Path], name: str, what: str) -> Path:
         if name not in known:
-            raise ToolError(f"the {what} of {name!r} were not asked for; there are: {', '.join(known)}")
+            raise ToolError(f"the {what} of {name!r} were not requested; available: {', '.join(known)}")
         return known[name]
 
 
@@ -52,11 +52,10 @@ def ensure(
     *,
     cache: Path | None = None,
 ) -> Tools:
-    """The tools called `names` (default: all), built first where the cache has them not.
+    """The tools called `names` (default: all); missing ones are built.
 
-    With everything cached it starts no process and takes milliseconds. Two calls at once do not clash: the second
-    waits until the first has built what it needs, too. A build that is killed leaves nothing that a later call
-    takes for done. `cache` defaults to the user's. Raises `ToolError`.
+    With everything cached it starts no process and takes milliseconds. Of two calls at once, the second waits for the
+    first. After a kill, the next call builds again. `cache` defaults to the user's. Raises `ToolError`.
     """
     known = catalogue()
     wanted = set(known.names if names is None else names)
@@ -99,8 +98,7 @@ def _build(missing: tuple[Source, ...], store: Store, progress: ProgressCallback
     estimate = Estimate(missing)
     builds = {source.name: Build(go, source, store.log(source)) for source in missing}
     compiled: set[str] = set()
-    # One thread fetches modules, always some sources ahead of the compiler, which needs the processors and not
-    # the network.
+    # One thread downloads modules ahead of the compiler, which needs processors and no network.
     with ThreadPoolExecutor(1, thread_name_prefix="modules") as fetcher:
         fetched = {source.name: fetcher.submit(builds[source.name].dependencies) for source in missing}
         try:

@@ -1,4 +1,4 @@
-"""An installed Pulumi, used instead of a built one if it can run Python programs and is new enough."""
+"""An installed Pulumi, used instead of a built one if it is recent and can run Python programs."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class OfficialPulumi:
 
 
 def find_official(path: str, ours: Path) -> OfficialPulumi | None:
-    """The first `pulumi` on `path` (as in PATH) that will do, or None.
+    """The first usable `pulumi` on `path` (as in PATH), or None.
 
-    It will do if `pulumi-language-python` is in its folder or on the path, and if it is at least `MINIMUM`.
-    What resolves into `ours`, the cache of built tools, does not count: a twin's shell has that on its PATH.
+    It is usable with `pulumi-language-python` in its folder or on the path, from version `MINIMUM`. Those in `ours`,
+    the cache of built tools, do not count: a twin's shell has them on its PATH.
     """
     elsewhere = shutil.which(LANGUAGE_HOST, path=path)
     for folder in path.split(os.pathsep):

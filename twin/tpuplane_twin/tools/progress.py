@@ -1,4 +1,4 @@
-"""Telling the user what is built, how far it is, and how long it will still take."""
+"""The output of a build: what is built, its progress and remaining time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ProgressCallback = Callable[[Status], None]
 
 
 def remaining(seconds: float) -> str:
-    """`about 6 min left`, rounded as far as the estimate is worth."""
+    """`about 6 min left`, rounded."""
     if seconds < 50:
         return f"about {max(10, round(seconds, -1)):.0f} s left"
     return f"about {max(1, round(seconds / 60)):.0f} min left"
@@ -54,7 +54,7 @@ def remaining(seconds: float) -> str:
 def show(stream: TextIO | None = None) -> Iterator[ProgressCallback]:
     """A callback for `ensure` that shows progress on `stream` (default: standard error).
 
-    A bar in a terminal, a line every 15 seconds elsewhere, and nothing at all when nothing is built.
+    A bar in a terminal, a line every 15 seconds elsewhere, and nothing if nothing is built.
     """
     stream = stream or sys.stderr
     if stream.isatty():

@@ -1,4 +1,4 @@
-"""The tool cache: finished builds appear in one step, and only one process builds at a time."""
+"""The tool cache: builds appear atomically, and one process builds at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _POLL = 0.5  # seconds
 
 
 class Store:
-    """The folder `tools` of the user's cache. What has its final name in it is complete."""
+    """The folder `tools` of the user's cache. A build with its final name is complete."""
 
     def __init__(self, cache: Path, system: Platform) -> None:
         self.cache = cache
@@ -26,11 +26,11 @@ class Store:
         self.system = system
 
     def folder(self, source: Source) -> Path:
-        """Where `source` is, or would be, kept."""
+        """The folder of `source`."""
         return self.root / source.key(self.system)
 
     def has(self, source: Source) -> bool:
-        """Whether `source` is there, with every program."""
+        """Whether `source` is built, with every program."""
         folder = self.folder(source)
         return folder.is_dir() and all(os.access(folder / "bin" / name, os.X_OK) for name in source.binaries)
 
@@ -44,11 +44,11 @@ class Store:
 
     @contextmanager
     def locked(self, waiting: Callable[[], bool]) -> Iterator[bool]:
-        """Hold the right to build: yields True.
+        """Hold the lock of builds: yields True.
 
-        While another process has it, `waiting` is asked twice a second whether what is wanted has come by now;
-        when it says so, False is yielded instead. The kernel takes the lock from a holder that dies, however it
-        dies; so whatever unfinished build is found with the lock in hand belongs to nobody, and is removed.
+        While another process has it, `waiting` is called twice a second; when it is True, because the wanted tools are
+        complete, False is yielded. The kernel releases the lock of a dead process, so unfinished builds that exist
+        under the lock are deleted.
         """
         self.root.mkdir(parents=True, exist_ok=True)
         with (self.root / ".lock").open("w") as lock:
@@ -63,7 +63,7 @@ class Store:
 
     @contextmanager
     def publishing(self, source: Source) -> Iterator[Path]:
-        """An empty folder to fill; it takes its final name when the block ends well, and vanishes when not."""
+        """An empty folder, renamed to its final name when the block succeeds, else deleted."""
         scratch = self.root / f"{_UNFINISHED}{source.name}"
         (scratch / "bin").mkdir(parents=True)
         try:
