@@ -35,7 +35,7 @@ async def test_work_goes_on_after_a_process_was_killed(
     os.kill(before.pid, signal.SIGKILL)
 
     async def restarted() -> bool:
-        return _process(cluster, victim).restarts > before.restarts and _process(cluster, victim).running
+        return _process(cluster, victim).restarts > before.restarts and _process(cluster, victim).pid is not None
 
     await eventually(restarted)
     url = f"{JOBSETS}/{namespace}/jobsets"
@@ -69,7 +69,7 @@ async def test_addresses_of_pods_are_given_once_though_kwok_was_killed(
     os.kill(before.pid, signal.SIGKILL)
 
     async def restarted() -> bool:
-        return _process(cluster, "kwok").restarts > before.restarts and _process(cluster, "kwok").running
+        return _process(cluster, "kwok").restarts > before.restarts and _process(cluster, "kwok").pid is not None
 
     await eventually(restarted)
     # Once one has its address, kwok has seen all that were there at its start.

@@ -42,7 +42,7 @@ def spec(tmp_path: Path, name: str = "server", code: str = _SERVER, ready_timeou
 async def test_a_process_is_ready_when_start_returns(manager: ProcessManager, tmp_path: Path) -> None:
     await manager.start(spec(tmp_path))
     (status,) = manager.status()
-    assert status.running
+    assert status.pid
     assert psutil.Process(status.pid).environ().keys() <= {"LC_CTYPE"}
     await manager.start(spec(tmp_path))
     await manager.stop("server")
@@ -70,9 +70,9 @@ async def test_what_the_system_cannot_restart_now_it_restarts_later(
     program.unlink()
     psutil.Process(before.pid).kill()
     await eventually(lambda: caplog.text.count("server cannot be started") == 2)
-    assert not manager.status()[0].running
+    assert manager.status()[0].pid is None
     program.symlink_to(_PYTHON)
-    await eventually(lambda: manager.status()[0].running)
+    await eventually(lambda: manager.status()[0].pid)
     assert manager.status()[0].pid != before.pid
 
 
@@ -97,7 +97,7 @@ async def test_one_that_the_system_cannot_start_is_tried_again(manager: ProcessM
         assert not manager.status()
     log.rmdir()
     await manager.start(spec(tmp_path))
-    assert manager.status()[0].running
+    assert manager.status()[0].pid
 
 
 async def test_children_end_with_a_killed_supervisor(tmp_path: Path) -> None:

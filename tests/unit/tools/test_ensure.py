@@ -66,8 +66,8 @@ def test_a_lost_program_is_built_again(go: Path, tmp_path: Path) -> None:
         ("main.go:1: mkdir /x: no space left on device", "Free some disk space"),
         ("x: Get https://proxy.example/x: dial tcp: lookup proxy.example: no such host", "cannot be reached"),
         ("example.com/b: /go/compile: signal: killed", "ran out of memory"),
-        ("verifying x@v1: checksum mismatch", "do not go on before it is known why"),
-        ("reading https://proxy.example/x.info: 404 Not Found", "use one that does"),
+        ("verifying x@v1: checksum mismatch", "find out why before you continue"),
+        ("reading https://proxy.example/x.info: 404 Not Found", "use another proxy"),
         ("a.go:1:1: something new", "the log says more"),
     ],
 )
@@ -78,7 +78,7 @@ def test_a_failed_build_is_told_in_one_message(go: Path, tmp_path: Path, said: s
         tools.ensure(["etcd"], cache=cache)
     message = str(raised.value)
     log = cache / "tools" / "logs" / "etcd-v3.6.8.log"
-    assert message.startswith("etcd v3.6.8 could not be built. Go says:\n")
+    assert message.startswith("etcd v3.6.8 could not be built. Go's output:\n")
     assert said in message
     assert "example.com/a" not in message
     assert str(log) in message
@@ -163,7 +163,7 @@ def test_a_full_disk_is_found_before_the_first_compile(
 
 def test_what_was_not_asked_for_is_named(go: Path, tmp_path: Path) -> None:
     found = tools.ensure(["etcd"], cache=tmp_path / "cache")
-    with pytest.raises(ToolError, match="'kwok' were not asked for; there are: etcd"):
+    with pytest.raises(ToolError, match="'kwok' were not requested; available: etcd"):
         found.binary("kwok")
 
 

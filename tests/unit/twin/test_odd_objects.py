@@ -59,7 +59,7 @@ def test_what_cannot_be_read_is_unknown(server: ApiServer, tmp_path: Path, capsy
 def test_an_odd_object_takes_nothing_else_away(server: ApiServer, tmp_path: Path) -> None:
     server.lists["/api/v1/nodes"] = [{"metadata": {}}]
     (found,) = read(server, tmp_path, lab())
-    assert found["unread"].startswith("an object is not as foreseen (KeyError: ")
+    assert found["unread"].startswith("an object is unexpected (KeyError: ")
     assert found["status"] == "RUNNING"
 
 

@@ -43,7 +43,7 @@ def test_a_stack_without_a_file_is_refused_with_those_that_have_one(project: Pat
 def test_no_stack_files_at_all(project: Path) -> None:
     (project / "Pulumi.yaml").write_text("name: lab\nruntime: python\n")
     message = refused(project, "local")
-    assert message.endswith(f"has no file {project}/Pulumi.local.yaml; there is no stack file in that folder")
+    assert message.endswith(f"has no file {project}/Pulumi.local.yaml; that folder has no stack file")
 
 
 def test_a_folder_that_is_no_project(project: Path) -> None:

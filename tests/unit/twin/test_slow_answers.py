@@ -59,7 +59,9 @@ def supervisor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Supe
 
 
 def test_who_waits_no_longer_says_that_it_may_go_on(supervisor: Supervisor) -> None:
-    with pytest.raises(TwinError, match=r"has not answered for 0\.1 s; it may still be at work.*tpuplane-twin status"):
+    with pytest.raises(
+        TwinError, match=r"has not answered for 0\.1 s; it may still work on the request.*tpuplane-twin status"
+    ):
         TwinClient(TwinPaths.of()).request("POST", "/twin/reclaim", {"pool": "tpu"}, timeout=0.1)
 
 

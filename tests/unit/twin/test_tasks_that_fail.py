@@ -47,7 +47,7 @@ async def test_autoscaling_goes_on_after_a_failure_that_nobody_foresaw(
         await asyncio.wait([running])
         store.close()
     (record,) = caplog.records
-    assert record.getMessage() == "the autoscalers could not be started and stopped; it is tried again"
+    assert record.getMessage() == "the autoscalers could not be started and stopped; trying again"
 
 
 async def test_a_twin_that_cannot_come_back_says_so() -> None:

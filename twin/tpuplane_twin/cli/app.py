@@ -14,7 +14,7 @@ import typer
 from tpuplane_twin import tools
 from tpuplane_twin.cli import bringup, faults, logs, rehearse, show
 from tpuplane_twin.cli.clusters import with_clusters
-from tpuplane_twin.cli.console import Json, Name, acting_on, console, errors_as_lines, stderr
+from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, errors_as_lines, stderr
 from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.machine.paths import TwinPaths, all_twins
 from tpuplane_twin.shell.environment import render, shell_environment
@@ -50,10 +50,7 @@ def main(
 def up(name: Name = "local", as_json: Json = False) -> None:
     """Build missing tools, start the twin, wait until it is ready. A second call changes nothing."""
     status = bringup.bring_up(TwinPaths.of(name), quiet=as_json)
-    if as_json:
-        typer.echo(json.dumps(status, indent=2))
-    else:
-        show.print_up(name, status)
+    answer(status, as_json, lambda: show.print_up(name, status))
 
 
 @app.command()
@@ -78,10 +75,7 @@ def status(name: Name = "local", as_json: Json = False) -> None:
     """Show processes, clusters, node pools and slices."""
     paths = TwinPaths.of(name)
     found = with_clusters(TwinClient(paths).status(), paths.kubeconfig)
-    if as_json:
-        typer.echo(json.dumps(found, indent=2))
-    else:
-        show.print_status(found)
+    answer(found, as_json, lambda: show.print_status(found))
 
 
 @app.command()
@@ -153,10 +147,7 @@ def rehearse_stack(
 ) -> None:
     """Bring up the twin, run the real `pulumi up` of a stack, run a TPU sample, show its placement."""
     result = rehearse.rehearse(acting_on(name, quiet=as_json), stack, project.absolute(), sample=sample, quiet=as_json)
-    if as_json:
-        typer.echo(json.dumps(result, indent=2))
-    else:
-        show.print_rehearsal(name, stack, result)
+    answer(result, as_json, lambda: show.print_rehearsal(name, stack, result))
 
 
 # All arguments after the command belong to it.

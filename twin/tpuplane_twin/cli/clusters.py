@@ -66,10 +66,15 @@ def describe_ray(pods: Iterable[Object]) -> dict[str, Any]:
     }
 
 
+def is_ready(pod: Object) -> bool:
+    """Whether the pod's condition Ready is True."""
+    conditions = pod.get("status", {}).get("conditions", ())
+    return any(it["type"] == "Ready" and it["status"] == "True" for it in conditions)
+
+
 def _state(pod: Object) -> str:
     """`ready`, or Kubernetes' reason why the pod waits."""
-    status = pod.get("status", {})
-    if any(it["type"] == "Ready" and it["status"] == "True" for it in status.get("conditions", ())):
+    if is_ready(pod):
         return "ready"
     if not pod["spec"].get("nodeName"):
         return "Unschedulable"

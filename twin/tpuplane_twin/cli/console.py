@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import functools
+import json
 import os
 import shutil
 import sys
@@ -57,6 +58,14 @@ def own_command() -> str:
     """The command as the user called it: by name if it is on PATH, else by path."""
     name = Path(sys.argv[0]).name
     return name if shutil.which(name) else sys.argv[0]
+
+
+def answer(found: object, as_json: bool, show: Callable[[], None]) -> None:
+    """Print what a command has found as JSON, or `show` it."""
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+    else:
+        show()
 
 
 def errors_as_lines(command: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from tpuplane_twin.cli.console import Json, Name, acting_on, console, errors_as_lines, stderr
+from tpuplane_twin.cli.console import Json, Name, acting_on, answer, console, errors_as_lines, stderr
 from tpuplane_twin.cli.show import print_shortages
 from tpuplane_twin.daemon.client import TwinClient, TwinError
 
@@ -38,10 +37,7 @@ def stockout(
         found = client.request("POST", "/twin/stockouts", named)
     else:
         found = client.request("GET", "/twin/stockouts")
-    if as_json:
-        typer.echo(json.dumps(found, indent=2))
-    else:
-        print_stockouts(found, cleared=clear)
+    answer(found, as_json, lambda: print_stockouts(found, cleared=clear))
 
 
 @errors_as_lines
@@ -56,12 +52,14 @@ def reclaim(
     asked = {"pool": pool, "cluster": cluster}
     with (stderr if as_json else console).status(f"reclaiming the hosts of {escape(pool)}"):
         found = client.request("POST", "/twin/reclaim", asked, timeout=_RECLAIM_SECONDS)
-    if as_json:
-        typer.echo(json.dumps(found, indent=2))
-    else:
-        console.print(f"the hosts of [bold]{pool}[/bold] are deleted")
-        if "error" in found:
-            console.print(f"no new hosts: {escape(found['error'])}")
+    answer(found, as_json, lambda: print_reclaimed(pool, found))
+
+
+def print_reclaimed(pool: str, found: dict[str, Any]) -> None:
+    """The reclaimed pool, and why it has no new hosts."""
+    console.print(f"the hosts of [bold]{pool}[/bold] are deleted")
+    if "error" in found:
+        console.print(f"no new hosts: {escape(found['error'])}")
 
 
 def print_stockouts(found: dict[str, Any], *, cleared: bool) -> None:

@@ -138,5 +138,4 @@ def _run_sample(contexts: list[str], environment: dict[str, str], *, quiet: bool
         placement = run_sample(folder, contexts, environment, lambda text: line.update(escape(text)))
     if placement is None:
         out.print("no TPU sample of KubeRay fits the slices of this stack")
-        return None
-    return placement.as_json()
+    return placement

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 from tpuplane.labels import GKE_POOL_LABEL
 
+from tpuplane_twin.cli.clusters import is_ready
 from tpuplane_twin.daemon.client import TwinError
 
 # Small multi-host samples first: they start fastest.
@@ -32,26 +33,6 @@ class Sample:
     def pods(self) -> int:
         """The head and every worker."""
         return 1 + sum(pods for _, pods in self.groups)
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """Where the sample runs: its pods by node pool."""
-
-    context: str
-    sample: Sample
-    workers: Mapping[str, int]
-    head: str
-
-    def as_json(self) -> dict[str, Any]:
-        """The machine-readable form."""
-        return {
-            "manifest": self.sample.file.name,
-            "rayCluster": self.sample.cluster,
-            "context": self.context,
-            "headOn": self.head,
-            "workersByNodePool": dict(self.workers),
-        }
 
 
 def samples(folder: Path) -> list[Sample]:
@@ -73,8 +54,8 @@ def run(
     report: Callable[[str], None],
     *,
     timeout: float = 300.0,
-) -> Placement | None:
-    """Apply the first sample that fits a cluster, and wait until all its pods run.
+) -> dict[str, Any] | None:
+    """Apply the first sample that fits a cluster, and wait until all its pods run. Returns its placement.
 
     `timeout` is in seconds. None if no sample fits. Raises `TwinError`.
     """
@@ -87,7 +68,7 @@ def run(
     deadline = time.monotonic() + timeout
     while True:
         pods = _items(environment, context, "pods", f"ray.io/cluster={sample.cluster}")
-        running = [pod for pod in pods if _ready(pod)]
+        running = list(filter(is_ready, pods))
         if len(running) == sample.pods:
             return _placement(sample, context, running, environment)
         report(f"{sample.file.name}: {len(running)} of {sample.pods} pods run")
@@ -125,25 +106,23 @@ def _fitting(
     return None
 
 
-def _ready(pod: dict[str, Any]) -> bool:
-    conditions = pod.get("status", {}).get("conditions", [])
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
-
-
-def _placement(sample: Sample, context: str, pods: list[dict[str, Any]], environment: Mapping[str, str]) -> Placement:
+def _placement(
+    sample: Sample, context: str, pods: list[dict[str, Any]], environment: Mapping[str, str]
+) -> dict[str, Any]:
     pools = {
         node["metadata"]["name"]: node["metadata"].get("labels", {}).get(GKE_POOL_LABEL, "?")
         for node in _items(environment, context, "nodes")
     }
-    workers: Counter[str] = Counter()
-    head = "?"
-    for pod in pods:
-        pool = pools.get(pod["spec"].get("nodeName", ""), "?")
-        if pod["metadata"]["labels"].get("ray.io/node-type") == "head":
-            head = pool
-        else:
-            workers[pool] += 1
-    return Placement(context, sample, dict(sorted(workers.items())), head)
+    places = [(pod["metadata"]["labels"], pools.get(pod["spec"].get("nodeName", ""), "?")) for pod in pods]
+    heads = [pool for labels, pool in places if labels.get("ray.io/node-type") == "head"]
+    workers = Counter(pool for labels, pool in places if labels.get("ray.io/node-type") != "head")
+    return {
+        "manifest": sample.file.name,
+        "rayCluster": sample.cluster,
+        "context": context,
+        "headOn": heads[0] if heads else "?",
+        "workersByNodePool": dict(sorted(workers.items())),
+    }
 
 
 def _items(environment: Mapping[str, str], context: str, kind: str, selector: str = "") -> list[dict[str, Any]]:

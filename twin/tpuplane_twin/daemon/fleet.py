@@ -28,7 +28,7 @@ _CLUSTER_MIB = 400
 
 
 class Fleet:
-    """The `ClusterBackend` of the twin. `report` gets what a start waits for; `trusted` signs API servers' certificates."""
+    """The `ClusterBackend` of the twin. `report` gets what a start waits for; `trusted` signs servers' certificates."""
 
     def __init__(
         self,

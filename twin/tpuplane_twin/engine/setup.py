@@ -30,8 +30,8 @@ def pulumi_home(paths: TwinPaths) -> Path:
     return paths.pulumi / "home"
 
 
-def install_engine(paths: TwinPaths, tools: Tools) -> Path:
-    """Put `pulumi`, and the project's uv, into the twin's `bin` and set up its home and backend; returns the command.
+def install_engine(paths: TwinPaths, tools: Tools) -> None:
+    """Put `pulumi`, and the project's uv, into the twin's `bin` and set up its home and backend.
 
     `tools` must hold the tool "pulumi". An official Pulumi has its own language hosts. With a built one, this
     package's host for Python is installed, and the built host for YAML if `tools` has it. Idempotent.
@@ -52,9 +52,7 @@ def install_engine(paths: TwinPaths, tools: Tools) -> Path:
     # `make` installs uv into the tool cache if PATH has no recent one; language hosts look for it on PATH.
     if (uv := cache_root() / "uv" / "bin" / "uv").exists():
         link_atomic(paths.bin / uv.name, uv)
-    command = paths.bin / "pulumi"
-    link_atomic(command, tools.binary("pulumi"))
-    return command
+    link_atomic(paths.bin / "pulumi", tools.binary("pulumi"))
 
 
 def environment(paths: TwinPaths) -> dict[str, str]:

@@ -17,6 +17,8 @@ from pathlib import Path
 logger = logging.getLogger(__name__)
 
 _PR_SET_PDEATHSIG = 1
+_POLL = 0.1  # seconds between two calls of `ready`
+_GRACE = 5.0  # seconds between SIGTERM and SIGKILL
 _FIRST_DELAY, _LONGEST_DELAY = 0.2, 15.0
 _LONG_ENOUGH = 30.0  # seconds a process must live for its next restart to be quick again
 
@@ -29,8 +31,8 @@ class ProcessFailed(RuntimeError):
 class ProcessSpec:
     """How one process is run.
 
-    `ready` is called every `poll` seconds until it is True; `ready_timeout` is in seconds. `env` is the whole
-    environment, without the user's variables.
+    `ready` is called until it is True, for `ready_timeout` seconds. `env` is the whole environment, without the
+    user's variables.
     """
 
     name: str
@@ -40,7 +42,6 @@ class ProcessSpec:
     cwd: Path | None = None
     ready: Callable[[], Awaitable[bool]] | None = None
     ready_timeout: float = 120.0
-    poll: float = 0.1
 
 
 @dataclass(slots=True)
@@ -50,13 +51,7 @@ class ProcessStatus:
     name: str
     pid: int | None
     restarts: int
-    started: float
     log: Path
-
-    @property
-    def running(self) -> bool:
-        """Whether it has a process id at this moment."""
-        return self.pid is not None
 
 
 class _Child:
@@ -97,8 +92,8 @@ class ProcessManager:
             await self.stop(spec.name)
             raise
 
-    async def stop(self, name: str, *, grace: float = 5.0) -> None:
-        """Stop `name` for good: SIGTERM, and SIGKILL after `grace` seconds."""
+    async def stop(self, name: str) -> None:
+        """Stop `name` for good: SIGTERM, then SIGKILL."""
         child = self._children.pop(name, None)
         if child is None:
             return
@@ -108,7 +103,7 @@ class ProcessManager:
             with contextlib.suppress(ProcessLookupError):
                 process.terminate()
             try:
-                await asyncio.wait_for(process.wait(), grace)
+                await asyncio.wait_for(process.wait(), _GRACE)
             except TimeoutError:
                 with contextlib.suppress(ProcessLookupError):
                     process.kill()
@@ -130,7 +125,6 @@ class ProcessManager:
                 child.spec.name,
                 child.process.pid if child.process and child.process.returncode is None else None,
                 child.restarts,
-                child.started,
                 child.spec.log,
             )
             for child in self._children.values()
@@ -194,7 +188,7 @@ class ProcessManager:
                 raise ProcessFailed(f"{spec.name} ended while starting ({_reason(code)}). {_tail(spec.log)}")
             if time.monotonic() > deadline:
                 raise ProcessFailed(f"{spec.name} is not ready after {spec.ready_timeout:.0f} s. {_tail(spec.log)}")
-            await asyncio.sleep(spec.poll)
+            await asyncio.sleep(_POLL)
 
 
 def _die_with_parent() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Mapping
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,34 @@ _ARCHITECTURES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm6
 
 class ToolError(RuntimeError):
     """A tool is not available. The message has its name, the cause, the log and the remedy."""
+
+
+def run(command: Sequence[str | Path], failure: str, remedy: str = "", **options: Any) -> str:
+    """The output of a command. Raises `ToolError` with the end of its error messages, after `failure`."""
+    result: subprocess.CompletedProcess[str] = subprocess.run(
+        command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, **options
+    )
+    if result.returncode:
+        lines = (result.stderr or result.stdout).strip().splitlines()[-8:]
+        tail = "\n".join(f"  {line}" for line in lines)
+        raise ToolError(f"{failure}. {Path(command[0]).name} reports:\n{tail}" + (f"\n{remedy}" if remedy else ""))
+    return result.stdout
+
+
+def version_of(command: str | Path, *arguments: str, environment: Mapping[str, str]) -> str:
+    """The version that a command prints; empty if it fails."""
+    try:
+        return subprocess.run(
+            [command, *arguments],
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=30,
+        ).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

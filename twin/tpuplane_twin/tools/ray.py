@@ -10,13 +10,12 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
 
 from tpuplane_twin.machine.paths import cache_root
-from tpuplane_twin.tools.catalogue import ToolError
+from tpuplane_twin.tools.catalogue import ToolError, run
 
 SWITCH = "TPUPLANE_TWIN_RAY"
 _DONE = ".complete"
@@ -59,21 +58,14 @@ def build(cache: Path | None = None) -> Path:
         return target
     shutil.rmtree(target, ignore_errors=True)
     target.parent.mkdir(parents=True, exist_ok=True)
-    python = str(target / "bin" / "python")
+    python, failure = str(target / "bin" / "python"), "Ray's environment could not be created"
     if uv := shutil.which("uv"):
-        _run(uv, "venv", "--quiet", "--python", sys.executable, str(target))
+        run([uv, "venv", "--quiet", "--python", sys.executable, str(target)], failure)
         # Pods cannot write into it, so each of Ray's processes would compile Ray again, for five seconds.
-        _run(uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", python, *requirements())
+        run([uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", python, *requirements()], failure)
     else:
-        _run(sys.executable, "-m", "venv", str(target))
-        _run(python, "-m", "pip", "install", "--quiet", *requirements())
+        run([sys.executable, "-m", "venv", str(target)], failure)
+        run([python, "-m", "pip", "install", "--quiet", *requirements()], failure)
     # Last, so that an interrupted installation is repeated.
     (target / _DONE).touch()
     return target
-
-
-def _run(*command: str) -> None:
-    result = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-    if result.returncode:
-        tail = "\n".join(f"  {line}" for line in result.stderr.strip().splitlines()[-6:])
-        raise ToolError(f"Ray's environment could not be created. {Path(command[0]).name} reports:\n{tail}")
