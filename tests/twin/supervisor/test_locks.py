@@ -25,7 +25,7 @@ def test_down_waits_for_a_live_engine_and_not_for_a_dead_one(tmp_path: Path, mon
         lock = client.paths.pulumi / "backend/.pulumi/locks/organization/demo/dev/1.json"
         lock.parent.mkdir(parents=True)
         lock.write_text(json.dumps({"pid": engine.pid, "hostname": socket.gethostname()}))
-        with pytest.raises(TwinError, match=rf"process {engine.pid}\) is at work on the stack 'dev'"):
+        with pytest.raises(TwinError, match=rf"process {engine.pid}\) runs on the stack 'dev'"):
             client.remove()
         assert client.paths.root.exists()
     finally:
