@@ -81,7 +81,7 @@ def test_files_that_recipes_name_are_there() -> None:
     for command in commands():
         for word in command:
             if word.startswith(("policies", "stacks")):
-                assert (ROOT / word.replace("$stack", "prod")).exists(), command
+                assert (ROOT / word.replace("$stack", "prod").replace("$STACK", "prod")).exists(), command
 
 
 @pytest.mark.twin
