@@ -6,14 +6,15 @@ import json
 import os
 import shutil
 import subprocess
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from tests.pulumi_program import Program
 
 REPOSITORY = Path(__file__).parents[2]
 BIN = REPOSITORY / ".venv" / "bin"
@@ -22,49 +23,31 @@ CENTRAL1 = "gke_tpuplane-lab_us-central1_lab-central1"
 CENTRAL2 = "gke_tpuplane-lab_us-central2-b_lab-central2"
 
 
-@dataclass
-class PlatformUnderTest:
-    """A copy of the program and its stacks in a folder of the test's own, and a twin beside it."""
+def environment(folder: Path, name: str) -> dict[str, str]:
+    """The environment of a user of the twin `name`, whose files are in `folder`."""
+    return {
+        **os.environ,
+        "TPUPLANE_TWIN_HOME": str(folder / "twins"),
+        "TPUPLANE_TWIN": name,
+        "UV_PROJECT_ENVIRONMENT": str(REPOSITORY / ".venv"),
+        # A test does not wait a minute until the autoscaler removes nodes.
+        "TPUPLANE_TWIN_SCALE_DOWN_AFTER": "3",
+    }
 
-    folder: Path
-    name: str = "e2e"
-    variables: dict[str, str] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.project.mkdir(parents=True)
-        shutil.copy(REPOSITORY / "Pulumi.yaml", self.project)
+class PlatformUnderTest(Program):
+    """A copy of the program and its stacks, with the stack local, and a twin."""
+
+    def __init__(self, folder: Path, name: str = "e2e") -> None:
+        super().__init__(folder, environment(folder, name), "local")
+        self.name = name
+        shutil.copy(REPOSITORY / "Pulumi.yaml", folder)
         for part in ("infra", "stacks"):
-            shutil.copytree(REPOSITORY / part, self.project / part)
-        self.variables = {
-            **os.environ,
-            "TPUPLANE_TWIN_HOME": str(self.folder / "twins"),
-            "TPUPLANE_TWIN": self.name,
-            "UV_PROJECT_ENVIRONMENT": str(REPOSITORY / ".venv"),
-            # A test does not wait a minute for nodes to be given back.
-            "TPUPLANE_TWIN_SCALE_DOWN_AFTER": "3",
-        }
-
-    @property
-    def project(self) -> Path:
-        return self.folder / "project"
+            shutil.copytree(REPOSITORY / part, folder / part)
 
     @property
     def stack_file(self) -> Path:
-        return self.project / "stacks" / "Pulumi.local.yaml"
-
-    def run(self, *command: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run a command in the project's folder and the twin's environment."""
-        result = subprocess.run(
-            [str(part) for part in command],
-            cwd=self.project,
-            env=self.variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if check and result.returncode:
-            raise AssertionError(f"{command} ended with {result.returncode}\n{result.stdout}\n{result.stderr}")
-        return result
+        return self.folder / "stacks" / "Pulumi.local.yaml"
 
     def twin(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         return self.run(BIN / "tpuplane-twin", *arguments, check=check)
@@ -74,14 +57,6 @@ class PlatformUnderTest:
         result: dict[str, Any] = json.loads(self.twin("rehearse", "local", "--json", *options).stdout)
         self.variables |= json.loads(self.twin("env", "--json").stdout)
         return result
-
-    def pulumi(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        return self.run("pulumi", *arguments, "--stack", "local", "--non-interactive", check=check)
-
-    def steps(self) -> Counter[str]:
-        """What `pulumi preview` would do, by kind of step, `same` left out."""
-        preview = json.loads(self.pulumi("preview", "--json").stdout)
-        return Counter(step["op"] for step in preview["steps"] if step["op"] != "same")
 
     def status(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.twin("status", "--json").stdout)

@@ -51,7 +51,7 @@ def test_pulumi_killed_half_way_goes_on(platform: PlatformUnderTest) -> None:
     with platform.rewritten(lambda clusters: clusters.update(spare=SPARE)):
         engine = subprocess.Popen(
             ["pulumi", "up", "--yes", "--skip-preview", "--stack", "local", "--non-interactive"],
-            cwd=platform.project,
+            cwd=platform.folder,
             env=platform.variables,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

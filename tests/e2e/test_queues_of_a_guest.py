@@ -13,6 +13,7 @@ import yaml
 
 from tests.e2e.platform_under_test import CENTRAL2, PlatformUnderTest
 from tests.e2e.test_workloads import running
+from tests.pulumi_program import Program
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
@@ -21,12 +22,13 @@ SHAPE = {"generation": "v4", "topology": "2x2x1"}
 MIRROR = "TPUPLANE_CHART_MIRROR"
 
 
-class Guest:
+class Guest(Program):
     """A stack of its own in the cluster central2, which the local stack made: two slices, a team, its operators."""
 
     def __init__(self, platform: PlatformUnderTest, folder: Path) -> None:
-        self.platform, self.folder = platform, folder
-        self.stack_file = platform.project / "stacks" / "Pulumi.guest.yaml"
+        super().__init__(platform.folder, platform.variables, "guest")
+        self.platform, self.jobs = platform, folder / "jobs.yaml"
+        self.stack_file = platform.folder / "stacks" / "Pulumi.guest.yaml"
         self.describe()
         self.pulumi("stack", "init")
 
@@ -60,24 +62,10 @@ class Guest:
         }
         self.stack_file.write_text(yaml.safe_dump({"config": {"tpuplane:platform": platform}}))
 
-    def pulumi(self, *arguments: str) -> str:
-        return self.platform.run("pulumi", *arguments, "--stack", "guest", "--non-interactive").stdout
-
-    def up(self) -> None:
-        self.pulumi("up", "--yes", "--skip-preview")
-
-    def destroy(self) -> None:
-        self.pulumi("destroy", "--yes", "--skip-preview")
-
-    def steps(self) -> list[str]:
-        preview = json.loads(self.pulumi("preview", "--json"))
-        return [f"{step['op']} {step['urn']}" for step in preview["steps"] if step["op"] != "same"]
-
     def submit(self, *names: str, team: str = TEAM) -> None:
         """Jobs of one slice each."""
-        path = self.folder / "jobs.yaml"
-        path.write_text(yaml.safe_dump_all([_job(name) for name in names]))
-        self.platform.kubectl(CENTRAL2, "apply", "-n", team, "-f", str(path))
+        self.jobs.write_text(yaml.safe_dump_all([_job(name) for name in names]))
+        self.platform.kubectl(CENTRAL2, "apply", "-n", team, "-f", str(self.jobs))
 
     def pod(self, name: str, team: str = TEAM) -> dict[str, Any]:
         """The pod of a job that runs."""
@@ -143,7 +131,7 @@ def test_destroy_ends_with_work_in_the_queues_and_the_kinds_stay(guest: Guest) -
 
     guest.up()
     assert {name: it["metadata"]["uid"] for name, it in guest.definitions().items()} == before
-    assert guest.steps() == []
+    assert not guest.steps()
     guest.submit("again")
     assert guest.pod("again")
 
@@ -172,7 +160,7 @@ def test_an_upgrade_changes_kinds_in_place_and_leaves_work_alone(guest: Guest, t
     (manager,) = guest.platform.items(CENTRAL2, "deployments", "-n", "kueue-system")
     assert manager["status"]["readyReplicas"] == 2
     assert guest.pod("through")["metadata"]["uid"] == pod["metadata"]["uid"]
-    assert guest.steps() == []
+    assert not guest.steps()
 
 
 def test_another_teams_autoscaled_pool_leaves_flavors_and_work_as_they_are(guest: Guest) -> None:
@@ -186,7 +174,7 @@ def test_another_teams_autoscaled_pool_leaves_flavors_and_work_as_they_are(guest
 
     guest.describe(neighbours=True)
     guest.up()
-    assert guest.steps() == []
+    assert not guest.steps()
     now = {it["metadata"]["name"]: it for it in guest.platform.items(CENTRAL2, "resourceflavors")}
     assert {name: now[name]["metadata"]["uid"] for name in flavors} == flavors
     assert {name: it["spec"].get("topologyName") for name, it in now.items()} == {
@@ -221,7 +209,7 @@ def test_a_pool_becomes_autoscaled_when_its_work_has_ended(guest: Guest) -> None
     guest.platform.kubectl(CENTRAL2, "delete", "job", "-n", TEAM, "--wait", "through")
     guest.up()
     assert guest.flavors() == {"cpu", "cpu-elastic", "v4-2x2x1-elastic"}
-    assert guest.steps() == []
+    assert not guest.steps()
     guest.submit("after")
     assert guest.pod("after")
 
@@ -242,7 +230,7 @@ def test_a_team_with_a_new_name_keeps_its_namespace(guest: Guest) -> None:
     assert local["spec"]["clusterQueue"] == queue["metadata"]["name"] == "hosts"
     (kept,) = guest.platform.items(CENTRAL2, "namespaces", f"--field-selector=metadata.name={TEAM}")
     assert kept["metadata"]["uid"] == namespace["metadata"]["uid"]
-    assert guest.steps() == []
+    assert not guest.steps()
     guest.submit("after")
     assert guest.pod("after")
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.other_programs import BIN, REPOSITORY, Program, Twin, run
+from tests.e2e.other_programs import BIN, REPOSITORY, Twin
+from tests.pulumi_program import Program, run
 
 pytestmark = pytest.mark.e2e
 
@@ -30,7 +31,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    run([BIN / "uv", "build", "--wheel", "--package", "tpuplane", "--out-dir", folder], REPOSITORY, dict(os.environ))
+    run((BIN / "uv", "build", "--wheel", "--package", "tpuplane", "--out-dir", folder), REPOSITORY, dict(os.environ))
     (found,) = folder.glob("*.whl")
     return found
 
@@ -43,8 +44,8 @@ def consumer(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
     locked = [BIN / "uv", "export", "--frozen", "--all-packages", "--no-emit-workspace", "--no-hashes", "--quiet"]
     (folder / "constraints.txt").write_text(run(locked, REPOSITORY, dict(os.environ)).stdout)
     variables = {**os.environ, "VIRTUAL_ENV": str(folder / "venv")}
-    run([BIN / "uv", "venv", "--quiet", "venv"], folder, variables)
-    run([BIN / "uv", "pip", "install", "--quiet", "-c", "constraints.txt", wheel, "mypy"], folder, variables)
+    run((BIN / "uv", "venv", "--quiet", "venv"), folder, variables)
+    run((BIN / "uv", "pip", "install", "--quiet", "-c", "constraints.txt", wheel, "mypy"), folder, variables)
     return folder
 
 
@@ -53,10 +54,10 @@ def test_a_program_is_typed_by_the_wheel(consumer: Path) -> None:
     settings = "[mypy]\nstrict = True\n[mypy-pulumi_gcp.*,pulumi_kubernetes.*]\nfollow_imports = skip\n"
     (consumer / "mypy.ini").write_text(settings)
     mypy = [consumer / "venv" / "bin" / "python", "-m", "mypy", "--config-file", "mypy.ini"]
-    run([*mypy, "__main__.py"], consumer, dict(os.environ))
+    run((*mypy, "__main__.py"), consumer, dict(os.environ))
     wrong = (consumer / "__main__.py").read_text().replace('"topology": shape.topology', '"topologie": 4')
     (consumer / "wrong.py").write_text(wrong)
-    said = run([*mypy, "wrong.py"], consumer, dict(os.environ), check=False).stdout
+    said = run((*mypy, "wrong.py"), consumer, dict(os.environ), check=False).stdout
     assert 'Missing key "topology" for TypedDict "TpuNodePoolArgs"' in said
     assert 'Extra key "topologie" for TypedDict "TpuNodePoolArgs"' in said
 
@@ -90,7 +91,7 @@ def test_a_mistake_in_yaml_names_the_property(twin: Twin, tmp_path: Path) -> Non
     text = (folder / "Pulumi.yaml").read_text()
     text = text.replace("../../components", str(REPOSITORY / "components")).replace("name: yaml-stack", "name: wrong")
     (folder / "Pulumi.yaml").write_text(text.replace("topology: 4x4", "topology: 4x5"))
-    said = twin.program(folder).pulumi("preview", "--stack", "dev", check=False)
+    said = twin.program(folder).pulumi("preview", check=False)
     assert said.returncode != 0
     assert "property topology" in said.stdout
     assert "'4x5' is not a v6e topology; allowed: " in said.stdout
@@ -98,7 +99,8 @@ def test_a_mistake_in_yaml_names_the_property(twin: Twin, tmp_path: Path) -> Non
 
 
 def test_the_schema_that_the_engine_gets_is_the_golden_one(twin: Twin) -> None:
-    golden = Program(twin, REPOSITORY).pulumi("package", "get-schema", "components/schema.json")
-    served = Program(twin, REPOSITORY).pulumi("package", "get-schema", "./components")
+    here = Program(REPOSITORY, twin.shell.variables)
+    golden = here.pulumi("package", "get-schema", "components/schema.json")
+    served = here.pulumi("package", "get-schema", "./components")
     assert json.loads(served.stdout) == json.loads(golden.stdout)
     assert json.loads(golden.stdout)["resources"]

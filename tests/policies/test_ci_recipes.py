@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 import yaml
 from google_api import PROJECT, TOKEN, google_api
-from pulumi_stack import Stack
 from tpuplane_twin.shell.environment import google_environment
+
+from tests.pulumi_program import Program
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -109,21 +110,19 @@ for name in pulumi.Config().get("subnetworks", "a").split():
 
 @pytest.mark.twin
 def test_a_saved_plan_is_applied_and_nothing_beyond_it(variables: dict[str, str], tmp_path: Path) -> None:
-    for name in ("infra", "stacks"):
-        (tmp_path / "project" / name).mkdir(parents=True)
     gate = ("--policy-pack", str(ROOT / "policies"), "--policy-pack-config", str(tmp_path / "gate.json"))
     (tmp_path / "gate.json").write_text('{"REP007": "disabled"}')
     with google_api(tmp_path) as api:
-        stack = Stack(tmp_path / "project", variables | google_environment(api.url, TOKEN))
-        stack.options(toolchain="uv", virtualenv=sys.prefix)
-        stack.program(PROGRAM)
-        stack.pulumi("stack", "init", "saved")
-        stack.pulumi("config", "set", "gcp:project", PROJECT)
-        stack.pulumi("preview", "--save-plan", "plan.json", *gate)
-        stack.pulumi("config", "set", "subnetworks", "a b")
-        refused = stack.pulumi("up", "--yes", "--plan", "plan.json", *gate, fails=True)
+        stack = Program(tmp_path / "project", variables | google_environment(api.url, TOKEN))
+        stack.describe(toolchain="uv", virtualenv=sys.prefix)
+        stack.write(PROGRAM)
+        stack.output("stack", "init", "saved")
+        stack.output("config", "set", "gcp:project", PROJECT)
+        stack.output("preview", "--save-plan", "plan.json", *gate)
+        stack.output("config", "set", "subnetworks", "a b")
+        refused = stack.output("up", "--yes", "--plan", "plan.json", *gate, fails=True)
         assert "not allowed by the plan" in refused
-        stack.pulumi("config", "set", "subnetworks", "a")
-        assert "Resources:" in stack.pulumi("up", "--yes", "--plan", "plan.json", *gate)
+        stack.output("config", "set", "subnetworks", "a")
+        assert "Resources:" in stack.output("up", "--yes", "--plan", "plan.json", *gate)
         posted = [request.path for request in api.requests if request.method == "POST"]
         assert sum("subnetworks" in path for path in posted) == 1

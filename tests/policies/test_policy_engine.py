@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from case_files import bases, merged
-from pulumi_stack import Stack
 from tpuplane_twin import tools
 from tpuplane_twin.engine import environment, install_engine
 from tpuplane_twin.machine.paths import TwinPaths
+
+from tests.pulumi_program import Program
 
 pytestmark = pytest.mark.twin
 
@@ -34,7 +35,7 @@ pulumi.ComponentResource("gcp:container/nodePool:NodePool", "pool", props)
 
 
 @pytest.fixture
-def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
+def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     """A stack with one node pool, as config says."""
     path = os.pathsep.join(it for it in os.environ["PATH"].split(os.pathsep) if not shutil.which("pulumi", path=it))
     monkeypatch.setenv("PATH", path)
@@ -43,12 +44,10 @@ def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
     install_engine(paths, tools.ensure(["pulumi"]))
     kept = {name: it for name, it in os.environ.items() if not name.startswith(("PULUMI_", "UV_", "VIRTUAL_ENV"))}
     kept["UV_PROJECT_ENVIRONMENT"] = sys.prefix
-    for folder in ("infra", "stacks"):
-        (tmp_path / "project" / folder).mkdir(parents=True)
-    made = Stack(tmp_path / "project", kept | environment(paths))
-    made.options(toolchain="uv", virtualenv=sys.prefix)
-    made.program(PROGRAM)
-    made.pulumi("stack", "init", "dev")
+    made = Program(tmp_path / "project", kept | environment(paths))
+    made.describe(toolchain="uv", virtualenv=sys.prefix)
+    made.write(PROGRAM)
+    made.output("stack", "init", "dev")
     return made
 
 
@@ -56,15 +55,15 @@ def pool(**changes: object) -> str:
     return json.dumps(merged(bases()["pool"]["props"], changes))
 
 
-def judged(stack: Stack, *command: str, fails: bool, config: dict[str, object] | None = None) -> str:
+def judged(stack: Program, *command: str, fails: bool, config: dict[str, object] | None = None) -> str:
     """What the engine says of the stack with the pack; names need deleteBeforeReplace, which a component has not."""
     path = stack.folder / "policies.json"
     path.write_text(json.dumps({"REP007": "disabled", **(config or {})}))
-    return stack.pulumi(*command, "--policy-pack", str(PACK), "--policy-pack-config", str(path), fails=fails)
+    return stack.output(*command, "--policy-pack", str(PACK), "--policy-pack-config", str(path), fails=fails)
 
 
-def test_a_known_mistake_fails_the_preview_and_an_exemption_lets_it_pass(stack: Stack) -> None:
-    stack.pulumi("config", "set", "pool", pool(nodeCount=3))
+def test_a_known_mistake_fails_the_preview_and_an_exemption_lets_it_pass(stack: Program) -> None:
+    stack.output("config", "set", "pool", pool(nodeCount=3))
     said = judged(stack, "preview", fails=True)
     assert "nodeCount is 3: a v6e 4x4 slice has 4 hosts. Remedy: set nodeCount to the slice's hosts" in said
     assert "[mandatory] [severity: high]  TPU003  (gcp:container/nodePool:NodePool: pool)" in said
@@ -77,9 +76,9 @@ def test_a_known_mistake_fails_the_preview_and_an_exemption_lets_it_pass(stack: 
     assert "[advisory] [severity: high]  TPU003" in advisory
 
 
-def test_a_preview_that_knows_too_little_fails_and_the_update_is_judged(stack: Stack) -> None:
-    stack.pulumi("config", "set", "pool", pool(placementPolicy={"tpuTopology": "4x5"}))
-    stack.pulumi("config", "set", "late", "true")
+def test_a_preview_that_knows_too_little_fails_and_the_update_is_judged(stack: Program) -> None:
+    stack.output("config", "set", "pool", pool(placementPolicy={"tpuTopology": "4x5"}))
+    stack.output("config", "set", "late", "true")
     said = judged(stack, "preview", fails=True)
     assert "REP006  (gcp:container/nodePool:NodePool: pool)" in said
     assert "TPU001 (placementPolicy)" in said
@@ -87,7 +86,7 @@ def test_a_preview_that_knows_too_little_fails_and_the_update_is_judged(stack: S
     said = judged(stack, "up", "--yes", "--skip-preview", fails=True)
     assert "'4x5': not a v6e topology" in said
     assert "REP006" not in said
-    stack.pulumi("config", "set", "pool", pool())
+    stack.output("config", "set", "pool", pool())
     assert "✅ tpuplane" in judged(stack, "up", "--yes", "--skip-preview", fails=False)
 
 
@@ -104,19 +103,19 @@ def test_a_preview_that_knows_too_little_fails_and_the_update_is_judged(stack: S
     ],
 )
 def test_a_configuration_that_the_pack_does_not_understand_is_rejected(
-    stack: Stack, config: dict[str, object], wrong: str
+    stack: Program, config: dict[str, object], wrong: str
 ) -> None:
-    stack.pulumi("config", "set", "pool", pool())
+    stack.output("config", "set", "pool", pool())
     assert f"error: {stack.folder / 'policies.json'}: {wrong}" in judged(stack, "preview", fails=True, config=config)
 
 
-def test_an_approval_is_for_the_other_gate_and_breaks_nothing(stack: Stack) -> None:
-    stack.pulumi("config", "set", "pool", pool())
+def test_an_approval_is_for_the_other_gate_and_breaks_nothing(stack: Program) -> None:
+    stack.output("config", "set", "pool", pool())
     assert "✅ tpuplane" in judged(stack, "preview", fails=False, config={"REP002": {"approved": ["x"]}})
 
 
-def test_without_a_configuration_the_gate_names_the_stacks_own(stack: Stack) -> None:
-    stack.pulumi("config", "set", "pool", pool(nodeCount=3))
-    said = stack.pulumi("preview", "--policy-pack", str(PACK), fails=True)
+def test_without_a_configuration_the_gate_names_the_stacks_own(stack: Program) -> None:
+    stack.output("config", "set", "pool", pool(nodeCount=3))
+    said = stack.output("preview", "--policy-pack", str(PACK), fails=True)
     shipped = PACK / "config" / "dev.json"
     assert f"no configuration, so every rule has its default level; use --policy-pack-config {shipped}" in said

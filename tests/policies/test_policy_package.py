@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from pulumi_stack import Stack
+
+from tests.pulumi_program import Program
 
 pytestmark = pytest.mark.twin
 
@@ -50,22 +51,20 @@ def own_pack(tmp_path: Path) -> Path:
 
 
 def test_own_rules_run_with_ours(own_pack: Path, variables: dict[str, str], tmp_path: Path) -> None:
-    for name in ("infra", "stacks"):
-        (tmp_path / "project" / name).mkdir(parents=True)
-    stack = Stack(tmp_path / "project", variables)
-    stack.options(toolchain="uv", virtualenv=sys.prefix)
-    stack.program(PROGRAM)
-    stack.pulumi("stack", "init", "own")
-    stack.pulumi("config", "set", "gcp:project", "acme")
+    stack = Program(tmp_path / "project", variables)
+    stack.describe(toolchain="uv", virtualenv=sys.prefix)
+    stack.write(PROGRAM)
+    stack.output("stack", "init", "own")
+    stack.output("config", "set", "gcp:project", "acme")
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"GKE008": "disabled", "GKE001": "advisory"}))
     gate = ("--policy-pack", str(own_pack), "--policy-pack-config", str(config))
-    said = stack.pulumi("preview", *gate, fails=True)
+    said = stack.output("preview", *gate, fails=True)
     assert "beta APIs are not for us" in said
     assert "masterAuthorizedNetworksConfig is not set: " in said
     assert re.search(r"\[advisory\].*GKE001", said)
     assert "GKE020" not in said  # the pack leaves it out
     for name, setting in {"acme-beta": "disabled", "GKE020": "mandatory", "acme-bata": "mandatory"}.items():
         config.write_text(json.dumps({"all": "disabled", name: setting}))
-        said = stack.pulumi("preview", *gate, fails=name != "acme-beta")
+        said = stack.output("preview", *gate, fails=name != "acme-beta")
         assert (f"'{name}' is not a rule" in said) == (name != "acme-beta")

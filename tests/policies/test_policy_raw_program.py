@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
-from pulumi_stack import Stack
+
+from tests.pulumi_program import Program
 
 pytestmark = pytest.mark.twin
 
@@ -73,35 +74,33 @@ PROPS: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def raw(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Stack:
+def raw(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Program:
     folder = tmp_path_factory.mktemp("raw")
-    for name in ("infra", "stacks"):
-        (folder / name).mkdir()
-    made = Stack(folder, variables)
-    made.options(toolchain="uv", virtualenv=sys.prefix)
-    made.program(RAW)
-    made.pulumi("stack", "init", "raw")
-    made.pulumi("config", "set", "gcp:project", "acme")
-    made.pulumi("config", "set", "props", json.dumps(PROPS))
+    made = Program(folder, variables)
+    made.describe(toolchain="uv", virtualenv=sys.prefix)
+    made.write(RAW)
+    made.output("stack", "init", "raw")
+    made.output("config", "set", "gcp:project", "acme")
+    made.output("config", "set", "props", json.dumps(PROPS))
     return made
 
 
 @pytest.fixture(scope="module")
-def prod(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Stack:
+def prod(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Program:
     folder = tmp_path_factory.mktemp("prod")
     shutil.copy(ROOT / "Pulumi.yaml", folder)
     for name in ("infra", "stacks"):
         shutil.copytree(ROOT / name, folder / name)
-    made = Stack(folder, variables)
-    made.pulumi("stack", "init", "prod")
+    made = Program(folder, variables)
+    made.output("stack", "init", "prod")
     return made
 
 
-def preview(stack: Stack, config: dict[str, Any] | Path, *, fails: bool) -> str:
+def preview(stack: Program, config: dict[str, Any] | Path, *, fails: bool) -> str:
     path = config if isinstance(config, Path) else stack.folder / "policies.json"
     if isinstance(config, dict):
         path.write_text(json.dumps(config))
-    return stack.pulumi("preview", "--diff", "--policy-pack", str(PACK), "--policy-pack-config", str(path), fails=fails)
+    return stack.output("preview", "--diff", "--policy-pack", str(PACK), "--policy-pack-config", str(path), fails=fails)
 
 
 def plainly(said: str) -> str:
@@ -109,7 +108,7 @@ def plainly(said: str) -> str:
     return re.sub(r"(\w+)  \(\S+: ([^\s)]+)\)\s+", r"\1 \2 ", said)
 
 
-def test_resources_of_anyone_are_judged(raw: Stack) -> None:
+def test_resources_of_anyone_are_judged(raw: Program) -> None:
     said = preview(raw, {}, fails=True)
     for finding in (
         "GKE002 raw privateClusterConfig.enablePrivateEndpoint is false",
@@ -129,7 +128,7 @@ def test_resources_of_anyone_are_judged(raw: Stack) -> None:
         assert finding in plainly(said), finding
 
 
-def test_what_is_safe_is_put_right_where_a_stack_asks_for_it(raw: Stack) -> None:
+def test_what_is_safe_is_put_right_where_a_stack_asks_for_it(raw: Program) -> None:
     assert "[remediate]" not in preview(raw, {"all": "advisory"}, fails=False)
     said = preview(
         raw,
@@ -154,7 +153,7 @@ UNDECIDED = {f"platform-{name}" for name in ("central", "columbus", "eemshaven",
 """Clusters of production, of which a preview of nothing knows neither the network nor the users of their keys."""
 
 
-def test_of_production_only_what_is_not_known_yet_fails_and_can_be_exempted(prod: Stack) -> None:
+def test_of_production_only_what_is_not_known_yet_fails_and_can_be_exempted(prod: Program) -> None:
     said = preview(prod, PACK / "config" / "prod.json", fails=True)
     mandatory = re.findall(r"\[mandatory\].* (\w+)  \(\S+: (\S+)\)", said)
     assert {rule for rule, _ in mandatory} == {"REP006"}
@@ -186,7 +185,7 @@ def no_repair(clusters: dict[str, Any]) -> None:
     ],
 )
 def test_one_changed_line_fails_productions_gate(
-    prod: Stack, change: Callable[[dict[str, Any]], None], finding: str
+    prod: Program, change: Callable[[dict[str, Any]], None], finding: str
 ) -> None:
     file = prod.folder / "stacks" / "Pulumi.prod.yaml"
     former = file.read_text()

@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from pulumi_stack import Stack
 from tpuplane_twin import tools
 from tpuplane_twin.engine import environment, install_engine
 from tpuplane_twin.machine.paths import TwinPaths
+
+from tests.pulumi_program import Program
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +25,7 @@ def built_tools() -> tools.Tools:
 
 
 @pytest.fixture
-def stack(built_tools: tools.Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
+def stack(built_tools: tools.Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     """An empty stack called dev. Its folders have a space in their names, as a user's may."""
     monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "my twins"))
     paths = TwinPaths.of("engine-test").make()
@@ -33,10 +34,8 @@ def stack(built_tools: tools.Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         name: value for name, value in os.environ.items() if not name.startswith(("PULUMI_", "UV_", "VIRTUAL_ENV"))
     }
     folder = tmp_path / "my project"
-    (folder / "infra").mkdir(parents=True)
-    (folder / "stacks").mkdir()
-    created = Stack(folder, inherited | environment(paths))
-    created.options(toolchain="uv", virtualenv=sys.prefix)
-    created.program("")
-    created.pulumi("stack", "init", "dev")
+    created = Program(folder, inherited | environment(paths))
+    created.describe(toolchain="uv", virtualenv=sys.prefix)
+    created.write("")
+    created.output("stack", "init", "dev")
     return created

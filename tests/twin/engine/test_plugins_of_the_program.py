@@ -9,7 +9,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from pulumi_stack import Stack
+
+from tests.pulumi_program import Program
 
 pytestmark = pytest.mark.twin
 
@@ -41,21 +42,21 @@ PROGRAM = """
 """
 
 
-def test_a_policy_pack_runs(stack: Stack, tmp_path: Path) -> None:
+def test_a_policy_pack_runs(stack: Program, tmp_path: Path) -> None:
     pack = write(tmp_path / "my pack", PulumiPolicy_yaml=RUNTIME + "version: 0.2.0\n", main_py=PACK)
     (pack / "helper.py").write_text("LIMIT = 4\n")
-    stack.program(PROGRAM)
-    stack.pulumi("config", "set", "size", "4")
-    assert "demo@v0.2.0" in stack.pulumi("preview", "--policy-pack", str(pack))
-    stack.pulumi("config", "set", "size", "8")
-    refused = stack.pulumi("preview", "--policy-pack", str(pack), fails=True)
+    stack.write(PROGRAM)
+    stack.output("config", "set", "size", "4")
+    assert "demo@v0.2.0" in stack.output("preview", "--policy-pack", str(pack))
+    stack.output("config", "set", "size", "8")
+    refused = stack.output("preview", "--policy-pack", str(pack), fails=True)
     assert re.search(r"size 8(\.0)? is more than 4", refused)
     assert "[mandatory]" in refused
 
 
-def test_a_broken_policy_pack_is_shown(stack: Stack, tmp_path: Path) -> None:
+def test_a_broken_policy_pack_is_shown(stack: Program, tmp_path: Path) -> None:
     pack = write(tmp_path / "pack", PulumiPolicy_yaml=RUNTIME, main_py="raise ValueError('no pack today')")
-    assert "no pack today" in stack.pulumi("preview", "--policy-pack", str(pack), fails=True)
+    assert "no pack today" in stack.output("preview", "--policy-pack", str(pack), fails=True)
 
 
 COMPONENT = """
@@ -77,15 +78,15 @@ COMPONENT = """
 """
 
 
-def test_a_component_plugin_runs(stack: Stack, tmp_path: Path) -> None:
+def test_a_component_plugin_runs(stack: Program, tmp_path: Path) -> None:
     plugin = write(tmp_path / "my plugin", PulumiPlugin_yaml=RUNTIME, main_py=COMPONENT)
-    said = stack.pulumi("package", "get-schema", str(plugin))
+    said = stack.output("package", "get-schema", str(plugin))
     schema = json.loads(said[said.index("{") :])
     assert (schema["name"], schema["version"]) == ("things", "1.2.3")
     assert schema["resources"]["things:index:Thing"]["requiredInputs"] == ["size"]
 
 
-def test_a_folder_that_is_no_plugin_is_refused(stack: Stack, tmp_path: Path) -> None:
+def test_a_folder_that_is_no_plugin_is_refused(stack: Program, tmp_path: Path) -> None:
     plugin = write(tmp_path / "plugin", PulumiPlugin_yaml=RUNTIME)
-    said = stack.pulumi("package", "get-schema", str(plugin), fails=True)
+    said = stack.output("package", "get-schema", str(plugin), fails=True)
     assert "it needs a __main__.py, or a pyproject.toml with a name and a build backend" in said

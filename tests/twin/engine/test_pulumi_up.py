@@ -12,8 +12,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from pulumi_stack import Stack
 from tpuplane_twin import tools
+
+from tests.pulumi_program import Program
 
 pytestmark = pytest.mark.twin
 
@@ -41,18 +42,18 @@ def texts_below(*folders: Path) -> str:
     return "\n".join(path.read_bytes().decode(errors="replace") for path in files)
 
 
-def test_a_stacks_life(stack: Stack) -> None:
-    stack.program(PROGRAM)
-    stack.pulumi("config", "set", "size", "21")
-    stack.pulumi("config", "set", "--secret", "token", "hush-hush")
+def test_a_stacks_life(stack: Program) -> None:
+    stack.write(PROGRAM)
+    stack.output("config", "set", "size", "21")
+    stack.output("config", "set", "--secret", "token", "hush-hush")
 
-    preview = stack.pulumi("preview")
+    preview = stack.output("preview")
     assert "2 to create" in preview
-    created = stack.pulumi("up", "--yes", "--skip-preview")
+    created = stack.output("up", "--yes", "--skip-preview")
     assert "2 created" in created
     assert "a line of the program's own" in created
     assert "hush-hush" not in preview + created
-    outputs = json.loads(stack.pulumi("stack", "output", "--json", "--show-secrets"))
+    outputs = json.loads(stack.output("stack", "output", "--json", "--show-secrets"))
     assert outputs == {
         "size": 42,
         "token": "hush-hush",
@@ -60,20 +61,20 @@ def test_a_stacks_life(stack: Stack) -> None:
         "root": str(stack.folder),
     }
 
-    assert "2 unchanged" in stack.pulumi("preview", "--expect-no-changes")
-    assert "1 updated" in stack.pulumi("up", "--yes", "--skip-preview", "--config", "size=4")
-    assert "2 deleted" in stack.pulumi("destroy", "--yes", "--skip-preview")
+    assert "2 unchanged" in stack.output("preview", "--expect-no-changes")
+    assert "1 updated" in stack.output("up", "--yes", "--skip-preview", "--config", "size=4")
+    assert "2 deleted" in stack.output("destroy", "--yes", "--skip-preview")
 
-    twin = Path(stack.environment["PULUMI_HOME"]).parent
+    twin = Path(stack.variables["PULUMI_HOME"]).parent
     assert "hush-hush" not in texts_below(stack.folder, twin)
 
 
-def test_no_command_says_a_word_about_plugins(stack: Stack, built_tools: tools.Tools) -> None:
-    stack.program("import pulumi; pulumi.export('a', 1)")
-    said = stack.pulumi("up", "--yes") + stack.pulumi("destroy", "--yes")
+def test_no_command_says_a_word_about_plugins(stack: Program, built_tools: tools.Tools) -> None:
+    stack.write("import pulumi; pulumi.export('a', 1)")
+    said = stack.output("up", "--yes") + stack.output("destroy", "--yes")
     assert "warning" not in said.lower()
     assert "$PATH" not in said
-    about = json.loads(stack.pulumi("about", "--json"))
+    about = json.loads(stack.output("about", "--json"))
     version = built_tools.binary("pulumi").parents[1].name.split("-")[1]
     assert about["cliAbout"]["version"] == version.removeprefix("v")
     assert about["runtime"]["language"] == "python"
@@ -105,39 +106,39 @@ def test_no_command_says_a_word_about_plugins(stack: Stack, built_tools: tools.T
     ],
     ids=["run-error", "exception", "in-apply", "syntax", "exit", "killed", "missing-config"],
 )
-def test_a_failing_program(stack: Stack, program: str, shown: list[str], hidden: list[str]) -> None:
-    stack.program(program)
-    said = stack.pulumi("preview", fails=True)
+def test_a_failing_program(stack: Program, program: str, shown: list[str], hidden: list[str]) -> None:
+    stack.write(program)
+    said = stack.output("preview", fails=True)
     assert [text for text in shown if text not in said] == [], said
     assert [text for text in hidden if text in said] == [], said
 
 
-def test_a_folder_without_a_program(stack: Stack) -> None:
+def test_a_folder_without_a_program(stack: Program) -> None:
     (stack.folder / "infra" / "__main__.py").unlink()
-    assert "infra has no program: it needs a __main__.py" in stack.pulumi("preview", fails=True)
+    assert "infra has no program: it needs a __main__.py" in stack.output("preview", fails=True)
 
 
-def test_an_environment_that_is_not_there(stack: Stack) -> None:
-    stack.options(toolchain="uv", virtualenv="nowhere")
-    said = stack.pulumi("preview", fails=True)
+def test_an_environment_that_is_not_there(stack: Program) -> None:
+    stack.describe(toolchain="uv", virtualenv="nowhere")
+    said = stack.output("preview", fails=True)
     assert "runtime.options.virtualenv: 'nowhere' is not a Python environment" in said
 
 
-def test_the_type_checker_comes_first(stack: Stack) -> None:
-    stack.program("one: int = 'two'\nprint('it ran')\n")
-    stack.options(toolchain="uv", virtualenv=sys.prefix, typechecker="mypy")
-    said = stack.pulumi("preview", fails=True)
+def test_the_type_checker_comes_first(stack: Program) -> None:
+    stack.write("one: int = 'two'\nprint('it ran')\n")
+    stack.describe(toolchain="uv", virtualenv=sys.prefix, typechecker="mypy")
+    said = stack.output("preview", fails=True)
     assert "Incompatible types in assignment" in said
     assert "mypy exited with non-zero exit code: 1" in said
     assert "it ran" not in said
 
 
-def test_ctrl_c_ends_a_run_and_leaves_no_process(stack: Stack) -> None:
-    stack.program("import signal, time\nprint('it runs', flush=True)\nwhile True:\n    time.sleep(60)\n")
+def test_ctrl_c_ends_a_run_and_leaves_no_process(stack: Program) -> None:
+    stack.write("import signal, time\nprint('it runs', flush=True)\nwhile True:\n    time.sleep(60)\n")
     process = subprocess.Popen(
         ["pulumi", "up", "--yes", "--skip-preview", "--non-interactive", "--color", "never"],
         cwd=stack.folder,
-        env=stack.environment,
+        env=stack.variables,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -158,8 +159,8 @@ def test_ctrl_c_ends_a_run_and_leaves_no_process(stack: Stack) -> None:
     assert psutil.wait_procs(children, timeout=30)[1] == []
 
     # The stack is not left locked.
-    stack.program("")
-    stack.pulumi("up", "--yes", "--skip-preview")
+    stack.write("")
+    stack.output("up", "--yes", "--skip-preview")
 
 
 def _commands(processes: list[psutil.Process]) -> Iterator[str]:
@@ -168,12 +169,12 @@ def _commands(processes: list[psutil.Process]) -> Iterator[str]:
             yield " ".join(process.cmdline())
 
 
-def test_pulumi_install_makes_the_environment(stack: Stack) -> None:
-    stack.options(toolchain="uv")
+def test_pulumi_install_makes_the_environment(stack: Program) -> None:
+    stack.describe(toolchain="uv")
     (stack.folder / "pyproject.toml").write_text(
         "[project]\nname = 'demo'\nversion = '1'\nrequires-python = '>=3.11'\n"
     )
-    assert "run `pulumi install`" in stack.pulumi("preview", fails=True)
-    stack.pulumi("install")
+    assert "run `pulumi install`" in stack.output("preview", fails=True)
+    stack.output("install")
     assert (stack.folder / ".venv" / "pyvenv.cfg").is_file()
-    assert "Add `pulumi` to the program's dependencies" in stack.pulumi("preview", fails=True)
+    assert "Add `pulumi` to the program's dependencies" in stack.output("preview", fails=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,9 @@ from kubernetes.client import ApiClient
 from kubernetes.client.rest import ApiException
 from kubernetes.dynamic import DynamicClient
 from kubernetes_control_plane import ControlPlane
-from kubernetes_stack import Stack
+from kubernetes_stack import kubernetes_program
+
+from tests.pulumi_program import Program
 
 pytestmark = pytest.mark.e2e
 
@@ -113,32 +114,28 @@ def chart(tmp_path: Path) -> Path:
     return tmp_path / "chart"
 
 
-def resources(stack: Stack) -> dict[str, dict[str, Any]]:
-    state = json.loads(stack.pulumi("stack", "export"))
-    return {it["urn"].split("::")[-1]: it for it in state["deployment"]["resources"]}
+def resources(stack: Program) -> dict[str, dict[str, Any]]:
+    return {it["urn"].split("::")[-1]: it for it in stack.resources()}
 
 
 def test_a_chart_from_preview_to_destroy_and_back(
     control_plane: ControlPlane, api: ApiClient, chart: Path, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    stack = Stack(folder, control_plane, PROGRAM)
-    stack.environment["CHART"] = str(chart)
-    stack.pulumi("stack", "init", "test")
+    stack = kubernetes_program(tmp_path / "project", control_plane, PROGRAM)
+    stack.variables["CHART"] = str(chart)
 
     # What is not known yet is no reason to fail: the chart stands there without its objects.
-    first = stack.pulumi("preview")
+    first = stack.output("preview")
     assert "Input properties have unknown values. Preview is incomplete." in first
     up = ("up", "--yes", "--skip-preview")
     # Stack, 2 providers, namespace, chart with 5 objects, group with 2.
-    assert "13 created" in stack.pulumi(*up)
-    assert "5" in stack.pulumi("stack", "output", "made")
-    stack.pulumi("preview", "--expect-no-changes")
+    assert "13 created" in stack.output(*up)
+    assert "5" in stack.output("stack", "output", "made")
+    stack.output("preview", "--expect-no-changes")
 
     made = resources(stack)
     assert "flavors:charts/hook" not in made, "hooks are dropped"
-    assert "hunter2" not in stack.pulumi("stack", "export")
+    assert "hunter2" not in stack.output("stack", "export")
     seen = made["flavors:charts/seen"]
     assert seen["outputs"]["data"]["release"] == "release"
     assert seen["outputs"]["data"]["kubernetes"].startswith("v1.")
@@ -154,33 +151,29 @@ def test_a_chart_from_preview_to_destroy_and_back(
     assert "adopting" not in flavor["provider"]
     assert {"yaml:charts/from-group", "yaml:charts/from-objs"} < made.keys()
 
-    changed = stack.pulumi(*up, step="2")
+    changed = stack.output(*up, STEP="2")
     assert "1 updated" in changed
     assert "12 unchanged" in changed
 
     # Complaint 21: CRDs survive their operator, and the next installation takes them over.
-    stack.pulumi("destroy", "--yes", "--skip-preview")
+    stack.output("destroy", "--yes", "--skip-preview")
     client = DynamicClient(api)
     definitions = client.resources.get(api_version="apiextensions.k8s.io/v1", kind="CustomResourceDefinition")
     before = definitions.get(name="flavors.chart.example.com").metadata.uid
     renamed = CHART["crds/flavors.yaml"].replace("plural: flavors", "shortNames: [fl], plural: flavors")
     (chart / "crds/flavors.yaml").write_text(renamed)
-    stack.pulumi(*up, step="3")
+    stack.output(*up, STEP="3")
     after = definitions.get(name="flavors.chart.example.com")
     assert (after.metadata.uid, after.spec.names.shortNames) == (before, ["fl"])
-    stack.pulumi("destroy", "--yes", "--skip-preview", step="3")
+    stack.output("destroy", "--yes", "--skip-preview", STEP="3")
     definitions.delete(name="flavors.chart.example.com")
     with pytest.raises(ApiException):
         client.resources.get(api_version="v1", kind="ConfigMap").get(name="from-objs", namespace="charts")
 
 
 def test_a_chart_that_is_not_there_is_refused_in_helm_s_words(control_plane: ControlPlane, tmp_path: Path) -> None:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    stack = Stack(folder, control_plane, PROGRAM)
-    stack.environment["CHART"] = str(tmp_path / "nothing")
-    stack.pulumi("stack", "init", "test")
-    succeeded, output = stack.try_pulumi("preview", step="unknown")
-    assert not succeeded
+    stack = kubernetes_program(tmp_path / "project", control_plane, PROGRAM)
+    stack.variables["CHART"] = str(tmp_path / "nothing")
+    output = stack.output("preview", fails=True, STEP="unknown")
     assert f"chart '{tmp_path / 'nothing'}' cannot be rendered" in output
     assert "not found" in output

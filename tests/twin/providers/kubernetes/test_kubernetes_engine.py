@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from kubernetes_control_plane import ControlPlane
-from kubernetes_stack import Stack
+from kubernetes_stack import kubernetes_program
 
 pytestmark = pytest.mark.e2e
 
@@ -67,18 +67,17 @@ pulumi.export("secret", secret.data)
 
 
 def test_program_from_preview_to_destroy(control_plane: ControlPlane, tmp_path: Path) -> None:
-    stack = Stack(tmp_path, control_plane, PROGRAM)
-    stack.pulumi("stack", "init", "test")
-    assert "11 to create" in stack.pulumi("preview")
+    stack = kubernetes_program(tmp_path, control_plane, PROGRAM)
+    assert "11 to create" in stack.output("preview")
     up = ("up", "--yes", "--skip-preview")
-    assert "11 created" in stack.pulumi(*up)
-    assert "hunter2" not in stack.pulumi("stack", "export")
-    stack.pulumi("preview", "--refresh", "--expect-no-changes")
+    assert "11 created" in stack.output(*up)
+    assert "hunter2" not in stack.output("stack", "export")
+    stack.output("preview", "--refresh", "--expect-no-changes")
 
-    before = stack.pulumi("stack", "output", "config")
-    changed = stack.pulumi(*up, "--refresh", step="2")
+    before = stack.output("stack", "output", "config")
+    changed = stack.output(*up, "--refresh", STEP="2")
     assert "1 updated" in changed
     assert "1 replaced" in changed
-    assert stack.pulumi("stack", "output", "config") != before
-    stack.pulumi("preview", "--refresh", "--expect-no-changes", step="2")
-    assert "11 deleted" in stack.pulumi("destroy", "--yes", "--skip-preview")
+    assert stack.output("stack", "output", "config") != before
+    stack.output("preview", "--refresh", "--expect-no-changes", STEP="2")
+    assert "11 deleted" in stack.output("destroy", "--yes", "--skip-preview")
