@@ -138,7 +138,7 @@ async def test_the_webhook_answers_nobody_but_the_api_server(cluster: Cluster) -
     review = {"request": {"uid": "u", "namespace": "kube-system", "object": {"metadata": {}, "spec": {}}}}
     async with aiohttp.ClientSession() as session:
         with pytest.raises(aiohttp.ClientError):
-            await session.post(f"https://127.0.0.1:{port}/mutate/default-class/namespace", json=review, ssl=False)
+            await session.post(f"https://127.0.0.1:{port}/mutate/default-class", json=review, ssl=False)
 
 
 async def _crds(api: Api) -> list[dict[str, dict[str, str]]]:

@@ -33,12 +33,19 @@ def hosts(count: int, stem: str = "p", **fields: Any) -> list[Pod]:
 
 
 def where(
-    *groups: Group, most: dict[str, int] | None = None, classes: Sequence[ComputeClass] = (), nap: bool = True
+    *groups: Group,
+    most: dict[str, int] | None = None,
+    classes: Sequence[ComputeClass] = (),
+    nap: bool = True,
+    default_class: bool = False,
 ) -> Provisioning:
     """A cluster in which pools may be made, of which `groups` count against the limits."""
     limits = {"cpu": 100_000, "memory": 400_000, "tpu-v6e-slice": 64} if most is None else most
     resources = [{"resourceType": name, "maximum": str(amount)} for name, amount in limits.items()]
-    autoscaling: Json = {"autoprovisioningLocations": ["us-east5-b"]}
+    autoscaling: Json = {
+        "autoprovisioningLocations": ["us-east5-b"],
+        "defaultComputeClassConfig": {"enabled": default_class},
+    }
     if nap:
         autoscaling |= {"enableNodeAutoprovisioning": True, "resourceLimits": resources}
     cluster = {**CLUSTER, "locations": ["us-east5-b"], "autoscaling": autoscaling}

@@ -100,6 +100,18 @@ def test_a_pool_that_no_priority_names_grows_only_if_the_class_says_so() -> None
     assert growth.after.name == "other"
 
 
+def test_the_default_class_of_a_cluster_makes_nodes_without_a_taint_for_pods_that_request_no_class() -> None:
+    default = replace(cheap(), name="default")
+    (pool,) = made(look(hosts(4), at=where(classes=[default], nap=False, default_class=True)))
+    assert pool.offer is not None
+    assert (pool.compute_class, pool.offer.tainted) == ("default", False)
+    assert not look(hosts(4), at=where(classes=[default], nap=False)).up.growths
+    assert not look(hosts(4), at=where(nap=False, default_class=True)).up.growths
+    (own,) = made(look(cheap_hosts(), at=where(classes=[default, cheap()], nap=False, default_class=True)))
+    assert own.offer is not None
+    assert (own.compute_class, own.offer.tainted) == ("cheap", True)
+
+
 def test_a_class_that_is_not_there_is_named() -> None:
     decision = look(cheap_hosts(), at=where(nap=False))
     assert why(decision) == f"ComputeClass cheap of type {CLASS} not found"

@@ -63,7 +63,6 @@ class ControlPlane:
         self._ports = ports
         self._token = token
         self._ray = False
-        self._default_class = False
         self._gcs_fuse = False
         self._prometheus = True  # as GKE has it, unless the cluster says otherwise
         self._authority, self._next_authority = 0, 0  # numbers; two of them while credentials are rotated
@@ -167,7 +166,7 @@ class ControlPlane:
         self._ports.release(f"{self._key}/")
 
     async def apply_cluster(self, cluster: Mapping[str, Any]) -> None:
-        """Start and stop what the cluster asks for: add-ons (Ray, Cloud Storage FUSE), a default class, Prometheus.
+        """Start and stop what the cluster asks for: add-ons (Ray, Cloud Storage FUSE), Prometheus.
 
         What failed is tried again by the next call. Once a rotation of credentials is complete, everything stops, for
         `start` to start it with the new ones.
@@ -181,7 +180,6 @@ class ControlPlane:
         self._place = PrivateEndpoint.of(cluster)
         self._publish()
         self._ray = view.ray_operator
-        self._default_class = view.default_compute_class
         self._prometheus = view.managed_prometheus
         self._gcs_fuse = view.gcs_fuse
         if self._api is None or self._applied == self._wanted():
@@ -203,7 +201,7 @@ class ControlPlane:
         return await self._pools.instances() if self._pools is not None else []
 
     def _wanted(self) -> tuple[object, ...]:
-        return self._ray, self._default_class, self._prometheus, self._gcs_fuse, self._next_authority
+        return self._ray, self._prometheus, self._gcs_fuse, self._next_authority
 
     @property
     def _bundle(self) -> Path:
@@ -286,4 +284,4 @@ class ControlPlane:
             webhook = TpuWebhook(layout)
             await webhook.start()
             self._webhook = webhook
-        await self._webhook.register(api, ray=self._ray, default_class=self._default_class)
+        await self._webhook.register(api, ray=self._ray)

@@ -186,7 +186,9 @@ class ClusterAutoscaler:
         nodes = sorted(self._nodes.items.values(), key=lambda node: node.name)
         self._born = births(nodes, self._born, now, time.time())
         pods = list(self._pods.items.values())
-        if any(group.compute_class for group in groups) or any(it.unschedulable and asked(it, CLASS) for it in pods):
+        if any(group.compute_class for group in groups) or any(
+            it.unschedulable and (asked(it, CLASS) or where.default_class) for it in pods
+        ):
             where = replace(where, classes=await self._classes())
         view = View(
             nodes=nodes,

@@ -52,7 +52,7 @@ class View:
     @property
     def idle(self) -> bool:
         """Whether no decision is possible: no autoscaled pool, no auto-provisioning, no pod with a compute class."""
-        named = any(asked(pod, CLASS) is not None for pod in self.pending)
+        named = any(asked(pod, CLASS) or self.where.default_class for pod in self.pending)
         return not (self.groups or self.where.enabled or named or self.queue.open)
 
     def dues(self, since: Since, delay: float) -> Iterator[float]:

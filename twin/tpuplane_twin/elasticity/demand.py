@@ -44,6 +44,14 @@ class Provisioning:
         return ClusterView(self.cluster).auto_provisioning
 
     @property
+    def default_class(self) -> str | None:
+        """The class of pods that request none. GKE does not change such pods, so its nodes have no taint.
+
+        https://docs.cloud.google.com/kubernetes-engine/docs/how-to/run-pods-default-compute-classes
+        """
+        return "default" if ClusterView(self.cluster).default_compute_class else None
+
+    @property
     def zones(self) -> tuple[str, ...]:
         """The zones for new pools."""
         view = ClusterView(self.cluster)
@@ -101,22 +109,23 @@ def asked(pod: Pod, key: str) -> str | None:
 
 
 def _offers(pod: Pod, where: Provisioning) -> Iterator[Offer]:
-    name = asked(pod, CLASS)
-    if name is None:
+    name = asked(pod, CLASS) or where.default_class
+    found = where.classes.get(name or "")
+    if name is None or (name == where.default_class and found is None):
         if where.enabled:
             yield from _by_selectors(pod, where)
         return
-    found = where.classes.get(name)
     if found is None:
         raise _NotMade(f"ComputeClass {name} of type {CLASS} not found")
     if not found.creates and not found.anyway:
         raise _NotMade(f"NAP disabled for ComputeClass {name} of type {CLASS}")
     if found.creates:
         for priority in found.priorities:
-            yield from filter(_can_be_made, priority.offers(name, where.zones))
+            for offer in filter(_can_be_made, priority.offers(name, where.zones)):
+                yield replace(offer, tainted=name != where.default_class)
     if found.anyway and where.enabled:
         for offer in _by_selectors(pod, where):
-            yield replace(offer, compute_class=name, rank=found.last)
+            yield replace(offer, compute_class=name, rank=found.last, tainted=name != where.default_class)
 
 
 def _by_selectors(pod: Pod, where: Provisioning) -> Iterator[Offer]:

@@ -37,6 +37,8 @@ class Offer:
     recycle_lead_seconds: int | None = None
     wait_seconds: int = 0
     compute_class: str = ""
+    tainted: bool = True
+    """Whether only pods of the compute class tolerate the nodes."""
     rank: int = 0
     """Its rank in the compute class: 0 is the highest priority."""
     labels: tuple[tuple[str, str], ...] = ()
@@ -107,7 +109,9 @@ class Offer:
                 "key": RESERVATION_KEY,
                 "values": [self.reservation],
             }
-        taints = self.taints + (((CLASS, self.compute_class, "NO_SCHEDULE"),) if self.compute_class else ())
+        taints = self.taints + (
+            ((CLASS, self.compute_class, "NO_SCHEDULE"),) if self.compute_class and self.tainted else ()
+        )
         if taints:
             config["taints"] = [{"key": key, "value": value, "effect": effect} for key, value, effect in taints]
         return config

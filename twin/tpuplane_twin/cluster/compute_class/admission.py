@@ -1,4 +1,4 @@
-"""What GKE's admission does to pods for compute classes: the default class, and the toleration of its nodes. Pure."""
+"""What GKE's admission does to pods: the default compute class of a namespace, the toleration of a class. Pure."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ Pod = dict[str, Any]
 
 LABEL = "cloud.google.com/compute-class"
 NAMESPACE_DEFAULT = "cloud.google.com/default-compute-class"
-CLUSTER_DEFAULT = "default"
-"""The class that pods of a cluster get where the cluster says so."""
 
 # For the API server's match conditions (CEL).
 NAMES_A_CLASS = f"has(object.spec.nodeSelector) && '{LABEL}' in object.spec.nodeSelector"

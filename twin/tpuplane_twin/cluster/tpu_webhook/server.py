@@ -54,17 +54,14 @@ class TpuWebhook(LoopbackServer):
         app.router.add_post("/mutate/ray", _mutating(ray.mutate))
         app.router.add_post("/mutate/job", _mutating(jobs.mutate))
         app.router.add_post("/mutate/class", _mutating(admission.tolerating))
-        app.router.add_post("/mutate/default-class/{of}", self._default_class)
+        app.router.add_post("/mutate/default-class", self._default_class)
         app.router.add_post("/validate/raycluster", _validating(ray.validate))
         await self.listen(app, PORT, self._layout.serving(PORT))
 
-    async def register(self, api: Api, *, ray: bool, default_class: bool) -> None:
-        """Have the API server ask for Job pods and pods of compute classes always, for Ray's while `ray`.
-
-        With `default_class`, pods that name no compute class get the one called default, where there is one.
-        """
+    async def register(self, api: Api, *, ray: bool) -> None:
+        """Have the API server ask for Job pods and pods of compute classes always, for Ray's while `ray`."""
         self._api = api
-        await api.apply(self._of_classes(default_class))
+        await api.apply(self._of_classes())
         await api.apply(
             self._configuration(
                 "MutatingWebhookConfiguration",
@@ -100,27 +97,26 @@ class TpuWebhook(LoopbackServer):
 
     async def _default_class(self, request: web.Request) -> web.Response:
         api, review = self._api, await request.json()
-        name: str | None = None
-        if api is not None and request.match_info["of"] == "namespace":
-            found = await api.get("Namespace", review["request"]["namespace"])
-            name = ((found or {"metadata": {}})["metadata"].get("labels") or {}).get(admission.NAMESPACE_DEFAULT)
-        elif api is not None and await api.get("ComputeClass", admission.CLUSTER_DEFAULT) is not None:
-            name = admission.CLUSTER_DEFAULT
+        found = await api.get("Namespace", review["request"]["namespace"]) if api is not None else None
+        name = ((found or {"metadata": {}})["metadata"].get("labels") or {}).get(admission.NAMESPACE_DEFAULT)
         answer: web.Response = await _mutating(lambda pod: admission.defaulted(pod, name))(request)
         return answer
 
-    def _of_classes(self, default_class: bool) -> Object:
-        """The webhooks of compute classes, in the order in which GKE asks: the namespace's default, the cluster's."""
+    def _of_classes(self) -> Object:
+        """The webhooks of compute classes. The default class of a cluster changes no pod: the autoscaler reads it."""
         none = [{"name": "no-class", "expression": admission.NAMES_NONE}]
-        parts: list[tuple[str, str, Object]] = [("of-namespace", "/mutate/default-class/namespace", _marked("Exists"))]
-        if default_class:
-            parts.append(("of-cluster", "/mutate/default-class/cluster", _marked("DoesNotExist")))
-        webhooks: list[Object] = [
-            self._webhook(f"{_CLASS_PODS}-{name}", path, namespaceSelector=namespaces, matchConditions=none)
-            for name, path, namespaces in parts
-        ]
+        marked = {"key": admission.NAMESPACE_DEFAULT, "operator": "Exists"}
+        namespaces = {"matchExpressions": [*_NOT_SYSTEM["matchExpressions"], marked]}
         named = [{"name": "a-class", "expression": admission.NAMES_A_CLASS}]
-        webhooks.append(self._webhook(f"{_CLASS_PODS}-named", "/mutate/class", matchConditions=named))
+        webhooks = [
+            self._webhook(
+                f"{_CLASS_PODS}-of-namespace",
+                "/mutate/default-class",
+                namespaceSelector=namespaces,
+                matchConditions=none,
+            ),
+            self._webhook(f"{_CLASS_PODS}-named", "/mutate/class", matchConditions=named),
+        ]
         return {
             "apiVersion": "admissionregistration.k8s.io/v1",
             "kind": "MutatingWebhookConfiguration",
@@ -156,12 +152,6 @@ def client(layout: Layout) -> Object:
     pair = layout.authority.issue(f"{PORT}-client")
     shown = {"client-certificate": str(pair.certificate), "client-key": str(pair.key)}
     return {"apiVersion": "v1", "kind": "Config", "users": [{"name": layout.address(PORT), "user": shown}]}
-
-
-def _marked(operator: str) -> Object:
-    """Namespaces with a default compute class ("Exists"), or without."""
-    marked = {"key": admission.NAMESPACE_DEFAULT, "operator": operator}
-    return {"matchExpressions": [*_NOT_SYSTEM["matchExpressions"], marked]}
 
 
 def _rule(group: str, version: str, resource: str) -> Object:
