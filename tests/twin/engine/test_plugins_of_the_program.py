@@ -80,7 +80,7 @@ COMPONENT = """
 
 def test_a_component_plugin_runs(stack: Program, tmp_path: Path) -> None:
     plugin = write(tmp_path / "my plugin", PulumiPlugin_yaml=RUNTIME, main_py=COMPONENT)
-    said = stack.output("package", "get-schema", str(plugin))
+    said = stack.pulumi("package", "get-schema", str(plugin)).stdout
     schema = json.loads(said[said.index("{") :])
     assert (schema["name"], schema["version"]) == ("things", "1.2.3")
     assert schema["resources"]["things:index:Thing"]["requiredInputs"] == ["size"]
