@@ -12,7 +12,7 @@ class AuthorizedNetworkArgs(TypedDict):
     """Addresses that may reach the control plane."""
 
     cidr: str
-    """IPv4 range. The whole internet (0.0.0.0/0) is refused."""
+    """IPv4 range. The whole internet (0.0.0.0/0) is rejected."""
 
     name: str
     """Name that the console shows for the range."""
@@ -129,7 +129,7 @@ class KueueArgs(TypedDict):
     cluster's add-ons. Changed in place."""
 
     manage_jobs_without_queue_name: NotRequired[bool]
-    """Hold workloads too that name no queue: nobody gets around quota. Default false. Changed in place."""
+    """Hold workloads that name no queue too, so that quota holds for all. Default false. Changed in place."""
 
     wait_for_pods_ready: NotRequired[WaitForPodsReadyArgs]
     """All-or-nothing start of a workload's pods. Default: off. Changed in place."""
@@ -157,7 +157,7 @@ class RayArgs(TypedDict):
     """KubeRay: RayCluster, RayJob and RayService."""
 
     mode: NotRequired[str]
-    """Who runs it: gke-addon (Google, with the webhook that tells pods their place in a slice), operator (KubeRay's own
+    """Who runs it: gke-addon (Google, with the webhook that sets pods' place in a slice), operator (KubeRay's own
     chart) or none. Default gke-addon. A change keeps no RayCluster."""
 
     replicas: NotRequired[int]
@@ -178,7 +178,7 @@ class RayArgs(TypedDict):
     """Namespaces whose Ray clusters it runs. Only with mode: operator. Default: all. Changed in place."""
 
     tpu_webhook: NotRequired[bool]
-    """Install the webhook that tells Ray's pods their place in a slice (worker id, host names, topology, what
+    """Install the webhook that sets the place of Ray's pods in a slice (worker id, host names, topology, what
     multislice needs) and keeps a slice on one node pool. It has its certificate from cert-manager. Only with mode:
     operator; Google's add-on has it. Default true. Changed in place."""
 
@@ -219,7 +219,7 @@ class LaunchAgentArgs(TypedDict):
 
 class MetricsFrontendArgs(TypedDict):
     """Answers PromQL queries inside the cluster, for Grafana and Ray's dashboard: Google's frontend of Managed Service
-    for Prometheus. It may read the project's metrics, and asks nobody who reads them through it."""
+    for Prometheus. It may read the project's metrics, and does not authenticate its readers."""
 
     replicas: NotRequired[int]
     """Replicas. From 2 on a disruption budget keeps one of them. Default 2. Changed in place."""
@@ -274,7 +274,7 @@ class SecurityArgs(TypedDict):
 
     secrets_encryption: NotRequired[EncryptionArgs]
     """Encrypt Kubernetes Secrets in etcd with a key of your own; `{}` makes one. Default: Google's keys alone. Changed
-    in place; the old key must live on until GKE has written everything anew."""
+    in place; the old key must exist until GKE has written everything again."""
 
     boot_disk_encryption: NotRequired[EncryptionArgs]
     """Encrypt the boot disks of every pool with a key of your own; `{}` makes one. Default: Google's keys alone. A
@@ -320,7 +320,7 @@ class StorageArgs(TypedDict):
 
 
 class MonitoringArgs(TypedDict):
-    """What Cloud Monitoring and Cloud Logging are told of the cluster."""
+    """What Cloud Monitoring and Cloud Logging get of the cluster."""
 
     components: NotRequired[Sequence[str]]
     """Whose metrics are collected; SYSTEM_COMPONENTS must be among them. Default: everything about workloads and nodes
@@ -400,8 +400,8 @@ class AutoProvisioningArgs(TypedDict):
     Changed in place."""
 
     autoscaling_profile: NotRequired[str]
-    """How soon idle nodes of all pools go: BALANCED, or OPTIMIZE_UTILIZATION (sooner). Default BALANCED. Changed in
-    place."""
+    """How soon idle nodes of all pools are removed: BALANCED, or OPTIMIZE_UTILIZATION (sooner). Default BALANCED.
+    Changed in place."""
 
     disk_type: NotRequired[str]
     """Boot disk type of the pools that are made; GKE takes hyperdisk-balanced where a machine has no other. Default
@@ -419,8 +419,8 @@ class AutoProvisioningArgs(TypedDict):
 
 
 class PlatformExistingClusterArgs(TypedDict):
-    """A cluster that is there already, in the platform's project and at the cluster's `location`. Pools and objects are
-    added to it; it is never created, changed or deleted."""
+    """An existing cluster, in the platform's project and at the cluster's `location`. Pools and objects are added to
+    it; it is never created, changed or deleted."""
 
     name: str
     """Name of the cluster in Google Cloud. A change replaces everything that was added."""
@@ -430,8 +430,8 @@ class PlatformExistingClusterArgs(TypedDict):
 
 
 class ExistingNetworkArgs(TypedDict):
-    """A subnetwork that is there already, in the cluster's region; it is never changed or deleted. A change replaces
-    the cluster. Its nodes need a way to image registries, which is not made either: Cloud NAT, say."""
+    """An existing subnetwork, in the cluster's region; it is never changed or deleted. A change replaces the cluster.
+    Its nodes need a way to image registries, which is not made either: Cloud NAT, say."""
 
     network: str
     """VPC: its name, or projects/HOST/global/networks/NAME in the host project of a shared VPC."""
@@ -451,8 +451,8 @@ class ClusterNetworkArgs(TypedDict):
     of them replaces the subnetwork, and with it the cluster; only `nodes_cidr` can grow in place."""
 
     existing: NotRequired[ExistingNetworkArgs]
-    """Use a subnetwork that somebody else made, instead of ranges of one that is made. How large its ranges are is not
-    known here, so it is not checked. Default: a subnetwork of the platform's VPC is made."""
+    """Use an existing subnetwork, instead of a new one. The size of its ranges is not known here, so it is not checked.
+    Default: a subnetwork of the platform's VPC is made."""
 
     nodes_cidr: NotRequired[str]
     """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes). Changed in place to a larger range
@@ -468,7 +468,7 @@ class ClusterNetworkArgs(TypedDict):
 
 
 class PoolAutoscalingArgs(TypedDict):
-    """How far a pool scales. A multi-host slice comes and goes as a whole: 0 hosts or all of them."""
+    """How far a pool scales. A multi-host slice is added and removed as a whole: 0 hosts or all of them."""
 
     min_slices: NotRequired[int]
     """Slices that are kept running without work. Default 0. Changed in place."""
@@ -491,7 +491,7 @@ class ReservationUseArgs(TypedDict):
 
 
 class FlexStartArgs(TypedDict):
-    """Hosts of the Dynamic Workload Scheduler: they come when there is capacity, and go after a time."""
+    """Hosts of the Dynamic Workload Scheduler: they start when there is capacity, and end after a time."""
 
     max_run_duration: NotRequired[str]
     """How long a host runs at most, from 10m to 7d. Default 7d, the longest. A change replaces the pool."""
@@ -597,7 +597,7 @@ class PoolArgs(TypedDict):
     """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
 
     node_labels: NotRequired[Mapping[str, str]]
-    """Kubernetes labels of the nodes, beside those that GKE and tpuplane set. Changed in place."""
+    """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set. Changed in place."""
 
     accelerator_topology_mode: NotRequired[str]
     """Whether the chips of a tpu7x slice are joined as its hosts come (AUTO_CONNECT) or later, by dynamic slicing
@@ -679,7 +679,7 @@ class GpuPoolArgs(TypedDict):
     """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
 
     node_labels: NotRequired[Mapping[str, str]]
-    """Kubernetes labels of the nodes, beside those that GKE and tpuplane set. Changed in place."""
+    """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set. Changed in place."""
 
     accelerator: NotRequired[str]
     """GPU, as GKE's label cloud.google.com/gke-accelerator has it, such as nvidia-l4 or nvidia-h100-80gb. Default: that
@@ -733,7 +733,7 @@ class PlatformClusterArgs(TypedDict):
 
     release_channel: NotRequired[str]
     """How early GKE versions arrive. Default REGULAR. UNSPECIFIED (no channel) is for projects that still have it: GKE
-    refuses it to new ones. Changed in place."""
+    rejects it for new ones. Changed in place."""
 
     version: NotRequired[str]
     """Lowest version of the control plane, such as "1.34", in quotes: unquoted, 1.30 is the number 1.3. Default: what
@@ -767,15 +767,15 @@ class PlatformClusterArgs(TypedDict):
     """Node pools that GKE makes for pods that fit nowhere, within limits. Default: none. Changed in place."""
 
     deletion_protection: NotRequired[bool]
-    """Refuse to delete the cluster until this is set to false. Default true. Changed in place."""
+    """Reject to delete the cluster until this is set to false. Default true. Changed in place."""
 
     labels: NotRequired[Mapping[str, str]]
     """Google Cloud labels, on top of the platform's. Changed in place."""
 
     existing: NotRequired[PlatformExistingClusterArgs]
-    """Add to a cluster that somebody else made, instead of making one. `releaseChannel`, `version` and
-    `addons.ray.mode` then say what that cluster is; what would shape it is refused. Default: the cluster is made. A
-    change between the two replaces everything in it."""
+    """Add to an existing cluster, instead of making one. `releaseChannel`, `version` and `addons.ray.mode` then say
+    what that cluster is; what would shape it is rejected. Default: the cluster is made. A change between the two
+    replaces everything in it."""
 
     node_service_account: NotRequired[str]
     """E-mail address of a service account that exists already, for the nodes to run as; it needs at least
@@ -888,7 +888,7 @@ class ClassNodeRecyclingArgs(TypedDict):
     """Replacing flex-start nodes before their time is over."""
 
     lead_time_seconds: int
-    """How long before a node goes GKE looks for the next one, in seconds."""
+    """How long before a node is removed GKE looks for the next one, in seconds."""
 
 
 class ClassFlexStartArgs(TypedDict):
@@ -1027,9 +1027,8 @@ class ClassPriorityArgs(TypedDict):
     """One way to get nodes. GKE tries the priorities from the first to the last."""
 
     nodepools: NotRequired[Sequence[str]]
-    """Pools of the cluster, by their name in this description; each stands for all of its node pools, which then belong
-    to the class. In an existing cluster also node pools of its own. Beside it only `priorityScore` and
-    `allocationStrategy`."""
+    """Pools of the cluster, by their name in this description; each means all of its node pools, which then belong to
+    the class. In an existing cluster also node pools of its own. Only with `priorityScore` and `allocationStrategy`."""
 
     tpu: NotRequired[ClassTpuArgs]
     """TPU slices."""
@@ -1062,7 +1061,7 @@ class ClassPriorityArgs(TypedDict):
     """Nodes that are waited for and go after days. Default: on-demand."""
 
     max_run_duration_seconds: NotRequired[int]
-    """How long a node runs at most, in seconds; with flex-start 600 to 604,800. Default: for ever, with flex-start 7
+    """How long a node runs at most, in seconds; with flex-start 600 to 604,800. Default: unlimited, with flex-start 7
     days."""
 
     capacity_check_wait_time_seconds: NotRequired[int]
@@ -1072,7 +1071,7 @@ class ClassPriorityArgs(TypedDict):
     """Reservations that nodes come from. Default: none."""
 
     priority_score: NotRequired[int]
-    """Higher goes first, and three priorities of one score count alike. On all priorities or on none. Default: their
+    """Higher is tried first; up to three priorities may have one score. On all priorities or on none. Default: their
     order."""
 
     allocation_strategy: NotRequired[str]
@@ -1094,7 +1093,7 @@ class ClassPriorityArgs(TypedDict):
     """Kubernetes labels of the nodes."""
 
     taints: NotRequired[Sequence[ClassTaintArgs]]
-    """Taints of the nodes, beside the class's own."""
+    """Taints of the nodes, in addition to the class's own."""
 
     instance_metadata: NotRequired[Mapping[str, str]]
     """Metadata of the VMs; on top of those of `nodePoolConfig`."""
@@ -1298,7 +1297,7 @@ class ClassNodePoolConfigArgs(TypedDict):
     """Kubernetes labels of the nodes."""
 
     taints: NotRequired[Sequence[ClassTaintArgs]]
-    """Taints of the nodes, beside the class's own."""
+    """Taints of the nodes, in addition to the class's own."""
 
     taint_config: NotRequired[ClassTaintConfigArgs]
     """Taints that GKE itself sets."""
@@ -1318,7 +1317,7 @@ class ClassNodePoolGroupArgs(TypedDict):
 
 
 class ClassActiveMigrationArgs(TypedDict):
-    """Moving running pods to better nodes. A move ends them and starts them anew."""
+    """Moving running pods to better nodes. A move ends them and starts them again."""
 
     optimize_rule_priority: NotRequired[bool]
     """Move to a higher priority as soon as it has capacity. Default false."""
@@ -1328,10 +1327,10 @@ class ClassActiveMigrationArgs(TypedDict):
 
 
 class ClassAutoscalingPolicyArgs(TypedDict):
-    """When nodes go."""
+    """When nodes are removed."""
 
     consolidation_delay_minutes: NotRequired[int]
-    """How long a node is unneeded before it goes, in minutes. Default: GKE's, 10."""
+    """How long a node is unneeded before it is removed, in minutes. Default: GKE's, 10."""
 
     consolidation_threshold: NotRequired[int]
     """Use of CPU and memory in percent below which a node counts as unneeded. Default: GKE's, 50."""
@@ -1403,7 +1402,7 @@ class PlatformComputeClassArgs(TypedDict):
     """Moving running pods to better nodes. Default: they stay, with a preset as it says."""
 
     autoscaling_policy: NotRequired[ClassAutoscalingPolicyArgs]
-    """When nodes go. Default: the cluster's, with a preset as it says."""
+    """When nodes are removed. Default: the cluster's, with a preset as it says."""
 
     allocation_strategy_defaults: NotRequired[ClassAllocationDefaultsArgs]
     """What is chosen among equal machines. Default: GKE chooses."""
@@ -1482,16 +1481,16 @@ class TeamArgs(TypedDict):
     everything in it."""
 
     members: NotRequired[Sequence[str]]
-    """Who may run work in them: group:, user: or serviceAccount: with an e-mail address. Default: nobody beyond the
-    project's administrators. Changed in place."""
+    """Who may run work in them: group:, user: or serviceAccount: with an e-mail address. Default: only the project's
+    administrators. Changed in place."""
 
     queue: NotRequired[str]
     """Name of the local queue in each namespace. Default `default`, which Kueue gives to every job that names none. A
     change replaces the queue, and jobs that name the old one wait."""
 
     weight: NotRequired[float]
-    """Share of what is to be borrowed, beside the other teams' weights; with queues.fairSharing only. Kueue gets it in
-    thousandths, rounded up. Default 1. Changed in place."""
+    """Part of what teams may borrow, relative to the other teams' weights; with queues.fairSharing only. Kueue gets it
+    in thousandths, rounded up. Default 1. Changed in place."""
 
     pod_security: NotRequired[str]
     """Level of the Pod Security Standards that pods of its namespaces must keep to. Default `baseline`, which TPU work
@@ -1520,8 +1519,8 @@ class PriorityArgs(TypedDict):
     """A WorkloadPriorityClass: jobs name it in the label kueue.x-k8s.io/priority-class."""
 
     value: int
-    """Higher goes first, and may preempt lower. Changed in place, for work that waits and work that runs: what runs and
-    is now lower may be preempted at once."""
+    """Higher is admitted first, and may preempt lower. Changed in place, for work that waits and work that runs:
+    running work that is now lower may be preempted at once."""
 
     description: NotRequired[str]
     """What it is for, in at most 2048 characters, as Kueue has it. Default: nothing. Changed in place."""
@@ -1576,7 +1575,7 @@ class QueuesArgs(TypedDict):
 
 
 class SliceDownArgs(TypedDict):
-    """An alert: a multi-host slice is not available, so that what runs on it stands still."""
+    """An alert: a multi-host slice is not available, so that what runs on it waits."""
 
     enabled: NotRequired[bool]
     """Whether there is such an alert. Default true. Changed in place."""
@@ -1605,7 +1604,7 @@ class StarvedQueueArgs(TypedDict):
     """Whether there is such an alert. Default true. Changed in place."""
 
     after_minutes: NotRequired[int]
-    """How long the queue must stand still. Default 120. Changed in place."""
+    """How long the queue must admit nothing. Default 120. Changed in place."""
 
 
 class AlertsArgs(TypedDict):
@@ -1686,7 +1685,7 @@ class ClusterSettingsArgs(TypedDict):
 
     release_channel: NotRequired[str]
     """How early GKE versions arrive. Default REGULAR. UNSPECIFIED (no channel) is for projects that still have it: GKE
-    refuses it to new ones. Changed in place."""
+    rejects it for new ones. Changed in place."""
 
     version: NotRequired[str]
     """Lowest version of the control plane, such as "1.34", in quotes: unquoted, 1.30 is the number 1.3. Default: what
@@ -1720,7 +1719,7 @@ class ClusterSettingsArgs(TypedDict):
     """Node pools that GKE makes for pods that fit nowhere, within limits. Default: none. Changed in place."""
 
     deletion_protection: NotRequired[bool]
-    """Refuse to delete the cluster until this is set to false. Default true. Changed in place."""
+    """Reject to delete the cluster until this is set to false. Default true. Changed in place."""
 
     labels: NotRequired[Mapping[str, str]]
     """Google Cloud labels, on top of the platform's. Changed in place."""

@@ -1,4 +1,4 @@
-"""A cluster that somebody else made: pools and objects are added to it, and it is no resource of the stack."""
+"""An existing cluster: pools and objects are added to it, and it is no resource of the stack."""
 
 from __future__ import annotations
 

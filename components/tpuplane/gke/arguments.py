@@ -9,7 +9,7 @@ from tpuplane.spec import Mistake, SpecError
 
 
 class ClusterRef(TypedDict):
-    """A cluster, whoever made it, as a node pool must know it. Every change but the version replaces the pool."""
+    """A cluster as a node pool must know it, made by any program. Every change but the version replaces the pool."""
 
     project: pulumi.Input[str]
     """Project of the cluster."""
@@ -18,7 +18,7 @@ class ClusterRef(TypedDict):
     """Name of the cluster in Google Cloud."""
 
     location: str
-    """Region or zone of the cluster's control plane. A plain value: the pool's zone hangs on it."""
+    """Region or zone of the cluster's control plane. A plain value: the pool's zone depends on it."""
 
     service_account: pulumi.Input[str]
     """E-mail address of the account that the nodes run as. It must not be the project's default account."""
@@ -27,12 +27,12 @@ class ClusterRef(TypedDict):
     """Cloud KMS key of the nodes' boot disks, its full resource name. Default: Google's own keys."""
 
     version: NotRequired[str]
-    """GKE version of the cluster, such as "1.34" (in quotes): pools that need a newer one are refused. Default: not
+    """GKE version of the cluster, such as "1.34" (in quotes): pools that need a newer one are rejected. Default: not
     compared."""
 
 
 def require(args: Mapping[str, Any], kind: type) -> None:
-    """Refuse arguments that are missing from, or foreign to, the TypedDict `kind`. Raises `SpecError`."""
+    """Reject arguments that are missing from, or foreign to, the TypedDict `kind`. Raises `SpecError`."""
     known, required = kind.__annotations__, getattr(kind, "__required_keys__", ())
     mistakes = [Mistake((key,), f"unknown field; allowed: {', '.join(known)}") for key in args if key not in known]
     mistakes += [Mistake((key,), f"required by {kind.__name__}") for key in required if key not in args]

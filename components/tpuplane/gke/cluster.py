@@ -103,7 +103,7 @@ class Cluster(pulumi.ComponentResource):
             raise ValueError(f"{name}: the plan is of an existing cluster; use ExistingCluster")
         super().__init__("tpuplane:index:Cluster", name, {}, opts)
         made = own_account(name, args["project"], plan, self)
-        # What gives the nodes their identity: wait for it before you add nodes. Empty for an account that was brought.
+        # What gives the nodes their identity: wait for it before you add nodes. Empty for an existing account.
         self.identity: list[pulumi.Resource] = [] if made is None else [made]
         self._service_account = (
             made.email if made is not None else args.get("service_account", plan.settings.node_service_account or "")
@@ -122,7 +122,7 @@ class Cluster(pulumi.ComponentResource):
         self._authority = pulumi.Output.unsecret(self.resource.master_auth.cluster_ca_certificate)
         self.endpoint, authority = self._reached(plan.control_plane.dns_endpoint)
         self.kubeconfig = cluster_kubeconfig(self.resource.project, self.location, self.name, self.endpoint, authority)
-        # Google's id of the cluster, which tells providers that it is still the same one.
+        # Google's id of the cluster, by which providers see that it is still the same one.
         self.identifier = cluster_id(args["project"], plan.location, plan.name)
         self.provider = kubernetes_provider(name, self.identifier, self.kubeconfig, parent=self)
         # What a node pool must know of this cluster.
@@ -173,7 +173,7 @@ class Cluster(pulumi.ComponentResource):
         return endpoint, dns_authority(endpoint, self._authority)
 
     def kubeconfig_inside(self, token: pulumi.Input[str]) -> pulumi.Output[str]:
-        """Return a kubeconfig for a pod of the VPC that shows `token`; a secret, for it holds the token.
+        """Return a kubeconfig for a pod of the VPC that shows `token`; a secret, because it holds the token.
 
         It names the private address: that is where the authorized networks let in what has no public address.
         """
@@ -184,9 +184,9 @@ class Cluster(pulumi.ComponentResource):
     def in_cluster(self) -> pulumi.ResourceOptions:
         """Return the options of every object that lives inside this cluster.
 
-        Such objects go with their cluster: when it is deleted, nobody asks an API server that is gone to delete
-        them; when it is replaced, they are made anew although their own inputs are unchanged. What the cluster
-        stands on is named too, because the engine looks for such objects only where a chain of replacements begins.
+        Such objects are deleted with their cluster, without a request to an API server that no longer exists. When the
+        cluster is replaced, they are created again although their own inputs are unchanged. The foundations of the
+        cluster are named too, because the engine looks for such objects only where a chain of replacements begins.
         """
         return pulumi.ResourceOptions(
             parent=self,
@@ -209,7 +209,7 @@ class Cluster(pulumi.ComponentResource):
             name=plan.name,
             project=args["project"],
             location=plan.location,
-            # Google counts a zonal cluster's own zone in, and refuses to hear it named again.
+            # Google includes a zonal cluster's own zone, and rejects it in this list.
             node_locations=[zone for zone in plan.node_zones if zone != plan.location] or None,
             release_channel={"channel": plan.settings.release_channel},
             min_master_version=plan.settings.version,
@@ -279,7 +279,7 @@ class Cluster(pulumi.ComponentResource):
                 opts,
                 pulumi.ResourceOptions(
                     parent=self,
-                    # The same switch twice: Google refuses the deletion, and Pulumi refuses it already in the preview.
+                    # The same switch twice: Google rejects the deletion, and Pulumi rejects it in the preview.
                     protect=plan.settings.deletion_protection or None,  # else what the program says of the component
                     delete_before_replace=True,
                     # It described the pool that is gone. GKE then reports another pool's, and a difference would

@@ -80,7 +80,7 @@ def cluster_autoscaling(
     """The autoscaling block of a cluster. Said even when off: the provider leaves alone what is not mentioned."""
     plan, by_class = cluster.auto_provisioning, cluster.default_compute_class
     if plan is None:
-        # The provider would send limits that it remembers, and GKE refuses them without auto-provisioning.
+        # The provider would send limits that it remembers, and GKE rejects them without auto-provisioning.
         return {"enabled": False, "resource_limits": [], "default_compute_class_enabled": by_class}
     limits: list[gcp.container.ClusterClusterAutoscalingResourceLimitArgsDict] = [
         {"resource_type": "cpu", "maximum": plan.cpu},
@@ -93,7 +93,7 @@ def cluster_autoscaling(
         "autoscaling_profile": plan.autoscaling_profile,
         "resource_limits": limits,
         "auto_provisioning_locations": list(plan.zones),
-        # Nobody reviews a pool that GKE makes, so it is as closed as the declared ones.
+        # Pools that GKE makes are as protected as the declared ones.
         "auto_provisioning_defaults": {
             "service_account": service_account,
             "oauth_scopes": [CLOUD_PLATFORM_SCOPE],

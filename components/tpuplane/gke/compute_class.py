@@ -76,7 +76,7 @@ def _with_identity(plan: ComputeClassPlan, cluster: ClusterRef) -> dict[str, Any
 
 
 def _like(opts: pulumi.ResourceOptions | None, parent: pulumi.Resource) -> pulumi.ResourceOptions:
-    """Options of the object inside. A component hands down its provider; how it goes and comes it keeps to itself."""
+    """Options of the object inside. A component hands down its provider, and not its lifecycle options."""
     if opts is None:
         return pulumi.ResourceOptions(parent=parent)
     return pulumi.ResourceOptions(

@@ -49,7 +49,7 @@ class DeletionGuard:
 
 
 class GuardedRef(ClusterRef):
-    """What `Cluster` tells node pools of itself, in Python."""
+    """A `Cluster` as its node pools know it, in Python."""
 
     guard: NotRequired[DeletionGuard]
     """What keeps the pools as long as the cluster is protected."""

@@ -1,4 +1,4 @@
-"""A cluster that somebody else made: it is looked up, so that pools and objects can be added to it."""
+"""An existing cluster: it is looked up, so that pools and objects can be added to it."""
 
 from typing import NotRequired, TypedDict
 
@@ -21,13 +21,13 @@ class ExistingClusterArgs(TypedDict):
     """Name of the cluster in Google Cloud."""
 
     location: str
-    """Region or zone of the cluster's control plane. A plain value: the zones of pools hang on it."""
+    """Region or zone of the cluster's control plane. A plain value: the zones of pools depend on it."""
 
     service_account: pulumi.Input[str]
     """E-mail address of the account that the nodes of added pools run as. It must not be the project's default one."""
 
     version: NotRequired[str]
-    """GKE version of the cluster, such as "1.34" (in quotes): pools that need a newer one are refused. Default: not
+    """GKE version of the cluster, such as "1.34" (in quotes): pools that need a newer one are rejected. Default: not
     compared."""
 
     dns_endpoint: NotRequired[bool]
@@ -35,7 +35,7 @@ class ExistingClusterArgs(TypedDict):
 
 
 class ExistingCluster(pulumi.ComponentResource):
-    """A GKE cluster that is there already, and the Kubernetes provider that reaches it.
+    """An existing GKE cluster, and the Kubernetes provider that reaches it.
 
     Nothing of the cluster is in the stack's state, so nothing of it is ever changed or deleted. A cluster that is not
     there is an error of the preview, in Google's words.
@@ -66,7 +66,7 @@ class ExistingCluster(pulumi.ComponentResource):
         certificate = pulumi.Output.unsecret(found.master_auths[0].cluster_ca_certificate)
         authority = dns_authority(self.endpoint, certificate) if by_name else certificate
         self.kubeconfig = cluster_kubeconfig(project, location, args["name"], self.endpoint, authority)
-        # Google's id of the cluster, which tells providers that it is still the same one.
+        # Google's id of the cluster, by which providers see that it is still the same one.
         self.identifier = cluster_id(project, location, args["name"])
         self.provider: kubernetes.Provider = kubernetes_provider(name, self.identifier, self.kubeconfig, parent=self)
         # What a node pool must know of this cluster.
@@ -91,4 +91,4 @@ class ExistingCluster(pulumi.ComponentResource):
 
 
 AnyCluster = Cluster | ExistingCluster
-"""A cluster in which pools and objects are made, whoever made the cluster itself."""
+"""A cluster in which pools and objects are made: new or existing."""

@@ -31,7 +31,7 @@ class ClusterKeysArgs(TypedDict):
 class ClusterKeys(pulumi.ComponentResource):
     """Keys that are rotated every 90 days, each usable by the one service agent that needs it.
 
-    Google keeps a key ring's name for ever, so that the ring's name is a new one each time (Pulumi's auto-naming): a
+    Google never deletes a key ring's name, so that the ring's name is a new one each time (Pulumi's auto-naming): a
     stack that was destroyed can be made again. Destroying a key schedules its versions for destruction in 30 days.
     """
 
@@ -42,7 +42,7 @@ class ClusterKeys(pulumi.ComponentResource):
         super().__init__("tpuplane:index:ClusterKeys", name, {}, opts)
         own = pulumi.ResourceOptions(parent=self)
         project = args["project"]
-        # Makes the agent where the project has none yet, and tells the project's number.
+        # Makes the agent where the project has none yet, and shows the project's number.
         gke = gcp.projects.ServiceIdentity(name, project=project, service="container.googleapis.com", opts=own).email
         users = {SECRETS_KEY: gke, BOOT_DISK_KEY: gke.apply(_compute_agent)}
         ring = gcp.kms.KeyRing(name, project=project, location=args["region"], opts=own)
@@ -66,11 +66,11 @@ class ClusterKeys(pulumi.ComponentResource):
 
 
 def key_id(plan: KeyPlan | None, made: ClusterKeys | None) -> pulumi.Input[str] | None:
-    """Full resource name of a key, whoever made it; None where Google's own is enough."""
+    """Full resource name of a key, new or existing; None where Google's own is enough."""
     if plan is None:
         return None
-    if plan.brought is not None:
-        return plan.brought
+    if plan.existing is not None:
+        return plan.existing
     if made is None or plan.name is None:
         raise ValueError("the plan wants a key that was not made")
     made_id: pulumi.Output[str] = made.keys[plan.name].id

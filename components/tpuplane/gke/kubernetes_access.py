@@ -107,8 +107,8 @@ def kubernetes_provider(
     being planned, and the engine then closes the very provider that it still needs to delete the old objects
     ("the client connection is closing", pulumi issue 14650).
 
-    `adopting` is for what outlives the stack that made it: an object that exists already is taken over, whoever made
-    it, where any other provider refuses (since pulumi-kubernetes 4.29).
+    `adopting` is for what outlives the stack that made it: an object that exists already is taken
+    over, where any other provider rejects it (since pulumi-kubernetes 4.29).
     """
     return kubernetes.Provider(
         name,

@@ -23,7 +23,7 @@ def make_namespace(
     """Make one namespace with pod security labels. It is deleted with its cluster, and before what it comes after.
 
     Its pods get `compute_class` unless they ask for another, and keep to `pod_security`: TPU pods need no privilege
-    since GKE 1.28, so baseline holds them all. What falls short of restricted is told.
+    since GKE 1.28, so baseline holds them all. Kubernetes warns of what falls short of restricted.
     """
     labels = {DEFAULT_CLASS_LABEL: compute_class} if compute_class is not None else {}
     levels = {f"{_LEVEL}/enforce": pod_security, f"{_LEVEL}/warn": "restricted", f"{_LEVEL}/audit": "restricted"}

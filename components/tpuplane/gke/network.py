@@ -25,7 +25,7 @@ class NetworkArgs(TypedDict):
     """Arguments of `Network`."""
 
     project: pulumi.Input[str]
-    """Google Cloud project of the VPC. A change replaces the network and all that stands on it."""
+    """Google Cloud project of the VPC. A change replaces the network and all that is in it."""
 
     network_name: NotRequired[str]
     """Name of the VPC, and the front of its subnetworks' names. Default: the component's own name. A change replaces
@@ -95,7 +95,7 @@ class Network(pulumi.ComponentResource):
                 "flow_sampling": 0.5,
                 "metadata": "INCLUDE_ALL_METADATA",
             },
-            # The provider would change them in place, and Compute Engine refuses that: "Existing secondary range cannot
+            # The provider would change them in place, and Compute Engine rejects that: "Existing secondary range cannot
             # be modified".
             opts=pulumi.ResourceOptions.merge(
                 self._child(), pulumi.ResourceOptions(replace_on_changes=["secondaryIpRanges"])

@@ -136,7 +136,7 @@ class TpuNodePool(pulumi.ComponentResource):
     def _workload_policies(
         self, name: str, plans: Sequence[NodePoolPlan], cluster: ClusterRef, front: pulumi.Input[str] | None
     ) -> dict[str, pulumi.Output[str]]:
-        """Make the policies that the plans name, each once: how tpu7x hosts are brought together.
+        """Make the policies that the plans name, each once: how tpu7x hosts are placed together.
 
         A policy cannot be changed. Another topology or mode has another policy, by the plan and by its logical name.
         """

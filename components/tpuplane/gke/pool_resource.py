@@ -75,7 +75,7 @@ def _key(cluster: ClusterRef) -> gcp.container.NodePoolNodeConfigArgsDict:
 
 
 def _gpus(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
-    """The GPUs of the nodes and the disks beside them; nothing where there are none."""
+    """The GPUs of the nodes and their disks; nothing where there are none."""
     config: gcp.container.NodePoolNodeConfigArgsDict = {}
     gpu = plan.gpu
     if gpu is not None:
@@ -189,7 +189,7 @@ def _placement(
         return {"type": "COMPACT"} if plan.compact else None
     if plan.workload_policy is None:
         return {"type": "COMPACT", "tpu_topology": plan.placement_topology}
-    # GKE refuses a compact placement for these machines and stores their policy without a type. Any type here
+    # GKE rejects a compact placement for these machines and stores their policy without a type. Any type here
     # would differ from what it reports and replace the slice at every update (vllm-project/ci-infra pull 547).
     return {
         "type": "",

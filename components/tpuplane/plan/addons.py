@@ -64,7 +64,7 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """What an add-on's values are made from, beside its own data."""
+    """What an add-on's values are made from, in addition to its own data."""
 
     cluster: ClusterSpec
     node_selector: Values
@@ -80,7 +80,7 @@ def addon_plans(
 ) -> tuple[AddonPlan, ...]:
     """The add-ons that the platform installs in a cluster, in their order.
 
-    They run on the nodes of `system_pool`; in a cluster of somebody else's, which has none of ours, anywhere.
+    They run on the nodes of `system_pool`; in an existing cluster, which has no system pool, anywhere.
     """
     addons = installed(cluster)
     present = {addon.key for addon in addons}
@@ -250,7 +250,7 @@ def _launch_agent(addon: Addon, context: _Context) -> Values:
         "namespace": addon.namespace,
         "baseUrl": spec.base_url,
         "launchConfig": yaml.safe_dump(config, sort_keys=True),
-        # Its role includes every Secret of a namespace: elsewhere than in its own it gets a role of ours.
+        # Its role includes every Secret of a namespace: in other namespaces the platform gives it a role.
         "additionalTargetNamespaces": [],
         "agent": {
             "useExternalWandbSecret": True,

@@ -20,7 +20,7 @@ from tpuplane.tpu import Slice
 
 @dataclass(frozen=True, slots=True)
 class ClassPriorityPlan:
-    """One priority of a class, in words: how nodes are bought, and what they are."""
+    """One priority of a class as users read it: its capacity, and its nodes."""
 
     capacity: str  # "spot", "flex-start", "on-demand", "reservation", or "node pools"
     nodes: str  # "v6e 4x4", "a3-highgpu-8g", or the node pools' names
@@ -79,7 +79,7 @@ def compute_class(
         spec=body,
         makes_pools=made,
         default_namespaces=it.default_namespaces,
-        priorities=tuple(map(_in_words, priorities)),
+        priorities=tuple(map(_summary, priorities)),
     )
 
 
@@ -115,7 +115,7 @@ def _priority(priority: ClassPrioritySpec, context: Context, pools: Mapping[str,
     return body
 
 
-# As declared pools have it: a TPU host runs one workload beside the system's own pods.
+# As declared pools have it: a TPU host runs one workload with the system's own pods.
 _PODS = 32
 
 
@@ -147,7 +147,7 @@ def _reservations(priority: ClassPrioritySpec, context: Context) -> dict[str, An
     return body
 
 
-def _in_words(priority: ClassPrioritySpec) -> ClassPriorityPlan:
+def _summary(priority: ClassPrioritySpec) -> ClassPriorityPlan:
     if priority.nodepools is not None:
         return ClassPriorityPlan("node pools", ", ".join(priority.nodepools))
     drawn = priority.reservations

@@ -94,7 +94,7 @@ class ClusterPlan:
         return any(it.name == DEFAULT_CLASS for it in self.compute_classes)
 
     @property
-    def class_words(self) -> tuple[str, ...]:
+    def class_summaries(self) -> tuple[str, ...]:
         """The compute classes, each with its ways to get nodes."""
         return tuple(f"{it.name} ({', then '.join(map(str, it.priorities))})" for it in self.compute_classes)
 

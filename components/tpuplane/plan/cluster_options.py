@@ -15,9 +15,9 @@ from tpuplane.spec.cluster.options import EncryptionSpec, MonitoringSpec
 
 @dataclass(frozen=True, slots=True)
 class KeyPlan:
-    """A Cloud KMS key. Exactly one of `brought` and `name` is set: one that exists already, or one that is made."""
+    """A Cloud KMS key. Exactly one of `existing` and `name` is set: one that exists already, or one that is made."""
 
-    brought: str | None = None  # full resource name
+    existing: str | None = None  # full resource name
     name: str | None = None  # of the key in the cluster's own key ring
 
 
@@ -91,11 +91,11 @@ def monitoring(cluster: ClusterSpec) -> MonitoringSpec:
 def _key(spec: EncryptionSpec | None, name: str) -> KeyPlan | None:
     if spec is None:
         return None
-    return KeyPlan(name=name) if spec.key is None else KeyPlan(brought=spec.key)
+    return KeyPlan(name=name) if spec.key is None else KeyPlan(existing=spec.key)
 
 
-# A window repeats for ever from its first opening. That one lies in the past, in a week that never changes, so that
-# the plan of a file is the same on every day; 2024-01-01 was a Monday.
+# A window repeats without end from its first opening. That opening is in the past, in a fixed week, so that the plan of a
+# file is the same on every day; 2024-01-01 was a Monday.
 _FIRST_MONDAY = datetime(2024, 1, 1, tzinfo=UTC)
 _RFC_3339 = "%Y-%m-%dT%H:%M:%SZ"
 

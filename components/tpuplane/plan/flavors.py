@@ -63,7 +63,7 @@ def flavors(pools: Iterable[NodePoolPlan], order: Sequence[Capacity], *, system_
     """The flavors of the pools that teams use: first the CPUs, placed and not, then others in the order of capacities.
 
     CPUs go first because a pod that asks for no chips fits everywhere. Where they are used up Kueue goes on to TPU
-    hosts, unless the pod's selectors keep it away: taints of the flavors would, and would also refuse every pod with
+    hosts, unless the pod's selectors keep it away: taints of the flavors would, and would also reject every pod with
     chips that has its toleration from GKE, which adds it after Kueue has looked.
     """
     by_name = sorted(
@@ -150,7 +150,7 @@ def rank(capacity: Capacity, order: Sequence[Capacity]) -> int:
 
 
 def _cpus(*, placed: bool, system_pool: bool) -> FlavorPlan:
-    """The system pool; in a cluster of somebody else's, which has none of ours, every node that its pods fit."""
+    """The system pool; in an existing cluster, which has no system pool, every node that its pods fit."""
     return FlavorPlan(
         name=CPU_FLAVOR if placed else f"{CPU_FLAVOR}{ELASTIC}",
         # A flavor with a topology needs a label; this one every node has.

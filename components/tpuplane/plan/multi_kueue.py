@@ -90,7 +90,7 @@ def manager_queues(spec: PlatformSpec, queues: Mapping[str, QueuesPlan]) -> Queu
     flavors = _flavors(spec, [flavor for it in found for flavor in it.flavors])
     names = [flavor.name for flavor in flavors]
     teams = [name for name in spec.teams if spec.workers_of(name)]
-    # A job goes to the local queue of the same name there: cluster queues to which none leads take none.
+    # A job is sent to the local queue of the same name there: cluster queues to which none leads take none.
     parts = {
         (key, it.name): it
         for key in shared.workers
@@ -145,7 +145,7 @@ def _queue(
 
 
 def _flavors(spec: PlatformSpec, found: Iterable[FlavorPlan]) -> tuple[FlavorPlan, ...]:
-    """Flavors of one name are one, for they have the same labels and taints in each worker."""
+    """Flavors of one name are one, because they have the same labels and taints in each worker."""
     order = spec.queues.capacity_order
     by_name = sorted(found, key=lambda it: (bool(it.per_slice), rank(it.capacity, order), it.name))
     return tuple(_flavor(list(alike)) for _, alike in groupby(by_name, key=lambda it: it.name))

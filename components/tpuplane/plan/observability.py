@@ -97,7 +97,7 @@ _COLUMNS, _TILE_WIDTH, _TILE_HEIGHT = 48, 24, 16
 
 
 def observability_plan(spec: PlatformSpec, system_pools: Mapping[str, str]) -> ObservabilityPlan:
-    """What the platform shows and tells of itself. `system_pools` are names by cluster, where it has one of ours."""
+    """What Cloud Monitoring shows of the platform. `system_pools`: names by cluster, where it makes one."""
     wanted = spec.observability
     names = {
         key: it.existing.name if it.existing else cluster_name(spec.name, key) for key, it in spec.clusters.items()

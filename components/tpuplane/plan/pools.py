@@ -173,8 +173,8 @@ class NodePoolPlan:
 # upgraded in place (GoogleCloudPlatform/cluster-toolkit, modules/compute/gke-node-pool).
 _NO_SPARE = UpgradePlan(max_surge=0, max_unavailable=1)
 
-# The provider plans an update for a changed topology, sends nothing, and shows the same difference for ever; a changed
-# machine type it sends as an in-place update, which GKE cannot do to a slice. Measured with pulumi-gcp 9.35.
+# The provider plans an update for a changed topology, sends nothing, and shows the same difference at every update. It
+# sends a changed machine type as an in-place update, which GKE cannot do to a slice. Measured with pulumi-gcp 9.35.
 _REPLACE_SINGLE_HOST = ("nodeConfig.machineType",)
 _REPLACE_GPU = ("placementPolicy",)
 _REPLACE_MULTI_HOST = ("nodeConfig.machineType", "nodeLocations", "placementPolicy")

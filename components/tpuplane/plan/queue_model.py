@@ -111,7 +111,7 @@ class NamespacePlan:
 
 @dataclass(frozen=True, slots=True)
 class MemberPlan:
-    """Somebody who may run work in a team's namespaces."""
+    """A user or group that may run work in a team's namespaces."""
 
     kind: Literal["Group", "User"]
     name: str
@@ -123,7 +123,7 @@ class LauncherPlan:
 
     namespace: str
     account: str  # Kubernetes service account
-    secret: str  # what it copies beside the jobs
+    secret: str  # what it copies for the jobs
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,7 @@ def _cpu_quota(flavor: FlavorPlan, cluster: TeamClusterSpec, covered: tuple[str,
 
 
 def _quota(flavor: FlavorPlan, share: _Share, covered: tuple[str, ...]) -> FlavorQuotaPlan:
-    """Limits are on chips or GPUs alone: what else a host has goes with them."""
+    """Limits are on chips or GPUs alone: the other resources of a host follow them."""
     counted = GPU if GPU in flavor.per_slice else TPU
     return FlavorQuotaPlan(
         flavor.name,
@@ -177,7 +177,7 @@ def _limit(parts: int | None, flavor: FlavorPlan, resource: str) -> int | None:
 def _shared(
     found: tuple[FlavorPlan, ...], shares: dict[str, dict[str, _Share]], covered: tuple[str, ...]
 ) -> tuple[FlavorQuotaPlan, ...]:
-    """What is left of each flavor: the cohort's own, for whoever asks first."""
+    """What is left of each flavor: the cohort's own, for the first team that asks."""
     left: list[FlavorQuotaPlan] = []
     for flavor in found:
         own = sum(of[flavor.name].own for of in shares.values() if flavor.name in of)

@@ -123,7 +123,7 @@ class RangeUse:
 
     @classmethod
     def of(cls, cluster: ClusterPlan) -> tuple[RangeUse, ...]:
-        """The ranges of a cluster: nodes, pods, services; none where they are somebody else's."""
+        """The ranges of a cluster: nodes, pods, services; none in an existing network or cluster."""
         subnet = cluster.subnet
         if subnet is None:
             return ()

@@ -24,7 +24,7 @@ from tpuplane.plan import ClusterPlan
 def make_cluster(
     name: str, plan: ClusterPlan, project: str, network: Network | None, parent: pulumi.Resource
 ) -> AnyCluster:
-    """Make the cluster of a plan, or look up the one that is there already."""
+    """Make the cluster of a plan, or look up the one that exists."""
     if plan.existing is not None:
         return _existing(name, plan, project, parent)
     if plan.network is not None:

@@ -17,7 +17,7 @@ _Kubeconfigs = dict[str, pulumi.Output[str]]
 def fill_clusters(
     name: str, platform: PlatformPlan, clusters: Mapping[str, AnyCluster], pools: Mapping[str, NodePools]
 ) -> None:
-    """Make what is inside of each cluster; the manager of others comes last, for it must get into them."""
+    """Make what is inside of each cluster; the manager of others comes last, because it must reach them."""
     workers: _Kubeconfigs = {}
     for it in sorted(platform.clusters, key=lambda it: it.manager is not None):
         own, cluster = f"{name}-{it.key}", clusters[it.key]

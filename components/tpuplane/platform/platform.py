@@ -127,7 +127,7 @@ class Platform(pulumi.ComponentResource):
         )
 
     def _network(self, name: str, platform: PlatformPlan) -> Network | None:
-        """Make the platform's VPC; none where every cluster is somebody else's."""
+        """Make the platform's VPC; none where every cluster and network exists already."""
         if not platform.network.subnets:
             return None
         # The subnetworks are in the plan.

@@ -90,4 +90,4 @@ def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 def _check_namespaces(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     for index, name in enumerate(cluster.namespaces):
         if name in cluster.namespaces[:index]:
-            yield Mistake((*at, "namespaces", index), f"{shown(name)} stands in the list twice; remove one")
+            yield Mistake((*at, "namespaces", index), f"{shown(name)} is in the list twice; remove one")

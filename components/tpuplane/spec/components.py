@@ -116,7 +116,7 @@ class ClusterRefSpec(ClusterPlaceSpec):
 
 
 class InClusterSpec(ComponentSpec):
-    """What is added to any cluster, whoever made it."""
+    """What is added to any cluster, new or existing."""
 
     cluster: ClusterRefSpec
 

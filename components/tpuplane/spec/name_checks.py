@@ -28,13 +28,13 @@ class _Joined(NamedTuple):
 
 
 def check_joined_names(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Refuse keys that run together to the name of another resource, in the same cluster or in another one."""
+    """Reject keys that run together to the name of another resource, in the same cluster or in another one."""
     known: dict[tuple[str, bool, str], _Joined] = {}
     refused: set[Path] = set()
     for it in _joined(spec):
         cluster = spec.clusters.get(it.owner[0])
         if cluster is None:
-            continue  # reported where it stands
+            continue  # another check reports it
         first = known.setdefault((it.kind, cluster.existing is not None, it.name), it)
         if first.owner != it.owner and it.path not in refused:
             refused.add(it.path)
@@ -83,14 +83,14 @@ _OWN = frozenset({PLATFORM_LABEL, POOL_LABEL})
 
 
 def check_label_count(at: Path, labels: Iterable[str]) -> Iterator[Mistake]:
-    """Refuse more labels than a resource can have: these, and those that mark its platform and its pool."""
+    """Reject more labels than a resource can have: these, and those that mark its platform and its pool."""
     count = len(_OWN.union(labels))
     if count > _MOST:
         yield broken("labels", at, value=count)
 
 
 def check_labels(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Refuse more labels than a resource can have, where they become too many."""
+    """Reject more labels than a resource can have, where they become too many."""
     shared = _OWN | set(spec.labels)
     if len(shared) > _MOST:
         yield broken("labels", ("labels",), value=len(shared))

@@ -42,7 +42,7 @@ Minutes = Annotated[int, Field(ge=1, le=1380)]
 
 
 class SliceDownSpec(Spec):
-    """An alert: a multi-host slice is not available, so that what runs on it stands still."""
+    """An alert: a multi-host slice is not available, so that what runs on it waits."""
 
     enabled: bool = True
     """Whether there is such an alert. Default true. Changed in place."""
@@ -71,7 +71,7 @@ class StarvedQueueSpec(Spec):
     """Whether there is such an alert. Default true. Changed in place."""
 
     after_minutes: Minutes = 120
-    """How long the queue must stand still. Default 120. Changed in place."""
+    """How long the queue must admit nothing. Default 120. Changed in place."""
 
 
 class AlertsSpec(Spec):

@@ -35,7 +35,7 @@ class _Use(NamedTuple):
 
 
 def check_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Refuse quotas of what does not exist, and a platform that outgrows one."""
+    """Reject quotas of what does not exist, and a platform that outgrows one."""
     uses = list(_uses(spec))
     for location, generations in spec.quotas.items():
         at: Path = ("quotas", location)
@@ -65,7 +65,7 @@ def check_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def check_limits(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Refuse node pools and clusters larger than GKE makes them."""
+    """Reject node pools and clusters larger than GKE makes them."""
     for key, cluster in spec.clusters.items():
         at: Path = ("clusters", key)
         for path, pool in cluster.all_pools.items():
@@ -74,7 +74,7 @@ def check_limits(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def check_pool_nodes(at: Path, location: str, pool: HostsSpec) -> Iterator[Mistake]:
-    """Refuse a GKE node pool with more nodes than GKE makes in a zone; one slice alone has what its topology has."""
+    """Reject a GKE node pool with more nodes than GKE makes in a zone; one slice alone has what its topology has."""
     size = pool.known_size(location)
     if size is None or size.spans_pools or size.max_nodes <= _MAX_POOL_NODES:
         return
@@ -86,7 +86,7 @@ def check_pool_nodes(at: Path, location: str, pool: HostsSpec) -> Iterator[Mista
 
 
 def check_cluster_nodes(at: Path, nodes: int) -> Iterator[Mistake]:
-    """Refuse pools with more nodes than GKE makes in a cluster."""
+    """Reject pools with more nodes than GKE makes in a cluster."""
     if nodes > _MAX_CLUSTER_NODES:
         yield broken("cluster-nodes", at, value=nodes, allowed=_MAX_CLUSTER_NODES)
 

@@ -58,7 +58,7 @@ def load_stack(path: str | FilePath) -> PlatformSpec:
         spec = parse_platform(_description(document), project=document["config"].get(PROJECT_KEY))
     except SpecError as error:
         mistakes = error.located(_within(lines, str(path))).mistakes
-        # What an alias stands for is written once, so its mistakes are reported once.
+        # The value of an alias is written once, so its mistakes are reported once.
         once = {(lines.mark((*_AT, *it.path)), it.path[-1:], it.message): it for it in reversed(mistakes)}
         raise SpecError([*once.values(), *twice]) from None
     if twice:

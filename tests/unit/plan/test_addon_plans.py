@@ -260,7 +260,7 @@ class TestRefusals:
                 r"recoveryTimeout: '2562047h60m' is longer than Kueue can count; allowed: at most 2562047h",
             ),
             ({"integrations": []}, r"integrations: is empty; allowed: batch/job, .*; or remove it for the default"),
-            ({"integrations": ["pod", "pod"]}, r"integrations\[1\]: 'pod' stands in the list twice"),
+            ({"integrations": ["pod", "pod"]}, r"integrations\[1\]: 'pod' is in the list twice"),
         ],
     )
     def test_in_one_line(self, kueue: dict[str, Any], line: str) -> None:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.unit
             {"workers": ["main", "hib"]},
             "queues.multiKueue.workers[1]: 'hib' is not one of the clusters; allowed: main, hub; nearest: hub",
         ),
-        ({"workers": ["main", "main"]}, "queues.multiKueue.workers[1]: 'main' stands in the list twice; remove one"),
+        ({"workers": ["main", "main"]}, "queues.multiKueue.workers[1]: 'main' is in the list twice; remove one"),
         (
             {"dispatcher": "Random"},
             "queues.multiKueue.dispatcher: 'Random' is not allowed; allowed: AllAtOnce, Incremental",

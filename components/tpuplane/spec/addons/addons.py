@@ -32,7 +32,7 @@ def _quantity(value: str) -> str:
 
 
 def amount(quantity: str) -> Decimal:
-    """A quantity as the number that it stands for."""
+    """A quantity as the number that it represents."""
     found = _QUANTITY.fullmatch(quantity)
     if found is None:
         raise ValueError(f"{quantity!r} is no quantity")
@@ -153,7 +153,7 @@ class KueueSpec(Spec):
     cluster's add-ons. Changed in place."""
 
     manage_jobs_without_queue_name: bool = False
-    """Hold workloads too that name no queue: nobody gets around quota. Default false. Changed in place."""
+    """Hold workloads that name no queue too, so that quota holds for all. Default false. Changed in place."""
 
     wait_for_pods_ready: WaitForPodsReadySpec | None = None
     """All-or-nothing start of a workload's pods. Default: off. Changed in place."""
@@ -181,7 +181,7 @@ class RaySpec(Spec):
     """KubeRay: RayCluster, RayJob and RayService."""
 
     mode: RayMode = "gke-addon"
-    """Who runs it: gke-addon (Google, with the webhook that tells pods their place in a slice), operator (KubeRay's
+    """Who runs it: gke-addon (Google, with the webhook that sets pods' place in a slice), operator (KubeRay's
     own chart) or none. Default gke-addon. A change keeps no RayCluster."""
 
     replicas: Annotated[int, Field(ge=1, le=5)] = 1
@@ -202,7 +202,7 @@ class RaySpec(Spec):
     """Namespaces whose Ray clusters it runs. Only with mode: operator. Default: all. Changed in place."""
 
     tpu_webhook: bool = True
-    """Install the webhook that tells Ray's pods their place in a slice (worker id, host names, topology, what
+    """Install the webhook that sets the place of Ray's pods in a slice (worker id, host names, topology, what
     multislice needs) and keeps a slice on one node pool. It has its certificate from cert-manager. Only with mode:
     operator; Google's add-on has it. Default true. Changed in place."""
 
@@ -243,7 +243,7 @@ class LaunchAgentSpec(Spec):
 
 class MetricsFrontendSpec(Spec):
     """Answers PromQL queries inside the cluster, for Grafana and Ray's dashboard: Google's frontend of Managed Service
-    for Prometheus. It may read the project's metrics, and asks nobody who reads them through it."""
+    for Prometheus. It may read the project's metrics, and does not authenticate its readers."""
 
     replicas: Annotated[int, Field(ge=1, le=5)] = 2
     """Replicas. From 2 on a disruption budget keeps one of them. Default 2. Changed in place."""

@@ -71,7 +71,7 @@ def check_addons(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 
 def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[Mistake]:
-    """What is left out is the add-on's own, so a request alone may be more than a limit that nobody wrote."""
+    """What is left out is the add-on's own, so a request alone may be more than a limit that the user did not write."""
     spec: _Sized | None = getattr(cluster.addons, to_snake(addon.key), None)
     if spec is None:
         return
@@ -90,7 +90,7 @@ def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[M
 def _check_ray(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     ray = cluster.addons.ray
     if ray.mode == "operator":
-        # Somebody else's cluster may have cert-manager already.
+        # An existing cluster may have cert-manager already.
         if ray.tpu_webhook and cluster.addons.cert_manager is None and cluster.existing is None:
             yield broken("ray-webhook-certificates", at)
         return
@@ -101,9 +101,9 @@ def _check_ray(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
 
 
 def _check_certificates(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    kueue, brought = cluster.addons.kueue, cluster.addons.cert_manager is not None
-    # Somebody else's cluster may have cert-manager already.
-    if kueue is not None and kueue.certificates == "cert-manager" and not brought and cluster.existing is None:
+    kueue, installs = cluster.addons.kueue, cluster.addons.cert_manager is not None
+    # An existing cluster may have cert-manager already.
+    if kueue is not None and kueue.certificates == "cert-manager" and not installs and cluster.existing is None:
         yield broken("kueue-certificates", at, value=shown(kueue.certificates))
 
 
@@ -137,7 +137,7 @@ def _check_integrations(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
     for index, name in enumerate(kueue.integrations):
         owner = addon_catalogue().bringing(name)
         if name in kueue.integrations[:index]:
-            yield Mistake((*at, index), f"{shown(name)} stands in the list twice; remove one")
+            yield Mistake((*at, index), f"{shown(name)} is in the list twice; remove one")
         elif owner is not None and name not in offered and cluster.existing is None:
-            # Somebody else's cluster may have the add-on already.
+            # An existing cluster may have the add-on already.
             yield broken("kueue-integration", (*at, index), value=shown(name), addon=owner.title, key=owner.key)

@@ -25,7 +25,7 @@ ClassPreset = Literal["cost-optimized", "reserved-first"]
 
 
 class ClassActiveMigrationSpec(Spec):
-    """Moving running pods to better nodes. A move ends them and starts them anew."""
+    """Moving running pods to better nodes. A move ends them and starts them again."""
 
     optimize_rule_priority: bool = False
     """Move to a higher priority as soon as it has capacity. Default false."""
@@ -35,10 +35,10 @@ class ClassActiveMigrationSpec(Spec):
 
 
 class ClassAutoscalingPolicySpec(Spec):
-    """When nodes go."""
+    """When nodes are removed."""
 
     consolidation_delay_minutes: Annotated[int, Field(ge=1, le=1440)] | None = None
-    """How long a node is unneeded before it goes, in minutes. Default: GKE's, 10."""
+    """How long a node is unneeded before it is removed, in minutes. Default: GKE's, 10."""
 
     consolidation_threshold: Annotated[int, Field(ge=0, le=100)] | None = None
     """Use of CPU and memory in percent below which a node counts as unneeded. Default: GKE's, 50."""
@@ -117,7 +117,7 @@ class ComputeClassSpec(Spec):
     """Moving running pods to better nodes. Default: they stay, with a preset as it says."""
 
     autoscaling_policy: ClassAutoscalingPolicySpec | None = None
-    """When nodes go. Default: the cluster's, with a preset as it says."""
+    """When nodes are removed. Default: the cluster's, with a preset as it says."""
 
     allocation_strategy_defaults: ClassAllocationDefaultsSpec | None = None
     """What is chosen among equal machines. Default: GKE chooses."""

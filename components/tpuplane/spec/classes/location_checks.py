@@ -1,4 +1,4 @@
-"""Whether the slices of a compute class are to be had in a cluster's location, and from the reservations it names."""
+"""Whether the slices of a compute class are available in a cluster's location, and in the reservations it names."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check_places(
         try:
             shape = slice_of(priority)
         except SliceError:
-            shape = None  # reported where it stands
+            shape = None  # another check reports it
         if shape is not None:
             yield from _check_slices(path, key, cluster, it, priority, shape)
         for place, use in enumerate(priority.reservations.specific or () if priority.reservations else ()):

@@ -139,7 +139,7 @@ def _check_tpu_disk(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     try:
         generation = catalogue().generation(priority.tpu.type)
     except SliceError:
-        return  # reported where it stands
+        return  # another check reports it
     if generation.boot_disk_types and kind not in generation.boot_disk_types:
         yield Mistake(at, choice(kind, f"a boot disk of {generation.name} hosts", generation.boot_disk_types))
 
@@ -219,7 +219,7 @@ def _check_group(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
         try:
             generation = catalogue().generation(priority.tpu.type).name
         except SliceError:
-            continue  # reported where it stands
+            continue  # another check reports it
         if generation != "v6e":
             yield broken("class-group", (*at, "nodePoolGroup"), value=generation)
             return

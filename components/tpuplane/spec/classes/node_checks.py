@@ -59,7 +59,7 @@ def _check_config(at: Path, config: ClassNodePoolConfigSpec) -> Iterator[Mistake
     if custom and image is None:
         yield broken("class-image", (*at, "customImageConfig"), problem="required with imageType: custom_containerd")
     if image is not None and not custom:
-        problem = f"stands beside imageType: {config.image_type}"
+        problem = f"does not fit imageType: {config.image_type}"
         yield broken("class-image", (*at, "customImageConfig"), problem=problem)
     drain = config.node_drain_config
     if drain is not None:

@@ -67,7 +67,7 @@ def _model(name: str, fields: Mapping[str, Any], texts: Mapping[str, Any]) -> ty
 
 
 def _kind(name: str, kind: Any, texts: Mapping[str, Any]) -> Any:
-    """The annotation that a value of the data stands for."""
+    """The annotation that a value of the data describes."""
     if isinstance(kind, list):
         return Literal[tuple(kind)]
     if isinstance(kind, Mapping):

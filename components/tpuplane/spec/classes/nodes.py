@@ -246,7 +246,7 @@ class ClassNodePoolConfigSpec(Spec):
     """Kubernetes labels of the nodes."""
 
     taints: Annotated[tuple[ClassTaintSpec, ...], Field(max_length=100)] | None = None
-    """Taints of the nodes, beside the class's own."""
+    """Taints of the nodes, in addition to the class's own."""
 
     taint_config: ClassTaintConfigSpec | None = None
     """Taints that GKE itself sets."""

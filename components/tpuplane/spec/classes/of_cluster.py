@@ -23,7 +23,7 @@ def presets() -> dict[str, Any]:
 def expanded(spec: ComputeClassSpec, *, flex_start: bool) -> ComputeClassSpec:
     """The class with the priorities and settings of its preset written out; without a preset the class itself.
 
-    `flex_start` is whether flex-start can be had: where not, that priority is left out.
+    `flex_start` is whether flex-start is available: where not, that priority is left out.
     """
     if spec.preset is None or spec.tpu is None or spec.reservation is None:
         return spec
@@ -107,5 +107,5 @@ def _preset_has_flex_start(cluster: ClusterPlaceSpec, spec: ComputeClassSpec) ->
     try:
         generation = catalogue().generation(spec.tpu.type)
     except SliceError:
-        return False  # reported where it stands
+        return False  # another check reports it
     return has_flex_start(generation, candidate_zones(cluster, spec, None, generation))

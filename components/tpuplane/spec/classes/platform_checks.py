@@ -1,4 +1,4 @@
-"""Compute classes among the rest: what they name exists, fits, and is to be had where their clusters are."""
+"""Compute classes among the rest: what they name exists, fits, and is available where their clusters are."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def check_in_cluster(
 
 
 def _may_be_flex_start(spec: ComputeClassSpec) -> bool:
-    """Whether a preset's slices are sold flex-start anywhere; where not, it goes without."""
+    """Whether a preset's slices are sold flex-start anywhere; where not, that priority is left out."""
     try:
         return spec.tpu is None or catalogue().generation(spec.tpu.type).flex_start
     except SliceError:
-        return False  # reported where it stands
+        return False  # another check reports it
 
 
 def _as_written(at: Path, spec: ComputeClassSpec, mistakes: Iterator[Mistake]) -> Iterator[Mistake]:
@@ -157,7 +157,7 @@ def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSp
             for place, pool in enumerate(priority.nodepools or ()):
                 path = ("classes", name, "priorities", index, "nodepools", place)
                 if pool not in taken and cluster.existing is not None:
-                    continue  # one of the cluster's own, which nobody described
+                    continue  # one of the cluster's own, which the description does not have
                 if pool not in taken:
                     allowed = ", ".join(taken) or "it has none"
                     yield broken("class-node-pools-known", path, value=shown(pool), cluster=key, allowed=allowed)
@@ -167,7 +167,7 @@ def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSp
                     taken[pool] = name
         makes = it.node_pool_auto_creation is not None and it.node_pool_auto_creation.enabled
         autopilot = it.autopilot is not None and it.autopilot.enabled
-        # An existing cluster has pools that nobody described.
+        # An existing cluster has pools that the description does not have.
         known = makes or autopilot or cluster.existing is not None
         if it.priorities and not known and name not in pool_classes(cluster, classes).values():
             yield broken("class-nothing", ("classes", name), cluster=key)

@@ -75,7 +75,7 @@ class ClassNodeRecyclingSpec(Spec):
     """Replacing flex-start nodes before their time is over."""
 
     lead_time_seconds: Annotated[int, Field(ge=1, le=604800)]
-    """How long before a node goes GKE looks for the next one, in seconds."""
+    """How long before a node is removed GKE looks for the next one, in seconds."""
 
 
 class ClassFlexStartSpec(Spec):
@@ -181,8 +181,8 @@ class ClassPrioritySpec(Spec):
     """One way to get nodes. GKE tries the priorities from the first to the last."""
 
     nodepools: Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
-    """Pools of the cluster, by their name in this description; each stands for all of its node pools, which then
-    belong to the class. In an existing cluster also node pools of its own. Beside it only `priorityScore` and
+    """Pools of the cluster, by their name in this description; each means all of its node pools, which then
+    belong to the class. In an existing cluster also node pools of its own. Only with `priorityScore` and
     `allocationStrategy`."""
 
     tpu: ClassTpuSpec | None = None
@@ -216,7 +216,7 @@ class ClassPrioritySpec(Spec):
     """Nodes that are waited for and go after days. Default: on-demand."""
 
     max_run_duration_seconds: Annotated[int, Field(ge=1)] | None = None
-    """How long a node runs at most, in seconds; with flex-start 600 to 604,800. Default: for ever, with flex-start
+    """How long a node runs at most, in seconds; with flex-start 600 to 604,800. Default: unlimited, with flex-start
     7 days."""
 
     capacity_check_wait_time_seconds: Annotated[int, Field(ge=1, le=86400)] | None = None
@@ -226,7 +226,7 @@ class ClassPrioritySpec(Spec):
     """Reservations that nodes come from. Default: none."""
 
     priority_score: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """Higher goes first, and three priorities of one score count alike. On all priorities or on none. Default: their
+    """Higher is tried first; up to three priorities may have one score. On all priorities or on none. Default: their
     order."""
 
     allocation_strategy: AllocationStrategy | None = None
@@ -248,7 +248,7 @@ class ClassPrioritySpec(Spec):
     """Kubernetes labels of the nodes."""
 
     taints: Annotated[tuple[ClassTaintSpec, ...], Field(max_length=100)] | None = None
-    """Taints of the nodes, beside the class's own."""
+    """Taints of the nodes, in addition to the class's own."""
 
     instance_metadata: InstanceMetadata | None = None
     """Metadata of the VMs; on top of those of `nodePoolConfig`."""

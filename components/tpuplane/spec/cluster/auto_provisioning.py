@@ -37,8 +37,8 @@ class AutoProvisioningSpec(Spec):
     Changed in place."""
 
     autoscaling_profile: AutoscalingProfile = "BALANCED"
-    """How soon idle nodes of all pools go: BALANCED, or OPTIMIZE_UTILIZATION (sooner). Default BALANCED. Changed in
-    place."""
+    """How soon idle nodes of all pools are removed: BALANCED, or OPTIMIZE_UTILIZATION (sooner). Default BALANCED.
+    Changed in place."""
 
     disk_type: Literal["pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"] = "pd-balanced"
     """Boot disk type of the pools that are made; GKE takes hyperdisk-balanced where a machine has no other. Default

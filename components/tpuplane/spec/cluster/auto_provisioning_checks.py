@@ -49,7 +49,7 @@ def _check_zones(at: Path, cluster: ClusterSpec, spec: AutoProvisioningSpec) -> 
         if not is_inside(zone, cluster.location) or (known and zone not in known):
             yield Mistake((*at, "zones", index), choice(zone, f"in the cluster's location {cluster.location}", known))
         elif zone in spec.zones[:index]:
-            yield Mistake((*at, "zones", index), f"{shown(zone)} stands in the list twice; remove one")
+            yield Mistake((*at, "zones", index), f"{shown(zone)} is in the list twice; remove one")
 
 
 def _check_limit(at: Path, cluster: ClusterSpec, room: TpuRoom) -> Iterator[Mistake]:
@@ -74,7 +74,7 @@ def _check_limit(at: Path, cluster: ClusterSpec, room: TpuRoom) -> Iterator[Mist
 
 
 def _check_size(at: Path, cluster: ClusterSpec, rooms: list[TpuRoom]) -> Iterator[Mistake]:
-    """The hosts of the TPU limits need vCPUs and memory too: below that, the chips can never all be had."""
+    """The hosts of the TPU limits need vCPUs and memory too: below that, the chips can never all be available."""
     assert cluster.auto_provisioning is not None  # noqa: S101 (the caller has looked)
     limits = cluster.auto_provisioning.limits
     cpu = memory = 0.0

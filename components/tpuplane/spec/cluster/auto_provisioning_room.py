@@ -1,4 +1,4 @@
-"""What node auto-provisioning may add to a cluster: the room that its limits leave beside the declared pools."""
+"""What node auto-provisioning may add to a cluster: the room that its limits leave after the declared pools."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def tpu_rooms(cluster: ClusterSpec) -> Iterator[TpuRoom]:
         try:
             generation = catalogue().generation(key)
         except SliceError:
-            continue  # reported where it stands
+            continue  # another check reports it
         yield TpuRoom(key, generation, maximum, declared_chips(cluster, generation))
 
 

@@ -30,7 +30,7 @@ ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED", "UNSPECIFIED"
 
 
 class ExistingNetworkSpec(Spec):
-    """A subnetwork that is there already, in the cluster's region; it is never changed or deleted. A change replaces
+    """An existing subnetwork, in the cluster's region; it is never changed or deleted. A change replaces
     the cluster. Its nodes need a way to image registries, which is not made either: Cloud NAT, say."""
 
     network: NetworkName
@@ -51,7 +51,7 @@ class ClusterNetworkSpec(Spec):
     of any of them replaces the subnetwork, and with it the cluster; only `nodes_cidr` can grow in place."""
 
     existing: ExistingNetworkSpec | None = None
-    """Use a subnetwork that somebody else made, instead of ranges of one that is made. How large its ranges are is not
+    """Use an existing subnetwork, instead of a new one. The size of its ranges is not
     known here, so it is not checked. Default: a subnetwork of the platform's VPC is made."""
 
     nodes_cidr: Cidr = "10.0.0.0/20"
@@ -71,7 +71,7 @@ class AuthorizedNetworkSpec(Spec):
     """Addresses that may reach the control plane."""
 
     cidr: AuthorizedCidr
-    """IPv4 range. The whole internet (0.0.0.0/0) is refused."""
+    """IPv4 range. The whole internet (0.0.0.0/0) is rejected."""
 
     name: Annotated[str, Field(min_length=1, max_length=63)]
     """Name that the console shows for the range."""
@@ -121,7 +121,7 @@ class SystemPoolSpec(Spec):
 
 
 class ExistingClusterSpec(Spec):
-    """A cluster that is there already, in the platform's project and at the cluster's `location`. Pools and objects are
+    """An existing cluster, in the platform's project and at the cluster's `location`. Pools and objects are
     added to it; it is never created, changed or deleted."""
 
     name: Name
@@ -140,7 +140,7 @@ class ClusterPlaceSpec(Spec):
 
     release_channel: ReleaseChannel = "REGULAR"
     """How early GKE versions arrive. Default REGULAR. UNSPECIFIED (no channel) is for projects that still have it:
-    GKE refuses it to new ones. Changed in place."""
+    GKE rejects it for new ones. Changed in place."""
 
     version: GkeVersion | None = None
     """Lowest version of the control plane, such as "1.34", in quotes: unquoted, 1.30 is the number 1.3. Default: what
@@ -182,7 +182,7 @@ class ClusterSettingsSpec(ClusterPlaceSpec):
     """Node pools that GKE makes for pods that fit nowhere, within limits. Default: none. Changed in place."""
 
     deletion_protection: bool = True
-    """Refuse to delete the cluster until this is set to false. Default true. Changed in place."""
+    """Reject to delete the cluster until this is set to false. Default true. Changed in place."""
 
     labels: Labels = Field(default_factory=dict)
     """Google Cloud labels, on top of the platform's. Changed in place."""
@@ -192,8 +192,8 @@ class ClusterSpec(ClusterSettingsSpec):
     """One GKE cluster: where it is, who reaches it, and its pools of TPU slices and GPU nodes."""
 
     existing: ExistingClusterSpec | None = None
-    """Add to a cluster that somebody else made, instead of making one. `releaseChannel`, `version` and
-    `addons.ray.mode` then say what that cluster is; what would shape it is refused. Default: the cluster is made. A
+    """Add to an existing cluster, instead of making one. `releaseChannel`, `version` and
+    `addons.ray.mode` then say what that cluster is; what would shape it is rejected. Default: the cluster is made. A
     change between the two replaces everything in it."""
 
     node_service_account: ServiceAccountEmail | None = None

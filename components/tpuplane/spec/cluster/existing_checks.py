@@ -1,4 +1,4 @@
-"""What somebody else made: a cluster that pools and objects are added to, a network. Neither is ever changed."""
+"""The checks of existing clusters and existing networks, which are never changed."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ SHAPES_THE_CLUSTER = frozenset(
         "deletion_protection",
     }
 )
-"""Fields of a cluster that say how it is made. They have no place beside `existing`."""
+"""Fields of a cluster that say how it is made. They cannot be combined with `existing`."""
 
 
 def check_existing(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    """Refuse to shape a cluster that is somebody else's."""
+    """Reject settings that would shape an existing cluster."""
     if cluster.existing is None:
         return
     for field in ClusterSpec.model_fields:
         if field in SHAPES_THE_CLUSTER and field in cluster.model_fields_set:
             yield Mistake(
                 (*at, to_camel(field)),
-                "shapes the cluster, but `existing` says that somebody else made it; remove it, or remove existing",
+                "shapes the cluster, but a cluster with `existing` is never changed; remove it, or remove existing",
             )
 
 
 def check_distinct(platform: str, clusters: Mapping[str, ClusterSpec]) -> Iterator[Mistake]:
-    """Refuse one cluster under two keys: each would make the same queues and add-ons in it."""
+    """Reject one cluster under two keys: each would make the same queues and add-ons in it."""
     known: dict[tuple[str, str], str] = {}
     for key, cluster in clusters.items():
         name = cluster.existing.name if cluster.existing is not None else cluster_name(platform, key)
         first = known.setdefault((cluster.location, name), key)
         if first != key:
-            # Of a cluster of somebody else's and one that is made here, the former is said wrong.
+            # Of an existing cluster and one that is made here, the existing one is reported.
             wrong, other = (key, first) if cluster.existing is not None else (first, key)
             yield Mistake(
                 ("clusters", wrong, "existing", "name"),
@@ -63,7 +63,7 @@ def check_existing_network(at: Path, project: str, cluster: ClusterSpec) -> Iter
     for field in sorted(network.model_fields_set - {"existing"}):
         yield Mistake(
             (*at, to_camel(field)),
-            "is a range of a subnetwork to be made, but `existing` names one that is there; remove one of the two",
+            "is a range of a subnetwork to be made, but `existing` names one that exists; remove one of the two",
         )
     if network.existing.pods_range == network.existing.services_range:
         yield Mistake(

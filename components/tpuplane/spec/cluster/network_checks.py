@@ -39,7 +39,7 @@ class AddressNeeds:
 
 
 def check_overlaps(networks: Mapping[Path, Spec]) -> Iterator[Mistake]:
-    """Refuse a range that overlaps one that stands before it, and suggest the next free one of its size.
+    """Reject a range that overlaps an earlier one, and suggest the next free one of its size.
 
     `networks` are the parts of the description with ranges of one VPC, by their paths.
     """
@@ -93,7 +93,7 @@ def next_free(prefix: int, taken: list[IPv4Network]) -> IPv4Network | None:
 
 
 def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> Iterator[Mistake]:
-    """Refuse ranges that cannot hold a cluster at full scale."""
+    """Reject ranges that cannot hold a cluster at full scale."""
     if network.existing is not None:
         return
     nodes, pods = needs.nodes, needs.pods

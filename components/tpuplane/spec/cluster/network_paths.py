@@ -1,4 +1,4 @@
-"""Networks that exist already: the same whether by name or by path, and each with a subnetwork beside it."""
+"""Existing networks and their subnetworks, by name or by path."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Interface(Protocol):
 
 
 def place_of(text: str, project: str | None) -> Place:
-    """What a name in `project`, or a path, stands for."""
+    """The network or subnetwork of a name in `project`, or of a path."""
     parts = text.split("/")
     if len(parts) == 1:
         return Place(project, text)

@@ -1,4 +1,4 @@
-"""What must hold among a cluster's options, and between them and its version. The rules stand in `data/rules.yaml`."""
+"""What must hold among a cluster's options, and between them and its version. The rules are in `data/rules.yaml`."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class SecuritySpec(Spec):
 
     secrets_encryption: EncryptionSpec | None = None
     """Encrypt Kubernetes Secrets in etcd with a key of your own; `{}` makes one. Default: Google's keys alone. Changed
-    in place; the old key must live on until GKE has written everything anew."""
+    in place; the old key must exist until GKE has written everything again."""
 
     boot_disk_encryption: EncryptionSpec | None = None
     """Encrypt the boot disks of every pool with a key of your own; `{}` makes one. Default: Google's keys alone.
@@ -89,7 +89,7 @@ class StorageSpec(Spec):
 
 
 class MonitoringSpec(Spec):
-    """What Cloud Monitoring and Cloud Logging are told of the cluster."""
+    """What Cloud Monitoring and Cloud Logging get of the cluster."""
 
     components: Annotated[tuple[MonitoringComponent, ...], Field(min_length=1)] | None = None
     """Whose metrics are collected; SYSTEM_COMPONENTS must be among them. Default: everything about workloads and nodes

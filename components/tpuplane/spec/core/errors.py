@@ -21,7 +21,7 @@ def dotted(path: Path) -> str:
 
 
 def shown(value: object) -> str:
-    """The value as it stands in the file, short enough for one line."""
+    """The value as it is in the file, short enough for one line."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, date):
@@ -31,7 +31,7 @@ def shown(value: object) -> str:
 
 
 def repeated(keys: Iterable[str]) -> str | None:
-    """A key that stands there more than once, if any does."""
+    """A key that is there more than once, if any is."""
     return next((key for key, count in Counter(keys).items() if count > 1), None)
 
 

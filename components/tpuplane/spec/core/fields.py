@@ -105,7 +105,7 @@ def _matching(pattern: str, rule: str) -> Callable[[str], str]:
 
 
 def _text(pattern: str, rule: str) -> tuple[object, AfterValidator]:
-    """Annotations of a string that must match `pattern`; `rule` says the same in words (also in the JSON schema)."""
+    """Annotations of a string that must match `pattern`; `rule` says the same in plain words."""
     return Field(json_schema_extra={"pattern": f"^(?:{pattern})$"}), AfterValidator(_matching(pattern, rule))
 
 

@@ -74,7 +74,7 @@ def offering_zones(generation: str, region: str) -> tuple[str, ...]:
 
 
 def check_location(at: Path, location: str) -> Iterator[Mistake]:
-    """Refuse what is neither a region nor a zone of Google Cloud."""
+    """Reject what is neither a region nor a zone of Google Cloud."""
     region = region_of(location)
     if region not in locations().regions:
         close = nearest_names(location, locations().regions)

@@ -1,7 +1,7 @@
-"""From what pydantic refuses to the user's mistakes, without those that only follow from them.
+"""From what pydantic rejects to the user's mistakes, without those that only follow from them.
 
-What is refused is unknown, so a rule that hangs on it cannot be judged. The rules are therefore checked several times,
-each time with another value in its place: a mistake that some value cures is no news.
+A rejected value is unknown, so a rule that depends on it cannot be checked. The rules are therefore checked several
+times, each time with another value in its place: a mistake that some value removes is not reported.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ def _mistakes(
     found = {mistake.path: mistake for mistake in mistakes_of(error, model)}
     texts = {path for detail in error.errors(include_url=False) for path, _ in as_text(detail)}
     if any(len(path) == 1 and get_origin(plain(annotation_at(model, path))) is dict for path in found):
-        return list(found.values())  # all clusters, teams or the like: nearly everything hangs on them
+        return list(found.values())  # all clusters, teams or the like: nearly everything depends on them
     names = names_in(value)
     further: list[Mistake] | None = None
     for turn in range(_TURNS):
-        repaired, spec, refused = _readable(value, error, model, Substitutes(names, turn))
-        # In quotes it would be refused too: what is wrong with the text is the mistake.
-        found |= {mistake.path: mistake for mistake in refused if mistake.path in texts}
+        repaired, spec, rejected = _readable(value, error, model, Substitutes(names, turn))
+        # In quotes it would be rejected too: what is wrong with the text is the mistake.
+        found |= {mistake.path: mistake for mistake in rejected if mistake.path in texts}
         if spec is not None:
             mistakes = check(spec)
             if further is None:
@@ -112,27 +112,27 @@ def _roots(
 def _readable(
     value: object, error: ValidationError, model: type[_ModelT], substitutes: Substitutes
 ) -> tuple[object, _ModelT | None, list[Mistake]]:
-    """The description with something else in place of what is refused, and what was refused of that at first."""
-    refused: list[Mistake] = []
+    """The description with something else in place of what is rejected, and what was rejected of that at first."""
+    rejected: list[Mistake] = []
     for attempt in itertools.count():
-        # A text in place of a number may be refused again. What does not help is taken away.
+        # A text in place of a number may be rejected again. What does not help is removed.
         found = [edits(detail, model, substitutes if attempt < 2 else None) for detail in error.errors()]
         repaired = copied(value)
         for path, new in sorted(itertools.chain(*found), key=lambda edit: _in_order(edit[0]), reverse=True):
             put(repaired, path, new)
         if repaired == value and attempt > 1:
-            return repaired, None, refused
+            return repaired, None, rejected
         value = repaired
         try:
-            return repaired, model.model_validate(value, context=STRICT), refused
+            return repaired, model.model_validate(value, context=STRICT), rejected
         except ValidationError as again:
-            refused = refused or mistakes_of(again, model)
+            rejected = rejected or mistakes_of(again, model)
             error = again
     raise AssertionError("every attempt takes something away")
 
 
 def _left_empty(detail: ErrorDetails) -> bool:
-    """Whether a list is too short only because pydantic left out the items that it refuses itself."""
+    """Whether a list is too short only because pydantic left out the items that it rejects itself."""
     return detail["type"] == "too_short" and bool(detail.get("input"))
 
 

@@ -21,7 +21,7 @@ def cluster_name(platform: str, key: str) -> str:
 
 
 def check_account_id(at: Path, name: str, remedy: str = "choose another name") -> Iterator[Mistake]:
-    """Refuse a cluster's name that its nodes' service account cannot have."""
+    """Reject a cluster's name that its nodes' service account cannot have."""
     if len(name) not in _ACCOUNT_ID:
         yield Mistake(
             at,
@@ -31,7 +31,7 @@ def check_account_id(at: Path, name: str, remedy: str = "choose another name") -
 
 
 def check_cluster_name(at: Path, name: str) -> Iterator[Mistake]:
-    """Refuse a name that GKE does not take for a cluster."""
+    """Reject a name that GKE does not take for a cluster."""
     if len(name) > MAX_NAME:
         yield Mistake(
             at, f"its GKE name '{name}' has {len(name)} characters; allowed: {MAX_NAME}; shorten this key or the name"

@@ -31,7 +31,7 @@ def message(detail: ErrorDetails, model: _Model) -> str:
         return _empty(detail, model)
     if kind in _EXPLAINED:
         return _EXPLAINED[kind](detail, model)
-    template = _TEXTS.get(kind, "{value} is refused: {message}")
+    template = _TEXTS.get(kind, "{value} is rejected: {message}")
     return template.format(**{"message": detail["msg"], **detail.get("ctx", {}), "value": shown(value)})
 
 

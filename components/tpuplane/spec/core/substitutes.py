@@ -1,4 +1,4 @@
-"""What may stand in the place of a value that is refused, so that the rest can be checked."""
+"""Values in the place of a rejected one, so that the rest can be checked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Edit = tuple[Path, object]
 GONE = object()
 """Nothing is to be there."""
 
-# Texts that may stand for one that is missing or refused, by the field.
+# Texts in place of a missing or rejected one, by the field.
 _EXAMPLES: dict[str, tuple[str, ...]] = {
     "project": ("placeholder-one", "placeholder-two"),
     "location": ("us-central1", "us-east5", "europe-west4-b"),
@@ -34,7 +34,7 @@ _MOST_NAMES = 1000
 
 
 class Substitutes:
-    """What may stand in a place, another thing each turn: nothing at all first."""
+    """Values for a place, another one each turn: nothing at all first."""
 
     def __init__(self, names: list[str], turn: int) -> None:
         self.names = names
@@ -112,7 +112,7 @@ def copied(value: object, copies: dict[int, object] | None = None) -> object:
 
 
 def removed(path: Path) -> Path:
-    """What goes away with a mistake at `path`: the field itself, or the list that it is in."""
+    """What is removed with a mistake at `path`: the field itself, or the list that it is in."""
     return tuple(itertools.takewhile(lambda part: isinstance(part, str), path))
 
 
@@ -142,7 +142,7 @@ def _at(value: Any, path: Path) -> Any:
 
 
 def names_in(value: object) -> list[str]:
-    """Every text of a description that may be somebody's name."""
+    """Every text of a description that may be a name."""
     return [it for it in _texts_in(value) if re.fullmatch("[a-z][a-z0-9-]{0,62}", it)][:_MOST_NAMES]
 
 

@@ -118,8 +118,8 @@ def _text(file: FilePath) -> str:
 
 
 def _check_bounds(text: str) -> None:
-    """Refuse what is too deep or too large before anything is made of it: PyYAML itself recurses and expands."""
-    sizes: dict[str, int] = {}  # values that each anchor stands for
+    """Reject what is too deep or too large before anything is made of it: PyYAML itself recurses and expands."""
+    sizes: dict[str, int] = {}  # values that each anchor represents
     open_: list[tuple[str | None, int]] = [(None, 0)]  # the collections around: anchor, values so far
     for event in yaml.parse(text, _Loader):
         anchor = getattr(event, "anchor", None)
@@ -130,7 +130,7 @@ def _check_bounds(text: str) -> None:
             continue
         if isinstance(event, yaml.AliasEvent):
             if any(around == anchor for around, _ in open_):
-                raise _unbounded(event, f"alias *{anchor} is inside of what it stands for")
+                raise _unbounded(event, f"alias *{anchor} is inside of its own anchor")
             size = sizes.get(anchor or "", 1)
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, size = open_.pop()
@@ -142,7 +142,7 @@ def _check_bounds(text: str) -> None:
             sizes[anchor] = size
         around, before = open_.pop()
         if before + size > _MOST_VALUES:
-            raise _unbounded(event, f"more than {_MOST_VALUES:,} values, with what its aliases stand for")
+            raise _unbounded(event, f"more than {_MOST_VALUES:,} values, with the values of its aliases")
         open_.append((around, before + size))
 
 

@@ -79,7 +79,7 @@ class ReservationUseSpec(Spec):
 
 
 class FlexStartSpec(Spec):
-    """Hosts of the Dynamic Workload Scheduler: they come when there is capacity, and go after a time."""
+    """Hosts of the Dynamic Workload Scheduler: they start when there is capacity, and end after a time."""
 
     max_run_duration: Duration = "7d"
     """How long a host runs at most, from 10m to 7d. Default 7d, the longest. A change replaces the pool."""

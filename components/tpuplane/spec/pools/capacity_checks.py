@@ -1,4 +1,4 @@
-"""What must hold of the way a pool's hosts are bought. Every function checks rules of `data/rules.yaml`."""
+"""The checks of a pool's capacity and scale. Every function checks rules of `data/rules.yaml`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _check_scale(at: Path, scale: Scale) -> Iterator[Mistake]:
     if scale.bounds is None:
         return
     if scale.fixed is not None:
-        yield Mistake((*at, scale.unit), f"{scale.fixed} stands beside autoscaling; keep one of the two")
+        yield Mistake((*at, scale.unit), f"{scale.fixed} cannot be combined with autoscaling; keep one of the two")
     least, most = scale.bounds
     if least > most:
         message = f"{least} is more than {scale.maximum_field}; allowed: at most {most}"
@@ -54,7 +54,7 @@ def check_capacity(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
 
 
 def _check_blocks(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
-    """The block of one way of buying stands with that way alone."""
+    """The fields of one capacity are given with that capacity alone."""
     reservation, flex = (*at, "reservation"), (*at, "flexStart")
     if pool.reservation is not None and pool.capacity == "on-demand":
         yield broken("one-capacity", reservation, capacity=pool.capacity, wanted="reservation")

@@ -49,7 +49,7 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
     for index, zone in enumerate(pool.zones):
         path: Path = (*at, "zones", index)
         if zone in pool.zones[:index]:
-            yield Mistake(path, f"{shown(zone)} stands in the list twice; remove one")
+            yield Mistake(path, f"{shown(zone)} is in the list twice; remove one")
         elif not is_inside(zone, location):
             known = inside or [f"a zone of {location}, though none is known to offer {machine.name}"]
             yield Mistake(path, choice(zone, f"in the cluster's location {location}", known))

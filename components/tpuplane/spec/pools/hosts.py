@@ -125,7 +125,7 @@ class HostsSpec(Spec):
     """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
 
     node_labels: NodeLabels = Field(default_factory=dict)
-    """Kubernetes labels of the nodes, beside those that GKE and tpuplane set. Changed in place."""
+    """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set. Changed in place."""
 
     @property
     @abstractmethod

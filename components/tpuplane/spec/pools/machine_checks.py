@@ -81,7 +81,7 @@ def check_class_region(at: Path, key: str, cluster: ClusterPlaceSpec, priority: 
     try:
         family = cpu_catalogue().family_of(name) if priority.machine_type else cpu_catalogue().family(name)
     except CpuError:
-        return  # reported where it stands
+        return  # another check reports it
     if not family.may_be_in(region_of(cluster.location)):
         field = "machineType" if priority.machine_type else "machineFamily"
         allowed = ", ".join(families_in(cluster.location))

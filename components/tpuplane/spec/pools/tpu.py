@@ -20,7 +20,7 @@ _DISK = "pd-balanced"
 
 
 class PoolAutoscalingSpec(Spec):
-    """How far a pool scales. A multi-host slice comes and goes as a whole: 0 hosts or all of them."""
+    """How far a pool scales. A multi-host slice is added and removed as a whole: 0 hosts or all of them."""
 
     min_slices: Annotated[int, Field(ge=0)] = 0
     """Slices that are kept running without work. Default 0. Changed in place."""

@@ -17,7 +17,7 @@ _AT: Path = ("queues", "multiKueue")
 
 
 def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Refuse a manager that could hand nothing on, and workers that it could not reach or that would take nothing."""
+    """Reject a manager that could hand nothing on, and workers that it could not reach or that would take nothing."""
     shared = spec.queues.multi_kueue
     if shared is None:
         return
@@ -36,7 +36,7 @@ def check_multi_kueue(spec: PlatformSpec) -> Iterator[Mistake]:
         if worker is None:
             yield Mistake(at, choice(key, "one of the clusters", spec.clusters))
         elif key in shared.workers[:index]:
-            yield Mistake(at, f"{shown(key)} stands in the list twice; remove one")
+            yield Mistake(at, f"{shown(key)} is in the list twice; remove one")
         elif key == shared.manager:
             yield broken("multi-kueue-manager-works", at, value=shown(key))
         else:
@@ -54,7 +54,7 @@ def managed(cluster: ClusterSpec) -> tuple[str, ...]:
 
 def _check_either(at: Path, key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
     if cluster.existing is not None or cluster.network.existing is not None:
-        what = "a cluster" if cluster.existing is not None else "in a network"
+        what = "an existing cluster" if cluster.existing is not None else "in an existing network"
         yield broken("multi-kueue-foreign", at, value=shown(key), what=what)
     needed = addon_catalogue().kueue["multiKueue"]["kubernetes"]
     if cluster.is_older(GkeVersion.minimum(needed)):
@@ -86,7 +86,7 @@ def _check_kinds(at: Path, manager: ClusterSpec, key: str, worker: ClusterSpec) 
 
 
 def check_gates(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Refuse to switch off what the queues of a cluster need: Kueue would take their objects, and do something else."""
+    """Reject to switch off what the queues of a cluster need: Kueue would take their objects, and do something else."""
     for key, cluster in spec.clusters.items():
         gates = cluster.addons.kueue.feature_gates if cluster.addons.kueue is not None else {}
         for gate in _needed(spec, key):

@@ -50,8 +50,8 @@ class PrioritySpec(Spec):
     """A WorkloadPriorityClass: jobs name it in the label kueue.x-k8s.io/priority-class."""
 
     value: Annotated[int, Field(ge=-2147483648, le=1000000000)]
-    """Higher goes first, and may preempt lower. Changed in place, for work that waits and work that runs: what runs and
-    is now lower may be preempted at once."""
+    """Higher is admitted first, and may preempt lower. Changed in place, for work that waits and work that runs:
+    running work that is now lower may be preempted at once."""
 
     description: Annotated[str, Field(max_length=2048)] = ""
     """What it is for, in at most 2048 characters, as Kueue has it. Default: nothing. Changed in place."""

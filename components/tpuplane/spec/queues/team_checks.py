@@ -26,7 +26,7 @@ _OF_A_FLAVOR = (
 
 
 def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Refuse teams whose queues could never admit what they promise."""
+    """Reject teams whose queues could never admit what they promise."""
     yield from _check_preemption(spec)
     yield from _check_order(spec.queues.capacity_order)
     yield from _check_launch_agents(spec)
@@ -82,7 +82,7 @@ def _flavors(cluster: ClusterSpec, pool: HostsSpec) -> Iterator[tuple[object, ..
 
 
 def _check_launch_agents(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Refuse a Launch agent that works for a team which its cluster does not have."""
+    """Reject a Launch agent that works for a team which its cluster does not have."""
     for key, cluster in spec.clusters.items():
         here = [name for name in spec.teams if key in spec.clusters_of(name)]
         for index, name in enumerate(cluster.addons.launch_agent.teams if cluster.addons.launch_agent else ()):
@@ -92,7 +92,7 @@ def _check_launch_agents(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def _check_ray(spec: PlatformSpec) -> Iterator[Mistake]:
-    """Refuse an operator that leaves a team's Ray clusters alone. Somebody else's cluster may have another one."""
+    """Reject an operator that leaves a team's Ray clusters alone. An existing cluster may have another one."""
     for key, cluster in spec.clusters.items():
         watched = cluster.addons.ray.watch_namespaces
         if not watched or cluster.existing is not None:
@@ -105,7 +105,7 @@ def _check_ray(spec: PlatformSpec) -> Iterator[Mistake]:
 
 
 def _check_groups(spec: PlatformSpec, name: str) -> Iterator[Mistake]:
-    """Refuse groups in clusters that would not know them. What a cluster of somebody else's knows is not known here."""
+    """Reject groups in clusters that would not know them. What an existing cluster knows is not known here."""
     group = next((it for it in spec.teams[name].members if it.startswith("group:")), None)
     for key in spec.clusters_of(name) if group is not None else ():
         cluster = spec.clusters.get(key)
@@ -122,7 +122,7 @@ def namespaces_of(name: str, team: TeamSpec) -> tuple[str, ...]:
 def _check_order(order: tuple[str, ...]) -> Iterator[Mistake]:
     for index, capacity in enumerate(order):
         if capacity in order[:index]:
-            yield Mistake(("queues", "capacityOrder", index), f"{shown(capacity)} stands in the list twice; remove one")
+            yield Mistake(("queues", "capacityOrder", index), f"{shown(capacity)} is in the list twice; remove one")
 
 
 def _check_preemption(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -139,16 +139,16 @@ def _check_namespaces(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mista
     mine = namespaces_of(name, spec.teams[name])
     places = spec.clusters_of(name)
     clusters = [spec.clusters[key] for key in places if key in spec.clusters]
-    brought = {namespace: title for cluster in clusters for namespace, title in brought_namespaces(cluster).items()}
+    of_addons = {namespace: title for cluster in clusters for namespace, title in brought_namespaces(cluster).items()}
     for index, namespace in enumerate(mine):
         path = (*at, "namespaces", index) if spec.teams[name].namespaces else at
         refusal = namespace_refusal(namespace)
         if refusal is not None:
             yield Mistake(path, f"its namespace {refusal}, or give the team namespaces")
-        if namespace in brought:
-            yield broken("addon-namespace", path, value=shown(namespace), addon=brought[namespace])
+        if namespace in of_addons:
+            yield broken("addon-namespace", path, value=shown(namespace), addon=of_addons[namespace])
         if namespace in mine[:index]:
-            yield Mistake(path, f"{shown(namespace)} stands in the list twice; remove one")
+            yield Mistake(path, f"{shown(namespace)} is in the list twice; remove one")
         for other, team in spec.teams.items():
             if other == name:
                 break

@@ -132,7 +132,7 @@ class TeamSpec(Spec):
     everything in it."""
 
     members: tuple[Member, ...] = ()
-    """Who may run work in them: group:, user: or serviceAccount: with an e-mail address. Default: nobody beyond the
+    """Who may run work in them: group:, user: or serviceAccount: with an e-mail address. Default: only the
     project's administrators. Changed in place."""
 
     queue: Name = "default"
@@ -140,8 +140,8 @@ class TeamSpec(Spec):
     A change replaces the queue, and jobs that name the old one wait."""
 
     weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
-    """Share of what is to be borrowed, beside the other teams' weights; with queues.fairSharing only. Kueue gets it
-    in thousandths, rounded up. Default 1. Changed in place."""
+    """Part of what teams may borrow, relative to the other teams' weights; with queues.fairSharing only. Kueue gets
+    it in thousandths, rounded up. Default 1. Changed in place."""
 
     pod_security: PodSecurity = "baseline"
     """Level of the Pod Security Standards that pods of its namespaces must keep to. Default `baseline`, which TPU work
