@@ -94,8 +94,8 @@ def _key(spec: EncryptionSpec | None, name: str) -> KeyPlan | None:
     return KeyPlan(name=name) if spec.key is None else KeyPlan(existing=spec.key)
 
 
-# A window repeats without end from its first opening. That opening is in the past, in a fixed week, so that the plan of a
-# file is the same on every day; 2024-01-01 was a Monday.
+# A window repeats without end from its first opening. That opening is in the past, in a fixed week, so that the plan of
+# a file is the same on every day; 2024-01-01 was a Monday.
 _FIRST_MONDAY = datetime(2024, 1, 1, tzinfo=UTC)
 _RFC_3339 = "%Y-%m-%dT%H:%M:%SZ"
 

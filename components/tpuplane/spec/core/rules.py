@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
-import yaml
-
+from tpuplane.data_files import read_data
 from tpuplane.spec.core.errors import Mistake, Path
 
 
@@ -32,7 +30,7 @@ class Rule:
 @functools.cache
 def spec_data(name: str) -> Any:
     """The content of `data/NAME.yaml`, read once. Callers do not change it."""
-    return yaml.safe_load(resources.files("tpuplane.spec").joinpath(f"data/{name}.yaml").read_text(encoding="utf-8"))
+    return read_data("tpuplane.spec", name)
 
 
 @functools.cache
