@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tpuplane_twin.cluster.compute_class.admission import LABEL, defaulted, tolerating
+from tpuplane_twin.cluster.compute_class import LABEL, defaulted, tolerating
 
 pytestmark = pytest.mark.unit
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from tpuplane_twin.providers.kubernetes.api import Cancellation
+from tpuplane_twin.providers.kubernetes.awaiting.kstatus import NotReady, Verdict, View
 from tpuplane_twin.providers.kubernetes.awaiting.table import Awaiter
-from tpuplane_twin.providers.kubernetes.awaiting.verdict import NotReady, Verdict, View
 from tpuplane_twin.providers.kubernetes.awaiting.wait import Waiter
 from tpuplane_twin.providers.kubernetes.discovery import Discovery, Resource
 from tpuplane_twin.providers.kubernetes.kinds import Kind

@@ -112,9 +112,6 @@ def _stepped(steps: list[tuple[float | None, float]], amount: float) -> float:
 
 @cache
 def _table() -> dict[str, Any]:
-    return _load("tpuplane_twin.cluster", "data/reservations.yaml")
-
-
-def _load(package: str, name: str) -> dict[str, Any]:
-    content: dict[str, Any] = yaml.safe_load(resources.files(package).joinpath(name).read_text())
-    return content
+    text = resources.files("tpuplane_twin.cluster").joinpath("data/reservations.yaml").read_text()
+    table: dict[str, Any] = yaml.safe_load(text)
+    return table

@@ -6,6 +6,7 @@ that the two check each other.
 
 from __future__ import annotations
 
+import copy
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -18,6 +19,12 @@ from tpuplane_twin.cluster.compute_class.notation import Notation, Schema, rules
 GROUP = "cloud.google.com"
 API_VERSION = f"{GROUP}/v1"
 PLURAL = "computeclasses"
+LABEL = "cloud.google.com/compute-class"
+NAMESPACE_DEFAULT = "cloud.google.com/default-compute-class"
+
+# For the API server's match conditions (CEL).
+NAMES_A_CLASS = f"has(object.spec.nodeSelector) && '{LABEL}' in object.spec.nodeSelector"
+NAMES_NONE = f"!({NAMES_A_CLASS})"
 
 _META = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
 
@@ -79,3 +86,22 @@ def _whole_rules() -> list[dict[str, str]]:
 
 def _data(name: str) -> Any:
     return yaml.load((files(__package__) / "data" / f"{name}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+
+
+def tolerating(pod: Object) -> Object:
+    """The pod with a toleration of the nodes of the class that it selects."""
+    name = (pod["spec"].get("nodeSelector") or {}).get(LABEL)
+    if name is None or any(it.get("key") == LABEL for it in pod["spec"].get("tolerations") or []):
+        return pod
+    pod = copy.deepcopy(pod)
+    toleration = {"key": LABEL, "operator": "Equal", "value": name, "effect": "NoSchedule"}
+    pod["spec"]["tolerations"] = [*(pod["spec"].get("tolerations") or []), toleration]
+    return pod
+
+
+def defaulted(pod: Object, name: str | None) -> Object:
+    """The pod in the class `name`, unless it selects one itself or there is none."""
+    selector = pod["spec"].get("nodeSelector") or {}
+    if name is None or LABEL in selector:
+        return pod
+    return tolerating({**pod, "spec": {**pod["spec"], "nodeSelector": {**selector, LABEL: name}}})

@@ -10,8 +10,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tpuplane_twin.cluster import compute_class
 from tpuplane_twin.cluster.api import Api, Object
-from tpuplane_twin.cluster.compute_class import admission
 from tpuplane_twin.cluster.layout import Layout, LoopbackServer
 from tpuplane_twin.cluster.tpu_webhook import jobs, ray
 from tpuplane_twin.cluster.tpu_webhook.pods import Pod, Rejected, patch
@@ -53,7 +53,7 @@ class TpuWebhook(LoopbackServer):
         app = web.Application(client_max_size=_LARGEST_REVIEW)
         app.router.add_post("/mutate/ray", _mutating(ray.mutate))
         app.router.add_post("/mutate/job", _mutating(jobs.mutate))
-        app.router.add_post("/mutate/class", _mutating(admission.tolerating))
+        app.router.add_post("/mutate/class", _mutating(compute_class.tolerating))
         app.router.add_post("/mutate/default-class", self._default_class)
         app.router.add_post("/validate/raycluster", _validating(ray.validate))
         await self.listen(app, PORT, self._layout.serving(PORT))
@@ -98,16 +98,16 @@ class TpuWebhook(LoopbackServer):
     async def _default_class(self, request: web.Request) -> web.Response:
         api, review = self._api, await request.json()
         found = await api.get("Namespace", review["request"]["namespace"]) if api is not None else None
-        name = ((found or {"metadata": {}})["metadata"].get("labels") or {}).get(admission.NAMESPACE_DEFAULT)
-        answer: web.Response = await _mutating(lambda pod: admission.defaulted(pod, name))(request)
+        name = ((found or {"metadata": {}})["metadata"].get("labels") or {}).get(compute_class.NAMESPACE_DEFAULT)
+        answer: web.Response = await _mutating(lambda pod: compute_class.defaulted(pod, name))(request)
         return answer
 
     def _of_classes(self) -> Object:
         """The webhooks of compute classes. The default class of a cluster changes no pod: the autoscaler reads it."""
-        none = [{"name": "no-class", "expression": admission.NAMES_NONE}]
-        marked = {"key": admission.NAMESPACE_DEFAULT, "operator": "Exists"}
+        none = [{"name": "no-class", "expression": compute_class.NAMES_NONE}]
+        marked = {"key": compute_class.NAMESPACE_DEFAULT, "operator": "Exists"}
         namespaces = {"matchExpressions": [*_NOT_SYSTEM["matchExpressions"], marked]}
-        named = [{"name": "a-class", "expression": admission.NAMES_A_CLASS}]
+        named = [{"name": "a-class", "expression": compute_class.NAMES_A_CLASS}]
         webhooks = [
             self._webhook(
                 f"{_CLASS_PODS}-of-namespace",

@@ -9,7 +9,7 @@ from tpuplane_twin.providers.contract import InitFailed, ProviderError
 from tpuplane_twin.providers.kubernetes import checkpoint, kinds, metadata
 from tpuplane_twin.providers.kubernetes.api import ConnectionFailed, StatusError
 from tpuplane_twin.providers.kubernetes.awaiting import table
-from tpuplane_twin.providers.kubernetes.awaiting.verdict import NotReady
+from tpuplane_twin.providers.kubernetes.awaiting.kstatus import NotReady
 from tpuplane_twin.providers.kubernetes.awaiting.waitfor import WaitForError
 from tpuplane_twin.providers.kubernetes.checkpoint import Checkpoint
 from tpuplane_twin.providers.kubernetes.cluster import Operation

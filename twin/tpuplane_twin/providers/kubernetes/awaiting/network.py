@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tpuplane_twin.providers.kubernetes.awaiting.kstatus import status
-from tpuplane_twin.providers.kubernetes.awaiting.verdict import Verdict, View
+from tpuplane_twin.providers.kubernetes.awaiting.kstatus import Verdict, View, status
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.metadata import name
 from tpuplane_twin.providers.kubernetes.values import Object

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tpuplane_twin.providers.kubernetes.awaiting.kstatus import condition, count, status
-from tpuplane_twin.providers.kubernetes.awaiting.verdict import Verdict, View
+from tpuplane_twin.providers.kubernetes.awaiting.kstatus import Verdict, View, condition, count, status
 from tpuplane_twin.providers.kubernetes.metadata import metadata, name, namespace
 from tpuplane_twin.providers.kubernetes.values import Object
 

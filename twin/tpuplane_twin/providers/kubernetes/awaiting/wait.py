@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tpuplane_twin.providers.kubernetes.api import ApiServer, Cancellation, ConnectionFailed, StatusError
-from tpuplane_twin.providers.kubernetes.awaiting.kstatus import deletion_message
+from tpuplane_twin.providers.kubernetes.awaiting.kstatus import Check, NotReady, Verdict, View, deletion_message
 from tpuplane_twin.providers.kubernetes.awaiting.table import Awaiter
-from tpuplane_twin.providers.kubernetes.awaiting.verdict import Check, NotReady, Verdict, View
 from tpuplane_twin.providers.kubernetes.discovery import Discovery, NoMatchError, Resource
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.log import ResourceLog

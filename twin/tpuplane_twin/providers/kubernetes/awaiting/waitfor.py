@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tpuplane_twin.providers.kubernetes.awaiting.kstatus import condition, status
-from tpuplane_twin.providers.kubernetes.awaiting.verdict import Check, Verdict, View
+from tpuplane_twin.providers.kubernetes.awaiting.kstatus import Check, Verdict, View, condition, status
 from tpuplane_twin.providers.kubernetes.metadata import generation
 
 

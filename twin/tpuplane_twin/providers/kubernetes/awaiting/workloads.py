@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tpuplane_twin.providers.kubernetes.awaiting import pods
-from tpuplane_twin.providers.kubernetes.awaiting.kstatus import condition, count, status
-from tpuplane_twin.providers.kubernetes.awaiting.verdict import Verdict, View
+from tpuplane_twin.providers.kubernetes.awaiting.kstatus import Verdict, View, condition, count, status
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.metadata import annotation, generation, name
 from tpuplane_twin.providers.kubernetes.values import Object
