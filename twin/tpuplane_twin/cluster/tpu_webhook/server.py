@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from aiohttp import web
@@ -19,6 +19,7 @@ from tpuplane_twin.cluster.tpu_webhook.pods import Pod, Rejected, patch
 logger = logging.getLogger(__name__)
 
 PORT = "tpu-webhook"
+_MUTATING, _VALIDATING = "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"
 _JOB_PODS = "gke-tpu-job-webhook"
 _CLASS_PODS = "gke-compute-class-webhook"
 _RAY_PODS = "kuberay-tpu-mutating-webhook-cfg"
@@ -59,41 +60,22 @@ class TpuWebhook(LoopbackServer):
         await self.listen(app, PORT, self._layout.serving(PORT))
 
     async def register(self, api: Api, *, ray: bool) -> None:
-        """Have the API server ask for Job pods and pods of compute classes always, for Ray's while `ray`."""
+        """Register the webhooks of Job pods and of compute classes, and those of Ray with `ray`."""
         self._api = api
-        await api.apply(self._of_classes())
-        await api.apply(
-            self._configuration(
-                "MutatingWebhookConfiguration",
-                _JOB_PODS,
-                "/mutate/job",
-                _rule("", "v1", "pods"),
-                objectSelector={"matchExpressions": [{"key": jobs.JOB, "operator": "Exists"}]},
-                matchConditions=[{"name": "asks-for-tpu", "expression": _ASKS_FOR_TPU}],
-            )
-        )
-        if not ray:
-            await api.delete("MutatingWebhookConfiguration", _RAY_PODS)
-            await api.delete("ValidatingWebhookConfiguration", _RAY_CLUSTERS)
-            return
-        await api.apply(
-            self._configuration(
-                "MutatingWebhookConfiguration",
-                _RAY_PODS,
-                "/mutate/ray",
-                _rule("", "v1", "pods"),
-                objectSelector={"matchLabels": {"app.kubernetes.io/name": "kuberay"}},
-                matchConditions=[{"name": "asks-for-tpu", "expression": _ASKS_FOR_TPU}],
-            )
-        )
-        await api.apply(
-            self._configuration(
-                "ValidatingWebhookConfiguration",
-                _RAY_CLUSTERS,
-                "/validate/raycluster",
-                _rule("ray.io", "*", "rayclusters"),
-            )
-        )
+        asks = [{"name": "asks-for-tpu", "expression": _ASKS_FOR_TPU}]
+        of_jobs = {"matchExpressions": [{"key": jobs.JOB, "operator": "Exists"}]}
+        of_ray = {"matchLabels": {"app.kubernetes.io/name": "kuberay"}}
+        job_pods = self._webhook(_JOB_PODS, "/mutate/job", objectSelector=of_jobs, matchConditions=asks)
+        ray_pods = self._webhook(_RAY_PODS, "/mutate/ray", objectSelector=of_ray, matchConditions=asks)
+        clusters = self._webhook(_RAY_CLUSTERS, "/validate/raycluster", rules=[_rule("ray.io", "*", "rayclusters")])
+        await api.apply(_configuration(_MUTATING, _CLASS_PODS, *self._of_classes()))
+        await api.apply(_configuration(_MUTATING, _JOB_PODS, job_pods))
+        if ray:
+            await api.apply(_configuration(_MUTATING, _RAY_PODS, ray_pods))
+            await api.apply(_configuration(_VALIDATING, _RAY_CLUSTERS, clusters))
+        else:
+            await api.delete(_MUTATING, _RAY_PODS)
+            await api.delete(_VALIDATING, _RAY_CLUSTERS)
 
     async def _default_class(self, request: web.Request) -> web.Response:
         api, review = self._api, await request.json()
@@ -102,49 +84,34 @@ class TpuWebhook(LoopbackServer):
         answer: web.Response = await _mutating(lambda pod: compute_class.defaulted(pod, name))(request)
         return answer
 
-    def _of_classes(self) -> Object:
+    def _of_classes(self) -> Iterator[Object]:
         """The webhooks of compute classes. The default class of a cluster changes no pod: the autoscaler reads it."""
         none = [{"name": "no-class", "expression": compute_class.NAMES_NONE}]
         marked = {"key": compute_class.NAMESPACE_DEFAULT, "operator": "Exists"}
         namespaces = {"matchExpressions": [*_NOT_SYSTEM["matchExpressions"], marked]}
         named = [{"name": "a-class", "expression": compute_class.NAMES_A_CLASS}]
-        webhooks = [
-            self._webhook(
-                f"{_CLASS_PODS}-of-namespace",
-                "/mutate/default-class",
-                namespaceSelector=namespaces,
-                matchConditions=none,
-            ),
-            self._webhook(f"{_CLASS_PODS}-named", "/mutate/class", matchConditions=named),
-        ]
-        return {
-            "apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": "MutatingWebhookConfiguration",
-            "metadata": {"name": _CLASS_PODS},
-            "webhooks": webhooks,
-        }
+        yield self._webhook(
+            f"{_CLASS_PODS}-of-namespace", "/mutate/default-class", namespaceSelector=namespaces, matchConditions=none
+        )
+        yield self._webhook(f"{_CLASS_PODS}-named", "/mutate/class", matchConditions=named)
 
     def _webhook(self, name: str, path: str, **more: Any) -> Object:
-        (webhook,) = self._configuration("", name, path, _rule("", "v1", "pods"), **more)["webhooks"]
-        return dict(webhook)
-
-    def _configuration(self, kind: str, name: str, path: str, rule: Object, **more: Any) -> Object:
+        """One webhook; of new pods, unless `more` has other rules."""
         bundle = base64.b64encode(self._layout.authority.pem.encode()).decode()
-        webhook = {
+        return {
             "name": f"{name.removesuffix('-cfg')}.ray-system.svc",
             "admissionReviewVersions": ["v1"],
             "sideEffects": "None",
             "namespaceSelector": _NOT_SYSTEM,
             "clientConfig": {"url": f"https://{self._layout.address(PORT)}{path}", "caBundle": bundle},
-            "rules": [rule],
+            "rules": [_rule("", "v1", "pods")],
             **more,
         }
-        return {
-            "apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": kind,
-            "metadata": {"name": name},
-            "webhooks": [webhook],
-        }
+
+
+def _configuration(kind: str, name: str, *webhooks: Object) -> Object:
+    group = "admissionregistration.k8s.io/v1"
+    return {"apiVersion": group, "kind": kind, "metadata": {"name": name}, "webhooks": list(webhooks)}
 
 
 def client(layout: Layout) -> Object:
