@@ -13,7 +13,7 @@ from typing import Any, Final
 from tpuplane_twin.providers.contract import Autonaming, Checked, Properties
 from tpuplane_twin.providers.gcp import formats
 from tpuplane_twin.providers.gcp.defaults import automatic_name, fill_defaults, first_at, objects
-from tpuplane_twin.providers.gcp.tables import Field, Table
+from tpuplane_twin.providers.gcp.tables import Field, Table, snake
 from tpuplane_twin.providers.values import UNKNOWN
 
 
@@ -203,7 +203,7 @@ def _one_of(rule: Field, root: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _snake(path: str) -> str:
-    return re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", path.replace(".", ".0."))
+    return snake(path.replace(".", ".0."))
 
 
 def _kind(value: Any) -> str:

@@ -23,16 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from typing import Any, Final
-
-_RENAMED: Final = {
-    "forceNew": "force_new",
-    "forceSend": "force_send",
-    "maxLength": "max_length",
-    "minItems": "min_items",
-    "maxItems": "max_items",
-    "conflictsWith": "conflicts_with",
-}
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +96,12 @@ class Table:
 
 
 @cache
+def snake(name: str) -> str:
+    """The snake case of a property's name, or of a property path's: Terraform's name for it."""
+    return re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", name)
+
+
+@cache
 def load(name: str) -> Table:
     """The table of one resource type: "cluster", "node_pool", …"""
     data = _read(name)
@@ -150,14 +147,14 @@ def _field(path: str, entry: Mapping[str, Any], owner: Mapping[str, Any]) -> Fie
         return tuple(path.removesuffix(name) + sibling for sibling in siblings) if name in siblings else ()
 
     attributes: dict[str, Any] = {
-        _RENAMED.get(key, key): tuple(value) if isinstance(value, list) else value
+        snake(key): tuple(value) if isinstance(value, list) else value
         for key, value in entry.items()
         if key not in ("fields", "api", "tf", "exactlyOneOf", "atLeastOneOf")
     }
     return Field(
         name=name,
         api=entry.get("api", name),
-        tf=entry.get("tf") or re.sub(r"[A-Z]", lambda match: f"_{match[0].lower()}", name),
+        tf=entry.get("tf") or snake(name),
         fields=_fields(entry, f"{path}."),
         exactly_one_of=group("exactlyOneOf"),
         at_least_one_of=group("atLeastOneOf"),

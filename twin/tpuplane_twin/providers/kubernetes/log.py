@@ -17,8 +17,7 @@ class EngineLog:
     """The engine's log. A message that the engine cannot take is dropped: logging never fails an operation."""
 
     def __init__(self, address: str) -> None:
-        self._channel = grpc.insecure_channel(address)
-        self._engine = engine_pb2_grpc.EngineStub(self._channel)
+        self._engine = engine_pb2_grpc.EngineStub(grpc.insecure_channel(address))
 
     def send(self, urn: str, severity: Severity, message: str, *, ephemeral: bool = False) -> None:
         """Show a message with a resource; an ephemeral one is its status line until the next."""
@@ -26,13 +25,9 @@ class EngineLog:
         with contextlib.suppress(grpc.RpcError):
             self._engine.Log(request, timeout=5)
 
-    def close(self) -> None:
-        """Hang up."""
-        self._channel.close()
-
 
 class ResourceLog:
-    """The log of one resource's operation; says nothing twice."""
+    """The log of one resource's operation; sends no message twice."""
 
     def __init__(self, log: EngineLog, urn: str) -> None:
         self._log = log
