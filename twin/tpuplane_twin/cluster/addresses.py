@@ -54,7 +54,7 @@ class Addresses:
 
 
 def node_address(pods: ipaddress.IPv4Network) -> str:
-    """The address of the node whose pods are in `pods`: behind those that pods get."""
+    """The address of the node whose pods are in `pods`: after the pods' addresses."""
     return str(pods.broadcast_address - 1)
 
 

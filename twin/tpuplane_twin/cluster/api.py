@@ -105,7 +105,7 @@ class Api:
                 raise
 
     async def apply(self, item: Object) -> Object:
-        """Create `item` or take over what it says, by server-side apply."""
+        """Create `item` or change it as given, by server-side apply."""
         metadata = item["metadata"]
         return await self.request(
             "PATCH",
@@ -162,7 +162,7 @@ class Api:
         params: dict[str, str] | None = None,
         content_type: str = "application/json",
     ) -> Object:
-        """One request, again while the server is being restarted, also in the middle of its answer; what it says.
+        """One request, repeated while the server restarts, also in the middle of its answer; returns the answer.
 
         Raises `ApiError` with the server's message, `ClusterError` when it stays away.
         """

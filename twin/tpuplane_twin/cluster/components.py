@@ -89,12 +89,12 @@ def api_server(layout: Layout, token: str, services: str, private: str | None) -
             "service-cluster-ip-range": services,
             "admission-control-config-file": _admission(layout),
             "egress-selector-config-file": layout.config("egress", tunnel.egress(layout)),
-            # As on GKE: a webhook's Service is its ready pods, and one without any says so.
+            # As on GKE: a webhook's Service means its ready pods, and an error names a Service without any.
             "enable-aggregator-routing": "true",
             "tls-cert-file": layout.authority.chained(pair, layout.trusted) if layout.trusted else pair.certificate,
             "tls-private-key-file": pair.key,
             "client-ca-file": layout.authority.pair.certificate,
-            # How an aggregated API (Kueue's visibility) knows that a request comes from here, and for whom.
+            # By these an aggregated API (Kueue's visibility) knows the API server and the user of a request.
             "requestheader-client-ca-file": aggregator.pair.certificate,
             "requestheader-allowed-names": "front-proxy-client",
             "requestheader-username-headers": "X-Remote-User",
@@ -245,7 +245,7 @@ def _ready(url: str, layout: Layout | None, token: str | None) -> Callable[[], A
 
 
 def _admission(layout: Layout) -> Path:
-    """Which kubeconfig says what the API server shows to webhooks."""
+    """The kubeconfig with the client certificate that the API server shows to webhooks."""
     group = "apiserver.config.k8s.io/v1"
     shown = str(layout.config("webhook-clients", server.client(layout)))
     plugins = [

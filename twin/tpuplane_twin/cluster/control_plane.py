@@ -64,7 +64,7 @@ class ControlPlane:
         self._token = token
         self._ray = False
         self._gcs_fuse = False
-        self._prometheus = True  # as GKE has it, unless the cluster says otherwise
+        self._prometheus = True  # GKE's default
         self._authority, self._next_authority = 0, 0  # numbers; two of them while credentials are rotated
         self._applied: tuple[object, ...] | None = None  # what the last start brought about; None if it failed
         self._lock = asyncio.Lock()
@@ -89,7 +89,7 @@ class ControlPlane:
 
     @property
     def has_authority(self) -> bool:
-        """Whether what clients are to trust is there: a start makes it, in its own time."""
+        """Whether the bundle that clients trust exists: `start` writes it."""
         return self._bundle.exists()
 
     @property
@@ -110,7 +110,7 @@ class ControlPlane:
         return cluster_entry(f"https://{self.endpoint}", self.ca_certificate.encode())
 
     async def start(self, progress: Progress = lambda _: None) -> None:
-        """Start everything, or what of it does not run, and return when all of it is ready.
+        """Start everything that does not run yet, and return when all of it is ready.
 
         In a folder that holds a cluster, that cluster continues; what was applied to it is not applied again.
         `progress` gets what is being waited for. Raises `PortTaken`, `ProcessFailed` (with the end of the log) and
@@ -248,7 +248,7 @@ class ControlPlane:
             self._ports.check(f"{layout.key}/{use}")
 
     def _publish(self) -> None:
-        """Let the VPC know the private endpoint as it is now, once there is an API server behind it."""
+        """Publish the current private endpoint in the VPC, once an API server is behind it."""
         if self._place is None or not self._place.answers:
             self._vpc.withdraw(self._key)
         elif self._api is not None:
@@ -268,7 +268,7 @@ class ControlPlane:
             self._tunnel = tunnel
 
     async def _start_in_cluster(self, layout: Layout, api: Api, installation: Installation) -> None:
-        # First, because the API server asks at once whether the metrics API answers, and then not for half a minute.
+        # First, because the API server checks the metrics API at once, and then not for half a minute.
         if self._runner is not None:
             await self._runner.start(api)
         await installation.finish(api)

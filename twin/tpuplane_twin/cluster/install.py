@@ -122,7 +122,7 @@ def _storage_classes() -> list[Object]:
 
 
 async def established(api: Api, name: str, *, within: float = _ESTABLISHED_SECONDS) -> None:
-    """Wait until the API server serves the definition; ClusterError says why not after `within` seconds.
+    """Wait until the API server serves the definition; ClusterError gives the reason after `within` seconds.
 
     Never, where a user's own definition has its names.
     """

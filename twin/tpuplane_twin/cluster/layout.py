@@ -20,7 +20,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class ToolBox(Protocol):
-    """The built tools: what a control plane asks of `tpuplane_twin.tools.Tools`."""
+    """The built tools: what a control plane needs of `tpuplane_twin.tools.Tools`."""
 
     def binary(self, name: str) -> Path:
         """The executable called `name`."""

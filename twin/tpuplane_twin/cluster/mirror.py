@@ -1,4 +1,4 @@
-"""All objects of a kind, kept up to date by a watch: nothing is asked of the API server while nothing happens."""
+"""All objects of a kind, kept up to date by a watch: no requests are sent while nothing changes."""
 
 from __future__ import annotations
 

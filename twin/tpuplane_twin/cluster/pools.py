@@ -29,7 +29,7 @@ _MIRROR = "kubernetes.io/config.mirror"
 
 @dataclass(slots=True)
 class _Changes:
-    """What is to be done so that the nodes that are become the nodes that should be."""
+    """The changes that make the existing nodes those that the pool should have."""
 
     create: list[Place] = field(default_factory=list)
     replace: list[tuple[Object, Place]] = field(default_factory=list)
@@ -105,7 +105,7 @@ class NodePools:
         await self._api.merge("Node", name, {"spec": {"unschedulable": closed}})
 
     async def _uncordon(self, name: str) -> None:
-        with contextlib.suppress(ClusterError):  # one that is deleted by now
+        with contextlib.suppress(ClusterError):  # it may be deleted already
             await self._cordon(name, None)
 
     async def _evict(self, pod: Object) -> None:

@@ -61,7 +61,7 @@ def stages(module: Path, *, ray: bool = False) -> list[dict[str, Any]]:
     complete = _load(folder / "pod" / "general" / "pod-complete.yaml")
     for jitter in ("jitterDurationMilliseconds", "jitterDurationFrom"):
         complete["spec"]["delay"].pop(jitter, None)
-    # KubeRay keeps a RayCluster with its state in Redis until a Job of its own has emptied that, or for five minutes.
+    # KubeRay keeps a RayCluster with its state in Redis until its cleanup Job has emptied that, or for five minutes.
     cleaned = copy.deepcopy(complete)
     cleaned["metadata"]["name"] = "redis-cleaned"
     _matches(complete).append({"key": f'.metadata.annotations["{RUN_FOR_ANNOTATION}"]', "operator": "Exists"})
@@ -82,7 +82,7 @@ def stages(module: Path, *, ray: bool = False) -> list[dict[str, Any]]:
     # A pod that the runner runs gets its address here, and everything else there.
     process = _stage("pod-process", _PLACED, selector(ray=ray), {"key": _IP, "operator": "DoesNotExist"})
     # kwok keeps the addresses of pods for which it has played a stage. So it plays one, without a change, for those
-    # that it finds at its start. Any other stage that matches has a weight, and goes first.
+    # that it finds at its start. Any other stage that matches has a weight, and is played first.
     found = _stage("pod-found", _ADDRESS, {"key": _IP, "operator": "Exists"})
     return [node, *simulated, process, found]
 

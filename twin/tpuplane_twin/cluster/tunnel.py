@@ -39,7 +39,7 @@ class Dialler(Protocol):
 
 
 class Simulated:
-    """What is behind the addresses of simulated pods and nodes: nothing, and it says whose address it is.
+    """The addresses of simulated pods and nodes: nothing answers, and the error names the pod.
 
     The dashboards of Ray's heads answer about jobs.
     """
@@ -137,7 +137,7 @@ async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 def egress(layout: Layout) -> dict[str, Any]:
-    """The API server's egress configuration: what is in the cluster is dialled through the tunnel."""
+    """The API server's egress configuration: it dials everything in the cluster through the tunnel."""
     pair = layout.authority.issue("tunnel-client")
     files: dict[str, Path] = {
         "caBundle": layout.authority.pair.certificate,

@@ -1,4 +1,4 @@
-"""The VPC between clusters: control planes' private endpoints, and whom each of them answers.
+"""The VPC between clusters: control planes' private endpoints, and the clients that each of them answers.
 
 A private endpoint is an address of the cluster's subnetwork, or of a block that the cluster has for it. As on GKE, it
 answers the cluster's own pods and the authorized networks of its VPC, from other regions only with global access.
@@ -18,7 +18,7 @@ from tpuplane_twin.gcp.views import ClusterView
 
 @dataclass(frozen=True, slots=True)
 class PrivateEndpoint:
-    """Where a cluster is in its VPC, the address of its control plane there, and who may come."""
+    """Where a cluster is in its VPC, the address of its control plane there, and its authorized clients."""
 
     address: str
     network: str

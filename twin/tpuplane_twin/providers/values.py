@@ -37,7 +37,7 @@ _UNKNOWNS: Final = frozenset(
 )
 
 
-# Else protobuf takes 100 levels, which the schema of a CRD exceeds. The SDK does the same when all of it is imported.
+# Otherwise protobuf takes 100 levels, and the schema of a CRD has more. The whole SDK does the same when imported.
 if cpp_message._message is not None:  # None: protobuf in pure Python, which has no limit
     cpp_message._message.SetAllowOversizeProtos(True)
 

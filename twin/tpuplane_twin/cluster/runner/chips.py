@@ -1,4 +1,4 @@
-"""What a TPU host gives a container that asks for chips, as an environment. Pure.
+"""The environment that a TPU host gives a container that requests chips. Pure.
 
 GKE's device plugin sets the TPU_* variables (https://cloud.google.com/kubernetes-engine/docs/concepts/tpus); Ray, JAX
 and libtpu know their slice by them. There are no chips here: JAX gets as many CPU devices as the host has chips.
@@ -15,7 +15,7 @@ from tpuplane_twin.cluster.api import Object
 
 
 def asked(container: Object) -> int:
-    """The chips that a container asks for."""
+    """The chips that a container requests."""
     resources = container.get("resources", {})
     return int(resources.get("requests", {}).get(TPU) or resources.get("limits", {}).get(TPU) or 0)
 
@@ -42,6 +42,6 @@ def host_environment(labels: Mapping[str, str], chips: int) -> dict[str, str]:
 
 
 def instead_of(environment: Mapping[str, str], chips: int) -> dict[str, str]:
-    """What makes up for chips that are not there: laid over all that the container says (`environment`)."""
+    """The variables that replace missing chips; they override the container's `environment`."""
     flag = f"--xla_force_host_platform_device_count={chips}"
     return {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": f"{environment.get('XLA_FLAGS', '')} {flag}".strip()}

@@ -38,7 +38,7 @@ def environment(
     keys: Mapping[tuple[str, str], Mapping[str, str]],
     allocatable: Mapping[str, str],
 ) -> dict[str, str]:
-    """The container's environment: `given` by the cluster, then what the container says, in its order.
+    """The container's environment: `given` by the cluster, then the container's variables, in their order.
 
     `allocatable` is what its node has for pods: the limit of who has none. `keys` are the texts of the ConfigMaps and
     Secrets, by kind and name, that `sources` asked for. What is not there and not optional raises `KeyError` with its
@@ -83,7 +83,7 @@ def field(pod: Object, path: str) -> str:
 
 
 def resource(pod: Object, container: Object, reference: Object, allocatable: Mapping[str, str]) -> str:
-    """What the downward API says of a container's resource: so many times the divisor, rounded up."""
+    """A container's resource in the downward API: in units of the divisor, rounded up."""
     side, _, name = reference["resource"].partition(".")
     spec, named = pod["spec"], reference.get("containerName")
     others = (each for each in (*spec["containers"], *spec.get("initContainers", ())) if each["name"] == named)

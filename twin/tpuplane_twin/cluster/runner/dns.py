@@ -82,7 +82,7 @@ class NameServer(asyncio.DatagramProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """It can answer now."""
-        # Not an instance of it: asyncio's own transports of datagrams only look like one.
+        # No instance of it: asyncio's own datagram transports only have the same methods.
         self._transport = cast(asyncio.DatagramTransport, transport)
 
     def datagram_received(self, data: bytes, address: tuple[str, int]) -> None:

@@ -85,7 +85,7 @@ class Image:
 
     @property
     def cwd(self) -> str:
-        """Where a container starts that does not say it."""
+        """The working directory of a container that sets none."""
         return _RAY_HOME if self.tool == _RAY else "/"
 
 
@@ -110,7 +110,7 @@ def selector(*, ray: bool = False) -> dict[str, Any]:
 
 @cache
 def known(*, ray: bool = False) -> tuple[Image, ...]:
-    """The images of `images.yaml`; Ray's only where `ray` says so."""
+    """The images of `images.yaml`; Ray's only with `ray`."""
     text = resources.files("tpuplane_twin.cluster").joinpath("data/images.yaml").read_text()
     return tuple(image for entry in yaml.safe_load(text) if (image := Image(**entry)).tool != _RAY or ray)
 

@@ -42,7 +42,7 @@ class Kubelet(LoopbackServer):
         asked = (namespace, name, request.match_info["container"])
         path = self._find(*asked)
         if path is None:
-            # As a kubelet says that there is no log yet: the one answer whose text reaches the user.
+            # A kubelet's answer where there is no log yet: the only one whose text reaches the user.
             return web.Response(status=400, text=f"the pod {namespace}/{name} is simulated: nothing runs in it")
         response = web.StreamResponse(headers={"Content-Type": "text/plain"})
         await response.prepare(request)

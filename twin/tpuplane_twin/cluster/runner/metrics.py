@@ -69,7 +69,7 @@ class Metrics(LoopbackServer):
         app = web.Application()
         base = f"/apis/{_GROUP}"
         app.router.add_get(base, _resources)
-        # The API server asks again and again for a description; there is nothing more to say than discovery has.
+        # The API server requests a description again and again; it has nothing beyond discovery.
         app.router.add_get("/openapi/v2", _nothing(swagger="2.0", info=_INFO, paths={}))
         app.router.add_get("/openapi/v3", _nothing(paths={}))
         app.router.add_get(f"{base}/nodes", self._list_nodes)
@@ -80,7 +80,7 @@ class Metrics(LoopbackServer):
         await self.listen(app, PORT, self._tls())
 
     def _tls(self) -> ssl.SSLContext:
-        """Only the API server's aggregator is answered; it has asked whether its client may read."""
+        """Only the API server's aggregator is answered, which has authorized its client."""
         aggregator = self._layout.aggregator
         pair = aggregator.issue(PORT, hosts=(_HOST,))
         tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(aggregator.pair.certificate))
@@ -127,7 +127,7 @@ class Metrics(LoopbackServer):
         return used
 
     async def _read(self, plural: str, request: web.Request) -> list[Object]:
-        """The cluster's objects that a request asks about, page by page: a cluster has thousands of nodes."""
+        """The objects of a request, page by page: a cluster has thousands of nodes."""
         selectors = {name: request.query[name] for name in ("labelSelector", "fieldSelector") if name in request.query}
         found: list[Object] = []
         params = {**selectors, "limit": str(_PAGE)}

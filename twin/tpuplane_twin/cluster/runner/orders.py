@@ -43,7 +43,7 @@ class Orders:
         return self._around.layout.log("_".join([*parts, *([] if name == first else [name])]))
 
     async def of(self, each: Object) -> Object:
-        """What starts `each`, one of the pod's containers. Raises as those it asks."""
+        """The order that starts `each`, one of the pod's containers. Raises as `Volumes` and `Api` do."""
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
         log = self.log(each["name"])
         log.parent.mkdir(parents=True, exist_ok=True)

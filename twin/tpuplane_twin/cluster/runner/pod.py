@@ -50,9 +50,9 @@ class Host:
     run: Run
     signal: Callable[[int, signal.Signals], Awaitable[None]]
     turns: Turns
-    """How many of those that work hard at their start may do so at once."""
+    """How many pods whose start keeps a processor busy may start at once."""
     waits: Turns
-    """The same for their init containers, which ask again and again for what the others are only starting."""
+    """The same for their init containers, which wait for other pods."""
 
 
 class ProcessPod:
@@ -250,7 +250,7 @@ class ProcessPod:
         await self._report.status(status.running(self.pod, started, self._restarts, ready=False, last=last))
         while True:
             address, dialler = self.pod["status"]["podIP"], self._host.dialler
-            # What is alive has started, though it may wait for others to be ready.
+            # A container that is alive has started, also where it waits for others to be ready.
             if self._turn.held and await probes.answers(alive, self._container, address, dialler, self._execute):
                 self._turn.give()
             succeeds = await probes.answers(probe, self._container, address, dialler, self._execute)

@@ -43,7 +43,7 @@ class PrivateEndpoints:
                 listener.close()
 
     async def _listen(self) -> bool:
-        """Listen at every address that is there; whether that was possible."""
+        """Listen at every address; returns whether that was possible."""
         wanted = self._vpc.seen_from(self._place.network)
         for address in self._listeners.keys() - wanted.keys():
             self._listeners.pop(address).close()

@@ -1,4 +1,4 @@
-"""Asking a container whether it is ready, as a kubelet asks."""
+"""Probing whether a container is ready, as a kubelet does."""
 
 from __future__ import annotations
 

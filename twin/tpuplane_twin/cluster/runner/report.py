@@ -46,7 +46,7 @@ class Report:
             "kind": "DeleteOptions",
             "apiVersion": "v1",
             "gracePeriodSeconds": 0,
-            # Another pod may have the name by now.
+            # Another pod may have the name now.
             "preconditions": {"uid": self._pod["metadata"]["uid"]},
         }
         await self._request("DELETE", self._url, body)

@@ -52,7 +52,7 @@ class _Life:
 
 
 class Runner:
-    """Runs what it knows the image of (`images`); `dial` reaches it. Everything else is simulated."""
+    """Runs the pods of known images (`images`); `dial` reaches them. All other pods are simulated."""
 
     def __init__(
         self, layout: Layout, processes: ProcessManager, services: str, vpc: Vpc, place: PrivateEndpoint | None
@@ -263,7 +263,7 @@ class Runner:
             transport.close()
 
     def _awaited(self, pid: int) -> asyncio.Future[int]:
-        """The end of a process that was started; it may have ended by now. Another process gets its id."""
+        """The end of a process that was started; it may already have ended. Another process gets its id."""
         end = self._end_of(pid)
         end.add_done_callback(lambda _: self._ends.pop(pid, None))
         return end

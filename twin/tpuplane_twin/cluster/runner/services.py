@@ -106,7 +106,7 @@ class Services:
 
     def _serving(self, key: tuple[str, int]) -> Serve:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            # Its port may have another name by now, or the address another Service.
+            # Its port may have another name now, or the address another Service.
             found = self._served.get(key)
             try:
                 if found is None:
@@ -156,7 +156,7 @@ def service(item: Object) -> Service | None:
 
 
 def endpoints(item: Object) -> Endpoints | None:
-    """The endpoints of a Service of ours; None for those that belong to none."""
+    """The endpoints of a Service; None for those that belong to no Service."""
     metadata = item["metadata"]
     name = metadata.get("labels", {}).get(_NAME)
     if name is None or item.get("addressType") != "IPv4":

@@ -16,7 +16,7 @@ Run = Callable[[Object], Awaitable[tuple[int, asyncio.Future[int]]]]
 FIRST_DELAY, LONGEST_DELAY = 0.5, 15.0
 """Seconds before a restart: the first one, and the longest after many."""
 
-_OWN = ("argv", "env", "cwd", "root", "log")  # what is not the first container's: its network, its files
+_OWN = ("argv", "env", "cwd", "root", "log")  # what differs from the first container: all but its network and its files
 
 
 class SideProcesses:
@@ -27,7 +27,7 @@ class SideProcesses:
         self._signal = signal
         self._pid = pid
         self.containers: dict[str, int] = {}
-        """The processes of the pod's other containers, those that run."""
+        """The running processes of the pod's other containers."""
 
     async def once(self, order: Object, container: str | None = None) -> int:
         """Run a command, or a container, and give its exit code; cancelled, it ends it. Raises `SandboxError`."""

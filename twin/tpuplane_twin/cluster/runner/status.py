@@ -1,4 +1,4 @@
-"""What a kubelet says of a pod and its first container. Pure."""
+"""The status that a kubelet reports of a pod and its first container. Pure."""
 
 from __future__ import annotations
 

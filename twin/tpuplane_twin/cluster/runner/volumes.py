@@ -31,7 +31,7 @@ class Volumes:
         self._renewals: dict[Path, float] = {}
 
     def part(self, name: str, path: str) -> Path:
-        """A path in the volume `name`; a folder, where it is not there. Raises `NotThere` where it leads out of it.
+        """A path in the volume `name`; created as a folder where missing. Raises `NotThere` where it leads out of it.
 
         A process that writes in a volume can create a symbolic link there.
         """
@@ -51,13 +51,13 @@ class Volumes:
                 raise NotThere(why)
             folder = self._place(volume)
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # ConfigMaps and Secrets of their own are as those that a projected volume puts together.
+            # A ConfigMap or Secret volume is written like one source of a projected volume.
             sources = volume["projected"]["sources"] if "projected" in volume else [_as_source(volume)]
             for source in sources:
                 await self._write(folder, source)
 
     async def texts(self, kind: str, name: str) -> dict[str, str] | None:
-        """The texts of a ConfigMap or Secret of the pod's namespace, where it is there."""
+        """The texts of a ConfigMap or Secret of the pod's namespace; None where it does not exist."""
         found = await self._content(kind, name)
         return None if found is None else {key: value.decode(errors="replace") for key, value in found.items()}
 
@@ -128,7 +128,7 @@ class Volumes:
 def _as_source(volume: Object) -> Object:
     if secret := volume.get("secret"):
         return {"secret": {**secret, "name": secret["secretName"]}}
-    # An emptyDir is its folder; what a claim or a host would bring is not there, so its folder is empty, too.
+    # An emptyDir is its folder. A claim or a host path has no files on the twin, so its folder is empty, too.
     return volume
 
 

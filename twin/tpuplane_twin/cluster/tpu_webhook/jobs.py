@@ -16,7 +16,7 @@ _JOBSET = "jobset.sigs.k8s.io"
 
 
 def mutate(pod: Pod) -> Pod:
-    """The pod as a worker of its slice; unchanged where it is none of a multi-host slice. Raises `Rejected`."""
+    """The pod as a worker of its slice; unchanged where it belongs to no multi-host slice. Raises `Rejected`."""
     labels, spec = pod["metadata"].get("labels", {}), pod["spec"]
     subdomain = spec.get("subdomain")
     if not tpu_containers(spec) or not subdomain or not {JOB, INDEX} <= labels.keys():

@@ -35,7 +35,7 @@ _LONGEST_SERVICE = 50  # KubeRay keeps the last 50 characters of a longer name
 
 
 def mutate(pod: Pod) -> Pod:
-    """The pod as a worker of its slice; unchanged where it asks for no TPU. Raises `Rejected`."""
+    """The pod as a worker of its slice; unchanged where it requests no TPU. Raises `Rejected`."""
     if not tpu_containers(pod["spec"]):
         return pod
     pod = copy.deepcopy(pod)

@@ -184,7 +184,7 @@ _WIRE_TYPES: Final = {"string": "string", "int": "number", "float": "number", "b
 
 
 def _one_of(rule: Field, root: Mapping[str, Any]) -> Iterator[str]:
-    """The two group rules; a group inside an object that is not there does not apply."""
+    """The two group rules; a group inside a missing object does not apply."""
     for group, exactly in ((rule.exactly_one_of, True), (rule.at_least_one_of, False)):
         parents = {path.rpartition(".")[0] for path in group}
         if not group or any(parent and first_at(root, parent) is None for parent in parents):

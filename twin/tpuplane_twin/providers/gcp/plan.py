@@ -53,7 +53,7 @@ def _items(rule: Field, given: list[Any], before: list[Any]) -> list[Any]:
 
 
 def _describes(item: Mapping[str, Any], old: Any) -> bool:
-    """Whether a set item of the inputs is this item of the state: everything the user says of it agrees."""
+    """Whether a set item of the inputs is this item of the state: everything that the user sets agrees."""
     return isinstance(old, Mapping) and all(
         old.get(key) == value for key, value in item.items() if not key.startswith("__")
     )

@@ -1,4 +1,4 @@
-"""What `Configure` decided: where the APIs are, as whom to call them, and the provider's defaults."""
+"""What `Configure` decided: the addresses of the APIs, the credentials, and the provider's defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences that are none: the same thing said in another way, or something the API added by itself."""
+"""Differences that mean nothing: another form of the same value, or something that the API added by itself."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _same_size(old: Any, new: Any, root: Root) -> bool:
 
 
 def _removed_while_off(old: Any, new: Any, root: Root) -> bool:
-    """A block that says "disabled" equals no block."""
+    """A disabled block equals no block."""
     return isinstance(old, Mapping) and new is None and not old.get("enabled")
 
 
@@ -74,7 +74,7 @@ def _added_scopes(old: Any, new: Any, root: Root) -> bool:
 
 
 def _same_dashboard(old: Any, new: Any, root: Root) -> bool:
-    """Two dashboards in JSON; what only the API says of it (name, etag, defaults) is no difference."""
+    """Two dashboards in JSON; what only the API adds (name, etag, defaults) is no difference."""
     return bool(isinstance(old, str) and isinstance(new, str) and _said(json.loads(old), json.loads(new)))
 
 

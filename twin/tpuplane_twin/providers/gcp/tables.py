@@ -75,7 +75,7 @@ class Field:
 
     @property
     def zero(self) -> Any:
-        """What the state holds when the API says nothing about a plain value; None for objects."""
+        """What the state holds when the API leaves out a plain value; None for objects."""
         if self.is_collection:
             return []
         return {"string": "", "int": 0, "float": 0, "bool": False, "map<string>": {}}.get(self.type)

@@ -34,7 +34,7 @@ class StatusError(Exception):
 
     @property
     def already_exists(self) -> bool:
-        """An object of this name is there."""
+        """An object of this name exists."""
         return self.reason == "AlreadyExists"
 
     @property
@@ -44,12 +44,12 @@ class StatusError(Exception):
 
     @property
     def not_found(self) -> bool:
-        """The object, its namespace or its kind is not there."""
+        """The object, its namespace or its kind does not exist."""
         return self.code == 404
 
     @property
     def namespace_not_found(self) -> bool:
-        """The namespace of the object is not there."""
+        """The namespace of the object does not exist."""
         return self.not_found and self.details.get("kind") == "namespaces"
 
 

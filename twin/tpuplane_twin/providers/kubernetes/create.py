@@ -37,7 +37,7 @@ The resource already exists in the cluster. This can happen when:
 
 
 def field_manager(obj: Object, stored: str | None = None) -> str:
-    """Who applies the object: its annotation says, else its state, else a new name."""
+    """The field manager: of the object's annotation, else of its state, else a new name."""
     annotated = metadata.annotation(obj, metadata.PATCH_FIELD_MANAGER)
     return annotated or stored or metadata.unique_name("pulumi-kubernetes-")
 

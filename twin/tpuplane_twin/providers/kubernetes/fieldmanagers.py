@@ -1,4 +1,4 @@
-"""Server-side apply's record of who owns which field of an object (`metadata.managedFields`)."""
+"""Server-side apply's record of the owner of each field of an object (`metadata.managedFields`)."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from tpuplane_twin.providers.kubernetes import kinds
 from tpuplane_twin.providers.kubernetes.values import Object
 from tpuplane_twin.providers.values import has_unknown
 
-# Written by the server alone, whatever a program says.
+# Written by the server alone.
 READ_ONLY: Final = (
     "creationTimestamp",
     "deletionGracePeriodSeconds",

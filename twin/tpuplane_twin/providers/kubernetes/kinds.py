@@ -1,4 +1,4 @@
-"""Kinds of Kubernetes objects: what a Pulumi type token or an object says its kind is, and what is known of it."""
+"""Kinds of Kubernetes objects: the kind in a Pulumi type token or an object, and the facts about kinds."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _HELP = (
 
 
 class KubeconfigError(ProviderError):
-    """A kubeconfig that leads to no cluster; the message is what the official provider says."""
+    """A kubeconfig that leads to no cluster; the message is the official provider's."""
 
 
 def parse(text_or_path: str) -> tuple[dict[str, Any], str]:

@@ -31,7 +31,7 @@ _REMEDY = (
 
 
 def read(operation: Operation, identifier: str, olds: Object, inputs: Object) -> Found:
-    """The object as it is now. Raises `ProviderError`; `InitFailed` if it is there but not ready.
+    """The object as it is now. Raises `ProviderError`; `InitFailed` if it exists but is not ready.
 
     Returns its id, the inputs and the state; an empty id where it does not exist.
     """

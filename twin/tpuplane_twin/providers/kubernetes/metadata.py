@@ -69,7 +69,7 @@ def annotation(obj: Mapping[str, Any], key: str) -> str:
 
 
 def is_true(obj: Mapping[str, Any], key: str) -> bool:
-    """Whether an annotation says "true"."""
+    """Whether an annotation is "true"."""
     return annotation(obj, key) == "true"
 
 
@@ -96,7 +96,7 @@ def is_generate_name(obj: Mapping[str, Any]) -> bool:
 
 
 def set_autoname(obj: Object, chosen: str) -> None:
-    """Name the object for the program, and say so in an annotation."""
+    """Name the object for the program, and mark that in an annotation."""
     set_entry(obj, "annotations", AUTONAMED, "true")
     if obj["metadata"] is not UNKNOWN:
         obj["metadata"]["name"] = chosen

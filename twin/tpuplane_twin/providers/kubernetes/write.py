@@ -74,7 +74,7 @@ class Writer:
             raise
 
     def update(self, obj: Object, live: Object, ignored: Sequence[str], *, patch: bool) -> Object:
-        """Bring the live object to what `obj` says; fields in `ignored` stay as they are.
+        """Change the live object to `obj`; fields in `ignored` keep their values.
 
         A CRD is replaced as a whole; all else is applied, after taking over from the manager that created it.
         Raises `ApplyConflict`, `StatusError`, `ProviderError`.

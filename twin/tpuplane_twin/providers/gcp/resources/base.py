@@ -75,7 +75,7 @@ class Resource(ABC):
         return diff(self.table.fields, prior, planned)
 
     def import_properties(self, resource_id: str) -> Properties:
-        """What an import id says. Raises `ProviderError` for an id of another form."""
+        """The properties in an import id. Raises `ProviderError` for an id of another form."""
         for pattern in self.import_formats:
             if match := re.fullmatch(pattern, resource_id):
                 found = {key: value for key, value in match.groupdict().items() if value}

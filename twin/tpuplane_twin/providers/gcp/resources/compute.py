@@ -71,7 +71,7 @@ class ComputeResource(Resource):
             raise ProviderError(f"Error waiting to create {self.kind}: {error}") from error
         state = self.read(resource_id, planned)
         if state is None:
-            raise ProviderError(f"Error reading {self.kind} {resource_id}: it is gone right after its creation")
+            raise ProviderError(f"Error reading {self.kind} {resource_id}: it does not exist right after its creation")
         return resource_id, state
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102

@@ -111,7 +111,7 @@ class GkeResource(Resource):
         """The state of what was created, once it rests. Raises `CreatedInError` where it rests broken."""
         found = self.read(resource_id, planned)
         if found is None:
-            raise ProviderError(f"{what} {planned['name']} is gone right after its creation")
+            raise ProviderError(f"{what} {planned['name']} does not exist right after its creation")
         status = self.rest(resource_id, deadline)
         if status in self.broken:
             message = f'{what} {planned["name"]} was created in the error state "{status}"'

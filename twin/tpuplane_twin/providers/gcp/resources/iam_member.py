@@ -29,7 +29,7 @@ class IamMember(Resource):
     """A (role, member, condition) of a project; its id is `project/role/member`."""
 
     target_name = "project"
-    """What the policy is of, as messages say it."""
+    """The resource of the policy, as messages name it."""
 
     table_name = "iam_member"
     import_formats = (r"(?P<project>\S+) (?P<role>\S+) (?P<member>\S+)",)
@@ -49,7 +49,7 @@ class IamMember(Resource):
             resource_id += f"/{condition['title']}"
         state = self.read(resource_id, known(planned))
         if state is None:
-            raise ProviderError(f"Error reading IAM Member {resource_id}: it is gone right after its creation")
+            raise ProviderError(f"Error reading IAM Member {resource_id}: it does not exist right after its creation")
         return resource_id, state
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
@@ -90,7 +90,7 @@ class IamMember(Resource):
         self.api.call("POST", f"{self.session.resource_manager}projects/{target}:setIamPolicy", body)
 
     def _modify(self, target: str, modify: Modify) -> None:
-        """Have `modify` applied: by this thread for all who wait with it, or by the one that came first."""
+        """Apply `modify`: by this thread with all changes that wait, or by the thread that came first."""
         done: Future[None] = Future()
         with self.session.lock("iam-queue"):
             queue = self._waiting.setdefault(target, [])

@@ -38,7 +38,7 @@ class RouterNat(ComputeResource):
         resource_id = f"{values['project']}/{values['region']}/{self._name(planned)}/{planned['name']}"
         state = self.read(resource_id, planned)
         if state is None:
-            raise ProviderError(f"Error reading RouterNat {resource_id}: it is gone right after its creation")
+            raise ProviderError(f"Error reading RouterNat {resource_id}: it does not exist right after its creation")
         return resource_id, state
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102

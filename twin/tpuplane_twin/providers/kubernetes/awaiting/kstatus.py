@@ -1,4 +1,4 @@
-"""What a check says of an object, and the generic check that Kubernetes tools share.
+"""The result of a check of an object, and the generic check that Kubernetes tools share.
 
 The generic one is "reconciled" of sigs.k8s.io/cli-utils, pkg/kstatus.
 """
@@ -73,7 +73,7 @@ def count(obj: Object, *path: str) -> int:
 
 
 def deletion_message(obj: Object) -> str:
-    """What is known of an object that is going away."""
+    """The message about an object that is being deleted."""
     if not metadata(obj).get("deletionTimestamp"):
         return ""
     finalizers = metadata(obj).get("finalizers") or ()

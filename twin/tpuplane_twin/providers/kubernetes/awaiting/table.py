@@ -59,7 +59,7 @@ def _replication_controller(view: View) -> Verdict:
 
 
 def _secret(view: View) -> Verdict:
-    """A service account's token is filled in; every other secret is ready as it is."""
+    """A service account's token is filled in; every other secret is ready at once."""
     waits = view.live.get("type") == "kubernetes.io/service-account-token"
     return Verdict(not waits or bool(view.live.get("data")), "Waiting for the token to be issued")
 

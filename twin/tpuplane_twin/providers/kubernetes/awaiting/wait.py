@@ -89,7 +89,7 @@ class Waiter:
         return View(live, before, list_kind, seconds)
 
     def _looks(self, resource: Resource, obj: Object, deadline: float) -> Iterator[Object | None]:
-        """The object as it is now, at every change, and now and then; None when it does not exist.
+        """The current object, at every change and every few seconds; None when it does not exist.
 
         A server that does not answer, for it is being restarted, is asked again until the time is over.
         """

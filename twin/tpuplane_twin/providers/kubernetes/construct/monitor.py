@@ -50,7 +50,7 @@ class Monitor:
         self._channel.close()
 
     def component(self) -> str:
-        """Register the component itself, with all that the program said about it. Returns its URN."""
+        """Register the component itself, with all options of the program. Returns its URN."""
         request = self._request
         registration = resource_pb2.RegisterResourceRequest(
             type=request.type,
@@ -121,7 +121,7 @@ class Monitor:
         try:
             answer: resource_pb2.RegisterResourceResponse = self._stub.RegisterResource(registration)
         except grpc.RpcError as error:
-            # The engine has said already what is wrong with the object itself.
+            # The engine has already reported what is wrong with the object itself.
             raise ProviderError(f"{registration.type} {registration.name}: {error.details()}") from error
         return answer
 
