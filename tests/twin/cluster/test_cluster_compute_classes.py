@@ -16,9 +16,10 @@ import pytest_asyncio
 import yaml
 from cluster_objects import rejection
 from tpuplane_twin.cluster.api import Api, ApiError, Object
-from tpuplane_twin.cluster.compute_class import API_VERSION
 
 from tests.eventually import eventually
+
+API_VERSION = "cloud.google.com/v1"
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 

@@ -8,7 +8,10 @@ import json
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
+from importlib import resources
 from importlib.metadata import version
+
+import yaml
 
 from tpuplane_twin.cluster import compute_class, kube_system, manifests, ray_operator
 from tpuplane_twin.cluster.api import Api, ClusterError, Object, each
@@ -38,7 +41,7 @@ class Installation:
         system = str(layout.tools.module(kube_system.MODULE))
         self._sources["kube-system"] = self._kube_system
         self._marks = {
-            "base": _mark(*modules, json.dumps(compute_class.objects())),
+            "base": _mark(*modules, json.dumps([compute_class.definition()])),
             "kube-system": _mark(system, services, layout.aggregator.pem),
         }
         if prometheus:
@@ -84,8 +87,8 @@ class Installation:
         rendered = await manifests.render(tools.binary("kubectl"), folder)
         return [
             *manifests.for_process(rendered),
-            *_storage_classes(),
-            *compute_class.objects(),
+            *yaml.safe_load_all(resources.files(__package__).joinpath("data/storage_classes.yaml").read_text()),
+            compute_class.definition(),
             *await manifests.definitions(
                 tools.module(_REQUESTS) / "config" / "crd" / "autoscaling.x-k8s.io_provisioningrequests.yaml"
             ),
@@ -94,31 +97,6 @@ class Installation:
     async def _kube_system(self) -> list[Object]:
         module = self._layout.tools.module(kube_system.MODULE)
         return await asyncio.to_thread(kube_system.objects, module, self._services, self._layout.aggregator.pem)
-
-
-def _storage_classes() -> list[Object]:
-    # https://cloud.google.com/kubernetes-engine/docs/concepts/persistent-volumes#storageclasses
-    csi, in_tree = "pd.csi.storage.gke.io", "kubernetes.io/gce-pd"
-    classes = [
-        ("standard-rwo", csi, "pd-balanced", "WaitForFirstConsumer"),
-        ("premium-rwo", csi, "pd-ssd", "WaitForFirstConsumer"),
-        ("standard", in_tree, "pd-standard", "Immediate"),
-    ]
-    return [
-        {
-            "apiVersion": "storage.k8s.io/v1",
-            "kind": "StorageClass",
-            "metadata": {
-                "name": name,
-                "annotations": {"storageclass.kubernetes.io/is-default-class": str(name == "standard-rwo").lower()},
-            },
-            "provisioner": provisioner,
-            "parameters": {"type": disk},
-            "volumeBindingMode": binding,
-            "allowVolumeExpansion": True,
-        }
-        for name, provisioner, disk, binding in classes
-    ]
 
 
 async def established(api: Api, name: str, *, within: float = _ESTABLISHED_SECONDS) -> None:

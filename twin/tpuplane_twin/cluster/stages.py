@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -23,37 +24,11 @@ _UNCHANGED = (
 )
 _IP = ".status.podIP"
 _LIVING = ["Pending", "Running"]
-_ENDED = """\
-{{ $now := Now }}
-phase: Failed
-conditions:
-- {type: Ready, status: "False", reason: PodFailed, lastTransitionTime: {{ $now | Quote }}}
-- {type: ContainersReady, status: "False", reason: PodFailed, lastTransitionTime: {{ $now | Quote }}}
-"""
-
-_ADDRESS = "podIP: {{ .status.podIP | Quote }}"
-
-_PLACED = """\
-{{ $now := Now }}
-startTime: {{ $now | Quote }}
-conditions:
-- {type: Initialized, status: "True", lastTransitionTime: {{ $now | Quote }}}
-- {type: Ready, status: "False", reason: ContainersNotReady, lastTransitionTime: {{ $now | Quote }}}
-- {type: ContainersReady, status: "False", reason: ContainersNotReady, lastTransitionTime: {{ $now | Quote }}}
-{{ with NodeIPsWith .spec.nodeName }}
-hostIP: {{ index . 0 | Quote }}
-hostIPs: [{ip: {{ index . 0 | Quote }}}]
-{{ end }}
-{{ $m := .metadata }}
-{{ with PodIPsWith .spec.nodeName false ( or $m.uid "" ) ( or $m.name "" ) ( or $m.namespace "" ) }}
-podIP: {{ index . 0 | Quote }}
-podIPs: [{ip: {{ index . 0 | Quote }}}]
-{{ end }}
-"""
 
 
 def stages(module: Path, *, ray: bool = False) -> list[dict[str, Any]]:
     """The stages for kwok's configuration, read from kwok's own module folder; `ray`: Ray's pods are processes."""
+    templates = yaml.safe_load(resources.files("tpuplane_twin.cluster").joinpath("data/stages.yaml").read_text())
     folder = module / _FOLDER
     node = _load(folder / "node" / "fast" / "node-initialize.yaml")
     _matches(node).append({"key": f'.metadata.annotations["{FAULT_ANNOTATION}"]', "operator": "DoesNotExist"})
@@ -73,17 +48,17 @@ def stages(module: Path, *, ray: bool = False) -> list[dict[str, Any]]:
     delete = _load(folder / "pod" / "fast" / "pod-delete.yaml")
     terminate = copy.deepcopy(delete)
     terminate["metadata"]["name"] = "pod-terminate"
-    terminate["spec"]["next"] = {"statusTemplate": _ENDED}
+    terminate["spec"]["next"] = {"statusTemplate": templates["ended"]}
     _matches(terminate).append({"key": ".status.phase", "operator": "In", "values": _LIVING})
     _matches(delete).append({"key": ".status.phase", "operator": "NotIn", "values": _LIVING})
     simulated = [*(_load(folder / name) for name in _UNCHANGED), complete, cleaned, terminate, delete]
     for stage in simulated:
         _matches(stage).append({**selector(ray=ray), "operator": "NotIn"})
     # A pod that the runner runs gets its address here, and everything else there.
-    process = _stage("pod-process", _PLACED, selector(ray=ray), {"key": _IP, "operator": "DoesNotExist"})
+    process = _stage("pod-process", templates["placed"], selector(ray=ray), {"key": _IP, "operator": "DoesNotExist"})
     # kwok keeps the addresses of pods for which it has played a stage. So it plays one, without a change, for those
     # that it finds at its start. Any other stage that matches has a weight, and is played first.
-    found = _stage("pod-found", _ADDRESS, {"key": _IP, "operator": "Exists"})
+    found = _stage("pod-found", templates["found"], {"key": _IP, "operator": "Exists"})
     return [node, *simulated, process, found]
 
 

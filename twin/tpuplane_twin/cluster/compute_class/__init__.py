@@ -16,9 +16,6 @@ import yaml
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.compute_class.notation import Notation, Schema, rules
 
-GROUP = "cloud.google.com"
-API_VERSION = f"{GROUP}/v1"
-PLURAL = "computeclasses"
 LABEL = "cloud.google.com/compute-class"
 NAMESPACE_DEFAULT = "cloud.google.com/default-compute-class"
 
@@ -29,38 +26,11 @@ NAMES_NONE = f"!({NAMES_A_CLASS})"
 _META = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
 
 
-def objects() -> list[Object]:
-    """What every cluster has for compute classes from its start."""
-    return [definition()]
-
-
 def definition() -> Object:
-    """The CustomResourceDefinition."""
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{PLURAL}.{GROUP}", "labels": {"addonmanager.kubernetes.io/mode": "Reconcile"}},
-        "spec": {
-            "group": GROUP,
-            "names": {
-                "kind": "ComputeClass",
-                "listKind": "ComputeClassList",
-                "plural": PLURAL,
-                "singular": "computeclass",
-                "shortNames": ["cc", "ccs"],
-            },
-            "scope": "Cluster",
-            "versions": [
-                {
-                    "name": "v1",
-                    "served": True,
-                    "storage": True,
-                    "subresources": {"status": {}},
-                    "schema": {"openAPIV3Schema": schema()},
-                }
-            ],
-        },
-    }
+    """The CustomResourceDefinition that every cluster has from its start."""
+    found: Object = _data("definition")
+    found["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": schema()}
+    return found
 
 
 @cache

@@ -81,6 +81,18 @@ class Field:
         return {"string": "", "int": 0, "float": 0, "bool": False, "map<string>": {}}.get(self.type)
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One request of an update: sent when one of `watch` changed, with the API form of those properties.
+
+    `verb` is a method of the resource (POST), otherwise the resource is PATCHed; `fingerprint` reads it first.
+    """
+
+    watch: tuple[str, ...]
+    verb: str = ""
+    fingerprint: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """All rules of one resource type. Timeouts are in minutes; `schema_version` is kept in the state's `__meta`."""
@@ -93,6 +105,8 @@ class Table:
     name_max: int
     name_lower: bool
     delete_before_replace: bool
+    steps: tuple[Step, ...]
+    """The requests of an update to the Compute API, in their order."""
 
 
 @cache
@@ -118,6 +132,7 @@ def load(name: str) -> Table:
         name_max=autoname.get("max", 0),
         name_lower=autoname.get("lower", False),
         delete_before_replace=data.get("deleteBeforeReplace", False),
+        steps=tuple(Step(**{**step, "watch": tuple(step["watch"])}) for step in data.get("steps", ())),
     )
 
 

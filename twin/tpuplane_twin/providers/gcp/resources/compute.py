@@ -5,25 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import Deadline, OperationError, explaining
 from tpuplane_twin.providers.gcp.bodies import expand, flatten
 from tpuplane_twin.providers.gcp.resources.base import Resource, Update, known, touched
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One request of an update: sent when one of `watch` changed, with the API form of those properties.
-
-    `verb` is a method of the resource (POST), otherwise the resource is PATCHed; `fingerprint` reads it first.
-    """
-
-    watch: tuple[str, ...]
-    verb: str = ""
-    fingerprint: bool = False
 
 
 def in_v1(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,7 +26,6 @@ class ComputeResource(Resource):
     """Path template below the API's base: `projects/{project}/regions/{region}/routers`."""
     kind: ClassVar[str]
     """The type's name in error messages."""
-    steps: ClassVar[tuple[Step, ...]] = ()
     links: ClassVar[Mapping[str, str]] = {}
     """Properties that name another resource → the path template that a bare name means."""
 
@@ -81,7 +67,7 @@ class ComputeResource(Resource):
         return self.state(found, prior)
 
     def update(self, it: Update) -> Properties:  # noqa: D102
-        for step in self.steps:
+        for step in self.table.steps:
             if not touched(it.changed, *step.watch):
                 continue
             body = self.body({name: it.planned.get(name) for name in step.watch})

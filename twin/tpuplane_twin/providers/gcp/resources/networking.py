@@ -11,7 +11,7 @@ from tpuplane_twin.providers.contract import Change, Properties
 from tpuplane_twin.providers.gcp.api import explaining
 from tpuplane_twin.providers.gcp.bodies import dig
 from tpuplane_twin.providers.gcp.resources.base import Update
-from tpuplane_twin.providers.gcp.resources.compute import ComputeResource, Step
+from tpuplane_twin.providers.gcp.resources.compute import ComputeResource
 
 _NAME = r"(?P<name>[^/]+)"
 _PROJECT = r"(?P<project>[^/]+)"
@@ -38,19 +38,6 @@ class Network(ComputeResource):
     collection = "projects/{project}/global/networks"
     kind = "Network"
     import_formats = _global_formats("networks")
-    steps = (
-        Step(
-            (
-                "routingMode",
-                "bgpBestPathSelectionMode",
-                "bgpAlwaysCompareMed",
-                "bgpInterRegionCost",
-                "networkFirewallPolicyEnforcementOrder",
-            )
-        ),
-        Step(("enableUlaInternalIpv6",)),
-        Step(("mtu",), fingerprint=True),
-    )
 
 
 class Subnetwork(ComputeResource):
@@ -61,24 +48,6 @@ class Subnetwork(ComputeResource):
     kind = "Subnetwork"
     import_formats = _regional_formats("subnetworks")
     links: ClassVar[Mapping[str, str]] = {"network": "projects/{project}/global/networks"}
-    steps = (
-        Step(("ipCidrRange",), verb="expandIpCidrRange"),
-        Step(("privateIpGoogleAccess",), verb="setPrivateIpGoogleAccess"),
-        Step(
-            (
-                "privateIpv6GoogleAccess",
-                "stackType",
-                "ipv6AccessType",
-                "ipCollection",
-                "allowSubnetCidrRoutesOverlap",
-            ),
-            fingerprint=True,
-        ),
-        Step(("logConfig",), fingerprint=True),
-        Step(("purpose",), fingerprint=True),
-        Step(("role",), fingerprint=True),
-        Step(("secondaryIpRanges",), fingerprint=True),
-    )
 
     def update(self, it: Update) -> Properties:  # noqa: D102
         kept = {item.get("rangeName") for item in it.planned.get("secondaryIpRanges") or []}
@@ -114,7 +83,6 @@ class Router(ComputeResource):
     kind = "Router"
     import_formats = _regional_formats("routers")
     links: ClassVar[Mapping[str, str]] = {"network": "projects/{project}/global/networks"}
-    steps = (Step(("description", "bgp", "md5AuthenticationKeys")),)
 
 
 class ResourcePolicy(ComputeResource):
@@ -124,19 +92,6 @@ class ResourcePolicy(ComputeResource):
     collection = "projects/{project}/regions/{region}/resourcePolicies"
     kind = "ResourcePolicy"
     import_formats = _regional_formats("resourcePolicies")
-    steps = (
-        Step(
-            (
-                "name",
-                "description",
-                "snapshotSchedulePolicy",
-                "groupPlacementPolicy",
-                "instanceSchedulePolicy",
-                "diskConsistencyGroupPolicy",
-                "workloadPolicy",
-            )
-        ),
-    )
 
 
 class Firewall(ComputeResource):
@@ -147,25 +102,6 @@ class Firewall(ComputeResource):
     kind = "Firewall"
     import_formats = _global_formats("firewalls")
     links: ClassVar[Mapping[str, str]] = {"network": "projects/{project}/global/networks"}
-    steps = (
-        Step(
-            (
-                "allows",
-                "denies",
-                "description",
-                "destinationRanges",
-                "disabled",
-                "logConfig",
-                "network",
-                "priority",
-                "sourceRanges",
-                "sourceServiceAccounts",
-                "sourceTags",
-                "targetServiceAccounts",
-                "targetTags",
-            )
-        ),
-    )
 
     def body(self, properties: Mapping[str, Any]) -> dict[str, Any]:  # noqa: D102
         body = super().body(properties)
