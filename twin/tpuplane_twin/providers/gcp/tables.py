@@ -81,16 +81,34 @@ class Field:
         return {"string": "", "int": 0, "float": 0, "bool": False, "map<string>": {}}.get(self.type)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One request of an update: sent when one of `watch` changed, with the API form of those properties.
+    """One request of an update, sent when a property at or below one of `watch` changed.
 
-    `verb` is a method of the resource (POST), otherwise the resource is PATCHed; `fingerprint` reads it first.
+    The Compute API gets the API form of these properties: by PATCH, or by the method `verb` of the resource (POST).
+    With `fingerprint` the resource is read first. The Container API gets `field` with the value of the first one. With
+    `required` nothing is sent when the value was removed; otherwise `absent` is sent. `by` is how it names a pool.
     """
 
     watch: tuple[str, ...]
     verb: str = ""
     fingerprint: bool = False
+    field: str = ""
+    required: bool = False
+    absent: Any = None
+    by: str = ""
+
+    def body(self, value: Any) -> dict[str, Any] | None:
+        """The request's body for the first watched property's API form, None when there is nothing to send."""
+        if value in (None, "", [], {}, False):
+            if self.required:
+                return None
+            value = self.absent
+        if value is None:
+            return {}
+        for part in reversed(self.field.split(".")):
+            value = {part: value}
+        return dict(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +124,7 @@ class Table:
     name_lower: bool
     delete_before_replace: bool
     steps: tuple[Step, ...]
-    """The requests of an update to the Compute API, in their order."""
+    """The requests of an update, in the order of the official plugin; the Container API takes one field at a time."""
 
 
 @cache

@@ -9,51 +9,9 @@ from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError
 from tpuplane_twin.providers.gcp.resources.base import known, touched
 from tpuplane_twin.providers.gcp.resources.cluster_bodies import endpoints, maintenance
-from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource, UpdateField
+from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource
+from tpuplane_twin.providers.gcp.tables import Step
 
-# In the order in which the official plugin sends them; the API takes one desired field at a time.
-_UPDATES: Final = (
-    UpdateField(("addonsConfig",), "desiredAddonsConfig", required=True),
-    UpdateField(("clusterAutoscaling",), "desiredClusterAutoscaling", absent={"enableNodeAutoprovisioning": False}),
-    UpdateField(("dnsConfig",), "desiredDnsConfig"),
-    UpdateField(("binaryAuthorization",), "desiredBinaryAuthorization", absent={"enabled": False}),
-    UpdateField(("enableShieldedNodes",), "desiredShieldedNodes.enabled", absent=False),
-    UpdateField(("releaseChannel",), "desiredReleaseChannel"),
-    UpdateField(("gkeAutoUpgradeConfig",), "gkeAutoUpgradeConfig"),
-    UpdateField(("enableIntranodeVisibility",), "desiredIntraNodeVisibilityConfig.enabled", absent=False),
-    UpdateField(("privateIpv6GoogleAccess",), "desiredPrivateIpv6GoogleAccess"),
-    UpdateField(("enableL4IlbSubsetting",), "desiredL4ilbSubsettingConfig.enabled", absent=False),
-    UpdateField(("disableL4LbFirewallReconciliation",), "desiredDisableL4LbFirewallReconciliation", absent=False),
-    UpdateField(("inTransitEncryptionConfig",), "desiredInTransitEncryptionConfig", absent=""),
-    UpdateField(("enableMultiNetworking",), "desiredEnableMultiNetworking", absent=False),
-    UpdateField(("enableFqdnNetworkPolicy",), "desiredEnableFqdnNetworkPolicy"),
-    UpdateField(("enableCiliumClusterwideNetworkPolicy",), "desiredEnableCiliumClusterwideNetworkPolicy", absent=False),
-    UpdateField(("costManagementConfig",), "desiredCostManagementConfig"),
-    UpdateField(("authenticatorGroupsConfig",), "desiredAuthenticatorGroupsConfig"),
-    UpdateField(("defaultSnatStatus",), "desiredDefaultSnatStatus"),
-    UpdateField(("desiredEmulatedVersion",), "desiredEmulatedVersion", required=True),
-    UpdateField(("minMasterVersion",), "desiredMasterVersion", required=True),
-    UpdateField(("notificationConfig",), "desiredNotificationConfig"),
-    UpdateField(("verticalPodAutoscaling",), "desiredVerticalPodAutoscaling", required=True),
-    UpdateField(("serviceExternalIpsConfig",), "desiredServiceExternalIpsConfig"),
-    UpdateField(("meshCertificates",), "desiredMeshCertificates"),
-    UpdateField(("databaseEncryption",), "desiredDatabaseEncryption"),
-    UpdateField(("podAutoscaling",), "desiredPodAutoscaling"),
-    UpdateField(("secretManagerConfig",), "desiredSecretManagerConfig", absent={}),
-    UpdateField(("secretSyncConfig",), "desiredSecretSyncConfig", absent={}),
-    UpdateField(("workloadIdentityConfig",), "desiredWorkloadIdentityConfig", absent={"workloadPool": ""}),
-    UpdateField(("identityServiceConfig",), "desiredIdentityServiceConfig", absent={}),
-    UpdateField(("loggingConfig",), "desiredLoggingConfig"),
-    UpdateField(("monitoringConfig",), "desiredMonitoringConfig"),
-    UpdateField(("resourceUsageExportConfig",), "desiredResourceUsageExportConfig"),
-    UpdateField(("networkPerformanceConfig",), "desiredNetworkPerformanceConfig", required=True),
-    UpdateField(("gatewayApiConfig",), "desiredGatewayApiConfig", required=True),
-    UpdateField(("fleet",), "desiredFleet", absent={"project": ""}),
-    UpdateField(("securityPostureConfig",), "desiredSecurityPostureConfig"),
-    UpdateField(("nodePoolAutoConfig.networkTags",), "desiredNodePoolAutoConfigNetworkTags", absent={"tags": []}),
-    UpdateField(("rbacBindingConfig",), "desiredRbacBindingConfig", absent={}),
-    UpdateField(("protectConfig",), "desiredProtectConfig"),
-)
 _PRIVATE: Final = "privateClusterConfig"
 
 
@@ -62,7 +20,7 @@ def calls(
 ) -> Iterator[Call]:
     """The requests for these changes."""
     yield from _network(planned, changed)
-    for rule in _UPDATES:
+    for rule in resource.table.steps:
         if touched(changed, *rule.watch) and (update := _desired(resource, rule, planned)) is not None:
             yield _put(update, f"GKE cluster {resource.rule(rule.watch[0]).tf}")
     if touched(changed, "nodeLocations"):
@@ -136,7 +94,7 @@ def _own_methods(
             yield Call("DELETE", path, None, "default node pool")
 
 
-def _desired(resource: GkeResource, rule: UpdateField, planned: Properties) -> dict[str, Any] | None:
+def _desired(resource: GkeResource, rule: Step, planned: Properties) -> dict[str, Any] | None:
     value = resource.value(rule.watch[0], planned)
     if rule.field == "desiredMasterVersion" and value and not _newer(value, str(planned.get("masterVersion", ""))):
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -17,32 +16,6 @@ from tpuplane_twin.providers.gcp.tables import Field
 _GROUP_MANAGER: Final = re.compile(
     r"projects/(?P<project>[^/]+)/zones/(?P<zone>[^/]+)/instanceGroupManagers/(?P<name>[^/]+)$"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class UpdateField:
-    """One request of an update, as data.
-
-    Sent when a property at or below one of `watch` changed; `field` is the API field that carries the first one's
-    value. With `required` nothing is sent when the value was removed; otherwise `absent` is sent in its place.
-    """
-
-    watch: tuple[str, ...]
-    field: str
-    required: bool = False
-    absent: Any = None
-
-    def body(self, value: Any) -> dict[str, Any] | None:
-        """The request's body for the first watched property's API form, None when there is nothing to send."""
-        if value in (None, "", [], {}, False):
-            if self.required:
-                return None
-            value = self.absent
-        if value is None:
-            return {}
-        for part in reversed(self.field.split(".")):
-            value = {part: value}
-        return dict(value)
 
 
 class Call(NamedTuple):

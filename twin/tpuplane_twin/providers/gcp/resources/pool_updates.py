@@ -2,42 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.bodies import dig
 from tpuplane_twin.providers.gcp.resources.base import known, touched
-from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource, UpdateField
-
-_MACHINE: Final = tuple(
-    f"nodeConfig.{name}" for name in ("diskSizeGb", "diskType", "machineType", "storagePools", "bootDisk")
-)
-
-# In the order in which the official plugin sends them; each carries `name`.
-_BY_NAME: Final = (
-    UpdateField(("nodeConfig.loggingVariant",), "loggingConfig.variantConfig.variant", required=True),
-    UpdateField(("nodeConfig.taintConfig",), "taintConfig", required=True),
-    UpdateField(("nodeConfig.containerdConfig",), "containerdConfig", required=True),
-    UpdateField(("nodeConfig.confidentialNodes",), "confidentialNodes", required=True),
-    UpdateField(_MACHINE, ""),
-    UpdateField(("nodeConfig.taints",), "taints.taints", absent=[]),
-    UpdateField(("nodeConfig.tags",), "tags.tags", absent=[]),
-    UpdateField(("nodeConfig.resourceManagerTags",), "resourceManagerTags.tags", absent={}),
-    UpdateField(("nodeConfig.resourceLabels",), "resourceLabels.labels"),
-    UpdateField(("nodeConfig.labels",), "labels.labels"),
-)
-# The same, each with `nodePoolId`.
-_BY_ID: Final = (
-    UpdateField(("nodeConfig.workloadMetadataConfig",), "workloadMetadataConfig", absent={}),
-    UpdateField(("nodeConfig.gcfsConfig",), "gcfsConfig", absent={}),
-    UpdateField(("nodeConfig.gvnic",), "gvnic", absent={}),
-    UpdateField(("nodeConfig.kubeletConfig",), "kubeletConfig", absent={}),
-    UpdateField(("nodeConfig.linuxNodeConfig",), "linuxNodeConfig", absent={}),
-    UpdateField(("nodeConfig.windowsNodeConfig",), "windowsNodeConfig", absent={}),
-    UpdateField(("nodeConfig.fastSocket",), "fastSocket", absent={}),
-)
-
+from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource
 
 TO_CLUSTER: Final = "cluster"
 """The target of a request that changes a pool through its cluster."""
@@ -59,16 +30,16 @@ def _through_cluster(planned: Properties, update: Mapping[str, Any]) -> Call:
 
 
 def _node_config(resource: GkeResource, planned: Properties, changed: Mapping[str, Change]) -> Iterator[Call]:
-    for key, rules in (("name", _BY_NAME), ("nodePoolId", _BY_ID)):
-        for rule in rules:
-            if not touched(changed, *rule.watch):
+    for key in ("name", "nodePoolId"):
+        for step in resource.table.steps:
+            if step.by != key or not touched(changed, *step.watch):
                 continue
-            if rule.field:
-                body = rule.body(resource.value(rule.watch[0], planned))
+            if step.field:
+                body = step.body(resource.value(step.watch[0], planned))
             else:
-                body = _machine(resource, planned, changed)
+                body = _machine(resource, step.watch, planned, changed)
             if body is not None:
-                name = rule.watch[0].rpartition(".")[2]
+                name = step.watch[0].rpartition(".")[2]
                 yield Call("PUT", "", {key: planned["name"], **body}, f"node pool {name}")
         if key == "name" and touched(changed, "nodeConfig.imageType"):
             yield _through_cluster(planned, {"desiredImageType": dig(planned, "nodeConfig.imageType")})
@@ -109,10 +80,12 @@ def _upgrade_settings(resource: GkeResource, planned: Properties) -> Any:
     return resource.value("upgradeSettings", planned) or {}
 
 
-def _machine(resource: GkeResource, planned: Properties, changed: Mapping[str, Change]) -> dict[str, Any]:
+def _machine(
+    resource: GkeResource, watch: Sequence[str], planned: Properties, changed: Mapping[str, Change]
+) -> dict[str, Any]:
     """Machine and disk go together; of the two ways to say a disk's type and size only the changed one is sent."""
     properties = {"nodeConfig": known(planned.get("nodeConfig") or {})}
-    body = {path.rpartition(".")[2]: resource.value(path, properties) for path in _MACHINE}
+    body = {path.rpartition(".")[2]: resource.value(path, properties) for path in watch}
     boot = body.get("bootDisk")
     if boot is not None:
         for top, inner in (("diskType", "diskType"), ("diskSizeGb", "sizeGb")):
