@@ -100,7 +100,7 @@ async def test_a_job_brings_one_slice_and_an_exclusive_jobset_one_per_job(twin: 
         await twin.delete_pool(name)
 
 
-async def test_who_cannot_be_helped_is_told_why(twin: ElasticTwin, namespace: str) -> None:
+async def test_pods_without_help_get_the_reason(twin: ElasticTwin, namespace: str) -> None:
     await twin.add_pool("serving", "ct6e-standard-8t", 0, 1)
     await twin.add_pool("slice", "ct6e-standard-4t", 0, 4, topology="4x4")
     await twin.kubernetes.create(tpu_pod("never", "16x16", 4, namespace=namespace))
@@ -121,7 +121,7 @@ async def test_who_cannot_be_helped_is_told_why(twin: ElasticTwin, namespace: st
         await twin.delete_pool(name)
 
 
-async def test_where_nothing_is_to_be_had_another_pool_grows(twin: ElasticTwin, namespace: str) -> None:
+async def test_another_pool_grows_during_a_stockout(twin: ElasticTwin, namespace: str) -> None:
     for name in ("scarce", "steady"):
         await twin.add_pool(name, "ct6e-standard-4t", 0, 4, topology="4x4")
     twin.fleet.stock["scarce"] = 0
@@ -146,7 +146,7 @@ async def test_where_nothing_is_to_be_had_another_pool_grows(twin: ElasticTwin, 
         await twin.delete_pool(name)
 
 
-async def test_nodes_that_somebody_deletes_come_again(twin: ElasticTwin) -> None:
+async def test_deleted_nodes_are_created_again(twin: ElasticTwin) -> None:
     """Of an autoscaled pool, which would count on them, and of a fixed one."""
     await twin.add_pool("serving", "ct6e-standard-8t", 2, 4)
     for pool in ("serving", "system"):

@@ -78,7 +78,7 @@ async def test_a_slice_is_made_for_a_job_and_deleted_after_it(provisioning: Elas
     assert nodes == []
 
 
-async def test_what_the_limits_do_not_allow_is_said(provisioning: ElasticTwin, namespace: str) -> None:
+async def test_exceeded_limits_are_reported(provisioning: ElasticTwin, namespace: str) -> None:
     twin = provisioning
     jobs = f"/apis/batch/v1/namespaces/{namespace}/jobs"
     await twin.kubernetes.request("POST", jobs, body=job("large", namespace, 16, tpu_spec("8x8", 4)))

@@ -86,7 +86,7 @@ def test_a_component_plugin_runs(stack: Program, tmp_path: Path) -> None:
     assert schema["resources"]["things:index:Thing"]["requiredInputs"] == ["size"]
 
 
-def test_a_folder_that_is_no_plugin_is_refused(stack: Program, tmp_path: Path) -> None:
+def test_a_folder_without_plugin_is_rejected(stack: Program, tmp_path: Path) -> None:
     plugin = write(tmp_path / "plugin", PulumiPlugin_yaml=RUNTIME)
     said = stack.output("package", "get-schema", str(plugin), fails=True)
     assert "it needs a __main__.py, or a pyproject.toml with a name and a build backend" in said

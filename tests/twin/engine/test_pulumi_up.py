@@ -69,7 +69,7 @@ def test_a_stacks_life(stack: Program) -> None:
     assert "hush-hush" not in texts_below(stack.folder, twin)
 
 
-def test_no_command_says_a_word_about_plugins(stack: Program, built_tools: tools.Tools) -> None:
+def test_no_command_prints_about_plugins(stack: Program, built_tools: tools.Tools) -> None:
     stack.write("import pulumi; pulumi.export('a', 1)")
     said = stack.output("up", "--yes") + stack.output("destroy", "--yes")
     assert "warning" not in said.lower()

@@ -97,7 +97,7 @@ async def test_never_an_internal_error(
 
 
 @pytest.mark.parametrize("ref", ["Cluster", "NodePool"])
-async def test_any_one_field_beside_a_valid_rest(cluster: Api, ref: str) -> None:
+async def test_any_value_of_one_field_of_a_valid_body(cluster: Api, ref: str) -> None:
     schemas = json.loads(get_static_doc("container", "v1beta1"))["schemas"]
     fields = [name for name in schemas[ref]["properties"] if name != "name"]
     for number, field in enumerate(fields * 3):

@@ -19,7 +19,7 @@ def nap(**fields: Any) -> dict[str, Any]:
     return {"enableNodeAutoprovisioning": True, "resourceLimits": limits(tpu_v6e_slice=64), **fields}
 
 
-async def test_what_is_left_out_is_filled_in(project: Api) -> None:
+async def test_omitted_fields_get_defaults(project: Api) -> None:
     made = (await project.add_cluster(autoscaling=nap()))["autoscaling"]
     assert made["autoscalingProfile"] == "BALANCED"
     assert made["autoprovisioningLocations"] == ["us-central1-a", "us-central1-b", "us-central1-c"]
@@ -43,7 +43,7 @@ async def test_it_is_switched_on_and_off(cluster: Api) -> None:
     assert off == {"autoscalingProfile": "OPTIMIZE_UTILIZATION", "defaultComputeClassConfig": {}}
 
 
-async def test_what_an_update_leaves_out_stays(cluster: Api) -> None:
+async def test_fields_that_an_update_omits_stay(cluster: Api) -> None:
     """Google's command-line client sends what its flags name, and whether auto-provisioning is on."""
     account = {"serviceAccount": "nodes@other.iam.gserviceaccount.com"}
     first = await change(cluster, **nap(autoprovisioningNodePoolDefaults={**account, "diskSizeGb": 200}))
@@ -78,7 +78,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("autoscaling", "message"), REFUSED)
-async def test_refused_when_made_and_when_changed(project: Api, autoscaling: dict[str, Any], message: str) -> None:
+async def test_rejected_at_creation_and_at_change(project: Api, autoscaling: dict[str, Any], message: str) -> None:
     body = {"cluster": cluster_body(autoscaling=autoscaling)}
     assert await project.refused("POST", CLUSTERS, body, 400) == message
     await project.add_cluster()

@@ -142,7 +142,7 @@ async def test_update_changes_the_field_and_the_backend(
         ),
     ],
 )
-async def test_an_update_keeps_or_drops_what_it_leaves_out_as_gke_does(
+async def test_an_update_keeps_or_drops_omitted_fields_as_gke_does(
     cluster: Api, first: dict[str, object], then: dict[str, object], path: str, left: object
 ) -> None:
     for update in (first, then):
@@ -320,14 +320,14 @@ async def test_list_by_location_and_everywhere(cluster: Api) -> None:
         ),
     ],
 )
-async def test_refused_at_once(project: Api, fields: dict[str, object], message: str) -> None:
+async def test_rejected_at_once(project: Api, fields: dict[str, object], message: str) -> None:
     assert await project.refused("POST", CLUSTERS, {"cluster": cluster_body(**fields)}, 400) == message
     assert (await project.call("GET", CLUSTERS))["clusters"] == []
     assert project.backend.calls == []
 
 
 @pytest.mark.parametrize("name", ["", "Upper", "1st", "a" * 41, "ends-"])
-async def test_bad_names_are_refused(project: Api, name: str) -> None:
+async def test_invalid_names_are_rejected(project: Api, name: str) -> None:
     message = await project.refused("POST", CLUSTERS, {"cluster": cluster_body(name)}, 400)
     assert f'"cluster.name": "{name}"' in message
 
@@ -357,7 +357,7 @@ async def test_a_second_cluster_of_the_name(cluster: Api) -> None:
     assert message == "Already exists: projects/acme/locations/us-central1/clusters/c1."
 
 
-async def test_server_config_offers_what_clusters_accept(project: Api) -> None:
+async def test_clusters_accept_the_versions_of_the_server_config(project: Api) -> None:
     config = await project.call("GET", f"{PROJECT_PATH}/serverConfig")
     rapid = next(found for found in config["channels"] if found["channel"] == "RAPID")
     assert rapid["defaultVersion"] in config["validMasterVersions"]
@@ -366,7 +366,7 @@ async def test_server_config_offers_what_clusters_accept(project: Api) -> None:
     assert cluster["currentMasterVersion"] == version
 
 
-async def test_v1_leaves_out_what_only_beta_has(cluster: Api) -> None:
+async def test_v1_leaves_out_fields_of_beta(cluster: Api) -> None:
     beta = await cluster.call("GET", f"{CLUSTERS}/c1")
     stable = await cluster.call("GET", f"{CLUSTERS}/c1".replace("/v1beta1/", "/v1/"))
     assert "zone" in beta

@@ -32,7 +32,7 @@ async def test_network_insert_poll_get_delete(api: Api) -> None:
     await api.refused("GET", f"{NETWORKS}/n", None, 404)
 
 
-async def test_names_and_doubles_are_refused(api: Api) -> None:
+async def test_invalid_and_duplicate_names_are_rejected(api: Api) -> None:
     assert "Must be a match of regex" in await api.refused("POST", NETWORKS, {"name": "Upper"}, 400)
     assert await api.refused("POST", NETWORKS, {}, 400) == "Required field 'resource.name' not specified"
     await api.call("POST", NETWORKS, {"name": "n"})
@@ -234,7 +234,7 @@ async def test_put_replaces_a_rule_and_a_router(project: Api) -> None:
     assert "The name cannot be changed." in renamed
 
 
-async def test_what_is_used_cannot_be_deleted(cluster: Api) -> None:
+async def test_used_resources_cannot_be_deleted(cluster: Api) -> None:
     answer = await cluster.call("DELETE", f"{NETWORKS}/net", status=400)
     assert answer["error"]["errors"][0]["reason"] == "resourceInUseByAnotherResource"
     assert answer["error"]["message"] == (

@@ -50,7 +50,7 @@ async def labels(api: Api, name: str, mode: str) -> dict[str, str]:
     return dict(every)
 
 
-async def test_cubes_of_a_block_can_be_told_apart(cluster: Api) -> None:
+async def test_cubes_of_a_block_have_distinct_labels(cluster: Api) -> None:
     first, second = await labels(cluster, "first", "PROVISION_ONLY"), await labels(cluster, "second", "PROVISION_ONLY")
     assert set(CUBE_TOPOLOGY.levels) <= first.keys()
     assert first["cloud.google.com/gke-tpu-partition-4x4x4-state"] == "HEALTHY"

@@ -48,14 +48,14 @@ async def test_a_key_has_a_primary_version_until_that_is_destroyed(api: Api) -> 
     assert found["primary"]["state"] == "DESTROY_SCHEDULED"
 
 
-async def test_a_version_is_gone_after_parts_of_a_second_too(api: Api) -> None:
+async def test_a_version_is_destroyed_after_fractions_of_a_second(api: Api) -> None:
     made = await add_key(api, destroyScheduledDuration="86400.5s")
     destroyed = await api.call("POST", f"/kms/v1/{made['primary']['name']}:destroy", {})
     left = datetime.fromisoformat(destroyed["destroyTime"]) - datetime.fromisoformat(made["createTime"])
     assert left >= timedelta(days=1, seconds=0.5)
 
 
-async def test_no_version_waits_for_ever(api: Api) -> None:
+async def test_the_time_until_destruction_is_limited(api: Api) -> None:
     await api.call("POST", f"{RINGS}?keyRingId=ring", {})
     path = f"{RINGS}/ring/cryptoKeys?cryptoKeyId=secrets"
     asked = {"purpose": "ENCRYPT_DECRYPT", "destroyScheduledDuration": "99999999999999s"}
@@ -106,7 +106,7 @@ async def test_a_key_must_be_there_and_open_to_the_agent(api: Api, where: str) -
 
 
 @pytest.mark.parametrize("on", ["/kms/v1/projects/acme/locations/us-central1/keyRings/ring", "/crm/v1/projects/acme"])
-async def test_a_key_inherits_what_is_granted_above_it(api: Api, on: str) -> None:
+async def test_a_key_inherits_the_grants_of_its_ring_and_project(api: Api, on: str) -> None:
     await api.add_network()
     await add_key(api)
     await allow(api, await agent(api), on=on)

@@ -64,7 +64,7 @@ async def test_a_dashboard_may_be_looked_at_without_being_kept(api: Api) -> None
         ({**DASHBOARD, "tiles": []}, 'Unknown name "tiles"'),
     ],
 )
-async def test_a_wrong_dashboard_is_refused(api: Api, body: dict[str, Any], words: str) -> None:
+async def test_an_invalid_dashboard_is_rejected(api: Api, body: dict[str, Any], words: str) -> None:
     assert words in await api.refused("POST", DASHBOARDS, body, 400)
 
 
@@ -105,7 +105,7 @@ async def test_a_policy_changes_by_its_mask(api: Api) -> None:
         (timed(treshold=1), 'Unknown name "treshold"'),
     ],
 )
-async def test_a_wrong_policy_is_refused(api: Api, body: dict[str, Any], words: str) -> None:
+async def test_an_invalid_policy_is_rejected(api: Api, body: dict[str, Any], words: str) -> None:
     assert words in await api.refused("POST", POLICIES, body, 400)
 
 

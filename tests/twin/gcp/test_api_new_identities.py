@@ -100,7 +100,7 @@ CREATED: list[tuple[str, str, dict[str, Any], tuple[str, ...]]] = [
 @pytest.mark.parametrize(
     ("parent", "name", "body", "fields"), CREATED, ids=[made[0].rpartition("/")[2] for made in CREATED]
 )
-async def test_what_is_created_again_is_another(
+async def test_a_recreated_resource_has_a_new_identity(
     cluster: Api, parent: str, name: str, body: dict[str, Any], fields: tuple[str, ...]
 ) -> None:
     async def change(method: str, path: str, body: dict[str, Any] | None = None) -> None:

@@ -34,7 +34,7 @@ async def test_create_list_groups_and_read(cluster: Api) -> None:
     assert again == group
 
 
-async def test_what_was_asked_is_what_is_read(cluster: Api) -> None:
+async def test_a_pool_is_read_as_it_was_requested(cluster: Api) -> None:
     asked = slice_pool()
     await cluster.done("POST", POOLS, {"nodePool": asked})
     found = await cluster.call("GET", f"{POOLS}/slice")
@@ -115,14 +115,14 @@ async def test_size_and_management_have_their_own_methods(cluster: Api) -> None:
     assert cluster.backend.clusters["c1"].pools["cpu"] == {"us-central1-a": 5}
 
 
-async def test_upgrade_settings_mean_what_they_say(cluster: Api) -> None:
+async def test_upgrade_settings_without_a_number_have_0(cluster: Api) -> None:
     pool = await add(cluster, upgradeSettings={"maxUnavailable": 1})
     assert pool["upgradeSettings"] == {"strategy": "SURGE", "maxUnavailable": 1}
     other = await add(cluster, name="other")
     assert other["upgradeSettings"] == {"strategy": "SURGE", "maxSurge": 1}
 
 
-async def test_a_stale_etag_is_refused(cluster: Api) -> None:
+async def test_a_stale_etag_is_rejected(cluster: Api) -> None:
     etag = (await add(cluster))["etag"]
     await cluster.done("PUT", f"{POOLS}/cpu", {"tags": {"tags": ["t"]}, "etag": etag})
     await cluster.refused("PUT", f"{POOLS}/cpu", {"tags": {"tags": ["u"]}, "etag": etag}, 409)
@@ -153,7 +153,7 @@ async def test_a_failed_update_keeps_the_pool_and_a_good_one_heals_it(cluster: A
     assert "statusMessage" not in healed
 
 
-async def test_refused_for_what_is_not_there(cluster: Api) -> None:
+async def test_missing_resources_are_rejected(cluster: Api) -> None:
     pool = {"nodePool": {"name": "p", "initialNodeCount": 1}}
     missing = await cluster.refused("POST", POOLS.replace("c1", "c9"), pool, 404)
     assert missing == "Not found: projects/acme/locations/us-central1/clusters/c9."

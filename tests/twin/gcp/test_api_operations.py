@@ -53,7 +53,7 @@ async def test_operations_are_listed(cluster: Api) -> None:
         assert (await cluster.call("GET", f"/v1beta1/projects/{elsewhere}/operations"))["operations"] == []
 
 
-async def test_a_failed_cluster_fails_what_waits_for_it(project: Api) -> None:
+async def test_a_failed_cluster_fails_its_queued_operations(project: Api) -> None:
     project.backend.hold()
     created = await project.call("POST", CLUSTERS, {"cluster": cluster_body()})
     pool = await project.call("POST", POOLS, {"nodePool": {"name": "a", "initialNodeCount": 1}})
@@ -67,7 +67,7 @@ async def test_a_failed_cluster_fails_what_waits_for_it(project: Api) -> None:
     await project.done("POST", CLUSTERS, {"cluster": cluster_body()})
 
 
-async def test_what_nobody_foresaw_leaves_no_control_plane_behind(project: Api) -> None:
+async def test_an_unexpected_failure_leaves_no_control_plane(project: Api) -> None:
     project.backend.crash.add("default-pool")
     created = await project.wait(await project.call("POST", CLUSTERS, {"cluster": cluster_body()}))
     assert created["statusMessage"] == "Internal error: KeyError: 'labels'"
@@ -78,7 +78,7 @@ async def test_what_nobody_foresaw_leaves_no_control_plane_behind(project: Api) 
     assert deletions == [("delete_cluster", "c1"), ("delete_cluster", "c2")]
 
 
-async def test_a_cluster_in_error_takes_no_changes_and_says_so_at_once(cluster: Api) -> None:
+async def test_changes_of_a_cluster_in_error_are_rejected(cluster: Api) -> None:
     cluster.backend.refuse["c1"] = "its folder cannot be removed"
     deleted = await cluster.wait(await cluster.call("DELETE", f"{CLUSTERS}/c1"))
     assert deleted["statusMessage"] == "its folder cannot be removed"

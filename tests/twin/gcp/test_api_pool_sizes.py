@@ -67,7 +67,7 @@ async def test_a_raised_minimum_adds_nodes(cluster: Api) -> None:
     assert node_numbers(cluster.store.get("nodePool", f"{KEY}/cpu") or {}) == {ZONE: [0, 1, 2]}
 
 
-async def test_only_a_pool_that_stands_as_it_was_seen_is_resized(cluster: Api) -> None:
+async def test_only_an_unchanged_pool_is_resized(cluster: Api) -> None:
     await add_pool(cluster)
     await add_pool(cluster, "fixed", autoscaling={})
     before = len(cluster.backend.calls)
@@ -90,7 +90,7 @@ async def test_a_resize_that_fails_leaves_the_pool_as_it_was(cluster: Api, why: 
     assert (await cluster.call("GET", f"{POOLS}/cpu"))["status"] == "RUNNING"
 
 
-async def test_a_repair_makes_what_the_pool_should_have_unless_it_is_at_work(cluster: Api) -> None:
+async def test_a_repair_creates_missing_nodes_unless_an_operation_runs(cluster: Api) -> None:
     await add_pool(cluster)
     cluster.backend.clusters["c1"].pools["cpu"] = {ZONE: 1}
     await repair(cluster.app, f"{KEY}/cpu", {ZONE: [1]})

@@ -63,7 +63,7 @@ async def test_a_cluster_that_fails_leaves_no_range(project: Api) -> None:
     assert await ranges(project) == {}
 
 
-async def test_what_is_named_is_not_made(cluster: Api) -> None:
+async def test_named_ranges_are_not_created(cluster: Api) -> None:
     assert await ranges(cluster) == {}
     await cluster.done("DELETE", f"{CLUSTERS}/c1")
     subnet = await cluster.call("GET", f"{SUBNETS}/sub")

@@ -110,7 +110,7 @@ async def test_a_project_has_its_number_and_default_account(api: Api) -> None:
     assert project["defaultServiceAccount"] == f"{number}-compute@developer.gserviceaccount.com"
 
 
-async def test_what_cannot_be_made_here_is_not_there(api: Api) -> None:
+async def test_collections_without_creation_are_empty(api: Api) -> None:
     nothing = await api.call("GET", f"{COMPUTE}/aggregated/addresses?returnPartialSuccess=true")
     assert nothing == {"kind": "compute#addressAggregatedList", "selfLink": f"{LINK}/aggregated/addresses", "items": {}}
     assert await names(api, "zones/us-central1-a/autoscalers") == []
@@ -121,7 +121,7 @@ async def test_what_cannot_be_made_here_is_not_there(api: Api) -> None:
 
 
 @pytest.mark.parametrize("expression", ["nam = x", "name ~ x", "labels", "(name eq x) (nam eq y)"])
-async def test_a_filter_that_says_nothing_is_refused(api: Api, expression: str) -> None:
+async def test_an_invalid_filter_is_rejected(api: Api, expression: str) -> None:
     message = await api.refused("GET", f"{COMPUTE}/zones?filter={quote(expression)}", None, 400)
     assert message.startswith(f"Invalid value for field 'filter': '{expression}'. Invalid list filter expression")
 
@@ -179,7 +179,7 @@ async def test_a_mask_reaches_into_lists(project: Api) -> None:
 
 
 @pytest.mark.parametrize("mask", ["nam", "items(name", "name(x)", "routingConfig/mode"])
-async def test_a_mask_of_what_does_not_exist_is_refused(project: Api, mask: str) -> None:
+async def test_a_mask_of_unknown_fields_is_rejected(project: Api, mask: str) -> None:
     message = await project.refused("GET", f"{COMPUTE}/global/networks/net?fields={quote(mask)}", None, 400)
     assert message.startswith("Invalid field selection")
 
@@ -251,7 +251,7 @@ def reservation(name: str, **specific: Any) -> dict[str, Any]:
     return {"name": name, "specificReservation": {"count": "8", "instanceProperties": properties, **specific}}
 
 
-async def test_a_reservation_shows_what_pools_use_of_it(cluster: Api) -> None:
+async def test_a_reservation_shows_its_use_by_pools(cluster: Api) -> None:
     await cluster.call("POST", RESERVATIONS, reservation("made"))
     for name, value in (("one", "made"), ("two", f"projects/{PROJECT}/reservations/only-named/reservationBlocks/b")):
         affinity = {"consumeReservationType": "SPECIFIC_RESERVATION", "key": "compute.googleapis.com/reservation-name"}
@@ -288,7 +288,7 @@ async def test_reservations_that_cannot_be(api: Api, body: dict[str, Any], messa
     await api.refused("GET", f"{RESERVATIONS}/r", None, 404)
 
 
-async def test_usable_subnetworks_say_what_uses_their_ranges(project: Api) -> None:
+async def test_usable_subnetworks_show_the_use_of_their_ranges(project: Api) -> None:
     path = f"/v1/projects/{PROJECT}/aggregated/usableSubnetworks"
 
     async def uses() -> dict[str, str]:

@@ -31,7 +31,7 @@ async def stockout(api: Api, capacity: str | None = None) -> None:
     assert (await api.call("POST", "/twin/stockouts", body))["stockouts"]
 
 
-async def test_a_pool_that_cannot_be_had_is_in_error_with_the_zone_and_the_reason(cluster: Api) -> None:
+async def test_a_pool_without_capacity_is_in_error_with_zone_and_reason(cluster: Api) -> None:
     await stockout(cluster)
     operation = await cluster.wait(await cluster.call("POST", POOLS, {"nodePool": slice_pool("tpu", **FIXED)}))
     assert "Expected 4, running 0, transitioning 4. Current errors: [GCE_STOCKOUT]" in operation["statusMessage"]
@@ -56,7 +56,7 @@ async def test_a_pool_that_cannot_be_had_is_in_error_with_the_zone_and_the_reaso
         ("reservation", {}, False),
     ],
 )
-async def test_it_meets_what_is_bought_in_that_way(
+async def test_a_stockout_affects_its_provisioning_model(
     cluster: Api, capacity: str | None, config: dict[str, Any], fails: bool
 ) -> None:
     await stockout(cluster, capacity)
@@ -67,7 +67,7 @@ async def test_it_meets_what_is_bought_in_that_way(
         assert "Specified reservations [ours] do not have available resources" in operation["statusMessage"]
 
 
-async def test_the_autoscaler_meets_it_and_what_is_there_stays(cluster: Api) -> None:
+async def test_a_stockout_affects_the_autoscaler_and_no_existing_node(cluster: Api) -> None:
     await create_pool(cluster.app, KEY, slice_pool("tpu"))
     key, none, four = f"{KEY}/nodePools/tpu", {ZONE: []}, {ZONE: [0, 1, 2, 3]}
     await stockout(cluster)
@@ -105,7 +105,7 @@ async def test_it_is_kept_in_the_state(tmp_path: Path) -> None:
         ),
     ],
 )
-async def test_what_cannot_run_out_is_refused(api: Api, body: dict[str, Any], message: str) -> None:
+async def test_invalid_stockouts_are_rejected(api: Api, body: dict[str, Any], message: str) -> None:
     for method in ("POST", "DELETE"):
         assert (await api.refused(method, "/twin/stockouts", body, 400)).startswith(message)
 
@@ -123,7 +123,7 @@ async def test_a_generation_may_be_called_by_any_of_its_names(api: Api, name: st
     assert await api.call("DELETE", "/twin/stockouts", {"generation": name}) == {"stockouts": [], "backoff": []}
 
 
-async def test_a_pool_that_is_refused_is_not_made(cluster: Api) -> None:
+async def test_a_rejected_pool_is_not_created(cluster: Api) -> None:
     with pytest.raises(BackendError, match="is not a valid size of TPU pod slice"):
         await create_pool(cluster.app, KEY, slice_pool("tpu", autoscaling={"enabled": True, "maxNodeCount": 8}))
     assert (await cluster.call("GET", POOLS)).get("nodePools", []) == []

@@ -96,7 +96,7 @@ async def test_a_full_disk_is_one_clear_error_and_loses_nothing(tmp_path: Path) 
         await api.call("POST", f"{COMPUTE}/global/networks", big)
 
 
-async def test_a_full_disk_is_told_by_the_twin_s_own_routes_too(tmp_path: Path) -> None:
+async def test_the_twin_s_own_routes_report_a_full_disk(tmp_path: Path) -> None:
     store = Store(tmp_path / "state.db")
     async with serving(store, MemoryBackend()) as api:
         pages = store._db.execute("PRAGMA page_count").fetchone()[0]

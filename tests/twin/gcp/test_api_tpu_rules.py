@@ -200,18 +200,18 @@ NO_RESERVATION = {"consumeReservationType": "NO_RESERVATION"}
         ),
     ],
 )
-async def test_refused_at_once(cluster: Api, body: dict[str, Any], message: str) -> None:
+async def test_rejected_at_once(cluster: Api, body: dict[str, Any], message: str) -> None:
     refusal = await cluster.refused("POST", POOLS, {"nodePool": body}, 400)
     assert refusal.startswith(message)
     assert (await cluster.call("GET", POOLS))["nodePools"] == []
 
 
-async def test_queued_flex_start_is_not_for_every_generation(cluster: Api) -> None:
+async def test_some_generations_support_queued_flex_start(cluster: Api) -> None:
     """No zone of this region has flex-start for a generation without queueing, so the rule is asked alone."""
     stored = await cluster.call("GET", f"{CLUSTERS}/c1")
     body = flex(queuedProvisioning={"enabled": True}, config={"machineType": "ct5lp-hightpu-4t"})
     whole = complete_pool({**body, "locations": ["us-central1-a"]}, stored, "us-central1-a")
-    context = PoolContext.within(cluster.store, "projects/acme/locations/us-central1/clusters/c1", stored, whole)
+    context = PoolContext.of(cluster.store, "projects/acme/locations/us-central1/clusters/c1", whole, stored)
     assert queued_generation(context) == "Flex start node pools don't support TPUs with queued provisioning."
 
 
@@ -319,4 +319,4 @@ async def test_versions_older_than_any_that_the_twin_offers(
     stored = await cluster.call("GET", f"{CLUSTERS}/c1")
     whole = {**complete_pool(body, stored, body["locations"][0]), "version": version}
     with pytest.raises(ApiError, match=f"GKE version {re.escape(needed)} or later; the node pool has"):
-        check(PoolContext.within(cluster.store, "projects/acme/locations/us-central1/clusters/c1", stored, whole))
+        check(PoolContext.of(cluster.store, "projects/acme/locations/us-central1/clusters/c1", whole, stored))

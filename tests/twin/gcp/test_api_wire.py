@@ -15,13 +15,13 @@ pytestmark = pytest.mark.twin
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer another"}, {"Authorization": "Basic x"}])
-async def test_requests_without_the_token_are_refused(api: Api, headers: dict[str, str]) -> None:
+async def test_requests_without_the_token_are_rejected(api: Api, headers: dict[str, str]) -> None:
     async with aiohttp.ClientSession(headers=headers) as session, session.get(api.url + CLUSTERS) as response:
         assert response.status == 401
         assert (await response.json())["error"]["status"] == "UNAUTHENTICATED"
 
 
-async def test_an_unknown_field_is_refused_as_google_refuses_it(project: Api) -> None:
+async def test_an_unknown_field_is_rejected_with_google_s_message(project: Api) -> None:
     body = {"cluster": cluster_body(nodePools=[{"name": "p", "config": {"foo": 1}}], bar=2)}
     answer = await project.call("POST", CLUSTERS, body, status=400)
     assert answer["error"]["status"] == "INVALID_ARGUMENT"
@@ -54,11 +54,11 @@ async def test_an_unknown_field_is_refused_as_google_refuses_it(project: Api) ->
         ({"config": []}, "Invalid value at 'node_pool.config': expected a JSON object, got []."),
     ],
 )
-async def test_wrong_types_are_refused(cluster: Api, pool: dict[str, object], message: str) -> None:
+async def test_wrong_types_are_rejected(cluster: Api, pool: dict[str, object], message: str) -> None:
     assert await cluster.refused("POST", f"{CLUSTERS}/c1/nodePools", {"nodePool": pool}, 400) == message
 
 
-async def test_what_the_official_provider_sends_beyond_the_documents_is_accepted_and_not_kept(api: Api) -> None:
+async def test_undocumented_fields_of_the_official_provider_are_accepted_and_not_stored(api: Api) -> None:
     network, router = f"{COMPUTE}/global/networks", f"{COMPUTE}/regions/us-central1/routers"
     routing = {"routingMode": "REGIONAL", "bgpBestPathSelectionMode": "LEGACY"}
     asked = {"name": "n", "autoCreateSubnetworks": False}
@@ -97,7 +97,7 @@ async def test_output_fields_and_null_are_ignored_and_numbers_may_be_strings(clu
 
 
 @pytest.mark.parametrize("wrong", ["a", "AAAA\n", "A=AA", "+-*/"])
-async def test_bytes_that_are_no_base64_are_refused(api: Api, wrong: str) -> None:
+async def test_invalid_base64_is_rejected(api: Api, wrong: str) -> None:
     body = {"policy": {"etag": wrong, "bindings": []}}
     message = await api.refused("POST", "/crm/v1/projects/acme:setIamPolicy", body, 400)
     assert "Invalid value at 'policy.etag' (TYPE_BYTES)" in message
@@ -149,7 +149,7 @@ async def test_undocumented_paths_are_not_found(api: Api, path: str) -> None:
     await api.refused("GET", path, None, 404)
 
 
-async def test_unknown_query_parameters_are_refused(api: Api) -> None:
+async def test_unknown_query_parameters_are_rejected(api: Api) -> None:
     message = await api.refused("GET", f"{CLUSTERS}?nope=1", None, 400)
     assert 'Unknown name "nope": Cannot bind query parameter.' in message
     await api.call("GET", f"{CLUSTERS}?alt=json&prettyPrint=false")

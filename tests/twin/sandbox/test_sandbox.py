@@ -51,7 +51,7 @@ async def test_it_sees_its_own_files_processes_host_name_and_address(pods: Pods,
     assert (tmp_path / "config.yaml").read_text() == "a: 1\n"
 
 
-async def test_how_it_ended_is_told(pods: Pods) -> None:
+async def test_the_exit_code_is_reported(pods: Pods) -> None:
     assert await pods.end(await pods.run("seven", "10.64.0.3", "sh", "-c", "exit 7")) == 7
     assert await pods.end(await pods.run("missing", "10.64.0.3", "no-such-program")) == 128
     assert "no-such-program cannot be started" in pods.said("missing")
@@ -115,13 +115,13 @@ async def test_a_service_address_is_served_from_outside(pods: Pods) -> None:
     assert pods.said("caller") == "the supervisor\n"
 
 
-async def test_an_order_that_cannot_be_done_says_why_and_hurts_nobody(pods: Pods) -> None:
+async def test_a_failed_order_has_a_reason_and_no_effect_on_others(pods: Pods) -> None:
     with pytest.raises(SandboxError, match="IP address"):
         await pods.run("bad", "not-an-address", "true")
     assert await pods.end(await pods.run("good", "10.64.0.9", "true")) == 0
 
 
-async def test_a_command_runs_beside_it(pods: Pods) -> None:
+async def test_a_command_joins_a_sandbox(pods: Pods) -> None:
     script = "echo here > /tmp/mark; echo up; exec sleep 1000"
     pid = await pods.run("host", "10.64.0.30", "sh", "-c", script, cwd="/home/ray")
     await eventually(lambda: "up" in pods.said("host"))
@@ -160,7 +160,7 @@ async def test_it_makes_no_folder_or_file_outside_of_its_own(pods: Pods, tmp_pat
     assert not list(outside.iterdir())
 
 
-async def test_the_end_of_what_could_not_be_started_is_not_told(pods: Pods) -> None:
+async def test_the_end_of_a_failed_start_is_not_reported(pods: Pods) -> None:
     with pytest.raises(SandboxError, match="IP address"):
         await pods.run("never", "not-an-address", "true")
     told = set(pods.ended)

@@ -50,7 +50,7 @@ async def test_a_process_is_ready_when_start_returns(manager: ProcessManager, tm
     assert not psutil.pid_exists(status.pid or 0)
 
 
-async def test_what_dies_is_started_again(manager: ProcessManager, tmp_path: Path) -> None:
+async def test_a_dead_process_is_restarted(manager: ProcessManager, tmp_path: Path) -> None:
     await manager.start(spec(tmp_path))
     (before,) = manager.status()
     psutil.Process(before.pid).kill()
@@ -58,7 +58,7 @@ async def test_what_dies_is_started_again(manager: ProcessManager, tmp_path: Pat
     assert manager.status()[0].restarts == 1
 
 
-async def test_what_the_system_cannot_restart_now_it_restarts_later(
+async def test_a_failed_restart_is_repeated(
     manager: ProcessManager, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     program = tmp_path / "server"
@@ -76,19 +76,21 @@ async def test_what_the_system_cannot_restart_now_it_restarts_later(
     assert manager.status()[0].pid != before.pid
 
 
-async def test_a_process_that_ends_while_starting_is_told_with_its_log(manager: ProcessManager, tmp_path: Path) -> None:
+async def test_a_process_that_ends_while_starting_is_reported_with_its_log(
+    manager: ProcessManager, tmp_path: Path
+) -> None:
     with pytest.raises(ProcessFailed, match=r"(?s)server ended while starting \(exit code 3\).*no such thing"):
         await manager.start(spec(tmp_path, code="import sys; print('no such thing'); sys.exit(3)"))
     assert not manager.status()
 
 
-async def test_a_process_that_never_answers_is_told_and_ended(manager: ProcessManager, tmp_path: Path) -> None:
+async def test_a_process_that_never_answers_is_reported_and_ended(manager: ProcessManager, tmp_path: Path) -> None:
     with pytest.raises(ProcessFailed, match="server is not ready after 0 s"):
         await manager.start(spec(tmp_path, code="import time; time.sleep(600)", ready_timeout=0))
     assert not manager.status()
 
 
-async def test_one_that_the_system_cannot_start_is_tried_again(manager: ProcessManager, tmp_path: Path) -> None:
+async def test_a_process_that_cannot_start_can_be_started_later(manager: ProcessManager, tmp_path: Path) -> None:
     log = tmp_path / "server.log"
     log.mkdir()
     for _ in range(2):

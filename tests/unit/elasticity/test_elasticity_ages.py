@@ -28,7 +28,7 @@ def test_an_age_is_from_a_time_of_kubernetes_until_now(stamp: str, seconds: floa
     assert age(stamp, NOON) == seconds
 
 
-def test_a_node_is_as_old_as_it_says_and_keeps_the_birth_that_is_known() -> None:
+def test_a_node_has_the_age_of_its_creation_time_and_keeps_a_known_birth() -> None:
     first, second = nodes(serving_group(2))
     there = [replace(first, created="2026-11-21T11:00:00Z"), second]
     found = births(there, {}, 500.0, NOON)
@@ -72,13 +72,13 @@ async def seen(it: Request, now: float) -> Queue:
         return await Provisioner(api, resize, 60).look([it], now)
 
 
-async def test_a_request_is_as_old_as_it_says() -> None:
+async def test_a_request_has_the_age_of_its_creation_time() -> None:
     it = request(("Accepted", 90_000), ("Provisioned", 80_000), ("BookingExpired", 79_000), asked=100_000)
     queue = await seen(it, 500.0)
     assert queue.asked_at(it) == pytest.approx(-99_500, abs=60)
     assert queue.at(it, "Provisioned") == pytest.approx(-79_500, abs=60)
 
 
-async def test_a_pool_is_waited_for_anew_for_it_comes_back_too() -> None:
+async def test_the_wait_for_a_pool_begins_again_because_the_pool_is_restored_too() -> None:
     it = request(("Accepted", 90_000), asked=100_000)
     assert (await seen(it, 500.0)).at(it, "Accepted") == 500.0

@@ -91,7 +91,7 @@ def test_named_node_pools_are_a_priority() -> None:
     assert growth.after.name == "ours"
 
 
-def test_a_pool_that_no_priority_names_grows_only_if_the_class_says_so() -> None:
+def test_a_pool_without_a_matching_priority_grows_only_if_the_class_allows_it() -> None:
     other = there("other", "on-demand", 0)
     no_others = {"nodePoolAutoCreation": {"enabled": False}}
     assert not look(cheap_hosts(), other, at=of_class(**no_others)).up.growths
@@ -118,7 +118,7 @@ def test_a_class_that_is_not_there_is_named() -> None:
 
 
 @pytest.mark.parametrize("tpu", [{}, {"type": "tpu-v6e-slice"}, {"type": "tpu-v6e-slice", "topology": "4x4"}])
-def test_a_priority_that_does_not_say_all_of_its_tpu_is_left_out(tpu: Json) -> None:
+def test_a_priority_with_an_incomplete_tpu_is_ignored(tpu: Json) -> None:
     """GKE's definition requires no field of `tpu` and `gpu`."""
     priorities = [{"tpu": tpu, "machineType": "ct6e-standard-4t"}, {"gpu": {"count": 1}}, {"tpu": TPU, "spot": True}]
     at = of_class(priorities=priorities, whenUnsatisfiable="ScaleUpAnyway")
@@ -139,7 +139,7 @@ def running(pool: Group, **fields: Any) -> list[Pod]:
     return [replace(it, node=node.name, unschedulable=False) for it, node in placed]
 
 
-def test_pods_move_to_a_higher_priority_and_the_old_slice_goes_whole() -> None:
+def test_pods_move_to_a_higher_priority_and_the_old_slice_is_deleted() -> None:
     at = of_class(activeMigration={"optimizeRulePriority": True})
     low, high = there("low", "flex-start", 4), there("high", "spot", 4)
     pods = running(low)
@@ -167,7 +167,7 @@ DAY = 86_400.0
 
 
 @pytest.mark.parametrize(("now", "gone"), [(7 * DAY - 1, 0), (7 * DAY, 4)])
-def test_flex_start_hosts_go_after_seven_days_whatever_runs(now: float, gone: int) -> None:
+def test_flex_start_hosts_are_deleted_after_seven_days(now: float, gone: int) -> None:
     pool = there("flex", "flex-start", 4)
     born = {node.name: 0.0 for node in nodes(pool)}
     decision = look(running(pool), pool, at=of_class(), born=born, now=now)
@@ -183,14 +183,14 @@ def test_their_successors_come_before(now: float, moves: int) -> None:
 
 
 @pytest.mark.parametrize(("now", "going"), [(599.0, 0), (600.0, 1)])
-def test_a_class_says_how_long_idle_nodes_stay(now: float, going: int) -> None:
+def test_a_class_sets_how_long_idle_nodes_stay(now: float, going: int) -> None:
     pool = there("idle", "spot", 4)
     since = {node.name: 0.0 for node in nodes(pool)}
     at = of_class(autoscalingPolicy={"consolidationDelayMinutes": 10})
     assert len(look([], pool, at=at, since=since, now=now).down) == going
 
 
-def test_an_empty_pool_goes_unless_its_capacity_is_awaited() -> None:
+def test_an_empty_pool_is_deleted_unless_it_waits_for_capacity() -> None:
     pool = there("empty", "spot", 0)
     assert look([], pool, at=of_class()).deleted == [pool]
     assert look([], pool, at=of_class(), awaited=signatures("spot")).deleted == []

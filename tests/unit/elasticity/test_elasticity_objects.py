@@ -34,7 +34,7 @@ def container(cpu: str, **fields: Any) -> dict[str, Any]:
         ({"containers": [container("1")], "resources": {"requests": {"cpu": "4"}}}, 4000),
     ],
 )
-def test_requests_are_what_the_scheduler_counts(spec: dict[str, Any], cpu: int) -> None:
+def test_requests_are_counted_as_by_the_scheduler(spec: dict[str, Any], cpu: int) -> None:
     assert pod("p", spec=spec).requests["cpu"] == cpu
 
 
@@ -109,7 +109,7 @@ def test_pod_terms_mean_pods_of_some_namespaces(fields: dict[str, Any], namespac
     assert not parsed.matches("own", {"k": "other"})
 
 
-def test_templates_are_what_the_nodes_will_be() -> None:
+def test_templates_equal_the_later_nodes() -> None:
     group = slice_group()
     node = group.future("us-east5-b", 2)
     assert node.pool == "slice"

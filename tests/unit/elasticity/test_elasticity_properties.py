@@ -51,7 +51,7 @@ def within_limits(group: Group) -> bool:
 
 @given(groups=some_groups(), pods=some_pods(), order=st.randoms(use_true_random=False))
 @settings(max_examples=60)
-def test_pools_grow_within_their_limits_and_for_somebody(
+def test_pools_grow_within_their_limits_and_for_pods(
     groups: list[Group], pods: list[Pod], order: random.Random
 ) -> None:
     plan = decide(View(nodes(*groups), pods, groups), {}, 0, 60).up
@@ -86,7 +86,7 @@ def test_pools_grow_within_their_limits_and_for_somebody(
 
 @given(groups=some_groups(), data=st.data())
 @settings(max_examples=60)
-def test_pools_shrink_within_their_limits_and_never_under_anybody(groups: list[Group], data: st.DataObject) -> None:
+def test_pools_shrink_within_their_limits_and_never_under_pods(groups: list[Group], data: st.DataObject) -> None:
     there = nodes(*groups)
     busy = data.draw(st.sets(st.sampled_from(range(len(there)))) if there else st.just(set()))
     pods = [pod(f"p{n}", node=there[n].name, owner="Job", requests={"cpu": 2, "memory": 1}) for n in sorted(busy)]

@@ -27,7 +27,7 @@ def test_every_slice_is_a_pool_of_its_own_with_a_name_of_its_own() -> None:
     assert len({pool.name for pool in pools}) == 3
 
 
-def test_what_is_there_is_taken_first() -> None:
+def test_existing_pools_come_first() -> None:
     declared = slice_group("declared")
     decision = look(hosts(4), declared)
     assert [growth.after.name for growth in decision.up.growths] == ["declared"]
@@ -48,7 +48,7 @@ def test_what_is_there_is_taken_first() -> None:
         ),
     ],
 )
-def test_the_selectors_say_how_it_is_bought(selector: dict[str, str], capacity: str, reservation: str) -> None:
+def test_the_selectors_decide_the_provisioning_model(selector: dict[str, str], capacity: str, reservation: str) -> None:
     (pool,) = made(look(hosts(4, **selector)))
     assert (pool.capacity, pool.reservation) == (capacity, reservation)
     assert ("-spot-" in pool.name) == (capacity == "spot")

@@ -25,7 +25,7 @@ def test_another_pools_node_at_the_same_place_is_no_help() -> None:
     assert missing({"pools/serving": {"us-east5-b": [0]}}, [other]) == {"pools/serving": {"us-east5-b": [0]}}
 
 
-def test_a_pool_is_mended_once_it_has_lacked_nodes_for_a_while() -> None:
+def test_a_pool_is_repaired_after_it_has_lacked_nodes_for_a_while() -> None:
     repairs = Repairs()
     assert repairs.ripe(["a"], 0) == []
     (due,) = repairs.dues()

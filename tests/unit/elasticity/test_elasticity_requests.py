@@ -42,7 +42,7 @@ def test_single_hosts_come_as_many_as_the_pods_need() -> None:
     assert [provision.nodes for provision in decision.answers.provisions] == [3]
 
 
-def test_what_is_not_to_be_had_is_asked_for_again_after_a_rest() -> None:
+def test_missing_capacity_is_requested_again_after_a_pause() -> None:
     it = served("train-1")
     assert answered([it], queued_slice(), resting=frozenset({it.uid})).answers.provisions == []
 
@@ -83,7 +83,7 @@ def test_a_slice_serves_one_request_and_the_oldest_first() -> None:
     assert {it.request.name: it.details["NodePoolName"] for it in both.answers.said} == {"old": "a", "young": "b"}
 
 
-def test_whoever_is_accepted_keeps_its_slice_from_older_ones() -> None:
+def test_an_accepted_request_keeps_its_slice_from_older_ones() -> None:
     decision = answered([request("old", at="1"), served("mine", at="2")], queued_slice())
     assert [it.request.name for it in decision.answers.provisions] == ["mine"]
     assert said(decision) == {"old": [("Accepted", False, "NotAccepted")]}
@@ -118,7 +118,7 @@ def test_templates_that_are_missing_are_waited_for_as_long() -> None:
     assert pods_of(it, {}) is None
 
 
-def test_a_pool_that_is_gone_fails_its_request_after_as_long() -> None:
+def test_a_deleted_pool_fails_its_request_after_the_grace_time() -> None:
     assert said(answered([served("train-1")], queued_slice("other"), now=119)) == {}
     late = answered([served("train-1")], queued_slice("other"), now=120)
     assert said(late) == {"train-1": [("Failed", True, "MissingResizeRequest")]}
@@ -170,7 +170,7 @@ def test_nothing_more_happens_to_a_request_that_is_over(end: str) -> None:
     assert answered([it], queued_slice(), now=9e9).answers.said == []
 
 
-def test_requests_of_other_classes_are_nobodys_business() -> None:
+def test_requests_of_other_classes_are_ignored() -> None:
     item = {
         "metadata": {"name": "r", "namespace": "n", "uid": "u"},
         "spec": {"provisioningClassName": "check-capacity.autoscaling.x-k8s.io", "podSets": []},
@@ -178,7 +178,7 @@ def test_requests_of_other_classes_are_nobodys_business() -> None:
     assert Request.parse(item) is None
 
 
-def test_a_lack_of_capacity_is_told_apart_from_a_lack_of_quota() -> None:
+def test_lack_of_capacity_and_lack_of_quota_have_different_reasons() -> None:
     assert out_of_capacity("[GCE_STOCKOUT] no resources").reason == "ResourcePoolExhausted"
     assert out_of_capacity("Quota 'TPUS' exceeded").reason == "QuotaExceeded"
     assert not out_of_capacity("[GCE_STOCKOUT] no resources").status

@@ -46,7 +46,7 @@ def test_total_limits_count_over_all_zones() -> None:
     assert gone(after_a_while(group, [])) == ["us-east5-a/1"]
 
 
-def test_a_slice_goes_whole_or_not_at_all() -> None:
+def test_a_slice_is_deleted_whole_or_not_at_all() -> None:
     group = slice_group(nodes=4)
     assert len(gone(after_a_while(group, []))) == 4
     assert after_a_while(group, [on(group, 2)]) == Decision()
@@ -55,7 +55,7 @@ def test_a_slice_goes_whole_or_not_at_all() -> None:
     assert gone(after_a_while(group, [], nodes=kept)) == []
 
 
-def test_what_runs_on_every_node_needs_no_node() -> None:
+def test_pods_of_every_node_need_no_node() -> None:
     group = serving_group(nodes=2)
     mirror = on(group, 1, "mirror", annotations={"kubernetes.io/config.mirror": "x"})
     daemon = on(group, 1, "daemon", owner="DaemonSet")
@@ -73,7 +73,7 @@ def test_a_node_that_is_needed_again_starts_from_the_beginning() -> None:
     assert decide(idle, again.since, 100, 60).down
 
 
-def test_a_node_for_which_a_pod_waits_stays() -> None:
+def test_a_node_that_a_pod_waits_for_stays() -> None:
     """The scheduler has not got round to it yet."""
     group = serving_group(nodes=2, least=0)
     waiting = [tpu_pod(f"p{n}", chips=8, topology="2x4") for n in range(2)]

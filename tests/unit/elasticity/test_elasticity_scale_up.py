@@ -94,7 +94,7 @@ def test_location_policies(policy: str, zones: list[int]) -> None:
     assert [len(plan.growths[0].after.numbers[zone]) for zone in names] == zones
 
 
-def test_a_zone_that_the_pod_names_is_the_one_that_grows() -> None:
+def test_the_zone_of_the_pod_grows() -> None:
     chosen = pod("p", spec={"nodeSelector": {"topology.kubernetes.io/zone": "us-east5-c"}})
     plan = scale_up([chosen], cpu_group(zones=("us-east5-a", "us-east5-c"), totalMaxNodeCount=3))
     assert plan.growths[0].after.numbers == {"us-east5-a": [], "us-east5-c": [0]}
@@ -122,7 +122,7 @@ def test_host_ports_do_not_share_a_node() -> None:
     assert sizes(scale_up([pod(f"p{n}", spec=port) for n in range(3)], cpu_group())) == {"cpu": 3}
 
 
-def test_what_the_scheduler_has_not_refused_brings_nothing() -> None:
+def test_pods_that_the_scheduler_has_not_rejected_trigger_nothing() -> None:
     running = pod("p", node="somewhere", requests={"cpu": 3})
     assert decide(View([], [running], [cpu_group()]), {}, 0, 60).up == ScaleUp()
 

@@ -68,7 +68,7 @@ def test_uv_project_environment_is_relative_to_the_workspace(project: Path) -> N
         ({"toolchain": "poetry"}, r"runtime.options.toolchain: 'poetry' is not supported.*allowed: pip, uv"),
     ],
 )
-def test_what_cannot_be_used_is_named(project: Path, options: dict[str, Any], message: str) -> None:
+def test_an_unusable_environment_is_named(project: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(NoEnvironment, match=message):
         find(project, options)
 

@@ -9,7 +9,7 @@ from tpuplane_twin.engine import find_installed, install_plugin, remove_plugin
 pytestmark = pytest.mark.unit
 
 
-def test_the_command_gets_the_engines_arguments_whatever_its_path(tmp_path: Path) -> None:
+def test_a_command_at_any_path_gets_the_engines_arguments(tmp_path: Path) -> None:
     argv = ["/bin/echo", "a b", "it's $HOME", "*"]
     plugin = install_plugin(tmp_path / "my home", "resource", "gcp", "10.2.0", argv)
     assert plugin.relative_to(tmp_path) == Path("my home/plugins/resource-gcp-v10.2.0/pulumi-resource-gcp")

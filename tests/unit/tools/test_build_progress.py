@@ -52,7 +52,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_gets_a_bar_with_what_how_far_and_how_long() -> None:
+def test_a_terminal_gets_a_bar_with_tool_progress_and_time() -> None:
     stream = Terminal()
     with show(stream) as progress:
         progress(compiling(300))

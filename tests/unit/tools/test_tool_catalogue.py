@@ -48,7 +48,7 @@ class TestEverySource:
         assert pinned is not None
         assert parse_version(pinned[1]) >= required_version((source.go_mod_folder / "go.mod").read_text())
 
-    def test_programs_built_together_can_be_told_apart(self, source: Source) -> None:
+    def test_programs_that_are_built_together_have_distinct_names(self, source: Source) -> None:
         if len(source.binaries) > 1:
             # Go names them after the last part of the import path.
             assert all(package.rsplit("/", 1)[1] == name for name, package in source.binaries.items())
@@ -79,12 +79,12 @@ def test_kubernetes_reports_its_version_everywhere() -> None:
     assert f"gitMinor={minor}" in source.ldflags
 
 
-def test_sources_come_in_build_order_whatever_the_order_of_the_names() -> None:
+def test_sources_are_in_build_order() -> None:
     found = catalogue().sources_of(["pulumi", "kueue", "kubectl", "etcd"])
     assert [source.name for source in found] == ["kubernetes", "kueue", "etcd", "pulumi"]
 
 
-def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+def test_an_unknown_name_is_rejected_with_the_known_ones() -> None:
     with pytest.raises(ToolError, match=r"no tool is called minikube; the tools are: .*kubectl.*pulumi"):
         catalogue().sources_of(["minikube", "etcd"])
 

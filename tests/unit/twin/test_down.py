@@ -56,7 +56,7 @@ def test_down_ends_everything_at_once(twin: tuple[TwinClient, list[psutil.Proces
     assert not client.paths.root.exists()
 
 
-def test_what_is_kept_is_saved_first(twin: tuple[TwinClient, list[psutil.Process]], saved: Path) -> None:
+def test_kept_state_is_saved_first(twin: tuple[TwinClient, list[psutil.Process]], saved: Path) -> None:
     client, processes = twin
     assert client.stop()
     assert not psutil.wait_procs(processes, timeout=60)[1]

@@ -37,7 +37,7 @@ def test_down_all_leaves_them(home: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["down", "up"])
-def test_a_folder_of_another_kind_is_refused_by_name(home: Path, command: str) -> None:
+def test_another_folder_is_rejected_by_name(home: Path, command: str) -> None:
     result = CliRunner().invoke(app, [command, "--name", "projects"])
     assert result.exit_code == 1
     assert result.stderr.startswith(f"error: {home / 'projects'} is not a twin's folder: ")

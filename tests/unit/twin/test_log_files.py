@@ -85,7 +85,7 @@ def test_a_log_that_is_too_large_keeps_its_end_and_is_written_on(
     assert others.stat().st_size == 1000
 
 
-def test_the_logs_of_pods_that_are_gone_for_long_go(paths: TwinPaths) -> None:
+def test_old_logs_of_deleted_pods_are_deleted(paths: TwinPaths) -> None:
     cluster = paths.clusters / "c"
     (cluster / "pods" / UID).mkdir(parents=True)
     (cluster / "logs").mkdir()

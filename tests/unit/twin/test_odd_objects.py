@@ -35,14 +35,14 @@ def read(server: ApiServer, folder: Path, *clusters: dict[str, Any]) -> list[dic
     return list(found)
 
 
-def test_a_cluster_says_what_stands_in_it(server: ApiServer, tmp_path: Path) -> None:
+def test_the_contents_of_a_cluster(server: ApiServer, tmp_path: Path) -> None:
     (found,) = read(server, tmp_path, lab())
     assert [it["nodesReady"] for it in found["nodePools"]] == [4, 0]
     assert [it["name"] for it in found["queues"]] == ["research"]
     assert (found["ray"]["pods"], found["unread"]) == (0, "")
 
 
-def test_what_cannot_be_read_is_unknown(server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unreadable_contents_are_unknown(server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     server.refusal = 500
     found = read(server, tmp_path, lab(), lab("starts"))
     for it in found:

@@ -31,7 +31,7 @@ def test_a_twins_folder_is_its_owners_alone() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "Local", "../x", "a/b", "-a", "a-", "1a", "a" * 33])
-def test_a_name_that_could_be_a_path_is_refused(name: str) -> None:
+def test_a_name_that_could_be_a_path_is_rejected(name: str) -> None:
     with pytest.raises(TwinNameError, match="lower-case letters"):
         TwinPaths.of(name)
 
@@ -66,7 +66,7 @@ def test_a_file_that_cannot_be_written_leaves_the_former(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_too_small_a_disk_is_told_with_both_numbers(tmp_path: Path) -> None:
+def test_the_message_of_a_small_disk_has_both_numbers(tmp_path: Path) -> None:
     require_space(tmp_path / "not" / "yet", 1, "nothing")
     with pytest.raises(
         DiskFull, match=r"a pod of pods takes about 1000000000 MiB, and the disk of .* has \d+ MiB free"
@@ -74,7 +74,7 @@ def test_too_small_a_disk_is_told_with_both_numbers(tmp_path: Path) -> None:
         require_space(tmp_path, 10**9, "a pod of pods")
 
 
-def test_ports_are_kept_and_told_apart(tmp_path: Path) -> None:
+def test_ports_are_kept_and_distinct(tmp_path: Path) -> None:
     book = PortBook(tmp_path / "ports.json")
     ports = [book.port(f"cluster/{number}") for number in range(5)]
     assert len(set(ports)) == len(ports)
@@ -139,7 +139,7 @@ def test_gcloud_has_a_folder_of_its_own_and_the_only_project() -> None:
     assert variables["CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS"] == "http://127.0.0.1:20000/kms/"
 
 
-def test_no_proxy_stands_between_the_engine_and_its_programs() -> None:
+def test_the_engine_and_its_programs_use_no_proxy() -> None:
     assert proxy_environment({"PATH": "/bin", "no_proxy": "intern"}) == {}
     for setting in ("http_proxy", "HTTPS_PROXY", "all_proxy", "grpc_proxy"):
         variables = proxy_environment({setting: "http://proxy:3128", "NO_PROXY": "intern, localhost"})

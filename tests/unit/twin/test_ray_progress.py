@@ -25,7 +25,7 @@ def waiting(reason: str, restarts: int = 0) -> dict[str, Any]:
     return {"state": {"waiting": {"reason": reason}}, "restartCount": restarts}
 
 
-def test_pods_are_counted_by_what_they_wait_for() -> None:
+def test_pods_are_counted_by_their_reason_to_wait() -> None:
     found = describe_ray(
         [
             pod("Running", ready=True, state={"running": {}}),

@@ -35,7 +35,7 @@ def refused(project: Path, stack: str) -> str:
     return result.stderr.removeprefix("twin local\n").strip()
 
 
-def test_a_stack_without_a_file_is_refused_with_those_that_have_one(project: Path) -> None:
+def test_a_stack_without_a_file_is_rejected_with_the_existing_stacks(project: Path) -> None:
     file = project / "stacks" / "Pulumi.lcoal.yaml"
     assert refused(project, "lcoal") == f"error: the stack 'lcoal' has no file {file}; existing stacks: local, prod"
 

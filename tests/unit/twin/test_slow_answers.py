@@ -58,7 +58,7 @@ def supervisor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Supe
             server.shutdown()
 
 
-def test_who_waits_no_longer_says_that_it_may_go_on(supervisor: Supervisor) -> None:
+def test_a_timeout_reports_that_the_request_may_still_run(supervisor: Supervisor) -> None:
     with pytest.raises(
         TwinError, match=r"has not answered for 0\.1 s; it may still work on the request.*tpuplane-twin status"
     ):

@@ -20,7 +20,7 @@ async def nothing(*_: Any) -> Any:
     """An action that nobody asks for."""
 
 
-async def test_autoscaling_goes_on_after_a_failure_that_nobody_foresaw(
+async def test_autoscaling_continues_after_an_unexpected_failure(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tpuplane_twin.elasticity.elasticity._LOOK_SECONDS", 0.0)
@@ -50,7 +50,7 @@ async def test_autoscaling_goes_on_after_a_failure_that_nobody_foresaw(
     assert record.getMessage() == "the autoscalers could not be started and stopped; trying again"
 
 
-async def test_a_twin_that_cannot_come_back_says_so() -> None:
+async def test_a_twin_that_cannot_be_restored_reports_it() -> None:
     supervisor = Supervisor.__new__(Supervisor)
     supervisor.state, supervisor.app = "starting", web.Application()
     await supervisor._resume()

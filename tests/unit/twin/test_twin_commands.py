@@ -40,7 +40,7 @@ def said(*arguments: str) -> str:
     return result.stderr
 
 
-def test_what_stands_behind_the_command_is_the_commands_own() -> None:
+def test_arguments_after_the_command_belong_to_it() -> None:
     for arguments in (["kubectl", "get", "pods", "-n", "research"], ["sh", "--name", "other", "-h"]):
         assert "the twin 'local' is not up" in said("exec", *arguments)
         assert "the twin 'two' is not up" in said("exec", "-n", "two", *arguments)
@@ -52,7 +52,7 @@ def test_exec_is_called_wrongly(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("command", [["logs"], ["stockout"], ["reclaim", "p"], ["exec", "true"], ["rehearse", "none"]])
-def test_a_command_acts_on_the_twin_of_the_shell_and_says_so(
+def test_a_command_acts_on_the_twin_of_the_shell_and_prints_its_name(
     command: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TPUPLANE_TWIN", "examples")
@@ -76,7 +76,7 @@ def test_an_environment_leads_to_its_twin(tmp_path: Path) -> None:
     assert (variables["TPUPLANE_TWIN"], variables["TPUPLANE_TWIN_HOME"]) == ("examples", str(tmp_path))
 
 
-def test_the_end_of_a_stockout_says_what_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_end_of_a_stockout_reports_the_back_off(capsys: pytest.CaptureFixture[str]) -> None:
     left = {"cluster": "lab", "pool": "serving", "seconds": 252, "cause": "GCE_STOCKOUT"}
     out = {"zone": "us-east5-b", "generation": "v6e", "capacity": "any"}
     faults.print_stockouts({"stockouts": [out], "backoff": [left]}, cleared=False)

@@ -175,10 +175,10 @@ def _settle(client: TwinClient) -> None:
         time.sleep(0.3)
 
 
-def run(command: list[str], project: Path, environment: Mapping[str, str], given: str | None = None) -> str:
-    """The output of a command in the project's folder, with the input `given`. Raises `TwinError` with its message."""
+def run(command: list[str], folder: Path, environment: Mapping[str, str], given: str | None = None) -> str:
+    """The output of a command in a folder, with the input `given`. Raises `TwinError` with its message."""
     result = subprocess.run(
-        command, cwd=project, env=dict(environment), input=given, capture_output=True, text=True, check=False
+        command, cwd=folder, env=dict(environment), input=given, capture_output=True, text=True, check=False
     )
     if result.returncode:
         raise TwinError(f"`{' '.join(command[:3])}` failed: {result.stderr.strip() or result.stdout.strip()}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ import yaml
 from tpuplane.labels import GKE_POOL_LABEL
 
 from tpuplane_twin.cli.clusters import is_ready
+from tpuplane_twin.cli.recovery import run as run_command
 from tpuplane_twin.daemon.client import TwinError
 
 # Small multi-host samples first: they start fastest.
@@ -132,13 +132,4 @@ def _items(environment: Mapping[str, str], context: str, kind: str, selector: st
 
 
 def _kubectl(environment: Mapping[str, str], context: str, *arguments: str) -> str:
-    result = subprocess.run(
-        ["kubectl", "--context", context, *arguments],
-        env=dict(environment),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if result.returncode:
-        raise TwinError(f"kubectl {' '.join(arguments)} on {context} failed: {result.stderr.strip()}")
-    return result.stdout
+    return run_command(["kubectl", "--context", context, *arguments], Path.cwd(), environment)

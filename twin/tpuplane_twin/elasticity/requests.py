@@ -91,7 +91,8 @@ class Request:
             Condition(it["type"], it["status"] == "True", it["reason"], it["message"])
             for it in status.get("conditions", ())
         )
-        reached = {it.type for it in conditions if it.status}
+        found = status.get("conditions", ())
+        reached = {it["type"]: it.get("lastTransitionTime", "") for it in found if it["status"] == "True"}
         return cls(
             namespace=metadata["namespace"],
             name=metadata["name"],
@@ -102,14 +103,7 @@ class Request:
             parameters=spec.get("parameters", {}),
             details=status.get("provisioningClassDetails", {}),
             conditions=conditions,
-            provisioned=next(
-                (
-                    it.get("lastTransitionTime", "")
-                    for it in status.get("conditions", ())
-                    if it["type"] == "Provisioned" and it["status"] == "True"
-                ),
-                "",
-            ),
+            provisioned=reached.get("Provisioned", ""),
         )
 
     @property

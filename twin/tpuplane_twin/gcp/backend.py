@@ -61,27 +61,21 @@ class ClusterBackend(Protocol):
 
     async def create_cluster(self, cluster: Json) -> Endpoint:
         """Start the cluster's control plane, with the credentials of its `ROTATION`; return when it serves."""
-        ...
 
     async def update_cluster(self, cluster: Json) -> None:
         """Apply a changed cluster (release channel, labels, add-ons, version)."""
-        ...
 
     async def delete_cluster(self, cluster: Json) -> None:
         """Stop the control plane and delete its data, with its pools."""
-        ...
 
     async def apply_node_pool(self, cluster: Json, pool: Json) -> None:
         """Create and delete nodes until the pool has `node_numbers(pool)`; return when they are Ready."""
-        ...
 
     async def delete_node_pool(self, cluster: Json, pool: Json) -> None:
         """Remove the pool's nodes."""
-        ...
 
     async def instances(self, cluster: Json) -> list[Instance]:
         """The current machines of all pools; none before the control plane starts."""
-        ...
 
 
 def node_counts(pool: Json) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 ErrorStyle = Literal["rpc", "compute"]
@@ -64,29 +65,13 @@ class ApiError(Exception):
         return {"error": error}
 
 
-def invalid(message: str, **more: Any) -> ApiError:
-    """400 INVALID_ARGUMENT."""
-    return ApiError("INVALID_ARGUMENT", message, **more)
-
-
-def failed_precondition(message: str) -> ApiError:
-    """400 FAILED_PRECONDITION: a valid request that has to wait."""
-    return ApiError("FAILED_PRECONDITION", message)
-
-
-def not_found(message: str) -> ApiError:
-    """404 NOT_FOUND."""
-    return ApiError("NOT_FOUND", message)
-
-
-def already_exists(message: str) -> ApiError:
-    """409 ALREADY_EXISTS."""
-    return ApiError("ALREADY_EXISTS", message)
-
-
-def unavailable(message: str) -> ApiError:
-    """503 UNAVAILABLE: a later request may be answered."""
-    return ApiError("UNAVAILABLE", message)
+invalid = partial(ApiError, "INVALID_ARGUMENT")
+failed_precondition = partial(ApiError, "FAILED_PRECONDITION")
+"""For a valid request that has to wait."""
+not_found = partial(ApiError, "NOT_FOUND")
+already_exists = partial(ApiError, "ALREADY_EXISTS")
+unavailable = partial(ApiError, "UNAVAILABLE")
+"""For a request that may succeed later."""
 
 
 def not_served(what: str) -> ApiError:

@@ -40,15 +40,12 @@ class Worker(Protocol):
 
     async def run(self, work: Json) -> Commit:
         """Do the work. The result writes the outcome, in the transaction that ends the operation."""
-        ...
 
     def fail(self, work: Json, message: str) -> None:
         """Store the failure."""
-        ...
 
     async def restore(self, cluster: str) -> None:
         """Re-apply a settled cluster and its pools to the backend; BackendError if that fails."""
-        ...
 
 
 def now() -> str:
@@ -194,3 +191,11 @@ class Operations:
             self._ends.pop(key).set_result(str(fields.get("statusMessage", "")))
         self._store.delete(_WORK, key)
         self._store.trim(OPERATION, _KEPT_OPERATIONS)
+
+
+class OperationHandlers:
+    """Handlers that change stored objects by operations."""
+
+    def __init__(self, store: Store, operations: Operations) -> None:
+        self._store = store
+        self._operations = operations

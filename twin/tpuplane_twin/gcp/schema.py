@@ -6,9 +6,10 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from tpuplane_twin.gcp.errors import ApiError
+from tpuplane_twin.gcp.errors import invalid
 
 Json = dict[str, Any]
 
@@ -58,14 +59,10 @@ class Schemas:
 
         Raises ApiError INVALID_ARGUMENT naming every unknown field and every wrong value.
         """
-        problems: list[tuple[str, str]] = []
-        parsed = _Parser(self._schemas, self._package, problems, keep_null).value({"$ref": ref}, value, "", ref)
-        if problems:
-            raise ApiError(
-                "INVALID_ARGUMENT",
-                "\n".join(text for _, text in problems),
-                violations=tuple(problems),
-            )
+        parser = _Parser(self._schemas, self._package, keep_null)
+        parsed = parser.value({"$ref": ref}, value, "", ref)
+        if problems := parser.problems:
+            raise invalid("\n".join(text for _, text in problems), violations=tuple(problems))
         return dict(parsed)
 
     def output(self, ref: str, value: Any) -> Any:
@@ -136,16 +133,14 @@ class Schemas:
         return value
 
 
+@dataclass(slots=True)
 class _Parser:
-    """One pass over one request body, collecting every problem."""
+    """One pass over one request body, which collects every problem as (field, message)."""
 
-    def __init__(
-        self, schemas: dict[str, Json], package: str, problems: list[tuple[str, str]], keep_null: bool
-    ) -> None:
-        self._schemas = schemas
-        self._package = package
-        self._problems = problems
-        self._keep_null = keep_null
+    _schemas: dict[str, Json]
+    _package: str
+    _keep_null: bool
+    problems: list[tuple[str, str]] = field(default_factory=list)
 
     def value(self, schema: Json, value: Any, path: str, owner: str) -> Any:
         ref = schema.get("$ref")
@@ -156,7 +151,7 @@ class _Parser:
             return self._object(schema, value, path, ref or owner)
         if kind == "array":
             if not isinstance(value, list):
-                self._problems.append((path, f"Invalid value at '{path}', {value!r} is not a list."))
+                self.problems.append((path, f"Invalid value at '{path}', {value!r} is not a list."))
                 return []
             return [self.value(schema["items"], item, f"{path}[{at}]", owner) for at, item in enumerate(value)]
         if kind == "any":
@@ -164,13 +159,13 @@ class _Parser:
         parsed, type_name = self._scalar(schema, value, owner)
         if type_name is not None:
             shown = f'"{value}"' if isinstance(value, str) else str(value)
-            self._problems.append((path, f"Invalid value at '{path}' ({type_name}), {shown}"))
+            self.problems.append((path, f"Invalid value at '{path}' ({type_name}), {shown}"))
         return parsed
 
     def _object(self, schema: Json, value: Any, path: str, owner: str) -> Json:
         if not isinstance(value, dict):
             where = f" at '{path}'" if path else ""
-            self._problems.append((path, f"Invalid value{where}: expected a JSON object, got {value!r}."))
+            self.problems.append((path, f"Invalid value{where}: expected a JSON object, got {value!r}."))
             return {}
         fields = schema.get("properties")
         if fields is None:
@@ -183,7 +178,7 @@ class _Parser:
             if key not in fields:
                 where = f" at '{path}'" if path else ""
                 text = f'Invalid JSON payload received. Unknown name "{key}"{where}: Cannot find field.'
-                self._problems.append((path, text))
+                self.problems.append((path, text))
             elif item is None:
                 if self._keep_null:
                     parsed[key] = None

@@ -11,7 +11,7 @@ from typing import Literal
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.reads import reads
 from tpuplane_twin.gcp.errors import ApiError
-from tpuplane_twin.gcp.handlers import Call, Handler
+from tpuplane_twin.gcp.handlers import Call, Handler, methods
 from tpuplane_twin.gcp.merge import overlay
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -25,6 +25,8 @@ class Collection:
     singular: str
     """As in the path parameter: "network"."""
     scope: Literal["global", "region", "zone"] = "region"
+    verbs = "insert get patch delete"
+    """The methods in addition to the lists."""
     fingerprinted = False
     """Whether a change must carry the fingerprint of what it changes."""
 
@@ -34,12 +36,8 @@ class Collection:
 
     def handlers(self) -> dict[str, Handler]:
         """Handlers by method id."""
-        found: dict[str, Handler] = {"insert": self.insert, "get": self.get, "patch": self.patch, "delete": self.delete}
         lists = ("list",) if self.scope == "global" else ("list", "aggregatedList")
-        return {
-            **{f"{self.kind}.{name}": handler for name, handler in found.items()},
-            **reads(self.collection, self.items, lists),
-        }
+        return {**methods(self.kind, self, self.verbs), **reads(self.collection, self.items, lists)}
 
     def items(self, project: str, scope: str) -> Iterator[Json]:
         """The resources of a project, or of one scope of it."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
-from tpuplane_twin.gcp.handlers import Call, Handler
+from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -23,20 +23,6 @@ AUTO_BLOCK = ipaddress.IPv4Network("10.128.0.0/9")
 SUBNETWORK = "compute.subnetworks"
 _PROJECT = "project"
 _SMALLEST_RANGE = 29
-_ALL_PORTS = ["0-65535"]
-_DEFAULT_FIREWALLS: dict[str, tuple[str, list[Json]]] = {
-    "icmp": ("0.0.0.0/0", [{"IPProtocol": "icmp"}]),
-    "internal": (
-        str(AUTO_BLOCK),
-        [
-            {"IPProtocol": "tcp", "ports": _ALL_PORTS},
-            {"IPProtocol": "udp", "ports": _ALL_PORTS},
-            {"IPProtocol": "icmp"},
-        ],
-    ),
-    "rdp": ("0.0.0.0/0", [{"IPProtocol": "tcp", "ports": ["3389"]}]),
-    "ssh": ("0.0.0.0/0", [{"IPProtocol": "tcp", "ports": ["22"]}]),
-}
 
 
 class Networks(Collection):
@@ -91,15 +77,7 @@ class Subnetworks(Collection):
     """Subnetworks with their secondary ranges."""
 
     collection, singular, fingerprinted = "subnetworks", "subnetwork", True
-
-    def handlers(self) -> dict[str, Handler]:
-        """The common ones, expandIpCidrRange, listUsable and setPrivateIpGoogleAccess."""
-        return {
-            **super().handlers(),
-            f"{self.kind}.expandIpCidrRange": self.expand_ip_cidr_range,
-            f"{self.kind}.listUsable": self.list_usable,
-            f"{self.kind}.setPrivateIpGoogleAccess": self.set_private_ip_google_access,
-        }
+    verbs = "insert get patch delete expandIpCidrRange listUsable setPrivateIpGoogleAccess"
 
     def complete(self, key: str, asked: Json) -> Json:
         """A subnetwork whose ranges are valid and do not overlap with others of its network."""
@@ -181,10 +159,7 @@ class Firewalls(Collection):
     """Firewall rules."""
 
     collection, singular, scope = "firewalls", "firewall", "global"
-
-    def handlers(self) -> dict[str, Handler]:
-        """The common ones and update."""
-        return {**super().handlers(), f"{self.kind}.update": self.update}
+    verbs = "insert get patch update delete"
 
     def complete(self, key: str, asked: Json) -> Json:
         """A rule of an existing network that allows or denies something."""
@@ -263,6 +238,6 @@ def give_default_network(store: Store, project: str) -> None:
     if store.get(networks.kind, f"{key}/global/networks/default") is not None:
         return
     networks.make(f"{key}/global/networks/default", {"name": "default", "autoCreateSubnetworks": True})
-    for name, (sources, allowed) in _DEFAULT_FIREWALLS.items():
-        rule = {"name": f"default-allow-{name}", "priority": 65534, "sourceRanges": [sources], "allowed": allowed}
+    for name, given in data("defaults")["firewalls"].items():
+        rule = {"name": f"default-allow-{name}", "priority": 65534, **given}
         firewalls.make(f"{key}/global/firewalls/{rule['name']}", rule)

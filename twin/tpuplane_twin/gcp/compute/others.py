@@ -5,7 +5,6 @@ from __future__ import annotations
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.container.names import POOL, group_urls
-from tpuplane_twin.gcp.handlers import Handler
 from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.views import PoolView
@@ -23,10 +22,7 @@ class Routers(Collection):
     """Cloud Routers. A Cloud NAT is an entry of its router."""
 
     collection, singular = "routers", "router"
-
-    def handlers(self) -> dict[str, Handler]:
-        """The common ones and update."""
-        return {**super().handlers(), f"{self.kind}.update": self.update}
+    verbs = "insert get patch update delete"
 
     def complete(self, key: str, asked: Json) -> Json:
         """A router of an existing network, its NATs complete."""

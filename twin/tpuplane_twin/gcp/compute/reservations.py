@@ -8,7 +8,7 @@ from tpuplane_twin.gcp.backend import node_counts
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.container.names import POOL
-from tpuplane_twin.gcp.handlers import Call, Handler
+from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.locations import machines_in
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.views import PoolView
@@ -20,10 +20,7 @@ class Reservations(Collection):
     """Reservations of machines in a zone."""
 
     collection, singular, scope = "reservations", "reservation", "zone"
-
-    def handlers(self) -> dict[str, Handler]:
-        """The common ones without `patch`."""
-        return {name: handler for name, handler in super().handlers().items() if not name.endswith(".patch")}
+    verbs = "insert get delete"
 
     def complete(self, key: str, asked: Json) -> Json:
         """A reservation of one kind, of machines that the zone has."""

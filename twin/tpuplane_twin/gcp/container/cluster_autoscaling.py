@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 from tpuplane.tpu import catalogue
 
 from tpuplane_twin.gcp.container.access_rules import check_service_account
-from tpuplane_twin.gcp.container.pool_defaults import SCOPES, check_zones
+from tpuplane_twin.gcp.container.pool_defaults import check_zones
 from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import ClusterView
 
-_DEFAULTS: Json = {
-    "oauthScopes": list(SCOPES),
-    "serviceAccount": "default",
-    "imageType": "COS_CONTAINERD",
-    "diskType": "pd-balanced",
-    "diskSizeGb": 100,
-    "management": {"autoRepair": True, "autoUpgrade": True},
-    "upgradeSettings": {"strategy": "SURGE", "maxSurge": 1},
-}
 _REQUIRED = ("cpu", "memory")
 _AUTO_PROVISIONING = ("autoprovisioningLocations", "autoprovisioningNodePoolDefaults", "resourceLimits")
 
@@ -33,7 +27,8 @@ def complete_autoscaling(cluster: Json, autoscaling: Json, asked: Json) -> Json:
     if not autoscaling.get("enableNodeAutoprovisioning"):
         return {key: value for key, value in autoscaling.items() if key in asked or key not in _AUTO_PROVISIONING}
     # In a given object, a switch that is left out is off, a number is 0.
-    defaults = {**_DEFAULTS, **autoscaling.get("autoprovisioningNodePoolDefaults", {})}
+    usual = {"oauthScopes": data("defaults")["scopes"], **data("defaults")["auto_provisioning"]}
+    defaults = {**deepcopy(usual), **autoscaling.get("autoprovisioningNodePoolDefaults", {})}
     defaults["upgradeSettings"] = {"strategy": "SURGE", **defaults["upgradeSettings"]}
     autoscaling["autoprovisioningNodePoolDefaults"] = defaults
     autoscaling["autoprovisioningLocations"] = autoscaling.get("autoprovisioningLocations") or cluster["locations"]

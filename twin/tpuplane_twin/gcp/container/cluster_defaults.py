@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 from tpuplane_twin.gcp.container.cluster_autoscaling import complete_autoscaling
-from tpuplane_twin.gcp.locations import default_zones
+from tpuplane_twin.gcp.locations import data, default_zones
 from tpuplane_twin.gcp.merge import overlay
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number
@@ -14,73 +14,11 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.versions import master_version
 from tpuplane_twin.gcp.views import ClusterView
 
-_DEFAULTS: Json = {
-    "addonsConfig": {
-        "httpLoadBalancing": {},
-        "horizontalPodAutoscaling": {},
-        "kubernetesDashboard": {"disabled": True},
-        "networkPolicyConfig": {"disabled": True},
-        "dnsCacheConfig": {"enabled": True},
-        "gcePersistentDiskCsiDriverConfig": {"enabled": True},
-    },
-    "anonymousAuthenticationConfig": {"mode": "ENABLED"},
-    "authenticatorGroupsConfig": {},
-    "autopilot": {},
-    "databaseEncryption": {"state": "DECRYPTED", "currentState": "CURRENT_STATE_DECRYPTED"},
-    "defaultMaxPodsConstraint": {"maxPodsPerNode": "110"},
-    "enterpriseConfig": {"clusterTier": "STANDARD"},
-    "legacyAbac": {},
-    "loggingConfig": {"componentConfig": {"enableComponents": ["SYSTEM_COMPONENTS", "WORKLOADS"]}},
-    "loggingService": "logging.googleapis.com/kubernetes",
-    "maintenancePolicy": {"resourceVersion": "e3b0c442"},
-    "masterAuth": {"clientCertificateConfig": {}},
-    "masterAuthorizedNetworksConfig": {},
-    "monitoringConfig": {
-        "componentConfig": {
-            "enableComponents": [
-                "SYSTEM_COMPONENTS",
-                "STORAGE",
-                "HPA",
-                "POD",
-                "DAEMONSET",
-                "DEPLOYMENT",
-                "STATEFULSET",
-                "JOBSET",
-                "CADVISOR",
-                "KUBELET",
-                "DCGM",
-            ]
-        },
-        "managedPrometheusConfig": {"enabled": True},
-        "advancedDatapathObservabilityConfig": {},
-    },
-    "monitoringService": "monitoring.googleapis.com/kubernetes",
-    "networkConfig": {"defaultSnatStatus": {}, "serviceExternalIpsConfig": {}},
-    "nodePoolDefaults": {
-        "nodeConfigDefaults": {
-            "loggingConfig": {"variantConfig": {"variant": "DEFAULT"}},
-            "nodeKubeletConfig": {"insecureKubeletReadonlyPortEnabled": False},
-        }
-    },
-    "notificationConfig": {"pubsub": {}},
-    "rbacBindingConfig": {
-        "enableInsecureBindingSystemAuthenticated": True,
-        "enableInsecureBindingSystemUnauthenticated": True,
-    },
-    "releaseChannel": {"channel": "REGULAR"},
-    "secretManagerConfig": {"enabled": False},
-    "securityPostureConfig": {"mode": "BASIC", "vulnerabilityMode": "VULNERABILITY_DISABLED"},
-    "shieldedNodes": {"enabled": True},
-    "userManagedKeysConfig": {},
-    "verticalPodAutoscaling": {},
-    "workloadIdentityConfig": {},
-}
-
 
 def complete_cluster(asked: Json, project: str, location: str, network: Json) -> Json:
     """The requested cluster with every default and its network fields."""
     asked = {key: value for key, value in asked.items() if key not in ("nodePools", "nodeConfig", "etag")}
-    cluster = overlay(overlay(_DEFAULTS, asked), network)
+    cluster = overlay(overlay(data("defaults")["cluster"], asked), network)
     cluster["locations"] = list(asked.get("locations") or default_zones(location))
     cluster["autoscaling"] = complete_autoscaling(cluster, asked.get("autoscaling", {}), asked.get("autoscaling", {}))
     version = master_version(asked.get("initialClusterVersion"), ClusterView(cluster).channel)

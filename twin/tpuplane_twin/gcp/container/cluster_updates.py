@@ -23,9 +23,8 @@ from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.locations import is_zone
 from tpuplane_twin.gcp.merge import overlay, put_at
-from tpuplane_twin.gcp.operations import UPGRADE, Operations
+from tpuplane_twin.gcp.operations import UPGRADE, OperationHandlers
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import channels, master_version
 from tpuplane_twin.gcp.views import NO_CHANNEL, ClusterView
 
@@ -35,13 +34,8 @@ _POD_RANGES = ("additionalPodRangesConfig", "removedAdditionalPodRangesConfig")
 _POOL_FIELDS = ("desiredNodePoolAutoscaling", "desiredNodeVersion", "desiredImageType")
 
 
-class ClusterUpdates:
+class ClusterUpdates(OperationHandlers):
     """Handlers that change a cluster."""
-
-    def __init__(self, store: Store, operations: Operations, pools: NodePools) -> None:
-        self._store = store
-        self._operations = operations
-        self._pools = pools
 
     def update(self, call: Call) -> Json:
         """PUT cluster: one or more desired fields."""
@@ -50,7 +44,7 @@ class ClusterUpdates:
         update: Json = dict(call.body.get("update", {}))
         self._check_etag(key, cluster, update.pop("etag", None))
         if any(field in update for field in _POOL_FIELDS):
-            return self._pools.update_from_cluster(key, update)
+            return NodePools(self._store, self._operations).update_from_cluster(key, update)
         if not update:
             raise invalid("Must specify a field to update.")
         kind = _UPDATE

@@ -16,21 +16,16 @@ from tpuplane_twin.gcp.errors import already_exists, failed_precondition, invali
 from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.locations import check_location
 from tpuplane_twin.gcp.merge import overlay
-from tpuplane_twin.gcp.operations import Operations
+from tpuplane_twin.gcp.operations import OperationHandlers
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import channels
 from tpuplane_twin.gcp.views import ClusterView
 
 DEFAULT_POOL = "default-pool"
 
 
-class Clusters:
+class Clusters(OperationHandlers):
     """Handlers of clusters."""
-
-    def __init__(self, store: Store, operations: Operations) -> None:
-        self._store = store
-        self._operations = operations
 
     def create(self, call: Call) -> Json:
         """Create a cluster, with the requested pools or the default pool."""

@@ -25,7 +25,7 @@ from tpuplane_twin.gcp.container.ranges import pool_range
 from tpuplane_twin.gcp.container.updates import node_pool_updates
 from tpuplane_twin.gcp.errors import ApiError, already_exists, failed_precondition, invalid
 from tpuplane_twin.gcp.handlers import Call
-from tpuplane_twin.gcp.operations import UPGRADE, Operations
+from tpuplane_twin.gcp.operations import UPGRADE, OperationHandlers
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import node_version
@@ -37,7 +37,7 @@ _ADDRESS = ("clusterId", "name", "nodePoolId", "projectId", "zone")
 def new_pool(store: Store, cluster_key: str, cluster: Json, asked: Json) -> Json:
     """The requested pool, complete and checked, of a cluster that may not be stored yet."""
     pool = complete_pool(asked, cluster, cluster["location"])
-    context = PoolContext.within(store, cluster_key, cluster, pool)
+    context = PoolContext.of(store, cluster_key, pool, cluster)
     check_service_account(store, context.project, pool)
     check_boot_disk_key(store, context.project, cluster["location"], pool)
     complete_slice(context)
@@ -48,12 +48,8 @@ def new_pool(store: Store, cluster_key: str, cluster: Json, asked: Json) -> Json
     return pool
 
 
-class NodePools:
+class NodePools(OperationHandlers):
     """Handlers of node pools."""
-
-    def __init__(self, store: Store, operations: Operations) -> None:
-        self._store = store
-        self._operations = operations
 
     def create(self, call: Call) -> Json:
         """Create a pool."""

@@ -27,16 +27,10 @@ class PoolContext(PoolView):
     location: str
 
     @classmethod
-    def of(cls, store: Store, cluster_key: str, pool: Json) -> PoolContext:
-        """The context of a pool of a stored cluster."""
-        cluster = store.get(CLUSTER, cluster_key) or {}
-        return cls.within(store, cluster_key, cluster, pool)
-
-    @classmethod
-    def within(cls, store: Store, cluster_key: str, cluster: Json, pool: Json) -> PoolContext:
-        """The context of a pool of a cluster that may not be stored yet."""
-        parts = cluster_key.split("/")
-        return cls(pool, ClusterView(cluster), store, parts[1], parts[3])
+    def of(cls, store: Store, cluster_key: str, pool: Json, cluster: Json | None = None) -> PoolContext:
+        """The context of a pool of the stored cluster, or of `cluster`, which may not be stored yet."""
+        _, project, _, location, *_ = cluster_key.split("/")
+        return cls(pool, ClusterView(cluster or store.get(CLUSTER, cluster_key) or {}), store, project, location)
 
     @property
     def machine(self) -> Machine | None:

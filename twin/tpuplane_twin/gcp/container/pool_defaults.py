@@ -8,30 +8,12 @@ from tpuplane_twin.gcp.backend import pod_cidr_size
 from tpuplane_twin.gcp.container.names import GROUPS, group_names
 from tpuplane_twin.gcp.container.pool_context import PoolContext
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.locations import default_zones, is_zone, machine_in, machine_named, region_of
+from tpuplane_twin.gcp.locations import data, default_zones, is_zone, machine_in, machine_named, region_of
 from tpuplane_twin.gcp.merge import at, overlay
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.versions import node_version
 from tpuplane_twin.gcp.views import ClusterView
 
-SCOPES = [
-    "https://www.googleapis.com/auth/devstorage.read_only",
-    "https://www.googleapis.com/auth/logging.write",
-    "https://www.googleapis.com/auth/monitoring",
-    "https://www.googleapis.com/auth/service.management.readonly",
-    "https://www.googleapis.com/auth/servicecontrol",
-    "https://www.googleapis.com/auth/trace.append",
-]
-_CONFIG: Json = {
-    "machineType": "e2-medium",
-    "diskSizeGb": 100,
-    "imageType": "COS_CONTAINERD",
-    "serviceAccount": "default",
-    "metadata": {"disable-legacy-endpoints": "true"},
-    "shieldedInstanceConfig": {"enableIntegrityMonitoring": True},
-    "effectiveCgroupMode": "EFFECTIVE_CGROUP_MODE_V2",
-    "windowsNodeConfig": {},
-}
 _PODS_PER_NODE = "110"
 
 
@@ -40,7 +22,7 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
     view = ClusterView(cluster)
     # Image streaming: https://registry.terraform.io/providers/hashicorp/google/latest/docs/resources/container_cluster#nested_node_pool_defaults
     inherited = {"gcfsConfig": at(cluster, "nodePoolDefaults.nodeConfigDefaults.gcfsConfig")}
-    config = overlay(overlay(_CONFIG, inherited), asked.get("config", {}))
+    config = overlay(overlay(data("defaults")["node_config"], inherited), asked.get("config", {}))
     machine = machine_named(config["machineType"])
     hyperdisk = machine is not None and machine.hyperdisk_only
     # GKE moved disk type and size into bootDisk; it accepts and shows both forms.
@@ -49,7 +31,7 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
     config["diskType"] = config["diskType"] or ("hyperdisk-balanced" if hyperdisk else "pd-balanced")
     config["diskSizeGb"] = int(boot.get("sizeGb") or config["diskSizeGb"])
     config["bootDisk"] = {**boot, "diskType": config["diskType"], "sizeGb": str(config["diskSizeGb"])}
-    config.setdefault("oauthScopes", list(SCOPES))
+    config.setdefault("oauthScopes", list(data("defaults")["scopes"]))
     if machine is not None and machine.gpu is not None:
         config["accelerators"] = _accelerators(config.get("accelerators", []), machine.gpu)
     if "workloadMetadataConfig" not in config and view.workload_pool:

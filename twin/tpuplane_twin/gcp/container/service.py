@@ -22,7 +22,7 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
     """Handlers by method id, the same for v1 and v1beta1."""
     clusters = Clusters(store, operations)
     pools = NodePools(store, operations)
-    updates = ClusterUpdates(store, operations, pools)
+    updates = ClusterUpdates(store, operations)
     upgrades = Upgrades(store, operations)
 
     def get_server_config(call: Call) -> Json:

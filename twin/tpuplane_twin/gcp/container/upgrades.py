@@ -20,21 +20,16 @@ from tpuplane_twin.gcp.container.names import (
 )
 from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.links import CONTAINER
-from tpuplane_twin.gcp.operations import OPERATION, UPGRADE, Operations
+from tpuplane_twin.gcp.operations import OPERATION, UPGRADE, OperationHandlers
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.versions import master_version
 from tpuplane_twin.gcp.views import ClusterView
 
 _STATES = {"PENDING": "RUNNING", "RUNNING": "RUNNING"}
 
 
-class Upgrades:
+class Upgrades(OperationHandlers):
     """Handlers of clusters and of node pools."""
-
-    def __init__(self, store: Store, operations: Operations) -> None:
-        self._store = store
-        self._operations = operations
 
     def fetch_cluster_upgrade_info(self, call: Call) -> Json:
         """The control plane's past upgrades, and the next one: to the default version of its channel."""
