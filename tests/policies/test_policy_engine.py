@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from case_files import bases, merged
 from tpuplane_twin import tools
-from tpuplane_twin.engine import environment, install_engine
+from tpuplane_twin.engine.setup import environment, install_engine
 from tpuplane_twin.machine.paths import TwinPaths
 
 from tests.pulumi_program import Program

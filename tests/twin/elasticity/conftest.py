@@ -14,7 +14,8 @@ from aiohttp import web
 from elastic_twin import CLUSTER, TOKEN, Clock, ElasticTwin, ScarceFleet, add_cluster
 from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.daemon.faults import Faults
-from tpuplane_twin.elasticity import Actions, Elasticity
+from tpuplane_twin.elasticity.autoscaler import Actions
+from tpuplane_twin.elasticity.elasticity import Elasticity
 from tpuplane_twin.gcp.app import create_app, create_pool, delete_pool, repair, resize
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.paths import TwinPaths

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import aiohttp
 from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.daemon.fleet import Fleet
-from tpuplane_twin.elasticity import Elasticity
+from tpuplane_twin.elasticity.elasticity import Elasticity
 from tpuplane_twin.gcp.backend import BackendError, node_counts
 from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.tools import Tools

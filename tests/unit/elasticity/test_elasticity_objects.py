@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from elastic_objects import cpu_group, group, pod, pod_json, slice_group
-from tpuplane_twin.elasticity import InvalidSetting, scale_down_after
+from tpuplane_twin.elasticity.elasticity import InvalidSetting, scale_down_after
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.selectors import label_selector, node_affinity, pod_terms, selects
 

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.engine import find_installed, install_plugin, remove_plugin
+from tpuplane_twin.engine.plugins import find_installed, install_plugin, remove_plugin
 
 pytestmark = pytest.mark.unit
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tpuplane_twin import tools
-from tpuplane_twin.engine import environment, install_engine
+from tpuplane_twin.engine.setup import environment, install_engine
 from tpuplane_twin.machine.paths import TwinPaths
 
 pytestmark = pytest.mark.unit

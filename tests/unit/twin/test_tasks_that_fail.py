@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 from tpuplane_twin.daemon.supervisor import Supervisor
-from tpuplane_twin.elasticity import Actions, Elasticity
+from tpuplane_twin.elasticity.autoscaler import Actions
+from tpuplane_twin.elasticity.elasticity import Elasticity
 from tpuplane_twin.gcp.container.names import CLUSTER
 from tpuplane_twin.gcp.store import Store
 

@@ -23,7 +23,8 @@ from tpuplane_twin.daemon.fleet import Fleet
 from tpuplane_twin.daemon.log_rotation import upkeep
 from tpuplane_twin.daemon.routes import serve_project_setup
 from tpuplane_twin.daemon.status import describe
-from tpuplane_twin.elasticity import Actions, Elasticity, InvalidSetting, scale_down_after
+from tpuplane_twin.elasticity.autoscaler import Actions
+from tpuplane_twin.elasticity.elasticity import Elasticity, InvalidSetting, scale_down_after
 from tpuplane_twin.gcp.app import create_app, create_pool, delete_pool, repair, resize, resume
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.store import Store, StoreError

@@ -7,9 +7,9 @@ import os
 import shlex
 from collections.abc import Mapping
 
-from tpuplane_twin import engine
 from tpuplane_twin.daemon import certificates as trust
 from tpuplane_twin.daemon.client import TwinClient
+from tpuplane_twin.engine import setup
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.paths import HOME, TWIN, TwinPaths
 
@@ -39,7 +39,7 @@ def shell_environment(client: TwinClient) -> dict[str, str]:
     if record is None:
         raise client.not_up()
     return {
-        **engine.environment(client.paths),
+        **setup.environment(client.paths),
         **google_environment(record.api, client.token()),
         **gcloud_environment(record.api, client.paths),
         **proxy_environment(os.environ),

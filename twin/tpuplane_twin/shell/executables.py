@@ -9,7 +9,7 @@ import sysconfig
 from importlib.metadata import version
 from pathlib import Path
 
-from tpuplane_twin import engine
+from tpuplane_twin.engine import plugins, setup
 from tpuplane_twin.machine.files import link_atomic, write_if_changed
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.tools import Tools
@@ -27,7 +27,7 @@ _CHARTS = ("kueue", "jobset")
 
 def install(paths: TwinPaths, tools: Tools) -> None:
     """Write missing and outdated files. Idempotent, also while the twin is up."""
-    engine.install_engine(paths, tools)
+    setup.install_engine(paths, tools)
     link_atomic(paths.bin / "kubectl", tools.binary("kubectl"))
     _script(paths.bin / "gke-gcloud-auth-plugin", _auth_plugin(paths))
     for name in _COMMANDS:
@@ -35,21 +35,21 @@ def install(paths: TwinPaths, tools: Tools) -> None:
     for name in _CHARTS:
         link_atomic(paths.charts / name, tools.module(name) / "charts" / name)
     for name, (package, module) in _PROVIDERS.items():
-        _install_provider(engine.pulumi_home(paths), name, version(package), module)
+        _install_provider(setup.pulumi_home(paths), name, version(package), module)
 
 
 def _install_provider(home: Path, name: str, wanted: str, module: str) -> None:
     """The official provider, if it is on PATH or among Pulumi's plugins, else the stand-in."""
     search = os.environ.get("PATH", "")
     users = Path(os.environ.get("PULUMI_HOME", Path.home() / ".pulumi"))
-    found = engine.find_installed("resource", name, wanted, search, [] if users == home else [users])
+    found = plugins.find_installed("resource", name, wanted, search, [] if users == home else [users])
     if found is None:
-        engine.install_plugin(home, "resource", name, wanted, [sys.executable, "-m", module])
+        plugins.install_plugin(home, "resource", name, wanted, [sys.executable, "-m", module])
     elif found.is_relative_to(users):
-        engine.install_plugin(home, "resource", name, wanted, [found])
+        plugins.install_plugin(home, "resource", name, wanted, [found])
     else:
         # The engine finds it on PATH.
-        engine.remove_plugin(home, "resource", name)
+        plugins.remove_plugin(home, "resource", name)
 
 
 def _script(path: Path, body: str) -> None:

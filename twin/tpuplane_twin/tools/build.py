@@ -8,36 +8,10 @@ import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tpuplane_twin.tools.catalogue import COMPILE_FLAGS, Source, ToolError
+from tpuplane_twin.tools.catalogue import COMPILE_FLAGS, Source, ToolError, catalogue
 from tpuplane_twin.tools.golang import Go
 
 _TICK = 1.0  # seconds between two reports without output of Go
-
-# Go's messages and the user's remedies; the first match counts.
-_REMEDIES = (
-    (
-        ("no space left on device", "disk quota exceeded"),
-        "Free some disk space (`go clean -cache` empties Go's own build cache)",
-    ),
-    (
-        ("signal: killed", "cannot allocate memory", "out of memory"),
-        "The machine ran out of memory: stop other programs (a build takes up to 3 GiB)",
-    ),
-    (
-        ("checksum mismatch", "SECURITY ERROR"),
-        "A downloaded module differs from the pinned one: find out why before you continue; ask the operator of "
-        "the module proxy (GOPROXY)",
-    ),
-    (
-        ("dial tcp", "no such host", "i/o timeout", "TLS handshake", "connection re", "proxyconnect", "x509:"),
-        "The Go module proxy cannot be reached: check the network, or set GOPROXY to a mirror that can",
-    ),
-    (
-        ("404 Not Found", "410 Gone", "unknown revision", "module lookup disabled"),
-        "The module proxy (GOPROXY) lacks a module: unset GOPROXY, or use another proxy",
-    ),
-)
-_OTHERWISE = "Run the command again; if it fails again, the log says more"
 
 
 class Build:
@@ -138,7 +112,7 @@ class Build:
         telling = [line for line in said if " " in line.strip()]
         tail = "\n".join(f"  {line}" for line in telling[-6:])
         text = "\n".join(telling)
-        remedy = next((advice for signs, advice in _REMEDIES if any(sign in text for sign in signs)), _OTHERWISE)
+        remedy = next(it["remedy"] for it in catalogue().remedies if any(sign in text for sign in it["signs"]))
         return ToolError(
             f"{self._source.name} {self._source.version} {what}. Go's output:\n{tail}\nFull log: {self._log}\n{remedy}."
         )

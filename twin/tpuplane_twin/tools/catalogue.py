@@ -124,6 +124,8 @@ class Catalogue:
 
     sources: tuple[Source, ...]
     disk_gib: float
+    remedies: Sequence[Mapping[str, Any]]
+    """What users can do about messages of Go: `signs` are parts of a message."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -142,7 +144,7 @@ class Catalogue:
 def catalogue() -> Catalogue:
     """`tools.yaml`, read once."""
     data: dict[str, Any] = yaml.safe_load((HERE / "tools.yaml").read_text())
-    return Catalogue(tuple(_source(entry) for entry in data["sources"]), float(data["disk_gib"]))
+    return Catalogue(tuple(_source(entry) for entry in data["sources"]), float(data["disk_gib"]), data["remedies"])
 
 
 def _source(entry: dict[str, Any]) -> Source:
