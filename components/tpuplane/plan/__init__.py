@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tpuplane.plan.addons import AddonPlan, ProbePlan
-from tpuplane.plan.cluster import ClusterPlan, ServiceAccountPlan
+from tpuplane.plan.addons import AddonPlan
+from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.plan.cluster_options import (
     AutoProvisioningPlan,
     ExclusionPlan,
@@ -11,10 +11,9 @@ from tpuplane.plan.cluster_options import (
     MaintenancePlan,
     TpuLimitPlan,
 )
-from tpuplane.plan.network import NatPlan, NetworkPlan, SubnetPlan
 from tpuplane.plan.platform import PlatformPlan, plan
-from tpuplane.plan.pools import AutoscalingPlan, GpuPlan, NodePoolPlan, UpgradePlan
-from tpuplane.spec.pools.capacity import Capacity
+from tpuplane.plan.pools import AutoscalingPlan, NodePoolPlan, UpgradePlan
+from tpuplane.spec.pools.hosts import Capacity
 
 __all__ = [
     "AddonPlan",
@@ -23,16 +22,10 @@ __all__ = [
     "Capacity",
     "ClusterPlan",
     "ExclusionPlan",
-    "GpuPlan",
     "KeyPlan",
     "MaintenancePlan",
-    "NatPlan",
-    "NetworkPlan",
     "NodePoolPlan",
     "PlatformPlan",
-    "ProbePlan",
-    "ServiceAccountPlan",
-    "SubnetPlan",
     "TpuLimitPlan",
     "UpgradePlan",
     "plan",

@@ -20,7 +20,7 @@ from tpuplane.labels import (
 from tpuplane.plan.pools import GpuPlan, NodePoolPlan
 from tpuplane.plan.queue_model import FlavorPlan, ProvisioningPlan, TopologyPlan
 from tpuplane.spec.core.names import SYSTEM_POOL
-from tpuplane.spec.pools.capacity import Capacity
+from tpuplane.spec.pools.hosts import Capacity
 from tpuplane.tpu import Slice
 
 CPU_FLAVOR = "cpu"

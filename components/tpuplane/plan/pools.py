@@ -19,9 +19,8 @@ from tpuplane.spec import (
 )
 from tpuplane.spec.core.locations import region_of, system_zones
 from tpuplane.spec.core.names import SYSTEM_POOL
-from tpuplane.spec.pools.capacity import Capacity, MaintenanceInterval
 from tpuplane.spec.pools.gpu import GpuDriver, GpuSharingStrategy
-from tpuplane.spec.pools.hosts import HostsSpec
+from tpuplane.spec.pools.hosts import Capacity, HostsSpec, MaintenanceInterval
 from tpuplane.spec.pools.sizes import PoolSize
 from tpuplane.tpu import Slice
 

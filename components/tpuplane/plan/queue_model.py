@@ -7,7 +7,7 @@ from typing import Literal
 
 from tpuplane.labels import GPU
 from tpuplane.quantities import canonical
-from tpuplane.spec.pools.capacity import Capacity
+from tpuplane.spec.pools.hosts import Capacity
 from tpuplane.spec.queues.queues import PreemptionSpec, PrioritySpec
 from tpuplane.spec.queues.teams import PodSecurity
 

@@ -9,10 +9,9 @@ from tpuplane.spec.addons.checks import check_addons
 from tpuplane.spec.classes.platform_checks import check_classes
 from tpuplane.spec.cluster.auto_provisioning_checks import check_auto_provisioning
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.cluster.existing_checks import check_distinct, check_existing, check_existing_network
+from tpuplane.spec.cluster.existing_checks import check_distinct, check_existing, check_existing_network, home_of
 from tpuplane.spec.cluster.maintenance_checks import check_maintenance
 from tpuplane.spec.cluster.network_checks import address_needs, check_overlaps, check_sizes, ranges_of
-from tpuplane.spec.cluster.network_paths import home_of
 from tpuplane.spec.cluster.option_checks import check_options
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import check_location

@@ -19,8 +19,8 @@ from tpuplane.spec.cluster.cluster import (
     ClusterSpec,
     SystemPoolSpec,
 )
+from tpuplane.spec.cluster.existing_checks import Home
 from tpuplane.spec.cluster.network_checks import check_overlaps, check_sizes, system_needs
-from tpuplane.spec.cluster.network_paths import Home
 from tpuplane.spec.core.errors import Mistake, Path, SpecError, shown
 from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec
 from tpuplane.spec.core.locations import check_location, is_zone, region_of
@@ -28,10 +28,9 @@ from tpuplane.spec.core.mistakes import judged
 from tpuplane.spec.core.names import check_account_id, check_cluster_name, check_pool_names, cluster_name
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.name_checks import check_label_count
-from tpuplane.spec.pools.capacity import ReservationSpec
 from tpuplane.spec.pools.checks import check_pool
 from tpuplane.spec.pools.gpu import GpuPoolSpec
-from tpuplane.spec.pools.hosts import HostsSpec
+from tpuplane.spec.pools.hosts import HostsSpec, ReservationSpec
 from tpuplane.spec.pools.machine_checks import check_system_pool
 from tpuplane.spec.pools.reservation_checks import check_reservations
 from tpuplane.spec.pools.tpu import PoolSpec

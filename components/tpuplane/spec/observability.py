@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from tpuplane.spec.core.errors import shown
-from tpuplane.spec.core.fields import Spec, refuse
+from tpuplane.spec.core.fields import Spec, text
 from tpuplane.spec.core.rules import spec_data
 
 
@@ -24,19 +22,14 @@ def frontend_url() -> str:
     return f"http://frontend.{frontend['namespace']}.svc:{frontend['port']}"
 
 
-_CHANNEL = re.compile(r"projects/[a-z][a-z0-9-]{4,28}[a-z0-9]/notificationChannels/[0-9]+")
-
-
-def _channel(value: str) -> str:
-    if not _CHANNEL.fullmatch(value):
-        raise refuse(
-            f"{shown(value)} is not the name of a notification channel; allowed: "
-            "projects/PROJECT/notificationChannels/NUMBER, as `gcloud beta monitoring channels list` prints it"
-        )
-    return value
-
-
-Channel = Annotated[str, AfterValidator(_channel)]
+Channel = Annotated[
+    str,
+    *text(
+        r"projects/[a-z][a-z0-9-]{4,28}[a-z0-9]/notificationChannels/[0-9]+",
+        "projects/PROJECT/notificationChannels/NUMBER, as `gcloud beta monitoring channels list` prints it",
+        "the name of a notification channel",
+    ),
+]
 # Cloud Monitoring looks back a day at most.
 Minutes = Annotated[int, Field(ge=1, le=1380)]
 

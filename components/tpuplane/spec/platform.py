@@ -10,7 +10,7 @@ from tpuplane.spec.classes.compute_class import ClassName, ComputeClassSpec
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec, refuse
 from tpuplane.spec.observability import ObservabilitySpec
-from tpuplane.spec.pools.capacity import ReservationSpec
+from tpuplane.spec.pools.hosts import ReservationSpec
 from tpuplane.spec.queues.queues import QueuesSpec
 from tpuplane.spec.queues.teams import TeamSpec
 

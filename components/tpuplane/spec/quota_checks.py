@@ -12,8 +12,7 @@ from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
 from tpuplane.spec.core.locations import is_zone, known_zones, locations, region_of
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.pools.capacity import Capacity
-from tpuplane.spec.pools.hosts import HostsSpec
+from tpuplane.spec.pools.hosts import Capacity, HostsSpec
 from tpuplane.tpu import SliceError, catalogue
 
 # The quota that each way of buying counts against. A reservation needs none of its own.

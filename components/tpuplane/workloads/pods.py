@@ -13,7 +13,7 @@ from tpuplane.gpu import GpuError
 from tpuplane.labels import CLASS_LABEL, MACHINE_LABEL, RESERVATION_LABEL, bought_labels
 from tpuplane.quantities import canonical
 from tpuplane.spec.core.fields import Spec, refuse
-from tpuplane.spec.pools.capacity import Capacity
+from tpuplane.spec.pools.hosts import Capacity
 from tpuplane.tpu import SliceError
 from tpuplane.workloads.names import LabelName
 

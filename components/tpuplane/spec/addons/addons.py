@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.core.errors import choice, shown
-from tpuplane.spec.core.fields import Name, Namespace, Spec, refuse
+from tpuplane.spec.core.fields import Name, Namespace, Spec, refuse, text
 
 RayMode = Literal["gke-addon", "operator", "none"]
 BatchScheduler = Literal["volcano", "yunikorn", "scheduler-plugins", "kai-scheduler"]
@@ -23,12 +23,6 @@ _DURATION = re.compile(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
 _DURATION_PART = re.compile(r"([0-9.]+)(ms|s|m|h)")
 _NANOSECONDS = {"ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _LONGEST = 2**63 - 1  # nanoseconds, as Go counts
-
-
-def _quantity(value: str) -> str:
-    if not _QUANTITY.fullmatch(value):
-        raise refuse(f"{shown(value)} is not a Kubernetes quantity; allowed: such as 500m or 2 (CPUs), 512Mi or 2Gi")
-    return value
 
 
 def amount(quantity: str) -> Decimal:
@@ -77,7 +71,7 @@ def _gate_of(addon: str) -> AfterValidator:
     return AfterValidator(validate)
 
 
-Quantity = Annotated[str, AfterValidator(_quantity)]
+Quantity = Annotated[str, *text(_QUANTITY.pattern, "such as 500m or 2 (CPUs), 512Mi or 2Gi", "a Kubernetes quantity")]
 Duration = Annotated[str, AfterValidator(_duration)]
 PositiveDuration = Annotated[Duration, AfterValidator(_some_time)]
 Framework = Annotated[str, AfterValidator(_framework)]
@@ -135,8 +129,8 @@ class WaitForPodsReadySpec(Spec):
     """When it is tried again."""
 
 
-class KueueSpec(Spec):
-    """Kueue: queues, quota and topology-aware admission of workloads."""
+class ControllerSpec(Spec):
+    """An operator of one or more replicas."""
 
     replicas: Annotated[int, Field(ge=1, le=5)] = 1
     """Replicas, of which one is the leader. From 2 on a disruption budget keeps one of them. Default 1. Changed in
@@ -144,6 +138,10 @@ class KueueSpec(Spec):
 
     resources: OperatorResourcesSpec = OperatorResourcesSpec()
     """CPU and memory of a replica."""
+
+
+class KueueSpec(ControllerSpec):
+    """Kueue: queues, quota and topology-aware admission of workloads."""
 
     feature_gates: KueueGates = Field(default_factory=dict)
     """Feature gates of the release, on or off. Default: the release's own. Changed in place."""
@@ -166,15 +164,8 @@ class KueueSpec(Spec):
     Default internal. Changed in place."""
 
 
-class JobSetSpec(Spec):
+class JobSetSpec(ControllerSpec):
     """JobSet: groups of jobs, one for each slice, that start and restart together."""
-
-    replicas: Annotated[int, Field(ge=1, le=5)] = 1
-    """Replicas, of which one is the leader. From 2 on a disruption budget keeps one of them. Default 1. Changed in
-    place."""
-
-    resources: OperatorResourcesSpec = OperatorResourcesSpec()
-    """CPU and memory of a replica."""
 
 
 class RaySpec(Spec):

@@ -17,7 +17,7 @@ from tpuplane.spec.classes.nodes import (
 )
 from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.core.fields import Name, Namespace, Spec
-from tpuplane.spec.pools.capacity import ReservationUseSpec
+from tpuplane.spec.pools.hosts import ReservationUseSpec
 
 # A label's value, which is how pods name it.
 ClassName = Name

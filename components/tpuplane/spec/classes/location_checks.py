@@ -13,7 +13,7 @@ from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import is_inside, offering_zones
 from tpuplane.spec.core.rules import broken
-from tpuplane.spec.pools.capacity import ReservationSpec
+from tpuplane.spec.pools.hosts import ReservationSpec
 from tpuplane.spec.pools.machine_checks import check_class_region
 from tpuplane.tpu import Slice, SliceError, catalogue
 

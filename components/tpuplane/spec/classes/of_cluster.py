@@ -10,7 +10,7 @@ from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, ClusterSpec
 from tpuplane.spec.core.locations import is_zone, offering_zones
 from tpuplane.spec.core.rules import spec_data
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.pools.capacity import ReservationUseSpec
+from tpuplane.spec.pools.hosts import ReservationUseSpec
 from tpuplane.tpu import Generation, SliceError, catalogue
 
 

@@ -13,7 +13,7 @@ from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.pools.capacity import ReservationSpec
+from tpuplane.spec.pools.hosts import ReservationSpec
 from tpuplane.spec.queues.team_checks import namespaces_of
 from tpuplane.tpu import SliceError, catalogue
 

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from tpuplane.maintenance import MOST_EXCLUSIONS
 from tpuplane.spec.core.errors import shown
-from tpuplane.spec.core.fields import Name, Spec, refuse
+from tpuplane.spec.core.fields import Name, Spec, refuse, text
 
 Weekday = Literal["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 ExclusionScope = Literal["NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES"]
@@ -45,14 +45,8 @@ def _moment(value: str) -> str:
         ) from None
 
 
-def _time_of_day(value: str) -> str:
-    if not re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", value):
-        raise refuse(f"{shown(value)} is not a time of day; allowed: 00:00 to 23:59 (UTC), in quotes")
-    return value
-
-
 Moment = Annotated[str, BeforeValidator(_unparsed), AfterValidator(_moment)]
-TimeOfDay = Annotated[str, AfterValidator(_time_of_day)]
+TimeOfDay = Annotated[str, *text(r"([01][0-9]|2[0-3]):[0-5][0-9]", "00:00 to 23:59 (UTC), in quotes", "a time of day")]
 
 
 class MaintenanceWindowSpec(Spec):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
 from ipaddress import IPv4Network
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -93,20 +92,15 @@ def refuse(message: str) -> PydanticCustomError:
     return PydanticCustomError("tpuplane", "{message}", {"message": message})
 
 
-def _matching(pattern: str, rule: str) -> Callable[[str], str]:
-    compiled = re.compile(pattern)
+def text(pattern: str, rule: str, what: str = "allowed") -> tuple[object, AfterValidator]:
+    """Annotations of a string that must match `pattern`; `rule` says the same in plain words, `what` names it."""
 
     def validate(value: str) -> str:
-        if not compiled.fullmatch(value):
-            raise refuse(f"{shown(value)} is not allowed; allowed: {rule}")
+        if not re.fullmatch(pattern, value):
+            raise refuse(f"{shown(value)} is not {what}; allowed: {rule}")
         return value
 
-    return validate
-
-
-def _text(pattern: str, rule: str) -> tuple[object, AfterValidator]:
-    """Annotations of a string that must match `pattern`; `rule` says the same in plain words."""
-    return Field(json_schema_extra={"pattern": f"^(?:{pattern})$"}), AfterValidator(_matching(pattern, rule))
+    return Field(json_schema_extra={"pattern": f"^(?:{pattern})$"}), AfterValidator(validate)
 
 
 _NAME = r"[a-z](?:[a-z0-9-]{0,38}[a-z0-9])?"
@@ -216,27 +210,27 @@ def _authorized(cidr: str) -> str:
     return cidr
 
 
-Name = Annotated[str, *_text(_NAME, _NAME_RULE)]
-ProjectId = Annotated[str, *_text(_PROJECT, _PROJECT_RULE)]
-Namespace = Annotated[str, *_text(_NAMESPACE, _NAMESPACE_RULE), AfterValidator(_namespace)]
-ResourceName = Annotated[str, *_text(_RESOURCE, _RESOURCE_RULE)]
-Zone = Annotated[str, *_text(_ZONE, _ZONE_RULE)]
-KmsKey = Annotated[str, *_text(_KMS_KEY, _KMS_KEY_RULE)]
-SecurityGroup = Annotated[str, *_text(_GROUP, _GROUP_RULE)]
-ServiceAccountEmail = Annotated[str, *_text(_ACCOUNT, _ACCOUNT_RULE), AfterValidator(_own_account)]
-GkeVersion = Annotated[str, *_text(_VERSION, _VERSION_RULE)]
-Seconds = Annotated[str, *_text(_SECONDS, _SECONDS_RULE)]
-KeyPath = Annotated[str, *_text(_KEY_PATH, _KEY_PATH_RULE)]
-StoragePool = Annotated[str, *_text(_STORAGE_POOL, _STORAGE_POOL_RULE)]
-TaintValue = Annotated[str, *_text(_TAINT_VALUE, _TAINT_VALUE_RULE)]
+Name = Annotated[str, *text(_NAME, _NAME_RULE)]
+ProjectId = Annotated[str, *text(_PROJECT, _PROJECT_RULE)]
+Namespace = Annotated[str, *text(_NAMESPACE, _NAMESPACE_RULE), AfterValidator(_namespace)]
+ResourceName = Annotated[str, *text(_RESOURCE, _RESOURCE_RULE)]
+Zone = Annotated[str, *text(_ZONE, _ZONE_RULE)]
+KmsKey = Annotated[str, *text(_KMS_KEY, _KMS_KEY_RULE)]
+SecurityGroup = Annotated[str, *text(_GROUP, _GROUP_RULE)]
+ServiceAccountEmail = Annotated[str, *text(_ACCOUNT, _ACCOUNT_RULE), AfterValidator(_own_account)]
+GkeVersion = Annotated[str, *text(_VERSION, _VERSION_RULE)]
+Seconds = Annotated[str, *text(_SECONDS, _SECONDS_RULE)]
+KeyPath = Annotated[str, *text(_KEY_PATH, _KEY_PATH_RULE)]
+StoragePool = Annotated[str, *text(_STORAGE_POOL, _STORAGE_POOL_RULE)]
+TaintValue = Annotated[str, *text(_TAINT_VALUE, _TAINT_VALUE_RULE)]
 _RANGE = Field(json_schema_extra={"pattern": r"^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}$"})
 Cidr = Annotated[str, _RANGE, AfterValidator(_cidr), AfterValidator(_of_a_vpc)]
 AuthorizedCidr = Annotated[str, _RANGE, AfterValidator(_cidr), AfterValidator(_authorized)]
 Labels = dict[
-    Annotated[str, *_text(_LABEL_KEY, _LABEL_KEY_RULE), AfterValidator(_label_key)],
-    Annotated[str, *_text(_LABEL_VALUE, _LABEL_VALUE_RULE)],
+    Annotated[str, *text(_LABEL_KEY, _LABEL_KEY_RULE), AfterValidator(_label_key)],
+    Annotated[str, *text(_LABEL_VALUE, _LABEL_VALUE_RULE)],
 ]
 NodeLabels = dict[
-    Annotated[str, *_text(_NODE_LABEL_KEY, _NODE_LABEL_KEY_RULE), AfterValidator(_node_label_key)],
-    Annotated[str, *_text(_NODE_LABEL_VALUE, _NODE_LABEL_VALUE_RULE)],
+    Annotated[str, *text(_NODE_LABEL_KEY, _NODE_LABEL_KEY_RULE), AfterValidator(_node_label_key)],
+    Annotated[str, *text(_NODE_LABEL_VALUE, _NODE_LABEL_VALUE_RULE)],
 ]

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.rules import broken
-from tpuplane.spec.pools.capacity import FlexStartSpec
-from tpuplane.spec.pools.hosts import HostsSpec
+from tpuplane.spec.pools.hosts import FlexStartSpec, HostsSpec
 from tpuplane.spec.pools.sizes import Scale
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.tpu import Generation, catalogue

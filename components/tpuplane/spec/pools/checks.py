@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
-from tpuplane.spec.cluster.network_paths import Home, check_interface, place_of
+from tpuplane.spec.cluster.existing_checks import Home, check_interface, place_of
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.capacity_checks import check_capacity

@@ -8,8 +8,7 @@ from typing import Any
 from tpuplane.gpu import GpuError, gpu_catalogue
 from tpuplane.spec.core.errors import Mistake, Path, choice, dotted, shown
 from tpuplane.spec.core.rules import broken
-from tpuplane.spec.pools.capacity import ReservationSpec, ReservationUseSpec
-from tpuplane.spec.pools.hosts import HostsSpec
+from tpuplane.spec.pools.hosts import HostsSpec, ReservationSpec, ReservationUseSpec
 from tpuplane.spec.pools.sizes import PoolSize
 from tpuplane.tpu import SliceError, catalogue
 

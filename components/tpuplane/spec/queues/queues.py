@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tpuplane.spec.addons.addons import Duration
 from tpuplane.spec.core.fields import Name, Spec
-from tpuplane.spec.pools.capacity import Capacity
+from tpuplane.spec.pools.hosts import Capacity
 
 
 class MultiKueueSpec(Spec):
