@@ -19,7 +19,7 @@ from tpuplane.plan.queue_model import (
     ResourceQuotaPlan,
     WorkerPlan,
 )
-from tpuplane.plan.queues import launcher_plan, local_queues
+from tpuplane.plan.queues import Share, launcher_plan, local_queues
 from tpuplane.spec import AuthorizedNetworkSpec, ControlPlaneSpec, PlatformSpec
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.core.locations import region_of
@@ -175,22 +175,9 @@ def _summed(
 
 def _sum(resource: str, quotas: Iterable[FlavorQuotaPlan]) -> ResourceQuotaPlan:
     found = [it for quota in quotas for it in quota.resources if it.resource == resource]
+    share = Share()
+    for it in found:
+        share.add(it.nominal, it.borrowing_limit, it.lending_limit)
     return ResourceQuotaPlan(
-        resource,
-        sum(it.nominal for it in found),
-        borrowing_limit=_borrowing(found),
-        lending_limit=_lending(found),
+        resource, share.own, borrowing_limit=share.borrowing if found else None, lending_limit=share.lending
     )
-
-
-def _borrowing(parts: Sequence[ResourceQuotaPlan]) -> int | None:
-    """Together there is no limit where one of them has none."""
-    known = [it.borrowing_limit for it in parts if it.borrowing_limit is not None]
-    return sum(known) if parts and len(known) == len(parts) else None
-
-
-def _lending(parts: Sequence[ResourceQuotaPlan]) -> int | None:
-    """Where one of them has no limit it lends all of its own; what another keeps stays kept."""
-    if all(it.lending_limit is None for it in parts):
-        return None
-    return sum(it.nominal if it.lending_limit is None else it.lending_limit for it in parts)

@@ -89,8 +89,8 @@ def local_queues(name: str, queues: Sequence[ClusterQueuePlan]) -> dict[str, str
     return {name: next(own, queues[-1].name), **elastic}
 
 
-class _Share:
-    """A team's part of one flavor, in slices or GPUs: the quotas of all pools that are of the flavor add up."""
+class Share:
+    """The sum of quotas of one flavor: of the pools that a team has, or of the workers that a manager hands work to."""
 
     def __init__(self) -> None:
         self.own = 0
@@ -98,6 +98,7 @@ class _Share:
         self.lending: int | None = None
 
     def add(self, own: int, borrowing: int | None, lending: int | None) -> None:
+        """Add a quota. Without a limit a team borrows without end, and lends all of its own."""
         self.borrowing = None if self.borrowing is None or borrowing is None else self.borrowing + borrowing
         if self.lending is not None or lending is not None:
             # Without a limit all of its own is lent, and no more: what another part keeps stays kept.
@@ -106,8 +107,8 @@ class _Share:
         self.own += own
 
 
-def _shares(found: tuple[FlavorPlan, ...], team: TeamClusterSpec, pools: tuple[NodePoolPlan, ...]) -> dict[str, _Share]:
-    shares: dict[str, _Share] = defaultdict(_Share)
+def _shares(found: tuple[FlavorPlan, ...], team: TeamClusterSpec, pools: tuple[NodePoolPlan, ...]) -> dict[str, Share]:
+    shares: dict[str, Share] = defaultdict(Share)
     for (_, key), quota in team.quotas.items():
         members = [it for it in pools if it.pool == key]
         flavor = flavor_of(found, members)
@@ -124,7 +125,7 @@ def _cluster_queues(
     team: TeamSpec,
     cluster: TeamClusterSpec,
     found: tuple[FlavorPlan, ...],
-    shares: dict[str, _Share],
+    shares: dict[str, Share],
     covered: tuple[str, ...],
     *,
     fair: bool,
@@ -153,7 +154,7 @@ def _cpu_quota(flavor: FlavorPlan, cluster: TeamClusterSpec, covered: tuple[str,
     return FlavorQuotaPlan(flavor.name, tuple(ResourceQuotaPlan(it, amounts.get(it, 0)) for it in covered))
 
 
-def _quota(flavor: FlavorPlan, share: _Share, covered: tuple[str, ...]) -> FlavorQuotaPlan:
+def _quota(flavor: FlavorPlan, share: Share, covered: tuple[str, ...]) -> FlavorQuotaPlan:
     """Limits are on chips or GPUs alone: the other resources of a host follow them."""
     counted = GPU if GPU in flavor.per_slice else TPU
     return FlavorQuotaPlan(
@@ -175,7 +176,7 @@ def _limit(parts: int | None, flavor: FlavorPlan, resource: str) -> int | None:
 
 
 def _shared(
-    found: tuple[FlavorPlan, ...], shares: dict[str, dict[str, _Share]], covered: tuple[str, ...]
+    found: tuple[FlavorPlan, ...], shares: dict[str, dict[str, Share]], covered: tuple[str, ...]
 ) -> tuple[FlavorQuotaPlan, ...]:
     """What is left of each flavor: the cohort's own, for the first team that asks."""
     left: list[FlavorQuotaPlan] = []
