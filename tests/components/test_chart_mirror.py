@@ -24,7 +24,7 @@ def test_an_oci_chart_is_named_by_its_registry() -> None:
     assert locate(KUEUE) == {"chart": "oci://registry.example/kueue/charts/kueue", "version": "0.16.1"}
 
 
-def test_a_helm_repository_is_named_beside_the_chart() -> None:
+def test_a_helm_repository_is_named_with_the_chart() -> None:
     assert locate(KUBERAY) == {
         "chart": "kuberay-operator",
         "version": "1.6.1",
@@ -49,12 +49,12 @@ def test_a_folder_holds_packages_or_charts(tmp_path: Path) -> None:
     assert locate(KUEUE, str(tmp_path)) == {"chart": str(package)}
 
 
-def test_a_folder_without_the_chart_is_refused_with_what_is_wanted(tmp_path: Path) -> None:
+def test_a_folder_without_the_chart_is_rejected_with_what_is_wanted(tmp_path: Path) -> None:
     with pytest.raises(ChartMissing, match=r"no chart kueue 0\.16\.1; wanted: kueue-0\.16\.1\.tgz, .* a folder kueue/"):
         locate(KUEUE, str(tmp_path))
 
 
-def test_another_release_in_a_folder_is_refused(tmp_path: Path) -> None:
+def test_another_release_in_a_folder_is_rejected(tmp_path: Path) -> None:
     """Helm would render it without a word."""
     (tmp_path / "kueue").mkdir()
     (tmp_path / "kueue/Chart.yaml").write_text("name: kueue\nversion: 0.15.0\n")

@@ -27,7 +27,7 @@ def made(**cluster: Any) -> Inputs:
     return deploy(**cluster).one("container/cluster:Cluster").inputs
 
 
-def test_what_nobody_asked_for_is_secure_and_said() -> None:
+def test_what_no_one_asked_for_is_secure_and_said() -> None:
     cluster = made()
     assert cluster["anonymousAuthenticationConfig"] == {"mode": "LIMITED"}
     assert cluster["securityPostureConfig"] == {"mode": "BASIC", "vulnerabilityMode": "VULNERABILITY_DISABLED"}

@@ -105,7 +105,7 @@ def test_a_preset_is_a_whole_object(platform: Deployment) -> None:
     }
 
 
-def test_a_pool_stands_for_all_its_node_pools(platform: Deployment) -> None:
+def test_a_pool_means_all_its_node_pools(platform: Deployment) -> None:
     spec = spec_of(platform, "platform-east-steady")
     assert spec["priorities"][0] == {"nodepools": ["trainer-0", "trainer-1"]}
     assert "nodePoolConfig" not in spec, "it makes no pools, and asks nothing of those that are there"
@@ -180,7 +180,7 @@ def alone(**changes: Any) -> Deployment:
     return deploy(program)
 
 
-def test_a_class_stands_alone() -> None:
+def test_a_class_is_alone() -> None:
     deployed = alone(class_name="trainers")
     made = deployed.one(CLASS, "steady")
     assert made.inputs["metadata"]["name"] == "trainers"
@@ -190,7 +190,7 @@ def test_a_class_stands_alone() -> None:
     assert outputs == {"className": "trainers"}
 
 
-def test_node_pools_of_a_cluster_of_somebody_elses_are_named_as_gke_knows_them() -> None:
+def test_node_pools_of_a_cluster_that_exists_are_named_as_gke_knows_them() -> None:
     without = {"preset": None, "tpu": None, "reservation": None}
     deployed = alone(**without, priorities=[{"nodepools": ["their-pool"]}, {"machine_family": "n2"}])
     assert deployed.one(CLASS).inputs["spec"]["priorities"][0] == {"nodepools": ["their-pool"]}
@@ -205,7 +205,7 @@ def test_node_pools_of_a_cluster_of_somebody_elses_are_named_as_gke_knows_them()
         ({"clusters": ["theirs"]}, "clusters: belongs to a platform's classes; remove it"),
     ],
 )
-def test_a_mistake_is_refused_in_the_words_of_the_arguments(changes: dict[str, Any], line: str) -> None:
+def test_a_mistake_is_rejected_in_the_words_of_the_arguments(changes: dict[str, Any], line: str) -> None:
     with pytest.raises(SpecError) as refused:
         alone(**changes)
     assert line in str(refused.value)

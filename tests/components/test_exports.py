@@ -17,7 +17,7 @@ def test_every_export_is_there() -> None:
         assert name in dir(tpuplane)
 
 
-def test_an_unknown_name_is_refused_as_usual() -> None:
+def test_an_unknown_name_is_rejected_as_usual() -> None:
     with pytest.raises(AttributeError, match="module 'tpuplane' has no attribute 'Plattform'"):
         _ = tpuplane.Plattform  # type: ignore[attr-defined]
 

@@ -131,7 +131,7 @@ def test_a_pool_is_replaced_for_another_placement_and_deleted_first(gpus: Deploy
     assert request.deleteBeforeReplace
 
 
-def test_a_plan_without_gpus_is_refused() -> None:
+def test_a_plan_without_gpus_is_rejected() -> None:
     where: ClusterRef = {
         "project": "p",
         "name": "c",

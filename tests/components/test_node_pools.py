@@ -151,7 +151,7 @@ def test_a_tpu_pool_can_join_a_cluster_of_another_stack(slice_plan: NodePoolPlan
     }
 
 
-def test_a_tpu_pool_refuses_slices_of_several_shapes(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
+def test_a_tpu_pool_rejects_slices_of_several_shapes(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:
     other = replace(slice_plan, name="mine-1", slice=Slice.of("v6e", "4x8"), placement_topology="4x8", node_count=8)
     with pytest.raises(ValueError, match=r"mine: .* slices of one shape, not \['v6e 4x4', 'v6e 4x8'\]"):
         deploy(lambda: planned(elsewhere, slice_plan, other))

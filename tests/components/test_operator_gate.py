@@ -67,7 +67,7 @@ def test_it_gives_up_with_the_server_s_last_words() -> None:
     assert "kubectl -n kueue-system get pods,events" in str(refused.value)
 
 
-def test_a_refusal_for_good_is_told_at_once() -> None:
+def test_a_refusal_for_good_is_reported_at_once() -> None:
     asked = Asked(Answer(accepted=False, final=True, words='resourceflavors is forbidden: User "ci" cannot create'))
     with pytest.raises(NotReady, match=r"refuses the probe of its webhooks: resourceflavors is forbidden"):
         asyncio.run(until_accepted(kueue(), asked, patience=60))

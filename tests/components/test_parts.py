@@ -173,7 +173,7 @@ CLUSTER: dict[str, Any] = {"project": "acme-ml", "network": "vpc", "subnetwork":
         ({**network(), "subnet": {}}, "subnet: unknown field; allowed: project, network_name, subnets"),
     ],
 )
-def test_a_wrong_network_is_refused_by_its_own_arguments(args: Any, line: str) -> None:
+def test_a_wrong_network_is_rejected_by_its_own_arguments(args: Any, line: str) -> None:
     with pytest.raises(SpecError) as refused:
         deploy(lambda: Network("shared", args))
     assert line in str(refused.value)
@@ -191,7 +191,7 @@ def test_a_wrong_network_is_refused_by_its_own_arguments(args: Any, line: str) -
         ("trainers", {"labels": {"goog-x": "y"}}, "labels.goog-x: 'goog-x' is reserved"),
     ],
 )
-def test_a_wrong_cluster_is_refused_by_its_own_arguments(name: str, change: Any, line: str) -> None:
+def test_a_wrong_cluster_is_rejected_by_its_own_arguments(name: str, change: Any, line: str) -> None:
     with pytest.raises(SpecError) as refused:
         deploy(lambda: Cluster(name, cast(ClusterArgs, CLUSTER | change)))
     assert line in str(refused.value)
@@ -233,7 +233,7 @@ def test_a_mistake_is_shown_by_the_engine_without_a_traceback(kind: Any, args: d
         ("mine", {"labels": {f"l{i}": "" for i in range(64)}}, "labels: "),
     ],
 )
-def test_a_wrong_pool_is_refused_by_its_own_arguments(name: str, change: Any, line: str) -> None:
+def test_a_wrong_pool_is_rejected_by_its_own_arguments(name: str, change: Any, line: str) -> None:
     pool = {"cluster": REF, "generation": "v6e", "topology": "4x4", "zone": "us-central1-b"}
     with pytest.raises(SpecError) as refused:
         deploy(lambda: TpuNodePool(name, cast(Any, pool | change)))
@@ -273,7 +273,7 @@ def test_a_block_of_a_reservation_needs_a_project_by_name() -> None:
     assert deploy(lambda: TpuNodePool("x", cast(Any, pool))).one(":NodePool")
 
 
-def test_a_reservation_too_small_is_told_without_the_words_of_a_platform() -> None:
+def test_a_reservation_too_small_is_reported_without_the_words_of_a_platform() -> None:
     args: Any = {
         "cluster": REF,
         "generation": "v6e",

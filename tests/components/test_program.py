@@ -64,7 +64,7 @@ def test_the_stack_exports_clusters_pools_and_kubeconfigs(lab: Inputs) -> None:
     assert run(lab).exports.keys() == {"clusters", "nodePools", "gpuNodePools", "kubeconfigs"}
 
 
-def test_a_mistake_is_refused_in_the_words_of_the_command_line(lab: Inputs, tmp_path: Path) -> None:
+def test_a_mistake_is_rejected_in_the_words_of_the_command_line(lab: Inputs, tmp_path: Path) -> None:
     lab["clusters"]["central1"]["pools"]["trainer"]["topology"] = "4x5"
     lab["clusters"]["central1"]["locaton"] = "here"
     with pytest.raises(pulumi.RunError) as refusal:
@@ -81,7 +81,7 @@ def test_a_mistake_is_refused_in_the_words_of_the_command_line(lab: Inputs, tmp_
     assert refusal.value.__suppress_context__
 
 
-def test_a_mistake_is_refused_before_anything_is_registered(lab: Inputs) -> None:
+def test_a_mistake_is_rejected_before_anything_is_registered(lab: Inputs) -> None:
     lab["clusters"]["central1"]["pools"]["trainer"]["topology"] = "4x5"
     with pytest.raises(pulumi.RunError):
         run(lab)

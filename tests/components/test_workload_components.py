@@ -149,7 +149,7 @@ def test_a_ray_cluster_and_a_service_are_changed_in_place() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_a_wrong_slice_is_refused_before_anything_is_registered(kind: Any) -> None:
+def test_a_wrong_slice_is_rejected_before_anything_is_registered(kind: Any) -> None:
     spec, _, args = KINDS[kind]
     wrong = {**V6E, "topology": "4x5"}
     cluster = {**CLUSTER, "workers": {"tpu": wrong}}
@@ -169,7 +169,7 @@ LONGEST: dict[type[pulumi.ComponentResource], int] = {RayCluster: 53, RayJob: 47
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_a_name_that_its_operator_refuses_is_refused_before_anything_is_registered(kind: Any) -> None:
+def test_a_name_that_its_operator_rejects_is_rejected_before_anything_is_registered(kind: Any) -> None:
     args, most = KINDS[kind][2], LONGEST[kind]
     assert deploy(lambda: kind("a" * most, args)).one(made_kind(kind))
 

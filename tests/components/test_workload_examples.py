@@ -82,7 +82,7 @@ def test_urgent_work_comes_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch)
     }
 
 
-def test_a_host_runs_the_program_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_runs_the_program_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     made = run("jobset-multislice", monkeypatch).one("v1alpha2:JobSet").inputs["spec"]
     (job,) = made["replicatedJobs"]
     (container,) = job["template"]["spec"]["template"]["spec"]["containers"]

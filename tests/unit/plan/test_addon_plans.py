@@ -209,7 +209,7 @@ class TestLaunchAgent:
         },
     }
 
-    def test_it_is_told_its_queues_and_never_its_key(self) -> None:
+    def test_it_gets_its_queues_and_never_its_key(self) -> None:
         found = plan(parse_platform(self.WHOLE)).clusters[0].addon("launchAgent")
         assert found is not None
         config = yaml.safe_load(found.values["launchConfig"])
@@ -228,7 +228,7 @@ class TestLaunchAgent:
         assert launchers["research"] is not None
         assert launchers["research"].account == "wandb-launch-serviceaccount-launch-agent"
 
-    def test_a_team_that_the_cluster_does_not_have_is_refused(self) -> None:
+    def test_a_team_that_the_cluster_does_not_have_is_rejected(self) -> None:
         with pytest.raises(SpecError) as refused:
             parse_platform({**self.WHOLE, "teams": {"product": {"clusters": {"main": {}}}}})
         (mistake,) = refused.value.mistakes

@@ -124,7 +124,7 @@ def test_the_managers_queues_lead_to_the_workers_that_have_them() -> None:
                 assert there.local_queues[local] == queue.name
 
 
-def test_workers_let_in_the_managers_pods_and_nobody_else() -> None:
+def test_workers_let_in_the_managers_pods_and_no_one_else() -> None:
     office = {"publicEndpoint": True, "authorizedNetworks": [{"cidr": "203.0.113.0/24", "name": "office"}]}
     made = planned(spanning({"a": team({"slices": 1}, {"slices": 1})}, central={"controlPlane": office}))
     allowed = {
@@ -151,7 +151,7 @@ def test_a_worker_allows_the_kinds_that_the_manager_watches() -> None:
     assert made["hub"].worker is None
 
 
-def test_kueue_of_the_manager_is_told_how_to_hand_on() -> None:
+def test_kueue_of_the_manager_knows_how_to_hand_on() -> None:
     multi = {"dispatcher": "Incremental", "workerLostTimeout": "5m"}
     made = planned(spanning({"a": team({"slices": 1}, {"slices": 1})}, multi=multi))
     told = {}

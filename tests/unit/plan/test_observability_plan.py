@@ -90,7 +90,7 @@ def test_what_waits_is_counted_over_both_statuses_and_by_one_replica() -> None:
     assert waiting in queries
 
 
-def test_who_is_told_of_a_starved_queue_has_no_twin() -> None:
+def test_who_is_notified_of_a_starved_queue_has_no_twin() -> None:
     text = observed({}, kueue={}, monitoring={}).alerts[-1].text
     assert "`tpuplane status`" in text
     assert "twin" not in text
@@ -144,7 +144,7 @@ def test_libtpus_lines_are_known_by_their_form() -> None:
     assert found == LINES
 
 
-def test_tiles_stand_beside_each_other() -> None:
+def test_tiles_are_next_to_each_other() -> None:
     dashboard = observed({}, kueue={}, monitoring={}).dashboard
     assert dashboard is not None
     layout = dashboard["mosaicLayout"]

@@ -234,7 +234,7 @@ def test_nodes_get_the_least_roles() -> None:
     )
 
 
-def test_a_description_that_was_never_checked_is_refused_here() -> None:
+def test_a_description_that_was_never_checked_is_rejected_here() -> None:
     """Models can be built in Python without `PlatformSpec.parse`; the plan must not come out wrong then."""
     right = parse_platform(
         {

@@ -53,7 +53,7 @@ def test_the_right_side_is_planned(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
-def test_the_wrong_side_is_refused(row: dict[str, Any]) -> None:
+def test_the_wrong_side_is_rejected(row: dict[str, Any]) -> None:
     with pytest.raises(SpecError) as refused:
         parse_platform(described(row["wrong"]))
     found = {str(mistake): mistake.rule for mistake in refused.value.mistakes}
@@ -66,7 +66,7 @@ def test_every_rule_has_a_row() -> None:
     assert {rule for rule in rules() if rule.startswith("class-")} <= {row["rule"] for row in ROWS}
 
 
-def test_gke_refuses_what_its_definition_can_know() -> None:
+def test_gke_rejects_what_its_definition_can_know() -> None:
     cases = {row["gke"] for row in ROWS if "gke" in row}
     assert len(cases) > 35
     assert [case for case in cases if not GKE_CASES[case].get("refused")] == []
@@ -80,7 +80,7 @@ def test_gke_refuses_what_its_definition_can_know() -> None:
         ("us-central2-b", "v4", ["spot", "reservation own"]),  # nobody does
     ],
 )
-def test_a_preset_leaves_out_what_is_not_to_be_had(location: str, generation: str, ways: list[str]) -> None:
+def test_a_preset_leaves_out_what_is_not_available(location: str, generation: str, ways: list[str]) -> None:
     zone = {"us-east5": "us-east5-b", "us-central1": "us-central1-b"}.get(location, location)
     tpu = {"type": generation, "topology": "2x2x2" if generation == "v4" else "4x4"}
     spec = {

@@ -69,14 +69,14 @@ CLASHES: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("kind", CLASHES)
-def test_keys_that_run_together_are_refused(kind: str) -> None:
+def test_keys_that_run_together_are_rejected(kind: str) -> None:
     wrong, line = CLASHES[kind]
     with pytest.raises(SpecError) as refused:
         parse_platform(wrong)
     assert [str(mistake) for mistake in refused.value.mistakes] == [line]
 
 
-def test_classes_that_run_together_are_refused() -> None:
+def test_classes_that_run_together_are_rejected() -> None:
     pools = {"trainer": SLICE}
     classes = {
         "east-all": {"clusters": ["us"], "priorities": [{"nodepools": ["trainer"]}]},
@@ -101,7 +101,7 @@ def test_members_and_an_agent_may_share_a_namespace() -> None:
     assert parse_platform(described(agent, {}, teams={"a": team("us", **member), "a-launch": team("us")}))
 
 
-def test_a_cluster_of_somebody_elses_is_another_kind_of_parent() -> None:
+def test_a_cluster_that_exists_is_another_kind_of_parent() -> None:
     right = described({"pools": {"east-trainer": SLICE}}, {"existing": {"name": "theirs"}, "pools": {"trainer": SLICE}})
     del right["clusters"]["us-east"]["network"]
     assert parse_platform(right)

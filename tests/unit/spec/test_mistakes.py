@@ -99,7 +99,7 @@ def test_all_mistakes_come_at_once_sorted_by_path() -> None:
     ]
 
 
-def test_a_refused_value_is_not_also_missed() -> None:
+def test_a_rejected_value_is_not_also_missed() -> None:
     """A zone of the wrong type must not be reported as a zone that is required as well."""
     value = changed({f"{TRAINER}.generation": "tpu7x", f"{TRAINER}.topology": "2x2x2", f"{TRAINER}.zone": 7})
     assert lines(value) == [
@@ -107,7 +107,7 @@ def test_a_refused_value_is_not_also_missed() -> None:
     ]
 
 
-def test_what_hangs_on_a_refused_value_is_no_news() -> None:
+def test_what_depends_on_a_rejected_value_is_not_reported() -> None:
     """A misspelt capacity is one mistake, although its reservation then stands beside none that it fits."""
     value = changed({f"{TRAINER}.capacity": "reserved", f"{TRAINER}.reservation": {"name": "nightly"}})
     (line,) = lines(value)
@@ -199,7 +199,7 @@ def test_an_overlap_names_a_default_and_offers_free_ranges() -> None:
     assert parse_platform(changed({"clusters.west": {"location": "us-east5", "network": free}}))
 
 
-def test_a_name_too_long_for_a_workload_policy_is_refused() -> None:
+def test_a_name_too_long_for_a_workload_policy_is_rejected() -> None:
     pool = {"generation": "tpu7x", "topology": "16x16x16", "zone": "us-central1-c"}
     value = changed({"name": "l" * 25, "clusters.east.pools": {"p" * 35: pool}})
     (line,) = lines(value)
@@ -208,10 +208,10 @@ def test_a_name_too_long_for_a_workload_policy_is_refused() -> None:
 
 
 @pytest.mark.parametrize("value", [None, 5, "lab", ["lab"]])
-def test_anything_but_a_mapping_is_refused(value: object) -> None:
+def test_anything_but_a_mapping_is_rejected(value: object) -> None:
     assert lines(value) == [f"a mapping with name, project and clusters is wanted, not {shown(value)}"]
 
 
-def test_where_stands_in_front_of_every_mistake() -> None:
+def test_where_is_in_front_of_every_mistake() -> None:
     with pytest.raises(SpecError, match=r"^tpuplane:platform: name: ''"):
         parse_platform(changed({"name": ""}), where="tpuplane:platform")

@@ -117,7 +117,7 @@ def replaced(value: Any, path: tuple[str, ...], new: object) -> Any:
 
 @settings(max_examples=300)
 @given(path=st.sampled_from(paths(FULL)), junk=JSON)
-def test_junk_anywhere_is_read_or_refused_in_lines_that_name_the_place(path: tuple[str, ...], junk: object) -> None:
+def test_junk_anywhere_is_read_or_rejected_in_lines_that_name_the_place(path: tuple[str, ...], junk: object) -> None:
     """No value at any place ends in anything but a spec or mistakes, each of one line."""
     try:
         parse_platform(replaced(FULL, path, junk))
@@ -127,7 +127,7 @@ def test_junk_anywhere_is_read_or_refused_in_lines_that_name_the_place(path: tup
         assert all(mistake.message for mistake in error.mistakes)
 
 
-def test_a_value_that_is_nested_too_deep_is_refused() -> None:
+def test_a_value_that_is_nested_too_deep_is_rejected() -> None:
     deep: list[Any] = []
     for _ in range(5000):
         deep = [deep]

@@ -24,7 +24,7 @@ def test_the_right_side_is_planned(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("row", SAYABLE, ids=names(SAYABLE))
-def test_the_wrong_side_is_refused(row: dict[str, Any]) -> None:
+def test_the_wrong_side_is_rejected(row: dict[str, Any]) -> None:
     with pytest.raises(SpecError) as refused:
         parse_platform(described(row["right"], row["wrong"]))
     found = {str(mistake): mistake.rule for mistake in refused.value.mistakes}

@@ -95,7 +95,7 @@ def test_a_mistake_names_its_line(stack: Path, old: str, new: str, place: str) -
     assert any(line.startswith(f"{stack}:{place}: ") for line in mistakes(stack))
 
 
-def test_the_program_refuses_in_the_same_words(stack: Path) -> None:
+def test_the_program_rejects_in_the_same_words(stack: Path) -> None:
     stack.write_text(RIGHT.replace("4x4", "4x5").replace("lab", "Lab", 1))
     with_lines = [re.sub(r"^.*?:\d+: ", "", line) for line in mistakes(stack)]
     with pytest.raises(SpecError) as refused:
@@ -111,12 +111,12 @@ def test_the_program_refuses_in_the_same_words(stack: Path) -> None:
     assert with_lines == str(refused.value).splitlines()
 
 
-def test_a_key_written_twice_is_refused_where_it_stands_again(stack: Path) -> None:
+def test_a_key_written_twice_is_rejected_where_it_is_repeated(stack: Path) -> None:
     stack.write_text(RIGHT + "          trainer:\n            generation: v5e\n            topology: 4x4\n")
     assert mistakes(stack) == [f"{stack}:14: clusters.east.pools.trainer: is given twice; remove one"]
 
 
-def test_a_pulumi_key_written_twice_is_refused_too(stack: Path) -> None:
+def test_a_pulumi_key_written_twice_is_rejected_too(stack: Path) -> None:
     stack.write_text(RIGHT + "  gcp:pollInterval: 2s\n")
     assert mistakes(stack) == [f"{stack}:14: config.gcp:pollInterval: is given twice; remove one"]
 
@@ -187,7 +187,7 @@ def test_a_folder_is_no_stack_file(stack: Path) -> None:
         ("config:\n  tpuplane:platform: {secure: v1:abc}\n", ":2: tpuplane:platform is encrypted, and the plan must"),
     ],
 )
-def test_what_is_no_stack_file_is_refused_in_one_line(stack: Path, text: str, said: str) -> None:
+def test_what_is_no_stack_file_is_rejected_in_one_line(stack: Path, text: str, said: str) -> None:
     stack.write_text(text)
     (line,) = mistakes(stack)
     assert line.startswith(f"{stack}{said}")

@@ -79,14 +79,14 @@ def test_a_number_is_shown_as_it_is_written(tmp_path: Path) -> None:
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else None,
 )
-def test_what_is_no_yaml_or_without_bounds_is_refused_at_once(tmp_path: Path, text: str, says: str) -> None:
+def test_what_is_no_yaml_or_without_bounds_is_rejected_at_once(tmp_path: Path, text: str, says: str) -> None:
     file = tmp_path / "file.yaml"
     file.write_text(text)
     assert refused(file).startswith(f"{file}{says}")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
-def test_other_encodings_are_refused(tmp_path: Path, encoding: str) -> None:
+def test_other_encodings_are_rejected(tmp_path: Path, encoding: str) -> None:
     file = tmp_path / "file.yaml"
     file.write_bytes("name: é\n".encode(encoding))
     assert refused(file).endswith("; save it as UTF-8")

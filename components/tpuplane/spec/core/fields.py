@@ -160,7 +160,7 @@ def _node_label_key(key: str) -> str:
     return key
 
 
-def namespace_refusal(name: str) -> str | None:
+def namespace_problem(name: str) -> str | None:
     """Why a namespace of this name cannot be made, if so."""
     if name == "default" or name.startswith(("kube-", "gke-", "gmp-")):
         return f"{shown(name)} belongs to GKE; choose another name, without kube-, gke- or gmp- in front"
@@ -168,9 +168,9 @@ def namespace_refusal(name: str) -> str | None:
 
 
 def _namespace(name: str) -> str:
-    refusal = namespace_refusal(name)
-    if refusal is not None:
-        raise refuse(refusal)
+    problem = namespace_problem(name)
+    if problem is not None:
+        raise refuse(problem)
     return name
 
 

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator, Mapping
 from tpuplane.spec.addons.checks import brought_namespaces
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.fields import namespace_refusal
+from tpuplane.spec.core.fields import namespace_problem
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.hosts import HostsSpec
@@ -142,9 +142,9 @@ def _check_namespaces(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mista
     of_addons = {namespace: title for cluster in clusters for namespace, title in brought_namespaces(cluster).items()}
     for index, namespace in enumerate(mine):
         path = (*at, "namespaces", index) if spec.teams[name].namespaces else at
-        refusal = namespace_refusal(namespace)
-        if refusal is not None:
-            yield Mistake(path, f"its namespace {refusal}, or give the team namespaces")
+        problem = namespace_problem(namespace)
+        if problem is not None:
+            yield Mistake(path, f"its namespace {problem}, or give the team namespaces")
         if namespace in of_addons:
             yield broken("addon-namespace", path, value=shown(namespace), addon=of_addons[namespace])
         if namespace in mine[:index]:
