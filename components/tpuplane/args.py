@@ -1729,44 +1729,44 @@ class PrometheusHeadersArgs(TypedDict):
     """A key of a Secret in the Ray cluster's namespace."""
 
     secret: str
-    """The Secret's name. It exists already: what it holds never comes into a program's state."""
+    """Name of an existing Secret. Its contents are not part of the program's state."""
 
     key: NotRequired[str]
-    """Its key, which holds the headers as a JSON object. Default headers."""
+    """Key with the headers as a JSON object. Default headers."""
 
 
 class DashboardArgs(TypedDict):
-    """Charts in Ray's dashboard: Grafana draws them, of what a Prometheus answers. Both exist already."""
+    """Charts in Ray's dashboard, from an existing Grafana and an existing Prometheus."""
 
     grafana_host: str
-    """Grafana's address, as the head reaches it."""
+    """Address of Grafana for the head."""
 
     grafana_iframe_host: NotRequired[str]
-    """Grafana's address, as the browsers reach it that show the dashboard. Default: `grafanaHost`."""
+    """Address of Grafana for browsers. Default: `grafanaHost`."""
 
     grafana_org_id: NotRequired[int]
     """Grafana's organization. Default 1."""
 
     prometheus_host: NotRequired[str]
-    """The Prometheus that the head asks. Default: the frontend of the add-on `monitoring`."""
+    """Address of Prometheus for the head. Default: the frontend of the add-on `monitoring`."""
 
     prometheus_name: NotRequired[str]
     """Name of Grafana's data source. Default Prometheus."""
 
     prometheus_headers: NotRequired[PrometheusHeadersArgs]
-    """Headers that the Prometheus wants, from a Secret. Default: none."""
+    """Headers for requests to Prometheus, from a Secret. Default: none."""
 
 
 class HeadArgs(TypedDict):
-    """The Ray head: without chips, so on any node without a taint that has room. In a queue on the system pool, or in a
-    cluster of somebody else's, which has none of ours, on any Linux node; once the CPUs of its team there are used up,
-    Kueue gives it those of TPU or GPU hosts in which the team has a quota."""
+    """The Ray head. It needs no chips, so it runs on any node without a taint. In a queue it runs on the system pool,
+    or in an existing cluster on any Linux node. If the team has used its CPU quota, Kueue assigns CPUs of TPU or GPU
+    hosts with quota of the team."""
 
     image: NotRequired[str]
-    """Default: that of the first worker group."""
+    """Container image. Default: the image of the first worker group."""
 
     cpu: NotRequired[int]
-    """CPUs. Default 2: with the memory, it fits the default system machine (e2-standard-4)."""
+    """CPUs. Default 2, which fits the default machine type of the system pool (e2-standard-4)."""
 
     memory_gb: NotRequired[int]
     """Memory in GB of 2^30 bytes. Default 8."""
@@ -1776,33 +1776,34 @@ class HeadArgs(TypedDict):
 
 
 class WorkerGroupArgs(TypedDict):
-    """A Ray worker group: slices of one shape, each a replica that comes and goes as a whole."""
+    """A Ray worker group of slices with the same shape. Each slice is a replica, added and removed as a whole."""
 
     machine_type: NotRequired[str]
-    """Machine type of the hosts. Default: as for a pool."""
+    """Machine type of the hosts. Default: the same as for a pool."""
 
     image: str
     """Container image."""
 
     capacity: NotRequired[str]
-    """Run on hosts bought in this way only. Default: on any. `reservation` needs the reservation's name. `on-demand`
-    does not keep a Ray slice of several hosts off reserved ones, unless a queue does: GKE's TPU webhook writes its own
-    affinity over that of such pods."""
+    """Run only on hosts with this capacity. Default: on all hosts. `reservation` needs the name of the reservation.
+    With `on-demand`, a multi-host Ray slice can still run on reserved hosts, unless a queue prevents it, because GKE's
+    TPU webhook overwrites the affinity of its pods."""
 
     reservation: NotRequired[str]
-    """Run on hosts of this reservation only. Only with capacity: reservation."""
+    """Run only on hosts of this reservation. Only with capacity: reservation."""
 
     compute_class: NotRequired[str]
-    """Run where this compute class puts it. Default: on pools with the hosts' labels. Not together with `capacity`."""
+    """Run on nodes of this compute class. Default: on pools with the labels of the hosts. Not together with
+    `capacity`."""
 
     cpu: NotRequired[int]
-    """CPUs of each pod. Default: four fifths of its part of the host."""
+    """CPUs of each pod. Default: 80% of its part of the host."""
 
     memory_gb: NotRequired[int]
-    """Memory of each pod, in GB of 2^30 bytes. Default: four fifths of its part of the host."""
+    """Memory of each pod, in GB of 2^30 bytes. Default: 80% of its part of the host."""
 
     env: NotRequired[Mapping[str, str]]
-    """Environment of the container. What places a pod in its slice (TPU_WORKER_ID and the like) comes from GKE."""
+    """Environment of the container. GKE sets variables such as TPU_WORKER_ID, which give a pod its place in a slice."""
 
     generation: str
     """TPU generation, such as v6e."""
@@ -1814,60 +1815,60 @@ class WorkerGroupArgs(TypedDict):
     """Slices at the start. Default 1, at most 100,000; 0 needs `autoscaling`."""
 
     min_slices: NotRequired[int]
-    """Fewest slices. Default: as many as `slices`."""
+    """Minimum of slices. Default: `slices`."""
 
     max_slices: NotRequired[int]
-    """Most slices; more than the fewest needs `autoscaling`. Default: as many as `slices`."""
+    """Maximum of slices. A maximum above the minimum needs `autoscaling`. Default: `slices`."""
 
 
 class SharedGpuArgs(TypedDict):
-    """How pods share a GPU: as the pool that they are to run on has it."""
+    """How pods share a GPU. Use the settings of the node pool."""
 
     strategy: str
-    """TIME_SHARING: containers take turns. MPS: they run together, each with its part of the GPU."""
+    """TIME_SHARING: containers take turns. MPS: they run together, each with a part of the GPU."""
 
     max_clients: int
     """Containers on one GPU, or on one partition of it, from 2 to 48."""
 
 
 class GpuWorkerGroupArgs(TypedDict):
-    """A Ray worker group on GPU nodes: equal pods, each with all GPUs of a node or with a part of one."""
+    """A Ray worker group on GPU nodes: equal pods, each with all GPUs of a node or with a part of one GPU."""
 
     machine_type: NotRequired[str]
-    """Machine type of the hosts. Default: as for a pool."""
+    """Machine type of the hosts. Default: the same as for a pool."""
 
     image: str
     """Container image."""
 
     capacity: NotRequired[str]
-    """Run on hosts bought in this way only. Default: on any. `reservation` needs the reservation's name. `on-demand`
-    does not keep a Ray slice of several hosts off reserved ones, unless a queue does: GKE's TPU webhook writes its own
-    affinity over that of such pods."""
+    """Run only on hosts with this capacity. Default: on all hosts. `reservation` needs the name of the reservation.
+    With `on-demand`, a multi-host Ray slice can still run on reserved hosts, unless a queue prevents it, because GKE's
+    TPU webhook overwrites the affinity of its pods."""
 
     reservation: NotRequired[str]
-    """Run on hosts of this reservation only. Only with capacity: reservation."""
+    """Run only on hosts of this reservation. Only with capacity: reservation."""
 
     compute_class: NotRequired[str]
-    """Run where this compute class puts it. Default: on pools with the hosts' labels. Not together with `capacity`."""
+    """Run on nodes of this compute class. Default: on pools with the labels of the hosts. Not together with
+    `capacity`."""
 
     cpu: NotRequired[int]
-    """CPUs of each pod. Default: four fifths of its part of the host."""
+    """CPUs of each pod. Default: 80% of its part of the host."""
 
     memory_gb: NotRequired[int]
-    """Memory of each pod, in GB of 2^30 bytes. Default: four fifths of its part of the host."""
+    """Memory of each pod, in GB of 2^30 bytes. Default: 80% of its part of the host."""
 
     env: NotRequired[Mapping[str, str]]
-    """Environment of the container. What places a pod in its slice (TPU_WORKER_ID and the like) comes from GKE."""
+    """Environment of the container. GKE sets variables such as TPU_WORKER_ID, which give a pod its place in a slice."""
 
     accelerator: NotRequired[str]
-    """GPU, as GKE's label cloud.google.com/gke-accelerator has it, such as nvidia-l4. Default: that of
-    `machineType`."""
+    """GPU, as in GKE's label cloud.google.com/gke-accelerator, such as nvidia-l4. Default: the GPU of `machineType`."""
 
     gpus: NotRequired[int]
-    """GPUs of one node. Default: those of `machineType`, else the fewest that a machine with this accelerator has."""
+    """GPUs of one node. Default: those of `machineType`, else the smallest machine type with this accelerator."""
 
     sharing: NotRequired[SharedGpuArgs]
-    """Run on GPUs that are shared in this way. Default: on GPUs that are not shared."""
+    """Run on GPUs with this sharing. Default: on GPUs without sharing."""
 
     partition_size: NotRequired[str]
     """Run on partitions of this size (multi-instance GPU), such as 1g.10gb. Default: on whole GPUs."""
@@ -1876,29 +1877,30 @@ class GpuWorkerGroupArgs(TypedDict):
     """Pods at the start. Default 1, at most 100,000; 0 needs `autoscaling`."""
 
     min_replicas: NotRequired[int]
-    """Fewest pods. Default: as many as `replicas`."""
+    """Minimum of pods. Default: `replicas`."""
 
     max_replicas: NotRequired[int]
-    """Most pods; more than the fewest needs `autoscaling`. Default: as many as `replicas`."""
+    """Maximum of pods. A maximum above the minimum needs `autoscaling`. Default: `replicas`."""
 
 
 class RayClusterArgs(TypedDict):
-    """A Ray cluster on slices, GPU nodes or both. A change of a field that says nothing of it replaces a RayJob, brings
-    up a second cluster of a RayService, and reaches the later pods of a RayCluster, in a queue all of them."""
+    """A Ray cluster on slices, GPU nodes or both. If a field does not describe its change, a change replaces a RayJob,
+    starts a second cluster of a RayService, and applies to new pods of a RayCluster, or in a queue to all pods."""
 
     namespace: str
-    """Namespace that it runs in. A change replaces it."""
+    """Namespace of the cluster. A change replaces it."""
 
     ray_version: NotRequired[str]
-    """Ray's version, where the image's tag does not say. Default: not said."""
+    """Version of Ray, if the tag of the image does not contain it. Default: not set."""
 
     queue: NotRequired[str]
-    """Local queue that admits it, head and slices together. Default: the namespace's own. A change replaces a RayJob;
-    for a RayCluster that runs Kueue refuses it, and a RayService has it from its next cluster on."""
+    """Local queue that admits head and slices together. Default: the default queue of the namespace. A change replaces
+    a RayJob, is rejected by Kueue for a running RayCluster, and applies to the next cluster of a RayService."""
 
     priority_class: NotRequired[str]
-    """Workload priority class. Default: none. A RayJob or RayCluster that runs takes another one in place, and Kueue
-    refuses a first one then, and none where there was one always; a RayService has it from its next cluster on."""
+    """Workload priority class. Default: none. Changed in place from one class to another for a RayJob or RayCluster.
+    Kueue rejects a first class for a running workload, and always rejects the removal of the class. For a RayService it
+    applies to the next cluster."""
 
     head: NotRequired[HeadArgs]
     """The head."""
@@ -1910,26 +1912,25 @@ class RayClusterArgs(TypedDict):
     """Worker groups on GPU nodes, by name."""
 
     config_maps: NotRequired[Mapping[str, str]]
-    """ConfigMaps of the namespace, by the folder that head and workers see each in: programs and settings. Default:
-    none."""
+    """ConfigMaps of the namespace by their folder in head and workers, for programs and settings. Default: none."""
 
     buckets: NotRequired[Mapping[str, str]]
-    """Cloud Storage buckets, by the folder that head and workers see each in: data and checkpoints. The cluster needs
-    `storage: {gcsFuse: true}`, the namespace's default service account the right to write. Default: none."""
+    """Cloud Storage buckets by their folder in head and workers, for data and checkpoints. The cluster needs `storage:
+    {gcsFuse: true}`. The default service account of the namespace needs write permission. Default: none."""
 
     autoscaling: NotRequired[bool]
-    """Let Ray add and remove slices or pods between the fewest and the most of each group (autoscaler v2). Not together
-    with `queue`. Default false."""
+    """Let Ray scale each group between its minimum and maximum of slices or pods (autoscaler v2). Not together with
+    `queue`. Default false."""
 
     idle_timeout_seconds: NotRequired[int]
-    """Time without work after which Ray gives a slice or pod back. Default 300. Only with `autoscaling`."""
+    """Idle time in seconds until Ray removes a slice or pod. Default 300. Only with `autoscaling`."""
 
 
 class RayJobArgs(TypedDict):
-    """A program on a Ray cluster of its own, which comes with it and goes after it."""
+    """A program on its own Ray cluster, which is created and deleted with the job."""
 
     cluster: RayClusterArgs
-    """The cluster. A change replaces the job, but for that of `priorityClass`."""
+    """The cluster. A change replaces the job, except a change of `priorityClass`."""
 
     entrypoint: str
     """Command that runs on the head, such as `python train.py`. A change replaces the job."""
@@ -1938,22 +1939,22 @@ class RayJobArgs(TypedDict):
     """Ray's runtime environment, a mapping in YAML. Default: none. A change replaces the job."""
 
     deadline_seconds: NotRequired[int]
-    """End it after this time. Default: never. A change replaces the job."""
+    """Time limit in seconds. Default: none. A change replaces the job."""
 
     retries: NotRequired[int]
-    """Runs after the first, each on a new cluster. Default 0. A change replaces the job."""
+    """Most retries, each on a new cluster. Default 0. A change replaces the job."""
 
     keep_seconds: NotRequired[int]
-    """How long the cluster stays after the end, for its logs. Default 60: chips that nobody uses cost as much. Changed
-    in place."""
+    """Time in seconds that the cluster is kept after the end, for its logs. Default 60, because idle chips cost money.
+    Changed in place."""
 
 
 class RayServiceArgs(TypedDict):
-    """A Ray Serve application that is always there, and is upgraded without a gap."""
+    """A Ray Serve application that is always available, also during upgrades."""
 
     cluster: RayClusterArgs
-    """The cluster. A change that KubeRay cannot make in place brings up a second one before the first goes. Other
-    numbers of slices or pods hold from the next cluster on."""
+    """The cluster. A change that KubeRay cannot make in place starts a second cluster before it deletes the first.
+    Other numbers of slices or pods apply to the next cluster."""
 
     serve_config: str
     """Ray Serve's configuration (`applications: …`), a mapping in YAML. Changed in place."""
@@ -1963,30 +1964,31 @@ class MultisliceArgs(TypedDict):
     """A program on one or more slices of one shape."""
 
     machine_type: NotRequired[str]
-    """Machine type of the hosts. Default: as for a pool."""
+    """Machine type of the hosts. Default: the same as for a pool."""
 
     image: str
     """Container image."""
 
     capacity: NotRequired[str]
-    """Run on hosts bought in this way only. Default: on any. `reservation` needs the reservation's name. `on-demand`
-    does not keep a Ray slice of several hosts off reserved ones, unless a queue does: GKE's TPU webhook writes its own
-    affinity over that of such pods."""
+    """Run only on hosts with this capacity. Default: on all hosts. `reservation` needs the name of the reservation.
+    With `on-demand`, a multi-host Ray slice can still run on reserved hosts, unless a queue prevents it, because GKE's
+    TPU webhook overwrites the affinity of its pods."""
 
     reservation: NotRequired[str]
-    """Run on hosts of this reservation only. Only with capacity: reservation."""
+    """Run only on hosts of this reservation. Only with capacity: reservation."""
 
     compute_class: NotRequired[str]
-    """Run where this compute class puts it. Default: on pools with the hosts' labels. Not together with `capacity`."""
+    """Run on nodes of this compute class. Default: on pools with the labels of the hosts. Not together with
+    `capacity`."""
 
     cpu: NotRequired[int]
-    """CPUs of each pod. Default: four fifths of its part of the host."""
+    """CPUs of each pod. Default: 80% of its part of the host."""
 
     memory_gb: NotRequired[int]
-    """Memory of each pod, in GB of 2^30 bytes. Default: four fifths of its part of the host."""
+    """Memory of each pod, in GB of 2^30 bytes. Default: 80% of its part of the host."""
 
     env: NotRequired[Mapping[str, str]]
-    """Environment of the container. What places a pod in its slice (TPU_WORKER_ID and the like) comes from GKE."""
+    """Environment of the container. GKE sets variables such as TPU_WORKER_ID, which give a pod its place in a slice."""
 
     generation: str
     """TPU generation, such as v6e."""
@@ -1995,34 +1997,33 @@ class MultisliceArgs(TypedDict):
     """Chips of one slice along each axis, such as 4x4."""
 
     namespace: str
-    """Namespace that it runs in. A change replaces it."""
+    """Namespace of the workload. A change replaces it."""
 
     slices: NotRequired[int]
-    """Slices, at most 100,000. More than one are joined over the data-centre network. Default 1. A change replaces
+    """Slices, at most 100,000. Several slices are joined over the data-centre network. Default 1. A change replaces
     it."""
 
     command: Sequence[str]
-    """What every host runs. A change replaces it."""
+    """Command of every host. A change replaces it."""
 
     queue: NotRequired[str]
-    """Local queue that admits it. Default: the namespace's own. A change replaces it."""
+    """Local queue that admits it. Default: the default queue of the namespace. A change replaces it."""
 
     priority_class: NotRequired[str]
-    """Workload priority class. Default: none. Another one is changed in place; a first one Kueue refuses while it runs,
-    and none where there was one always."""
+    """Workload priority class. Default: none. Changed in place from one class to another. Kueue rejects a first class
+    for a running workload, and always rejects the removal of the class."""
 
     placement: NotRequired[str]
-    """Who keeps each slice's pods on one node pool: Kueue, by topology, or JobSet, by affinity (`exclusive`), where the
-    queue's flavors have no topology or there is no queue. Default topology. A change replaces it."""
+    """How the pods of a slice stay on one node pool: by Kueue's topology, or by JobSet's affinity (`exclusive`) if the
+    flavors of the queue have no topology or there is no queue. Default topology. A change replaces it."""
 
     max_restarts: NotRequired[int]
-    """How often all slices start again after a failure. Default 3; what host maintenance ends does not count. A change
-    replaces it."""
+    """Most restarts of all slices after failures. Default 3. Host maintenance does not count. A change replaces it."""
 
     keep_seconds: NotRequired[int]
-    """How long it stays after its end, in seconds. Default: until it is deleted. Changed in place while it is there; a
-    `refresh` after that makes the next `up` run it anew."""
+    """Time until its deletion after its end, in seconds. Default: no deletion. Changed in place while it exists. After
+    its deletion and a `refresh`, the next `up` runs it again."""
 
     set_megascale: NotRequired[bool]
-    """Set the multislice environment (MEGASCALE_*, TPU_WORKER_*) here. Default false: GKE does. A change replaces
-    it."""
+    """Set the multislice environment (MEGASCALE_*, TPU_WORKER_*) in the JobSet. Default false: GKE sets it. A change
+    replaces it."""

@@ -50,7 +50,7 @@ def test_a_folder_holds_packages_or_charts(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_the_chart_is_rejected_with_what_is_wanted(tmp_path: Path) -> None:
-    with pytest.raises(ChartMissing, match=r"no chart kueue 0\.16\.1; wanted: kueue-0\.16\.1\.tgz, .* a folder kueue/"):
+    with pytest.raises(ChartMissing, match=r"no chart kueue 0\.16\.1; allowed: kueue-0\.16\.1\.tgz .* a folder kueue/"):
         locate(KUEUE, str(tmp_path))
 
 
@@ -58,5 +58,5 @@ def test_another_release_in_a_folder_is_rejected(tmp_path: Path) -> None:
     """Helm would render it without a word."""
     (tmp_path / "kueue").mkdir()
     (tmp_path / "kueue/Chart.yaml").write_text("name: kueue\nversion: 0.15.0\n")
-    with pytest.raises(ChartMissing, match=r"kueue is kueue 0\.15\.0; wanted: 0\.16\.1"):
+    with pytest.raises(ChartMissing, match=r"kueue is kueue 0\.15\.0; allowed: 0\.16\.1"):
         locate(KUEUE, str(tmp_path))

@@ -48,8 +48,8 @@ class Asked:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
-NO = Answer(accepted=False, final=False, words=WEBHOOK)
-YES = Answer(accepted=True, final=False, words="")
+NO = Answer(accepted=False, final=False, message=WEBHOOK)
+YES = Answer(accepted=True, final=False, message="")
 
 
 def test_it_asks_until_the_webhook_answers() -> None:
@@ -68,8 +68,8 @@ def test_it_gives_up_with_the_server_s_last_words() -> None:
 
 
 def test_a_refusal_for_good_is_reported_at_once() -> None:
-    asked = Asked(Answer(accepted=False, final=True, words='resourceflavors is forbidden: User "ci" cannot create'))
-    with pytest.raises(NotReady, match=r"refuses the probe of its webhooks: resourceflavors is forbidden"):
+    asked = Asked(Answer(accepted=False, final=True, message='resourceflavors is forbidden: User "ci" cannot create'))
+    with pytest.raises(NotReady, match=r"rejects the probe of its webhooks: resourceflavors is forbidden"):
         asyncio.run(until_accepted(kueue(), asked, patience=60))
     assert asked.times == 1
 
@@ -151,7 +151,7 @@ def test_what_time_alone_does_not_change_is_final(status: int, accepted: bool, f
     with serving() as server:
         server.status, server.message = status, WEBHOOK
         answer = probe_sender(kubeconfig(server.server_address[1]), kueue().probe)()
-    assert (answer.accepted, answer.final, answer.words) == (accepted, final, WEBHOOK)
+    assert (answer.accepted, answer.final, answer.message) == (accepted, final, WEBHOOK)
 
 
 def test_a_server_that_is_not_there_is_asked_again() -> None:

@@ -1,4 +1,4 @@
-"""What runs inside a cluster beside its work: operators and the objects that they act on."""
+"""Operators in a cluster, and the objects for them."""
 
 from tpuplane.addons.charts import ChartMissing
 from tpuplane.addons.gate import NotReady

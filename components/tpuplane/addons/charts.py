@@ -1,4 +1,4 @@
-"""Where a chart is taken from: its publisher, or a mirror for machines that cannot reach it."""
+"""The source of a chart: its publisher, or a mirror for machines that cannot reach the publisher."""
 
 import os
 from pathlib import Path
@@ -13,11 +13,11 @@ MIRROR_VARIABLE = "TPUPLANE_CHART_MIRROR"
 
 
 class ChartMissing(ValueError):
-    """A mirror does not have a chart, or another release of it."""
+    """A mirror does not have this release of a chart."""
 
 
 class ChartInputs(TypedDict):
-    """What `helm.v4.Chart` is told about where the chart is."""
+    """Arguments of `helm.v4.Chart` for the source of the chart."""
 
     chart: str
     version: NotRequired[str]
@@ -25,13 +25,13 @@ class ChartInputs(TypedDict):
 
 
 def locate(chart: Chart, mirror: str | None = None) -> ChartInputs:
-    """Return where the chart is, in the words of `helm.v4.Chart`.
+    """Return the source of a chart as arguments of `helm.v4.Chart`.
 
     Args:
         chart: The chart and its release.
-        mirror: Where it is taken from instead: `oci://…` (the chart's name is added), the https address of a Helm
-            repository, or a folder with `NAME-VERSION.tgz` or `NAME/`. Default: the environment's
-            TPUPLANE_CHART_MIRROR, else where the plan says.
+        mirror: Another source: `oci://…` (without the name of the chart), the https address of a Helm repository, or a
+            folder with `NAME-VERSION.tgz` or `NAME/`. Default: the variable TPUPLANE_CHART_MIRROR, else the plan's
+            repository.
 
     Raises:
         ChartMissing: if a folder does not have this release.
@@ -52,11 +52,11 @@ def _in_folder(folder: Path, chart: Chart) -> Path:
     description = unpacked / "Chart.yaml"
     if not description.is_file():
         raise ChartMissing(
-            f"the chart mirror {folder} has no chart {chart.name} {chart.version}; wanted: {package.name}, as "
-            f"`helm pull` writes it, or a folder {chart.name}/. It is published at {chart.repository}"
+            f"the chart mirror {folder} has no chart {chart.name} {chart.version}; allowed: {package.name} from "
+            f"`helm pull`, or a folder {chart.name}/. The chart is published at {chart.repository}"
         )
-    # Helm takes a folder as it is, whatever release was asked for.
+    # Helm uses a folder without a check of its release.
     version = str(yaml.safe_load(description.read_text(encoding="utf-8")).get("version"))
     if version != chart.version:
-        raise ChartMissing(f"{unpacked} is {chart.name} {version}; wanted: {chart.version}")
+        raise ChartMissing(f"{unpacked} is {chart.name} {version}; allowed: {chart.version}")
     return unpacked

@@ -1,11 +1,11 @@
-"""Protection of running work: a flavor stays in a cluster queue as long as work in that queue holds quota of it."""
+"""Protection of running workloads: a cluster queue keeps a flavor while its workloads use quota of that flavor."""
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
 NAME = "tpuplane-flavors-in-use"
 
-# Kueue takes such a change, and then no longer counts the work: its slices would be promised a second time.
+# Kueue accepts the removal and no longer counts the workloads, so it would assign their slices a second time.
 _LOST = (
     "oldObject.?status.flavorsReservation.orValue([])"
     ".filter(flavor, flavor.resources.exists(it, string(it.total) != '0')"
@@ -14,13 +14,13 @@ _LOST = (
     ".map(flavor, flavor.name)"
 )
 _MESSAGE = (
-    "'work in this queue holds quota of ' + variables.lost.join(', ') + ', which the change takes from the queue; "
-    "let that work end, or delete it, and repeat the change'"
+    "'workloads of this queue use quota of ' + variables.lost.join(', ') + ', which the change removes from the queue; "
+    "wait for their end or delete them, and repeat the change'"
 )
 
 
 def keep_flavors_in_use(name: str, opts: pulumi.ResourceOptions) -> pulumi.Resource:
-    """Let the API server reject what would take a flavor from a queue under running work. `name` is Pulumi's."""
+    """Make the API server reject the removal of a flavor in use from a queue. `name` is the name in Pulumi."""
     rule: kubernetes.admissionregistration.v1.NamedRuleWithOperationsArgsDict = {
         "api_groups": ["kueue.x-k8s.io"],
         "api_versions": ["*"],

@@ -1,4 +1,4 @@
-"""Google's frontend of Managed Service for Prometheus: PromQL inside a cluster, with an identity and no key."""
+"""The frontend of Google's Managed Service for Prometheus: PromQL inside a cluster, with Workload Identity."""
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -7,11 +7,11 @@ from tpuplane.plan.observability import FrontendPlan
 
 _NAME = "frontend"
 _MATCH = {"app": _NAME}
-_USER = 65532  # any would do, for it writes no file; a high one is nobody's on the node
+_USER = 65532  # a high number, which no user of the node has
 
 
 def make_frontend(name: str, plan: FrontendPlan, inside: pulumi.ResourceOptions) -> None:
-    """Make the frontend's namespace, account, Deployment and Service. It has no right inside the cluster."""
+    """Create namespace, account, Deployment and Service of the frontend, without permissions in the cluster."""
 
     def after(*resources: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions.merge(inside, pulumi.ResourceOptions(depends_on=list(resources)))
@@ -30,7 +30,7 @@ def make_frontend(name: str, plan: FrontendPlan, inside: pulumi.ResourceOptions)
     account = kubernetes.core.v1.ServiceAccount(
         f"{name}-account",
         metadata={"name": plan.account, "namespace": plan.namespace},
-        # GKE's metadata server knows it without; nothing here asks the API server.
+        # Workload Identity needs no token, and the frontend does not use the API server.
         automount_service_account_token=False,
         opts=after(namespace),
     )

@@ -1,4 +1,4 @@
-"""The gate behind an operator: open once its webhooks really answer, which is later than its Deployment says."""
+"""The gate after an operator. It opens when the webhooks answer, which is later than its Deployment is ready."""
 
 import asyncio
 import json
@@ -12,34 +12,34 @@ import pulumi
 from tpuplane.plan.addons import AddonPlan, ProbePlan
 
 PATIENCE = 600.0
-"""Seconds until the gate gives up: as long as the provider waits for a Deployment."""
+"""Time limit in seconds, the same as the provider's for a Deployment."""
 
 _FIRST_WAIT, _LONGEST_WAIT, _GROWTH = 0.25, 5.0, 1.6
 
-# Answers that time alone does not change: the probe itself is refused.
+# Answers that do not change with time, because the API server rejects the probe itself.
 _FINAL = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY})
 
-_REQUEST_TIMEOUT = (5, 35)  # seconds to connect, and for the answer: a webhook may take 30
+_REQUEST_TIMEOUT = (5, 35)  # seconds to connect, and for the answer: a webhook can take 30
 
 
 class NotReady(Exception):
-    """An operator's webhooks did not answer, or the API server refuses the probe for good."""
+    """An operator's webhooks do not answer, or the API server rejects the probe."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the API server said to the probe."""
+    """The API server's answer to the probe."""
 
     accepted: bool
     final: bool
-    words: str
+    message: str
 
 
 def hook(name: str, plan: AddonPlan, probe: ProbePlan, kubeconfig: pulumi.Output[str]) -> pulumi.ResourceHook:
     """Return the hook that waits until the add-on's webhooks answer.
 
-    The engine runs it before a resource is created or updated, never in a preview, and not for a resource that is as
-    it should be: it needs no cluster that does not exist yet, and leaves nothing in the state.
+    The engine runs it before it creates or updates a resource, but not in a preview or for an unchanged resource. So it
+    needs no cluster that does not exist yet, and adds nothing to the state.
     """
 
     async def wait(_: pulumi.ResourceHookArgs) -> None:
@@ -56,7 +56,7 @@ async def until_accepted(plan: AddonPlan, ask: Callable[[], Awaitable[Answer]], 
     """Ask until the probe is accepted, less often the longer it takes.
 
     Raises:
-        NotReady: with the API server's last words, after `patience` seconds or when it refuses the probe for good.
+        NotReady: with the API server's last message, after `patience` seconds or if it rejects the probe.
 
     """
     loop = asyncio.get_running_loop()
@@ -67,14 +67,14 @@ async def until_accepted(plan: AddonPlan, ask: Callable[[], Awaitable[Answer]], 
             return
         if answer.final or loop.time() + wait > deadline:
             raise NotReady(_explained(plan, answer, patience))
-        pulumi.log.debug(f"{plan.title} does not answer yet: {answer.words}")
+        pulumi.log.debug(f"{plan.title} does not answer yet: {answer.message}")
         await asyncio.sleep(wait)
         wait = min(wait * _GROWTH, _LONGEST_WAIT)
 
 
 def probe_sender(kubeconfig: Mapping[str, Any], probe: ProbePlan) -> Callable[[], Answer]:
     """Return a function that sends the probe as a dry run, once, with fresh credentials."""
-    # Imported late: most programs never come here, and it takes as long to import as all the rest.
+    # Imported late, because the import is slow and most programs do not need it.
     from kubernetes.client import ApiException, CustomObjectsApi  # noqa: PLC0415
     from kubernetes.config import ConfigException, new_client_from_config_dict  # noqa: PLC0415
     from urllib3.exceptions import HTTPError  # noqa: PLC0415
@@ -99,12 +99,12 @@ def probe_sender(kubeconfig: Mapping[str, Any], probe: ProbePlan) -> Callable[[]
                 else:
                     api.create_namespaced_custom_object(namespace=probe.namespace, **kind)
         except ApiException as error:
-            words = _message(error.body) or str(error.reason)
-            # One that exists has passed the webhooks, too.
-            return Answer(accepted=error.status == HTTPStatus.CONFLICT, final=error.status in _FINAL, words=words)
+            text = _message(error.body) or str(error.reason)
+            # A conflict with an existing object also means that the webhooks have accepted the probe.
+            return Answer(accepted=error.status == HTTPStatus.CONFLICT, final=error.status in _FINAL, message=text)
         except (HTTPError, ConfigException, OSError) as error:
-            return Answer(accepted=False, final=False, words=str(error))
-        return Answer(accepted=True, final=False, words="")
+            return Answer(accepted=False, final=False, message=str(error))
+        return Answer(accepted=True, final=False, message="")
 
     return send
 
@@ -117,10 +117,10 @@ def _message(body: Any) -> str:
 
 
 def _explained(plan: AddonPlan, answer: Answer, patience: float) -> str:
-    last = answer.words or "nothing"
+    last = answer.message or "none"
     if answer.final:
-        return f"{plan.title}: the API server refuses the probe of its webhooks: {last}"
+        return f"{plan.title}: the API server rejects the probe of its webhooks: {last}"
     return (
-        f"{plan.title} did not answer within {patience:.0f} s. The API server's last words: {last}. See "
-        f"`kubectl -n {plan.namespace} get pods,events`, mend the cause and run `pulumi up` again"
+        f"{plan.title} did not answer within {patience:.0f} s. The last message of the API server: {last}. See "
+        f"`kubectl -n {plan.namespace} get pods,events`, fix the cause and run `pulumi up` again"
     )

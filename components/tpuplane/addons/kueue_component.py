@@ -1,4 +1,4 @@
-"""What components of Kueue's own objects have in common."""
+"""The base of components with Kueue's objects."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from tpuplane.gke.existing_cluster import AnyCluster
 
 
 class KueueComponent(pulumi.ComponentResource):
-    """Objects in one cluster, each after what it refers to."""
+    """Kueue's objects in one cluster, each after the objects that it refers to."""
 
     def __init__(self, kind: str, name: str, cluster: AnyCluster, opts: pulumi.ResourceOptions | None) -> None:
         super().__init__(f"tpuplane:index:{kind}", name, {}, opts)

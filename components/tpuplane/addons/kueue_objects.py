@@ -1,4 +1,4 @@
-"""Kueue's objects as manifests, field by field from the plan."""
+"""Kueue's objects as manifests, from the plan."""
 
 from typing import Any
 
@@ -32,12 +32,12 @@ def flavor_spec(flavor: FlavorPlan) -> Spec:
 
 
 def cohort_spec(queues: QueuesPlan) -> Spec:
-    """`spec` of the Cohort: what no team owns."""
+    """`spec` of the Cohort, with quota that no team owns."""
     return {"resourceGroups": _groups(queues, queues.shared)} if queues.shared else {}
 
 
 def cluster_queue_spec(queues: QueuesPlan, queue: ClusterQueuePlan) -> Spec:
-    """`spec` of a ClusterQueue. Preemption is always said: whose job ends for whom is nobody's default."""
+    """`spec` of a ClusterQueue, with explicit preemption."""
     spec: Spec = {
         "cohortName": queues.cohort,
         "queueingStrategy": queues.strategy,
@@ -58,7 +58,7 @@ def cluster_queue_spec(queues: QueuesPlan, queue: ClusterQueuePlan) -> Spec:
         "resourceGroups": _groups(queues, queue.flavors),
     }
     if queue.weight is not None:
-        # A weight of nothing would be another promise: the team would be the first that gives back what it borrowed.
+        # Kueue treats a weight of 0 differently: other teams would always reclaim quota from this team first.
         spec["fairSharing"] = {"weight": canonical(f"{max(queue.weight, 0.001):f}")}
     if queue.checks:
         spec["admissionChecksStrategy"] = {"admissionChecks": [_check_use(it) for it in queue.checks]}
@@ -66,13 +66,13 @@ def cluster_queue_spec(queues: QueuesPlan, queue: ClusterQueuePlan) -> Spec:
 
 
 def check_spec(check: AdmissionCheckPlan) -> Spec:
-    """`spec` of an AdmissionCheck, which is the cluster autoscaler's answer to a ProvisioningRequest."""
+    """`spec` of an AdmissionCheck that waits for the cluster autoscaler's answer to a ProvisioningRequest."""
     config = {"apiGroup": API_VERSION.partition("/")[0], "kind": "ProvisioningRequestConfig", "name": check.name}
     return {"controllerName": "kueue.x-k8s.io/provisioning-request", "parameters": config}
 
 
 def provisioning_spec(plan: ProvisioningPlan) -> Spec:
-    """`spec` of a ProvisioningRequestConfig. Pods are bound to the nodes that were made for their own request."""
+    """`spec` of a ProvisioningRequestConfig. Pods run only on the nodes of their own request."""
     return {
         "provisioningClassName": "queued-provisioning.gke.io",
         "managedResources": list(plan.managed_resources),
@@ -82,7 +82,7 @@ def provisioning_spec(plan: ProvisioningPlan) -> Spec:
             "backoffBaseSeconds": plan.pause_seconds,
             "backoffMaxSeconds": plan.longest_pause_seconds,
         },
-        # The label that GKE gives such nodes, and the detail of the request that has its value (AI-Hypercomputer/xpk).
+        # GKE's label of such nodes, and the detail of the request with its value (AI-Hypercomputer/xpk).
         "podSetUpdates": {
             "nodeSelector": [
                 {
@@ -99,7 +99,7 @@ def _check_use(use: CheckUsePlan) -> Spec:
 
 
 def _groups(queues: QueuesPlan, quotas: tuple[FlavorQuotaPlan, ...]) -> list[Spec]:
-    """One group: a pod set gets all of its resources from one flavor, so chips and CPUs are of the same hosts."""
+    """One group, because a pod set gets the resources of a group from one flavor: chips and CPUs of the same hosts."""
     return [
         {
             "coveredResources": list(queues.covered),

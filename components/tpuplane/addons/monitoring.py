@@ -1,4 +1,4 @@
-"""What Google's Managed Service for Prometheus collects in a cluster: TPU device plugins, Ray and Kueue."""
+"""Metrics for Google's Managed Service for Prometheus: TPU device plugins, Ray and Kueue."""
 
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
@@ -22,21 +22,21 @@ class MonitoringArgs(TypedDict):
     """Arguments of `Monitoring`."""
 
     cluster: AnyCluster
-    """The cluster, with managed Prometheus: it brings the kinds that are made here."""
+    """The cluster, with managed Prometheus, which installs the CRDs."""
 
     scrapes: Sequence[ScrapePlan]
-    """What is collected."""
+    """The metrics to collect."""
 
     frontend: NotRequired[FrontendPlan]
-    """What answers queries. Default: nothing does."""
+    """The frontend for queries. Default: none."""
 
     ready: NotRequired[Mapping[str, pulumi.Resource]]
-    """What exists once an add-on is there, by the add-on's key."""
+    """Resources that exist when an add-on is ready, by the key of the add-on."""
 
 
 class Monitoring(pulumi.ComponentResource):
-    """A PodMonitoring (or ClusterPodMonitoring, for pods of every namespace) for each thing that has metrics, and the
-    frontend that answers queries of them."""
+    """A PodMonitoring, or a ClusterPodMonitoring for pods of all namespaces, for each source of metrics; and the
+    frontend for queries."""
 
     def __init__(self, name: str, args: MonitoringArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpuplane:index:Monitoring", name, {}, opts)
@@ -62,9 +62,9 @@ class Monitoring(pulumi.ComponentResource):
     def _reader(
         self, name: str, called: str, namespace: str, after: Sequence[pulumi.Resource]
     ) -> list[pulumi.Resource]:
-        """Make an account that may read /metrics and nothing else, with a token that the collector may read.
+        """Create an account that can read only /metrics, with a token that the collector can read.
 
-        Kubernetes fills the token in: it comes into no program, and into the state as a secret only.
+        Kubernetes sets the token, so programs do not contain it, and it is a secret in the state.
         """
         placed: kubernetes.meta.v1.ObjectMetaArgsDict = {"name": called, "namespace": namespace}
         account = kubernetes.core.v1.ServiceAccount(

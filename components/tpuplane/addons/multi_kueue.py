@@ -1,4 +1,4 @@
-"""MultiKueue: what a worker lets its manager do, and how the manager knows its workers."""
+"""MultiKueue: the manager's permissions in its workers, and the workers of the manager."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.plan.queue_model import ClusterQueuePlan, ManagerPlan, WorkerPlan
 
 ACCOUNT = "multikueue"
-"""The account in each worker that its manager acts as."""
+"""The manager's account in each worker."""
 
 _RBAC = "rbac.authorization.k8s.io"
 _WATCH = ["list", "watch"]
@@ -28,21 +28,21 @@ class MultiKueueWorkerArgs(TypedDict):
     """The worker."""
 
     plan: WorkerPlan
-    """What the manager may do in it. Changed in place."""
+    """The permissions of the manager. Changed in place."""
 
     after: Sequence[pulumi.Resource]
-    """What must be there before: Kueue's namespace and those of the teams."""
+    """Resources that must exist before: Kueue's namespace and those of the teams."""
 
 
 class MultiKueueWorker(pulumi.ComponentResource):
-    """An account for the manager in one worker, with no more rights than MultiKueue needs.
+    """An account for the manager in one worker, with the permissions that MultiKueue needs.
 
-    It may watch jobs and workloads everywhere, for Kueue watches no namespace by itself, and make them in the teams'
-    namespaces alone. Its token lasts until the Secret is deleted: Kueue 0.16 takes no kubeconfig that asks a plugin.
+    It can watch jobs and workloads in all namespaces, as Kueue requires, but create them only in the teams' namespaces.
+    Its token is valid until the Secret is deleted, because Kueue 0.16 does not accept a kubeconfig with a plugin.
     """
 
     kubeconfig: pulumi.Output[str]
-    """How the manager gets in: the private address and the token. A secret."""
+    """The manager's kubeconfig, with the private address and the token. A secret."""
 
     def __init__(self, name: str, args: MultiKueueWorkerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpuplane:index:MultiKueueWorker", name, {}, opts)
@@ -67,7 +67,7 @@ class MultiKueueWorker(pulumi.ComponentResource):
             type="kubernetes.io/service-account-token",
             opts=pulumi.ResourceOptions.merge(self._inside, pulumi.ResourceOptions(depends_on=[account])),
         )
-        # A preview knows no id of a Secret to be made, and must not look for a token in it.
+        # In a preview the id of a new Secret is unknown, so that its missing token is not read.
         made = pulumi.Output.all(token.id, token.data).apply(lambda it: _decoded(it[1]["token"]))
         self.kubeconfig = cluster.kubeconfig_inside(made)
         self.register_outputs({})
@@ -113,20 +113,20 @@ class MultiKueueArgs(TypedDict):
     """Its workers. Changed in place."""
 
     queues: Sequence[ClusterQueuePlan]
-    """The queues whose jobs are handed on."""
+    """The queues whose jobs run in workers."""
 
     kubeconfigs: Mapping[str, pulumi.Input[str]]
-    """How it gets into each worker, by the worker's key in the user's file. Secrets."""
+    """Kubeconfigs of the workers, by their keys in the user's file. Secrets."""
 
     ready: NotRequired[Sequence[pulumi.Resource]]
-    """What must have come up before: the gate behind which Kueue's webhooks answer."""
+    """Resources that must exist before: the gate of Kueue's webhooks."""
 
 
 class MultiKueue(KueueComponent):
-    """The manager's side: each worker with its credential, and for each queue a check that hands its jobs on."""
+    """The objects of the manager: each worker with its credential, and an admission check for each queue."""
 
     checks: list[pulumi.Resource]
-    """Admission checks: the queues come after them."""
+    """Admission checks, which the queues depend on."""
 
     def __init__(self, name: str, args: MultiKueueArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("MultiKueue", name, args["cluster"], opts)

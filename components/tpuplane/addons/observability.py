@@ -1,4 +1,4 @@
-"""The project's dashboard, alert policies, log metrics and the right to read its metrics, from the plan."""
+"""The project's dashboard, alert policies, log metrics and permission to read metrics, from the plan."""
 
 import json
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ class ObservabilityArgs(TypedDict):
     """Google Cloud project id. A change replaces everything."""
 
     plan: ObservabilityPlan
-    """What is shown and told. Changed in place."""
+    """The dashboard, alerts, log metrics and grants. Changed in place."""
 
     after: NotRequired[Sequence[pulumi.Resource]]
-    """The clusters that the same program makes. The project's identity pool, which a frontend's account is of, exists
-    once its first cluster with Workload Identity does: Google refuses a grant before."""
+    """The clusters of the same program. Google rejects a grant to a frontend's account before the first cluster with
+    Workload Identity exists, because this cluster creates the identity pool of the project."""
 
 
 class Observability(pulumi.ComponentResource):
@@ -69,7 +69,7 @@ def _alert(
         conditions=[
             {
                 "display_name": alert.title,
-                # How long is said in the query itself: a series that ends meanwhile would start it anew.
+                # The query contains the duration, because a series that ends would restart the duration of the policy.
                 "condition_prometheus_query_language": {
                     "query": alert.query,
                     "duration": "0s",

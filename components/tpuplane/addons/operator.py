@@ -1,4 +1,4 @@
-"""One operator, by its Helm chart: namespace, chart, and the gate that opens when its webhooks answer."""
+"""An operator from its Helm chart: namespace, chart, and the gate that opens when its webhooks answer."""
 
 import hashlib
 import json
@@ -24,31 +24,31 @@ class OperatorArgs(TypedDict):
     """Arguments of `Operator`."""
 
     cluster: AnyCluster
-    """The cluster that it runs in. It goes with it."""
+    """The cluster of the operator, which is deleted with it."""
 
     plan: AddonPlan
-    """What is installed. A new release or other values change it in place, its CRDs too."""
+    """The planned add-on. A new release or other values change it in place, also its CRDs."""
 
     adopting: kubernetes.Provider
-    """Provider of the cluster that takes over what exists already: CRDs that an earlier installation left."""
+    """Provider of the cluster that adopts existing CRDs of an earlier installation."""
 
     after: NotRequired[Sequence[pulumi.Resource]]
-    """What must be there before: nodes, and the `ready` of other operators."""
+    """Resources that must exist before: nodes, and `ready` of other operators."""
 
     chart_mirror: NotRequired[str]
-    """Where its chart is taken from. Default: TPUPLANE_CHART_MIRROR of the environment, else where the plan says."""
+    """Source of the chart. Default: the variable TPUPLANE_CHART_MIRROR, else the plan's repository."""
 
 
 class Operator(pulumi.ComponentResource):
-    """An operator, installed by its Helm chart: one resource for each object, so that policies and previews see them.
+    """An operator from its Helm chart, with one resource for each object, so that policies and previews show them.
 
-    Its CRDs, and with them all objects of its kinds, outlive it: they are never deleted, but taken over by the next
-    installation, and changed with the operator's release. Raises `ChartMissing` before anything is registered.
+    Its CRDs, and all objects of its kinds, are kept when it is deleted. The next installation adopts them, and a new
+    release changes them. Raises `ChartMissing` before the registration of resources.
     """
 
     ready: kubernetes.core.v1.ConfigMap
-    """Exists only while the operator's webhooks answer, where it has some: depend on it to come after it, and to be
-    deleted before."""
+    """Exists only while the webhooks of the operator answer. Resources that depend on it are created after the operator
+    and deleted before it."""
 
     def __init__(self, name: str, args: OperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         plan = args["plan"]
@@ -73,7 +73,7 @@ class Operator(pulumi.ComponentResource):
             repository_opts=source.get("repository_opts"),
             namespace=plan.namespace,
             values=plan.values,
-            # Pods that wait for what a person makes hold up nothing else.
+            # Pods that wait for a Secret of the user must not delay other resources.
             skip_await=True if plan.secret else None,
             opts=pulumi.ResourceOptions(
                 parent=self,
@@ -87,8 +87,8 @@ class Operator(pulumi.ComponentResource):
         gated = pulumi.ResourceHookBinding(before_create=[opens], before_update=[opens]) if opens else None
         self.ready = kubernetes.core.v1.ConfigMap(
             f"{name}-ready",
-            # Annotations, because other data would replace it, and with it what depends on it.
-            metadata={"name": _MARKER, "namespace": plan.namespace, "annotations": _told(plan)},
+            # Annotations, because a change of data would replace it and the resources that depend on it.
+            metadata={"name": _MARKER, "namespace": plan.namespace, "annotations": _annotations(plan)},
             opts=pulumi.ResourceOptions.merge(
                 self._after([chart]),
                 pulumi.ResourceOptions(hooks=gated),
@@ -100,7 +100,7 @@ class Operator(pulumi.ComponentResource):
         return pulumi.ResourceOptions.merge(self._inside, pulumi.ResourceOptions(depends_on=list(resources)))
 
     def _child(self, args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
-        """Give an object of the chart what a remote component does not hand down."""
+        """Add resource options to an object of the chart, which does not inherit them from a remote component."""
         if not args.custom:
             return None
         opts = pulumi.ResourceOptions.merge(
@@ -117,13 +117,13 @@ class Operator(pulumi.ComponentResource):
                 opts, pulumi.ResourceOptions(provider=self._adopting, retain_on_delete=True)
             )
         if args.type_ == _SECRET:
-            # The charts make it empty; the operator fills in its certificate, which an upgrade must not take away.
+            # The chart creates it empty. The operator adds its certificate, which an upgrade must not remove.
             opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["data", "stringData"]))
         return pulumi.ResourceTransformResult(props, opts)
 
 
-def _told(plan: AddonPlan) -> dict[str, str]:
-    """Return what the operator was told, so that a change of it passes the gate again."""
+def _annotations(plan: AddonPlan) -> dict[str, str]:
+    """Return chart and values of the operator, so that the gate runs again after a change."""
     values = hashlib.sha256(json.dumps(plan.values, sort_keys=True).encode()).hexdigest()[:16]
     return {"tpuplane.dev/chart": f"{plan.chart.name}-{plan.chart.version}", "tpuplane.dev/values": values}
 

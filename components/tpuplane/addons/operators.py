@@ -1,4 +1,4 @@
-"""The operators of one cluster, each after those that it needs."""
+"""The operators of one cluster, each after the operators that it needs."""
 
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
@@ -15,23 +15,23 @@ class AddonsArgs(TypedDict):
     """Arguments of `Addons`."""
 
     cluster: AnyCluster
-    """The cluster that they run in. They go with it."""
+    """The cluster of the operators, which are deleted with it."""
 
     plan: ClusterPlan
-    """The cluster's plan, with its add-ons in the order of their installation."""
+    """The plan of the cluster, with its add-ons in the order of their installation."""
 
     after: NotRequired[Sequence[pulumi.Resource]]
-    """What must be there before: nodes to run on."""
+    """Resources that must exist before: nodes to run on."""
 
     chart_mirror: NotRequired[str]
-    """Where charts are taken from. Default: TPUPLANE_CHART_MIRROR of the environment, else their publishers."""
+    """Source of charts. Default: the variable TPUPLANE_CHART_MIRROR, else their publishers."""
 
 
 class Addons(pulumi.ComponentResource):
     """The operators that the platform installs in a cluster. They are removed in the reverse of their order."""
 
     operators: Mapping[str, Operator]
-    """Operators by their key in the user's file, and rayTpuWebhook, which comes with ray."""
+    """Operators by their key in the user's file, and rayTpuWebhook, which is part of ray."""
 
     def __init__(self, name: str, args: AddonsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpuplane:index:Addons", name, {}, opts)

@@ -1,4 +1,4 @@
-"""Queues of a cluster: flavors and topology, a cohort, and for each team its queue, namespaces and access."""
+"""Queues of a cluster: flavors and topology, a cohort, and the queue, namespaces and access of each team."""
 
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
@@ -26,27 +26,27 @@ class QueuesArgs(TypedDict):
     """Arguments of `Queues`."""
 
     cluster: AnyCluster
-    """The cluster that they are in. They go with it."""
+    """The cluster of the queues, which are deleted with it."""
 
     plan: QueuesPlan
-    """What they are. Quotas, weights and preemption change in place; a new name is a new object."""
+    """The planned queues. Quotas, weights and preemption change in place; a new name is a new object."""
 
     ready: NotRequired[Sequence[pulumi.Resource]]
-    """What must have come up before: the gate behind which Kueue's webhooks answer."""
+    """Resources that must exist before: the gate of Kueue's webhooks."""
 
     checks: NotRequired[Sequence[pulumi.Resource]]
-    """Admission checks that the cluster queues name, made elsewhere."""
+    """Existing admission checks that the cluster queues name."""
 
 
 class Queues(KueueComponent):
-    """Kueue's objects, each after what it refers to.
+    """Kueue's objects, each after the objects that it refers to.
 
     They are deleted in reverse: a team's namespaces with all their work, then its cluster queue, then flavors and
     topology. Kueue keeps a flavor that a queue uses and a queue that work uses, so no other order ends.
     """
 
     cluster_queues: Mapping[str, kubernetes.apiextensions.CustomResource]
-    """Cluster queues by name: a team's own, and with `-elastic` that of its autoscaled pools."""
+    """Cluster queues by name: the queue of each team, and with `-elastic` the queue of its autoscaled pools."""
 
     def __init__(self, name: str, args: QueuesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("Queues", name, args["cluster"], opts)
@@ -73,7 +73,7 @@ class Queues(KueueComponent):
         self.register_outputs({})
 
     def _team(self, team: TeamPlan) -> None:
-        # The namespaces and all work in them go before the queues, which Kueue keeps as long as there is work.
+        # Namespaces with their workloads are deleted before the queues, which Kueue keeps while they have workloads.
         queues = [self.cluster_queues[it] for it in dict.fromkeys(team.local_queues.values())]
         for own in team.namespaces:
             namespace = make_namespace(
@@ -96,18 +96,18 @@ class Queues(KueueComponent):
             spec={"clusterQueue": queue},
             opts=pulumi.ResourceOptions.merge(
                 self._after([namespace, self.cluster_queues[queue]]),
-                # Kueue lets no local queue go over to another cluster queue, and the new one has the same name.
+                # Kueue does not allow another cluster queue for a local queue, and the new one has the same name.
                 pulumi.ResourceOptions(replace_on_changes=["spec.clusterQueue"], delete_before_replace=True),
             ),
         )
 
     @property
     def _prefix(self) -> str:
-        """The cluster's own front of names: a namespace keeps its URN when a team takes it over."""
+        """The prefix of names in the cluster, without the team, so that a namespace of another team keeps its URN."""
         return self._name.removesuffix("-queues")
 
     def _priority(self, called: str, value: int, description: str, after: Sequence[pulumi.Resource]) -> None:
-        # It has no `spec`, and the SDK's CustomResource takes nothing else in Python.
+        # It has no `spec`, and the SDK's CustomResource accepts no other fields in Python.
         pulumi.CustomResource(
             f"kubernetes:{API_VERSION}:WorkloadPriorityClass",
             f"{self._name}-priority-{called}",

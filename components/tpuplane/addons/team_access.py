@@ -1,4 +1,4 @@
-"""What a team's members, and who starts jobs for them, may do in the team's namespaces: nothing cluster-wide."""
+"""Permissions of a team's members, and of agents that start jobs for them, in the team's namespaces."""
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -10,7 +10,7 @@ LAUNCHER_ROLE = "tpuplane-launch-agent"
 _RBAC = "rbac.authorization.k8s.io"
 _ALL = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
-# Kubernetes' own role `edit` covers pods, jobs and services; custom resources bring no part of it everywhere.
+# Kubernetes' role `edit` covers pods, jobs and services, but not always custom resources.
 _RULES: list[kubernetes.rbac.v1.PolicyRuleArgsDict] = [
     {"api_groups": ["batch"], "resources": ["jobs", "cronjobs"], "verbs": _ALL},
     {"api_groups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": _ALL},
@@ -24,7 +24,7 @@ _RULES: list[kubernetes.rbac.v1.PolicyRuleArgsDict] = [
 
 
 def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi.ResourceOptions) -> None:
-    """Let an agent start jobs in one namespace, see them through, and keep its own key beside them: no other Secret."""
+    """Let an agent run jobs in one namespace and keep its own key there, without access to other Secrets."""
     rules: list[kubernetes.rbac.v1.PolicyRuleArgsDict] = [
         {
             "api_groups": ["batch"],
@@ -32,7 +32,7 @@ def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi
             "verbs": ["create", "get", "list", "watch", "delete"],
         },
         {"api_groups": [""], "resources": ["pods", "pods/log"], "verbs": ["get", "list", "watch"]},
-        # Kubernetes limits no creation by name.
+        # Kubernetes cannot limit creation by name.
         {"api_groups": [""], "resources": ["secrets"], "verbs": ["create"]},
         {
             "api_groups": [""],
@@ -50,7 +50,7 @@ def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi
 
 
 def grant_access(name: str, namespace: str, team: TeamPlan, opts: pulumi.ResourceOptions) -> None:
-    """Let the team's members work in one namespace."""
+    """Let the members of the team run workloads in one namespace."""
     subjects: list[kubernetes.rbac.v1.SubjectArgsDict] = [
         {"kind": member.kind, "name": member.name, "api_group": _RBAC} for member in team.members
     ]
@@ -72,7 +72,7 @@ def _grant(
     subjects: list[kubernetes.rbac.v1.SubjectArgsDict],
     opts: pulumi.ResourceOptions,
 ) -> None:
-    """Make a role of a namespace, and the binding of those who have it. `names` are Pulumi's of the two."""
+    """Create a role in a namespace and its binding. `names` are the names of both in Pulumi."""
     placed: kubernetes.meta.v1.ObjectMetaArgsDict = {"name": called, "namespace": namespace}
     role = kubernetes.rbac.v1.Role(names[0], metadata=placed, rules=rules, opts=opts)
     kubernetes.rbac.v1.RoleBinding(

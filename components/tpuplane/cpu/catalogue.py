@@ -41,20 +41,20 @@ class CpuFamily:
     name: str
     machines: Mapping[str, CpuMachine]
     boot_disks: tuple[str, ...]
-    """Boot disks that it takes, preferred first; empty where none is on record."""
+    """Supported boot disks, preferred first; empty if none is on record."""
     custom: Mapping[str, Any] | None = None
     regions: frozenset[str] | None = None
     """Regions that list it; None: see `not_in`."""
     not_in: frozenset[str] | None = None
-    """Regions that are known not to list it; None and no `regions`: nothing is known."""
+    """Regions that are known not to list it. If this and `regions` are None, nothing is known."""
 
     @property
     def boot_disk(self) -> str:
-        """The boot disk unless the user chooses: pd-balanced, as GKE's own, where the family takes it."""
+        """The default boot disk: pd-balanced, which is GKE's default, if the family supports it."""
         return next(iter(self.boot_disks), "hyperdisk-balanced")
 
     def may_be_in(self, region: str) -> bool:
-        """Whether the region lists the family, or nothing is known of it."""
+        """Whether the region lists the family, or nothing is known about it."""
         return self.is_in(region) or self.regions is self.not_in is None
 
     def is_in(self, region: str) -> bool:
@@ -65,7 +65,7 @@ class CpuFamily:
 
 
 class CpuCatalogue:
-    """Everything known about CPU machine types. Get the one instance from `cpu_catalogue()`."""
+    """The known facts about CPU machine types. Use `cpu_catalogue()` to get the instance."""
 
     @cached_property
     def _data(self) -> dict[str, Any]:
@@ -88,16 +88,16 @@ class CpuCatalogue:
 
     @property
     def sources(self) -> dict[str, str]:
-        """What the data rests on."""
+        """The sources of the data."""
         return dict(self._data["sources"])
 
     def system_machine(self, region: str) -> str:
-        """The machine type of a system pool unless the user names one."""
+        """The default machine type of a system pool."""
         usual: list[str] = self._data["system_machines"]
         return next((name for name in usual if self.family_of(name).may_be_in(region)), usual[0])
 
     def family(self, name: str) -> CpuFamily:
-        """The family called `name`.
+        """The family with this name.
 
         Raises:
             CpuError: field "machine_family".
@@ -115,10 +115,10 @@ class CpuCatalogue:
         return self.families[self.machine(machine_type).family]
 
     def machine(self, name: str) -> CpuMachine:
-        """The machine type called `name`, a custom one too.
+        """The machine type with this name, which can be a custom one.
 
         Raises:
-            CpuError: field "machine_type", with the sizes that there are.
+            CpuError: field "machine_type", with the existing sizes.
         """
         custom = _CUSTOM.fullmatch(name)
         family = self.families.get((custom["family"] or "n1") if custom else name.partition("-")[0])
@@ -165,11 +165,11 @@ def _custom_machine(match: re.Match[str], family: CpuFamily) -> CpuMachine:
     vcpus = 2 if shared else int(match["vcpus"])
     least, most = rule.get("gb", (0, 10**6))
     if not shared and (vcpus > rule["most"] or (vcpus % 2 and vcpus > 1) or vcpus < 1):
-        cause, allowed = "has a number of vCPUs that no custom machine has", f"an even number up to {rule['most']}"
+        cause, allowed = "is not a valid number of vCPUs", f"an even number up to {rule['most']}"
     elif mb % _STEP_MB or not mb:
-        cause, allowed = "has a memory that no custom machine has", f"a multiple of {_STEP_MB} MB"
+        cause, allowed = "is not a valid amount of memory", f"a multiple of {_STEP_MB} MB"
     elif not shared and (mb < int(vcpus * least * 1024) or (mb > vcpus * most * 1024 and not match["ext"])):
-        cause, allowed = "has a memory that no custom machine has", f"{least} to {most} GB for each vCPU"
+        cause, allowed = "is not a valid amount of memory", f"{least} to {most} GB for each vCPU"
     else:
         return CpuMachine(name, family.name, vcpus, mb / 1024, shared)
     raise CpuError("machine_type", name, cause, allowed_text=allowed)
@@ -177,5 +177,5 @@ def _custom_machine(match: re.Match[str], family: CpuFamily) -> CpuMachine:
 
 @cache
 def cpu_catalogue() -> CpuCatalogue:
-    """The catalogue; its file is read when something is first looked up."""
+    """The catalogue. Its file is read on first use."""
     return CpuCatalogue()

@@ -1,4 +1,4 @@
-"""The GPU catalogue: accelerators, the machine types that have them, where they are and what they cost.
+"""The GPU catalogue: accelerators, machine types, zones and prices.
 
 Pure: no Pulumi, no network, no clock. The numbers are in `data/`, each with its source.
 """

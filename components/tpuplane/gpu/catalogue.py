@@ -14,7 +14,7 @@ _LISTS = ("boot_disks", "capacities", "zones", "local_ssd_choices", "sources")
 
 
 class GpuCatalogue:
-    """Everything known about GPUs on GKE. Get the one instance from `gpu_catalogue()`."""
+    """The known facts about GPUs on GKE. Use `gpu_catalogue()` to get the instance."""
 
     @cached_property
     def _accelerators(self) -> dict[str, Accelerator]:
@@ -45,7 +45,7 @@ class GpuCatalogue:
 
     @cached_property
     def sources(self) -> dict[str, str]:
-        """What each source key stands for."""
+        """The citation of each source key."""
         return dict(_read("sources")["sources"])
 
     @property
@@ -60,16 +60,16 @@ class GpuCatalogue:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Names of every machine type with GPUs, those too of which nothing else is known."""
+        """Names of every machine type with GPUs, also of types without other known facts."""
         return frozenset((*self._machines, *_read("machines")["not_described"]))
 
     @cached_property
     def accelerator_names(self) -> tuple[str, ...]:
-        """Names of every model of GPU, those too of which nothing else is known."""
+        """Names of every model of GPU, also of models without other known facts."""
         return (*self._accelerators, *_read("accelerators")["not_described"])
 
     def accelerator(self, name: str) -> Accelerator:
-        """The GPU model that GKE calls `name`.
+        """The GPU model with GKE's name.
 
         Raises:
             GpuError: field "accelerator".
@@ -82,7 +82,7 @@ class GpuCatalogue:
             raise GpuError("accelerator", name, "is not a known GPU", allowed=names, nearest=nearest) from None
 
     def machine(self, name: str) -> GpuMachine:
-        """The machine type called `name`.
+        """The machine type with this name.
 
         Raises:
             GpuError: field "machine_type".
@@ -97,9 +97,9 @@ class GpuCatalogue:
             ) from None
 
     def machine_with(self, accelerator: str, gpus: int | None = None) -> GpuMachine:
-        """The machine with this accelerator and so many GPUs; without a number, the one with the fewest.
+        """The machine type with this accelerator and number of GPUs; without a number, the one with the fewest GPUs.
 
-        Of several it is the one that the data marks as the default.
+        If several match, it is the default in the data.
 
         Raises:
             GpuError: field "accelerator" or "gpus".
@@ -110,18 +110,20 @@ class GpuCatalogue:
         wanted = counts[0] if gpus is None else gpus
         if wanted not in counts:
             allowed = tuple(map(str, counts))
-            raise GpuError("gpus", str(wanted), f"GPUs of {model.name} are in no machine", allowed=allowed)
+            raise GpuError(
+                "gpus", str(wanted), f"GPUs of {model.name} are not available in any machine type", allowed=allowed
+            )
         return max((it for it in fitting if it.gpus == wanted), key=lambda it: it.default)
 
     def machine_for(self, machine_type: str | None, accelerator: str | None, gpus: int | None) -> GpuMachine:
-        """The machine that a user describes by its name, or by its accelerator and number of GPUs.
+        """The machine type with a name, or with an accelerator and a number of GPUs.
 
         Raises:
-            GpuError: field "machine_type", "accelerator" or "gpus", where they name nothing or not the same.
+            GpuError: field "machine_type", "accelerator" or "gpus", if they do not exist or do not match.
         """
         if machine_type is None:
             if accelerator is None:
-                raise GpuError("machine_type", "", "is no machine type; name one, or an accelerator")
+                raise GpuError("machine_type", "", "is not a machine type; set it, or the accelerator")
             return self.machine_with(accelerator, gpus)
         machine = self.machine(machine_type)
         if accelerator not in (None, machine.accelerator.name):
@@ -133,11 +135,11 @@ class GpuCatalogue:
         return machine
 
     def check_zone(self, zone: str, machine: GpuMachine) -> None:
-        """Refuse a zone that is not known to offer the machine.
+        """Reject a zone that is not known to offer the machine type.
 
         Raises:
-            GpuError: field "zone", with the zones that do; the nearest are in the same region, else on the
-                same continent.
+            GpuError: field "zone", with the known zones; the nearest are in the same region, else on the same
+                continent.
         """
         if zone in machine.zones:
             return
@@ -147,7 +149,7 @@ class GpuCatalogue:
         raise GpuError("zone", zone, cause, allowed=machine.zones, nearest=tuple(near[:2]))
 
     def price(self, machine: GpuMachine, region: str, model: PriceModel) -> GpuPrice | None:
-        """The newest list price for exactly this region and model; None where none is on record."""
+        """The newest list price for this region and model; None if it is not on record."""
         hits = [it for it in self.prices if (it.series, it.region, it.model) == (machine.series, region, model)]
         return max(hits, key=lambda it: it.as_of or "", default=None)
 
@@ -162,5 +164,5 @@ def _with_tuples(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def gpu_catalogue() -> GpuCatalogue:
-    """The catalogue; its files are read when something is first looked up."""
+    """The catalogue. Its files are read on first use."""
     return GpuCatalogue()

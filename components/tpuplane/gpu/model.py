@@ -1,4 +1,4 @@
-"""What the GPU catalogue knows, as frozen values: accelerators, machine types, prices."""
+"""The objects of the GPU catalogue: accelerators, machine types, prices."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Accelerator:
     """One model of GPU."""
 
     name: str
-    """Value of the node label `cloud.google.com/gke-accelerator`; also Compute Engine's accelerator type."""
+    """Value of the node label `cloud.google.com/gke-accelerator`, and Compute Engine's accelerator type."""
     product: str
     memory_gb: int
     partitions: Mapping[str, int] = field(default_factory=dict)
-    """Sizes of multi-instance GPU partitions, and how many of each one GPU makes. Empty: not offered."""
+    """Sizes of multi-instance GPU partitions with their number in one GPU. Empty: not supported."""
     sources: tuple[str, ...] = ()
     """Keys of `GpuCatalogue.sources`."""
 
@@ -49,25 +49,25 @@ class GpuMachine:
     vcpus: int
     memory_gb: int
     boot_disks: tuple[str, ...]
-    """Boot disks that it takes, preferred first."""
+    """Supported boot disks, preferred first."""
     zones: tuple[str, ...]
-    """Zones that list it. Never a promise of capacity."""
+    """Zones that list it. Capacity is not guaranteed."""
     compact_nodes: int
-    """Most nodes of one compact placement."""
+    """Most nodes of a compact placement."""
     compact_flex: bool = False
-    """Whether compact placement goes together with flex-start."""
+    """Whether compact placement is allowed with flex-start."""
     local_ssds: int = 0
-    """Local SSDs that always come with it."""
+    """Number of bundled local SSDs."""
     local_ssd_choices: tuple[int, ...] = ()
-    """Numbers of local SSDs that may be asked for where none comes with it."""
+    """Allowed numbers of local SSDs if none are bundled."""
     gpudirect: GpuDirect | None = None
-    """How GPUs of several hosts talk to each other past the CPU."""
+    """Direct communication between GPUs of different hosts."""
     networks: int = 0
-    """Further network interfaces that this wants, beside the first."""
+    """Additional network interfaces for GPUDirect."""
     capacities: tuple[str, ...] = ("on-demand", "reservation", "spot", "flex-start")
-    """Ways in which Google sells it."""
+    """Available capacities."""
     default: bool = False
-    """Whether it is taken where only the accelerator and the number of GPUs are named."""
+    """Whether it is the default for its accelerator and number of GPUs."""
     sources: tuple[str, ...] = ()
     """Keys of `GpuCatalogue.sources`."""
 
@@ -79,25 +79,25 @@ class GpuMachine:
 
     @property
     def flex_start(self) -> bool:
-        """Whether flex-start (Dynamic Workload Scheduler) offers it, with queued provisioning or without."""
+        """Whether flex-start (Dynamic Workload Scheduler) offers it."""
         return "flex-start" in self.capacities
 
     @property
     def node_labels(self) -> dict[str, str]:
-        """The labels that GKE puts on its nodes."""
+        """GKE's labels of its nodes."""
         return {
             "cloud.google.com/gke-accelerator": self.accelerator.name,
             "cloud.google.com/gke-accelerator-count": str(self.gpus),
         }
 
     def offers(self, partition_size: str | None = None, max_clients: int | None = None) -> int:
-        """What a node offers as `nvidia.com/gpu`: its GPUs, times partitions, times containers that share one."""
+        """The capacity `nvidia.com/gpu` of a node: GPUs times partitions times containers that share one."""
         return self.gpus * self.accelerator.partitions.get(partition_size or "", 1) * (max_clients or 1)
 
 
 @dataclass(frozen=True, slots=True)
 class GpuPrice:
-    """A list price of one series: what Google asked on a day, not what a bill will say."""
+    """Google's list price of a series on a day. Bills can differ."""
 
     series: str
     region: str
@@ -106,7 +106,7 @@ class GpuPrice:
     """One vCPU with its memory."""
     usd_per_gpu_hour: float
     as_of: str | None
-    """ISO date as precise as the reading; None: undated."""
+    """ISO date with the known precision; None: no date."""
     source: str
     """Key of `GpuCatalogue.sources`."""
 

@@ -1,4 +1,4 @@
-"""Cloud TPU's accelerator types (`v5p-32`), read back into a generation and a topology."""
+"""Cloud TPU's accelerator types (`v5p-32`), as a generation and a topology."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def resolve(name: str) -> tuple[Generation, str]:
     """The generation and default topology of an accelerator type.
 
     Raises:
-        SliceError: field "accelerator_type". Where chips were taken for TensorCores, or the reverse, the message
-            says so and `nearest` starts with the name that was meant.
+        SliceError: field "accelerator_type". If the number is in chips instead of TensorCores, or the reverse, the
+            message says so and `nearest` starts with the correct name.
     """
     match = _NAME.fullmatch(name)
     prefix = match[1] if match else ""
@@ -63,15 +63,15 @@ def _size_error(
     prefix, per_chip = naming.prefixes[0], naming.cores_per_chip
     meant = None
     if per_chip > 1:
-        cause = f"is no slice: {prefix} counts TensorCores, {per_chip} per chip, and none has {number}"
+        cause = f"is not a slice: {prefix} counts TensorCores, {per_chip} per chip, and no slice has {number}"
         if number in shapes:
             meant = number
-            cause += f" (if {number} was meant as chips, write {naming.of_chips(meant)})"
+            cause += f" (for {number} chips write {naming.of_chips(meant)})"
     else:
-        cause = f"is no slice: {prefix} counts chips, and none has {number}"
+        cause = f"is not a slice: {prefix} counts chips, and no slice has {number}"
         if number > max(shapes) and number % 2 == 0 and number // 2 in shapes:
             meant = number // 2
-            cause += f" (if {number} was meant as TensorCores, 2 per chip, write {naming.of_chips(meant)})"
+            cause += f" (for {number} TensorCores, 2 per chip, write {naming.of_chips(meant)})"
     below = max((chips for chips in shapes if chips * per_chip < number), default=None)
     above = min((chips for chips in shapes if chips * per_chip > number), default=None)
     nearest = dict.fromkeys(chips for chips in (meant, below, above) if chips is not None)

@@ -18,7 +18,7 @@ _ZONE = re.compile(r"([a-z]+-[a-z]+[0-9]+)-(?:ai[0-9]+)?[a-z]")
 
 
 class Catalogue:
-    """Everything known about TPUs on GKE. Get the one instance from `catalogue()`."""
+    """The known facts about TPUs on GKE. Use `catalogue()` to get the instance."""
 
     @property
     def generations(self) -> tuple[Generation, ...]:
@@ -32,7 +32,7 @@ class Catalogue:
 
     @property
     def sources(self) -> dict[str, str]:
-        """What each source key stands for."""
+        """The citation of each source key."""
         return loading.sources()
 
     @cached_property
@@ -45,7 +45,7 @@ class Catalogue:
         return {machine.name: (gen, machine) for gen in self.generations for machine in gen.machines}
 
     def generation(self, name: str) -> Generation:
-        """The generation called `name`: its name, its accelerator label, or one of its aliases.
+        """The generation with this name, accelerator label or alias.
 
         Raises:
             SliceError: field "generation".
@@ -59,7 +59,7 @@ class Catalogue:
             raise SliceError("generation", name, "is not a TPU generation", allowed=names, nearest=nearest) from None
 
     def machine(self, machine_type: str) -> tuple[Generation, MachineType]:
-        """The machine type and the generation it belongs to.
+        """The machine type and its generation.
 
         Raises:
             SliceError: field "machine_type".
@@ -79,18 +79,18 @@ class Catalogue:
             ) from None
 
     def zones(self, generation: str, *, flex_start: bool = False) -> tuple[str, ...]:
-        """Zones that offer a generation: GKE's documented ones first, then those that an API lists.
+        """Zones that offer a generation: first the documented zones, then zones that an API lists.
 
-        With `flex_start`, only the zones where flex-start is offered. Never a promise of capacity.
+        With `flex_start`, only the zones with flex-start. Capacity is not guaranteed.
         """
         known = self._availability(generation)
         return known.flex_start if flex_start else known.zones
 
     def zone_offers(self, zone: str, generation: str) -> Offer | None:
-        """How well it is known that `zone` offers `generation`; None (false) where nothing says so.
+        """The evidence that `zone` offers `generation`; None (false) without evidence.
 
-        "documented": in Google's own tables. "listed": an API reported the hardware there. "region": Compute Engine
-        lists the machine types in the region, and no zone of that region is known by name.
+        "documented": in Google's tables. "listed": an API reported the hardware in the zone. "region": Compute Engine
+        lists the machine types in the region, and no zone of that region is known.
         """
         known = self._availability(generation)
         if zone in known.documented:
@@ -103,15 +103,15 @@ class Catalogue:
         return None
 
     def offer_sources(self, offer: Offer) -> tuple[str, ...]:
-        """Keys of `sources` that an answer of `zone_offers` rests on."""
+        """Keys of `sources` for a result of `zone_offers`."""
         return loading.offer_sources()["regions" if offer == "region" else offer]
 
     def check_zone(self, zone: str, generation: str) -> None:
-        """Refuse a zone that is not known to offer the generation.
+        """Reject a zone that is not known to offer the generation.
 
         Raises:
-            SliceError: field "zone", with the zones that do; the nearest are in the same region, else on the
-                same continent.
+            SliceError: field "zone", with the known zones; the nearest are in the same region, else on the same
+                continent.
         """
         if self.zone_offers(zone, generation):
             return
@@ -132,7 +132,7 @@ class Catalogue:
         return loading.zones()[self.generation(generation).name]
 
     def price(self, generation: str, region: str, model: PriceModel) -> Price | None:
-        """The newest list price for exactly this region and model; None where none is on record."""
+        """The newest list price for this region and model; None if it is not on record."""
         name = self.generation(generation).name
         hits = [p for p in self.prices if (p.generation, p.region, p.model) == (name, region, model)]
         return max(hits, key=lambda p: p.as_of or "", default=None)
@@ -141,18 +141,18 @@ class Catalogue:
         """The oldest GKE version with a feature of `data/versions.yaml`, such as "flex-start-tpu".
 
         Raises:
-            KeyError: a feature not on record; the caller's mistake, never a user's.
+            KeyError: for an unknown feature, which is a mistake of the caller.
         """
         return GkeVersion.minimum(loading.features()[feature])
 
 
 def region_of(zone: str) -> str:
-    """`us-central1` for `us-central1-a` and for the AI zone `us-central1-ai1a`; empty for what is no zone."""
+    """`us-central1` for `us-central1-a` and for the AI zone `us-central1-ai1a`; empty for another text."""
     match = _ZONE.fullmatch(zone)
     return match[1] if match else ""
 
 
 @cache
 def catalogue() -> Catalogue:
-    """The catalogue; its files are read when something is first looked up."""
+    """The catalogue. Its files are read on first use."""
     return Catalogue()

@@ -1,4 +1,4 @@
-"""The data files, read into the model. Each file is read once, when first needed."""
+"""The data files as objects of the model. Each file is read once, on first use."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def generations() -> dict[str, Generation]:
 
 @cache
 def zones() -> dict[str, Availability]:
-    """Where each generation is offered."""
+    """The zones of each generation."""
     return {name: Availability(**_tuples(raw)) for name, raw in _read("zones")["zones"].items()}
 
 
 @cache
 def offer_sources() -> dict[str, tuple[str, ...]]:
-    """Source keys behind each list of `Availability`, by its name."""
+    """Source keys of each list of `Availability`, by its name."""
     return {name: tuple(keys) for name, keys in _read("zones")["sources"].items()}
 
 

@@ -1,4 +1,4 @@
-"""What the catalogue knows, as frozen values: machine types, generations, prices."""
+"""The objects of the catalogue: machine types, generations, prices."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class MachineType:
     vcpus: int
     memory_gb: int
     layout: str
-    """How the chips of one VM are wired: `2x2`, `2x2x1`."""
+    """The layout of the chips of one VM: `2x2`, `2x2x1`."""
     single_host_topology: str | None
-    """The one topology that a single VM makes; None where the machine only comes in multi-host slices."""
+    """The topology of a single VM; None if the machine type makes only multi-host slices."""
     single_host_only: bool = False
-    """True for machines whose VMs are never joined to a larger slice."""
+    """True if VMs of this type are never part of a multi-host slice."""
     min_cpu_platform: str | None = None
     sources: tuple[str, ...] = ()
     """Keys of `Catalogue.sources`."""
 
     def hosts(self, topology: str) -> int | None:
-        """VMs of this type in a slice of `topology`; None where the machine cannot make that slice."""
+        """VMs of this type in a slice of `topology`; None if the machine type cannot make that slice."""
         if topology == self.single_host_topology:
             return 1
         hosts, rest = divmod(chip_count(topology), self.chips)
@@ -41,10 +41,10 @@ class MachineType:
 
 @dataclass(frozen=True, slots=True)
 class ChipFacts:
-    """One chip's data sheet; None where Google publishes no number."""
+    """The data sheet of a chip; None for numbers that Google does not publish."""
 
     hbm: str
-    """Memory as the data sheet prints it: `95 GiB`, `32 GB`."""
+    """Memory as in the data sheet: `95 GiB`, `32 GB`."""
     hbm_gbps: int
     """Memory bandwidth, GB/s."""
     peak_bf16_tflops: int
@@ -66,12 +66,12 @@ class ChipFacts:
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorTypeName:
-    """How Cloud TPU names slices of a generation: PREFIX-N."""
+    """Cloud TPU's names of slices of a generation: PREFIX-N."""
 
     prefixes: tuple[str, ...]
-    """The first is Google's own; the others are read, never written."""
+    """The first is Google's prefix; the others are accepted but never written."""
     cores_per_chip: int
-    """N counts TensorCores, so N = chips * cores_per_chip; 1 where N counts chips."""
+    """N counts TensorCores, so N = chips * cores_per_chip; 1 if N counts chips."""
 
     def of_chips(self, chips: int) -> str:
         """The name of a slice with this many chips."""
@@ -80,42 +80,42 @@ class AcceleratorTypeName:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One TPU generation as GKE offers it: a node label and the machines and topologies behind it."""
+    """A TPU generation in GKE, with its node label, machine types and topologies."""
 
     name: str
     product: str
     label: str
-    """Value of the node label `cloud.google.com/gke-tpu-accelerator`; also names the auto-provisioning limit."""
+    """Value of the node label `cloud.google.com/gke-tpu-accelerator`, and name of the auto-provisioning limit."""
     machines: tuple[MachineType, ...]
     topologies: tuple[str, ...]
     """The documented topologies, smallest first."""
     rule: TopologyRule | None
-    """Admits further topologies; None for 2-D generations, where the table is all there is."""
+    """Admits further topologies; None for 2-D generations, which have only the documented ones."""
     chip: ChipFacts
     accelerator_type: AcceleratorTypeName
     placement: Placement
-    """How multi-host slices are placed: "compact" with the topology, or by "workload-policy". "none": the generation
-    has single-host slices only."""
+    """Placement of multi-host slices: "compact" with the topology, or "workload-policy". "none": the generation has
+    only single-host slices."""
     aliases: tuple[str, ...] = ()
-    """Other names that `Slice.of` accepts, besides `label`."""
+    """Other names that `Slice.of` accepts, in addition to `label`."""
     pod_chips: int | None = None
     """Chips in one physical pod."""
     multislice: bool = True
-    """Whether several multi-host slices can be joined over the data-centre network."""
+    """Whether multislice can join multi-host slices over the data-centre network."""
     flex_start: bool = True
     """Whether flex-start (Dynamic Workload Scheduler) offers it."""
     queued_provisioning: bool = False
-    """Whether flex-start is known to take ProvisioningRequests for it."""
+    """Whether flex-start is known to accept ProvisioningRequests for it."""
     boot_disk_types: tuple[str, ...] = ()
-    """Boot disks that GKE accepts, preferred first; empty where no restriction is known."""
+    """Boot disks that GKE accepts, preferred first; empty if no restriction is known."""
     min_gke_version: str | None = None
-    """Oldest GKE version for Standard clusters; None where Google's tables were not found to give one."""
+    """Oldest GKE version for Standard clusters; None if Google's tables have none."""
     min_gke_version_autopilot: str | None = None
-    """The same for Autopilot, where it differs."""
+    """Oldest GKE version for Autopilot, if it differs."""
     nap_min_version: str | None = None
-    """Oldest GKE version whose node auto-provisioning makes such pools."""
+    """Oldest GKE version with node auto-provisioning of such pools."""
     not_on_gke: tuple[tuple[str, str], ...] = ()
-    """Machine types that other tools mention, and why they are not offered."""
+    """Machine types that are not available in GKE, with the reason."""
     sources: tuple[str, ...] = ()
     """Keys of `Catalogue.sources`."""
 
@@ -137,39 +137,39 @@ class Generation:
         return topology in self.topologies or (self.rule is not None and self.rule.admits(topology))
 
     def machines_for(self, topology: str) -> tuple[MachineType, ...]:
-        """Machines that make `topology`, the default first: the one that also makes larger slices, if any does."""
+        """Machine types for `topology`. The first is the default: the one that also makes larger slices, if any."""
         fitting = [machine for machine in self.machines if machine.hosts(topology) is not None]
         return tuple(sorted(fitting, key=lambda machine: machine.single_host_only))
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """A list price: what Google asked on a day, not what a bill will say."""
+    """Google's list price on a day. Bills can differ."""
 
     generation: str
     region: str
     model: PriceModel
     usd_per_chip_hour: float
     as_of: str | None
-    """ISO date as precise as the reading (`2026-10`); None: undated, older than every dated one."""
+    """ISO date with the known precision (`2026-10`); None: no date, older than every price with a date."""
     source: str
     """Key of `Catalogue.sources`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Where one generation is offered, by strength of evidence. Never a promise of capacity."""
+    """The zones of a generation, by evidence. Capacity is not guaranteed."""
 
     documented: tuple[str, ...] = ()
-    """Zones of Google's own tables."""
+    """Zones in Google's tables."""
     listed: tuple[str, ...] = ()
-    """Further zones where an API reported the hardware; some are open to chosen customers only."""
+    """Further zones where an API reported the hardware. Some are only for selected customers."""
     regions: tuple[str, ...] = ()
-    """Regions where Compute Engine lists the machine types, in a zone unknown."""
+    """Regions where Compute Engine lists the machine types in an unknown zone."""
     flex_start: tuple[str, ...] = ()
-    """Zones that offer it by flex-start."""
+    """Zones with flex-start."""
 
     @property
     def zones(self) -> tuple[str, ...]:
-        """Every zone known by name, documented ones first."""
+        """Every known zone, documented ones first."""
         return self.documented + self.listed

@@ -1,4 +1,4 @@
-"""What a user probably meant: suggestions for the end of an error message."""
+"""Suggestions for error messages."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def all_topologies(generation: Generation) -> tuple[str, ...]:
 
 
 def nearest_topologies(generation: Generation, text: str) -> tuple[str, ...]:
-    """Accepted topologies closest to what was written, smallest first.
+    """Accepted topologies closest to a text, smallest first.
 
     The same numbers in another order or spelling; else a shape with the same number of chips; else the largest
-    shape that fits inside and the smallest that contains it. Empty where `text` holds no topology at all.
+    shape that fits inside and the smallest that contains it. Empty if `text` is not a topology.
     """
     if not _LOOSE.fullmatch(text):
         return ()
@@ -50,7 +50,7 @@ def _around(every: Iterable[str], wanted: list[int]) -> tuple[list[str], list[st
     below, above = [], []
     for shape in every:
         dims = _ascending(shape)
-        # 4x4x1 and 4x4 are the same grid: compare from the largest number down, missing ones being 1.
+        # 4x4x1 and 4x4 are the same grid, so compare from the largest number, with 1 for missing numbers.
         pairs = list(zip(_padded(dims, len(wanted)), _padded(wanted, len(dims)), strict=True))
         if all(have <= want for have, want in pairs):
             below.append(shape)
@@ -68,10 +68,10 @@ def _padded(dims: list[int], length: int) -> list[int]:
 
 
 def nearest_names(text: str, names: Sequence[str], count: int = 2, cutoff: float = 0.6) -> tuple[str, ...]:
-    """Names that `text` may be a misspelling of, best first; `cutoff` is how alike they must be, from 0 to 1."""
+    """Names that are similar to `text`, best first. `cutoff` is the least similarity, from 0 to 1."""
     folded = {name.casefold(): name for name in names}
     wanted = text.casefold()
     close = difflib.get_close_matches(wanted, folded, n=count, cutoff=cutoff)
-    if not close and len(wanted) > 1:  # what people call it: l4, flex
+    if not close and len(wanted) > 1:  # short names such as l4 and flex
         close = [name for name in folded if wanted in re.split("[^a-z0-9]", name)][:count]
     return tuple(folded[hit] for hit in close)

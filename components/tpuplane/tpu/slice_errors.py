@@ -1,4 +1,4 @@
-"""Why `Slice.of` says no: the errors for a topology and for a machine type."""
+"""The errors of `Slice.of` for a topology and for a machine type."""
 
 from __future__ import annotations
 

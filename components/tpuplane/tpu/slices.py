@@ -1,4 +1,4 @@
-"""`Slice`: one valid combination of generation, topology and machine type, and all that follows from it."""
+"""`Slice`: a valid combination of generation, topology and machine type, and its properties."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tpuplane.tpu.topology import chip_count, parse
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Hosts joined by the inter-chip interconnect. Make one with `Slice.of`: it cannot be wrong then."""
+    """Hosts joined by the inter-chip interconnect. `Slice.of` creates only valid slices."""
 
     generation: Generation
     topology: str
@@ -26,12 +26,12 @@ class Slice:
 
         Args:
             generation: name (`v6e`), accelerator label (`tpu-v6e-slice`) or alias (`trillium`).
-            topology: `AxB` or `AxBxC`, spelled exactly so.
-            machine_type: needed only where two machines make the topology: `2x4` of v5e and v6e is two hosts of
+            topology: exactly `AxB` or `AxBxC`.
+            machine_type: needed only if two machine types make the topology: `2x4` of v5e and v6e is two hosts of
                 `…-4t` (the default) or one of `…-8t`.
 
         Raises:
-            SliceError: naming the field at fault, the allowed values and the nearest ones.
+            SliceError: with the field at fault, the allowed values and the nearest ones.
         """
         gen = catalogue().generation(generation)
         if not gen.accepts(topology):
@@ -46,10 +46,10 @@ class Slice:
 
     @classmethod
     def from_accelerator_type(cls, name: str, machine_type: str | None = None) -> Slice:
-        """The slice that Cloud TPU calls `name`: `v5p-32`, `v5litepod-16`, `v6e-16`, `tpu7x-8`.
+        """The slice with a name of Cloud TPU: `v5p-32`, `v5litepod-16`, `v6e-16`, `tpu7x-8`.
 
-        The number counts TensorCores for v3, v4, v5p and tpu7x (two per chip), chips for v5e and v6e. Where
-        several topologies have that many chips, the documented one is meant, else the most cubic.
+        The number counts TensorCores for v3, v4, v5p and tpu7x (two per chip), chips for v5e and v6e. If several
+        topologies have this number of chips, the name means the documented one, else the most cubic.
 
         Raises:
             SliceError: field "accelerator_type" (or "machine_type").
@@ -72,8 +72,8 @@ class Slice:
             accelerator: label `cloud.google.com/gke-tpu-accelerator`.
             topology: label `cloud.google.com/gke-tpu-topology`.
             machine_type: label `node.kubernetes.io/instance-type`, if known.
-            chips_per_node: label `cloud.google.com/gke-accelerator-count`, or a Pod's `google.com/tpu` request:
-                tells the machines apart where two of them make the topology.
+            chips_per_node: label `cloud.google.com/gke-accelerator-count`, or a Pod's `google.com/tpu` request. It
+                selects the machine type if two of them make the topology.
 
         Raises:
             SliceError: as `Slice.of`.
@@ -111,12 +111,12 @@ class Slice:
 
     @property
     def documented(self) -> bool:
-        """Whether Google's tables list the topology; False where only the 3-D rule admits it."""
+        """Whether Google's tables list the topology; False if only the 3-D rule admits it."""
         return self.topology in self.generation.topologies
 
     @property
     def placement(self) -> Placement:
-        """How the node pool asks for neighbouring hosts; "none" for a single host."""
+        """The placement of the node pool; "none" for a single host."""
         return self.generation.placement if self.multi_host else "none"
 
     @property
@@ -126,7 +126,7 @@ class Slice:
 
     @property
     def node_labels(self) -> dict[str, str]:
-        """The labels that GKE puts on the slice's nodes, and that Pods select them by."""
+        """GKE's labels of the slice's nodes, which select them for Pods."""
         return {
             "cloud.google.com/gke-tpu-accelerator": self.generation.label,
             "cloud.google.com/gke-tpu-topology": self.topology,
@@ -135,12 +135,12 @@ class Slice:
 
     @property
     def chips_per_host_bounds(self) -> str:
-        """Layout of one host's chips, as TPU_CHIPS_PER_HOST_BOUNDS wants it: `2,2,1`."""
+        """Layout of a host's chips in the form of TPU_CHIPS_PER_HOST_BOUNDS: `2,2,1`."""
         return _bounds(_grid(self.machine.layout))
 
     @property
     def host_bounds(self) -> str:
-        """Layout of the slice's hosts, as TPU_HOST_BOUNDS wants it: `2,2,1` for the 4 hosts of a v6e 4x4."""
+        """Layout of the slice's hosts in the form of TPU_HOST_BOUNDS: `2,2,1` for the 4 hosts of a v6e 4x4."""
         host = _grid(self.machine.layout)
         return _bounds(tuple(chips // per_host for chips, per_host in zip(_grid(self.topology), host, strict=True)))
 

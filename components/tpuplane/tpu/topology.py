@@ -1,4 +1,4 @@
-"""Topologies: the arithmetic of `4x4` and `2x2x4`, and the rule that 3-D generations follow."""
+"""Topologies: the arithmetic of `4x4` and `2x2x4`, and the rule of 3-D generations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CANONICAL = re.compile(r"[1-9][0-9]{0,5}(?:x[1-9][0-9]{0,5}){1,2}")
 
 
 def parse(topology: str) -> tuple[int, ...] | None:
-    """The numbers of a topology, or None where it is not spelled `AxB` or `AxBxC`."""
+    """The numbers of a topology; None if it is not in the form `AxB` or `AxBxC`."""
     return tuple(map(int, topology.split("x"))) if _CANONICAL.fullmatch(topology) else None
 
 
@@ -27,10 +27,10 @@ def chip_count(topology: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TopologyRule:
-    """Which shapes a 3-D torus of cubes can take: AxBxC, A<=B<=C, whole cubes, up to a number of chips.
+    """The shapes of a 3-D torus of cubes: AxBxC, A<=B<=C, whole cubes, up to a number of chips.
 
-    A cube is 4x4x4 chips with fixed wiring; optical switches join cubes in any arrangement. Shapes below one cube do
-    not follow the rule: they are listed.
+    A cube is 4x4x4 chips with fixed wiring, and optical switches join cubes. The rule does not apply to shapes below
+    one cube, which are listed.
     """
 
     cube: int
@@ -39,16 +39,16 @@ class TopologyRule:
 
     @property
     def topologies(self) -> tuple[str, ...]:
-        """Every shape the rule admits, smallest first, and among equals the most cubic first."""
+        """Every shape that the rule admits, smallest first; of shapes with the same chips the most cubic first."""
         return _cuboids(self.cube, self.max_chips)
 
     def admits(self, topology: str) -> bool:
-        """Whether `topology` is made of whole cubes and meets the rule."""
+        """Whether `topology` has whole cubes and matches the rule."""
         dims = parse(topology)
         return dims is not None and self.broken_by(dims) is None
 
     def broken_by(self, dims: tuple[int, ...]) -> str | None:
-        """The condition that a shape breaks, in words; None where it breaks none."""
+        """A text with the condition that a shape violates; None if it matches the rule."""
         chips = math.prod(dims)
         if len(dims) != 3:
             return "it needs 3 numbers"
@@ -61,7 +61,7 @@ class TopologyRule:
             return (
                 f"from {whole} chips on every number must be a multiple of {self.cube}"
                 if chips >= whole
-                else f"below {whole} chips only the listed ones exist"
+                else f"below {whole} chips only the listed topologies exist"
             )
         return None
 

@@ -1,4 +1,4 @@
-"""GKE versions, and which is newer."""
+"""GKE versions and their order."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _VERSION = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9})(?:-gke\.([0-
 
 @dataclass(frozen=True, order=True, slots=True)
 class GkeVersion:
-    """A GKE version as a cluster asks for it, ordered as GKE orders them.
+    """A GKE version of a cluster's configuration, in GKE's order.
 
-    A part that is left out means the newest, as it does to GKE: `1.34` is the newest 1.34, newer than any 1.34.x.
+    As in GKE, a missing part means the newest: `1.34` is the newest 1.34 and newer than any 1.34.x.
     """
 
     major: int
@@ -28,13 +28,13 @@ class GkeVersion:
         """Read `1.34.0-gke.2201000`, `1.34.0` or `1.34`.
 
         Raises:
-            SliceError: field "version", for anything else; also for `latest` and `-`, which name no version.
+            SliceError: field "version", for another text, also for `latest` and `-`, which are not versions.
         """
         return cls(*_parts(text))
 
     @classmethod
     def minimum(cls, text: str) -> GkeVersion:
-        """Read a lower bound: parts left out are 0, so every 1.28 is at least the minimum `1.28`.
+        """Read a lower bound. Missing parts are 0, so every 1.28 is at least the minimum `1.28`.
 
         Raises:
             SliceError: as `parse`.

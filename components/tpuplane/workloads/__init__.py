@@ -1,6 +1,6 @@
-"""Work for slices and GPU nodes: Ray clusters, jobs and services, and multislice JobSets. Pods follow from their hosts.
+"""Workloads for slices and GPU nodes: Ray clusters, jobs and services, and multislice JobSets.
 
-Pure: what comes out is a manifest. `RayCluster`, `RayJob`, `RayService` and `Multislice` are the same as components.
+Pure: the results are manifests. `RayCluster`, `RayJob`, `RayService` and `Multislice` are the same as components.
 """
 
 from __future__ import annotations

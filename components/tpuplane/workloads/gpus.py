@@ -1,4 +1,4 @@
-"""Pods on GPU nodes: one for each node, with all of its GPUs, or one for each part of a GPU that is divided."""
+"""Pods on GPU nodes: one for each node with all of its GPUs, or one for each part of a divided GPU."""
 
 from __future__ import annotations
 
@@ -14,30 +14,29 @@ from tpuplane.workloads.pods import PodsSpec
 
 
 class SharedGpuSpec(Spec):
-    """How pods share a GPU: as the pool that they are to run on has it."""
+    """How pods share a GPU. Use the settings of the node pool."""
 
     strategy: GpuSharingStrategy
-    """TIME_SHARING: containers take turns. MPS: they run together, each with its part of the GPU."""
+    """TIME_SHARING: containers take turns. MPS: they run together, each with a part of the GPU."""
 
     max_clients: Annotated[int, Field(ge=2, le=48)]
     """Containers on one GPU, or on one partition of it, from 2 to 48."""
 
 
 class GpuGroupSpec(PodsSpec):
-    """Pods on nodes with GPUs of one kind: one for each node, with all of its GPUs.
+    """Pods on nodes with the same kind of GPU: one for each node, with all of its GPUs.
 
-    Where GPUs are divided or shared, one for each part: a container cannot have two.
+    If GPUs are divided or shared, one pod for each part, because a container can have only one part.
     """
 
     accelerator: str | None = None
-    """GPU, as GKE's label cloud.google.com/gke-accelerator has it, such as nvidia-l4. Default: that of
-    `machineType`."""
+    """GPU, as in GKE's label cloud.google.com/gke-accelerator, such as nvidia-l4. Default: the GPU of `machineType`."""
 
     gpus: Annotated[int, Field(ge=1)] | None = None
-    """GPUs of one node. Default: those of `machineType`, else the fewest that a machine with this accelerator has."""
+    """GPUs of one node. Default: those of `machineType`, else the smallest machine type with this accelerator."""
 
     sharing: SharedGpuSpec | None = None
-    """Run on GPUs that are shared in this way. Default: on GPUs that are not shared."""
+    """Run on GPUs with this sharing. Default: on GPUs without sharing."""
 
     partition_size: str | None = None
     """Run on partitions of this size (multi-instance GPU), such as 1g.10gb. Default: on whole GPUs."""
@@ -56,7 +55,7 @@ class GpuGroupSpec(PodsSpec):
 
     @property
     def host(self) -> GpuMachine:
-        """The machine of a node. Raises `GpuError` where accelerator, GPUs and machine type do not fit."""
+        """The machine type of a node. Raises `GpuError` if accelerator, GPUs and machine type do not match."""
         return gpu_catalogue().machine_for(self.machine_type, self.accelerator, self.gpus)
 
     @property
@@ -71,7 +70,7 @@ class GpuGroupSpec(PodsSpec):
 
     @property
     def absent_labels(self) -> tuple[str, ...]:
-        """GKE taints divided GPUs no otherwise than whole ones: who wants these must keep off those."""
+        """GKE's taint is the same for divided and whole GPUs, so pods for whole GPUs must exclude divided ones."""
         shared = (label for label in (PARTITION_LABEL, SHARING_LABEL) if label not in self._division)
         return (*shared, *super().absent_labels)
 

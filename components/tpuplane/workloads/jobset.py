@@ -1,4 +1,4 @@
-"""Multislice: one program on N equal slices, as a JobSet of which each job is a slice."""
+"""Multislice: one program on N equal slices, as a JobSet with one job for each slice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tpuplane.workloads.slices import SliceGroupSpec
 
 API_VERSION = "jobset.x-k8s.io/v1alpha2"
 _JOB = "slice"
-# What JobSet takes no change of (its webhook and CRD), with the coordinator, which pods learn when they are made; and
+# Fields that JobSet's webhook and CRD do not allow to change; the coordinator, which pods get at their creation; and
 # the queue. Not ttlSecondsAfterFinished, which JobSet reads at the end.
 MULTISLICE_REPLACE_ON = (
     QUEUE_PATH,
@@ -30,36 +30,35 @@ class MultisliceSpec(SliceGroupSpec):
     """A program on one or more slices of one shape."""
 
     namespace: Namespace
-    """Namespace that it runs in. A change replaces it."""
+    """Namespace of the workload. A change replaces it."""
 
     slices: Annotated[int, Field(ge=1, le=MOST_REPLICAS)] = 1
-    """Slices, at most 100,000. More than one are joined over the data-centre network. Default 1. A change replaces
+    """Slices, at most 100,000. Several slices are joined over the data-centre network. Default 1. A change replaces
     it."""
 
     command: Annotated[tuple[str, ...], Field(min_length=1)]
-    """What every host runs. A change replaces it."""
+    """Command of every host. A change replaces it."""
 
     queue: LabelName | None = None
-    """Local queue that admits it. Default: the namespace's own. A change replaces it."""
+    """Local queue that admits it. Default: the default queue of the namespace. A change replaces it."""
 
     priority_class: LabelName | None = None
-    """Workload priority class. Default: none. Another one is changed in place; a first one Kueue refuses while it runs,
-    and none where there was one always."""
+    """Workload priority class. Default: none. Changed in place from one class to another. Kueue rejects a first class
+    for a running workload, and always rejects the removal of the class."""
 
     placement: Literal["topology", "exclusive"] = "topology"
-    """Who keeps each slice's pods on one node pool: Kueue, by topology, or JobSet, by affinity (`exclusive`), where the
-    queue's flavors have no topology or there is no queue. Default topology. A change replaces it."""
+    """How the pods of a slice stay on one node pool: by Kueue's topology, or by JobSet's affinity (`exclusive`) if the
+    flavors of the queue have no topology or there is no queue. Default topology. A change replaces it."""
 
     max_restarts: Annotated[int, Field(ge=0, le=INT32)] = 3
-    """How often all slices start again after a failure. Default 3; what host maintenance ends does not count. A change
-    replaces it."""
+    """Most restarts of all slices after failures. Default 3. Host maintenance does not count. A change replaces it."""
 
     keep_seconds: Annotated[int, Field(ge=0, le=INT32)] | None = None
-    """How long it stays after its end, in seconds. Default: until it is deleted. Changed in place while it is there; a
-    `refresh` after that makes the next `up` run it anew."""
+    """Time until its deletion after its end, in seconds. Default: no deletion. Changed in place while it exists. After
+    its deletion and a `refresh`, the next `up` runs it again."""
 
     set_megascale: bool = False
-    """Set the multislice environment (MEGASCALE_*, TPU_WORKER_*) here. Default false: GKE does. A change
+    """Set the multislice environment (MEGASCALE_*, TPU_WORKER_*) in the JobSet. Default false: GKE sets it. A change
     replaces it."""
 
     @model_validator(mode="after")
@@ -72,14 +71,14 @@ class MultisliceSpec(SliceGroupSpec):
             )
         twice = [it["name"] for it in _environment("", self) if it["name"] in self.env] if self.set_megascale else []
         if twice:
-            raise refuse(f"env.{twice[0]}: setMegascale sets it, too; remove one")
+            raise refuse(f"env.{twice[0]}: setMegascale also sets it; remove one")
         return self
 
 
 def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:
-    """A JobSet. Losing a host to maintenance starts everything again and counts as no failure.
+    """A JobSet. Host maintenance restarts all jobs and does not count as a failure.
 
-    Raises `SpecError` if none can have this name.
+    Raises `SpecError` if the name is not allowed.
     """
     check_name("Multislice", name)
     shape = spec.slice
@@ -125,8 +124,8 @@ def _job(spec: MultisliceSpec, pod: Manifest) -> Manifest:
 
 
 def _pod_metadata(spec: MultisliceSpec) -> Manifest:
-    """With topology: each slice wholly on one node pool. Without the preference Kueue 0.16 stops at the first pool that
-    is taken, although others are free."""
+    """With topology, each slice is on one node pool. Without the preference, Kueue 0.16 does not look for free pools
+    after the first pool that is in use."""
     if spec.placement != "topology" or not spec.slice.multi_host:
         return {}
     return {
@@ -146,7 +145,7 @@ def _ports() -> list[dict[str, Any]]:
 
 
 def _environment(name: str, spec: MultisliceSpec) -> list[dict[str, Any]]:
-    """The place of a pod among hosts and slices, from the labels that JobSet and Job give it."""
+    """The position of a pod among hosts and slices, from the labels of JobSet and Job."""
     host = f"{name}-{_JOB}-$(MEGASCALE_SLICE_ID)"
     return [
         _from_field("MEGASCALE_SLICE_ID", "metadata.labels['jobset.sigs.k8s.io/job-index']"),

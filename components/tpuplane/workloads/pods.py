@@ -1,4 +1,4 @@
-"""The pods of a group of workers: what is alike on TPU and on GPU hosts, and how a pod is written."""
+"""The pods of a group of workers on TPU and GPU hosts."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from tpuplane.workloads.names import LabelName
 
 Manifest = dict[str, Any]
 
-# A host runs GKE's own pods too (https://cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes): the part of
-# its CPUs and memory that is left for work, on every machine with TPUs or GPUs that GKE offers.
+# The share of CPUs and memory for workloads, on every machine type with TPUs or GPUs. GKE's own pods need the rest
+# (https://cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes).
 _SHARE = 0.8
 
 INT32 = 2**31 - 1
-"""The most that a number of KubeRay's, JobSet's and Kubernetes' own objects can be."""
+"""The largest number in objects of KubeRay, JobSet and Kubernetes."""
 
 MOST_REPLICAS = 100_000
-"""The most slices, or pods on GPU nodes, of a group: operators count pods in 32 bits, and a slice has up to 1,536."""
+"""The most slices, or pods on GPU nodes, of a group. Operators count pods in 32 bits; a slice has up to 1,536 pods."""
 
 
 class Host(Protocol):
-    """What a group of pods must know of the machine type of its hosts."""
+    """The machine type of the hosts of a group."""
 
     @property
     def name(self) -> str:
@@ -47,47 +47,49 @@ class Host(Protocol):
 
 
 class PodsSpec(Spec):
-    """Equal pods, each on a host with accelerators or on its part of one.
+    """Equal pods, each on a host with accelerators or on a part of one.
 
-    A change of any of them replaces a Multislice or a RayJob. A RayService changes over to a new cluster. A
-    RayCluster's running pods stay as they are, unless it is in a queue.
+    A change of a field replaces a Multislice or a RayJob. A RayService switches to a new cluster. The running pods of a
+    RayCluster do not change, unless it is in a queue.
     """
 
     machine_type: str | None = None
-    """Machine type of the hosts. Default: as for a pool."""
+    """Machine type of the hosts. Default: the same as for a pool."""
 
     image: Annotated[str, Field(min_length=1)]
     """Container image."""
 
     capacity: Capacity | None = None
-    """Run on hosts bought in this way only. Default: on any. `reservation` needs the reservation's name. `on-demand`
-    does not keep a Ray slice of several hosts off reserved ones, unless a queue does: GKE's TPU webhook writes its own
-    affinity over that of such pods."""
+    """Run only on hosts with this capacity. Default: on all hosts. `reservation` needs the name of the reservation.
+    With `on-demand`, a multi-host Ray slice can still run on reserved hosts, unless a queue prevents it, because GKE's
+    TPU webhook overwrites the affinity of its pods."""
 
     reservation: Annotated[str, Field(min_length=1)] | None = None
-    """Run on hosts of this reservation only. Only with capacity: reservation."""
+    """Run only on hosts of this reservation. Only with capacity: reservation."""
 
     compute_class: LabelName | None = None
-    """Run where this compute class puts it. Default: on pools with the hosts' labels. Not together with `capacity`."""
+    """Run on nodes of this compute class. Default: on pools with the labels of the hosts. Not together with
+    `capacity`."""
 
     cpu: Annotated[int, Field(ge=1)] | None = None
-    """CPUs of each pod. Default: four fifths of its part of the host."""
+    """CPUs of each pod. Default: 80% of its part of the host."""
 
     memory_gb: Annotated[int, Field(ge=1)] | None = None
-    """Memory of each pod, in GB of 2^30 bytes. Default: four fifths of its part of the host."""
+    """Memory of each pod, in GB of 2^30 bytes. Default: 80% of its part of the host."""
 
     env: dict[str, str] = Field(default_factory=dict)
-    """Environment of the container. What places a pod in its slice (TPU_WORKER_ID and the like) comes from GKE."""
+    """Environment of the container. GKE sets variables such as TPU_WORKER_ID, which give a pod its place in a slice."""
 
     @property
     @abstractmethod
     def host(self) -> Host:
-        """The machine. Raises `SliceError` or `GpuError` where none is as described."""
+        """The machine type. Raises `SliceError` or `GpuError` if none matches."""
 
     @property
     @abstractmethod
     def devices(self) -> tuple[str, int]:
-        """What a pod asks for beside CPUs and memory, and how many; the nodes' taint is called the same."""
+        """The resource that a pod requests in addition to CPUs and memory, which is also the key of the nodes' taint,
+        and its amount."""
 
     @property
     @abstractmethod
@@ -96,12 +98,12 @@ class PodsSpec(Spec):
 
     @property
     def per_host(self) -> int:
-        """Pods for which one host has room."""
+        """Pods on one host."""
         return 1
 
     @property
     def absent_labels(self) -> tuple[str, ...]:
-        """Labels that the nodes must not have. GKE calls reserved hosts standard, as on-demand ones."""
+        """Labels that the nodes must not have. Reserved and on-demand hosts have the same provisioning label."""
         return (RESERVATION_LABEL,) if self.capacity == "on-demand" else ()
 
     @model_validator(mode="after")
@@ -111,17 +113,17 @@ class PodsSpec(Spec):
         except (SliceError, GpuError) as error:
             raise refuse(f"{to_camel(error.field)}: {error}") from None
         if self.compute_class is not None and self.capacity is not None:
-            raise refuse("capacity: stands beside computeClass, which decides it; remove one")
+            raise refuse("capacity: not allowed with computeClass, which sets it; remove one")
         if (self.capacity == "reservation") != (self.reservation is not None):
-            raise refuse("reservation: goes with capacity: reservation and nothing else; name it, or remove it")
+            raise refuse("reservation: required with capacity: reservation, and only with it; name it, or remove it")
         for field, asked, has in (
             ("cpu", self.cpu, host.vcpus / parts),
             ("memoryGb", self.memory_gb, host.memory_gb / parts),
         ):
             if asked is not None and asked >= has:
-                of = host.name if parts == 1 else f"{host.name} that each of its {parts} pods has"
+                of = host.name if parts == 1 else f"{host.name} for each of its {parts} pods"
                 raise refuse(
-                    f"{field}: {asked} leaves nothing for GKE's own pods; allowed: less than the {has:g} of {of}"
+                    f"{field}: {asked} leaves no room for GKE's own pods; allowed: less than the {has:g} of {of}"
                 )
         return self
 
@@ -129,7 +131,7 @@ class PodsSpec(Spec):
 def pod_spec(
     group: PodsSpec, container: str, extra: Manifest | None = None, env: Sequence[dict[str, Any]] = ()
 ) -> Manifest:
-    """`spec` of one pod of the group; `extra` is laid over its only container, `env` follows the group's."""
+    """`spec` of a pod of the group. `extra` has further fields of its container, `env` further variables."""
     host, parts = group.host, group.per_host
     device, count = group.devices
     resources = {
@@ -137,7 +139,7 @@ def pod_spec(
         "memory": _quantity(group.memory_gb or host.memory_gb * _SHARE / parts, "Gi", "Mi", 1024),
         device: str(count),
     }
-    # Kueue leaves out an empty list when it writes the object, and a list that is gone would be a change.
+    # Kueue omits an empty list when it writes the object, which would be a difference in the next preview.
     env = [*({"name": name, "value": value} for name, value in group.env.items()), *env]
     pod: Manifest = {
         "nodeSelector": node_selector(group),
@@ -167,7 +169,7 @@ def affinity_without(*labels: str) -> Manifest:
 
 
 def node_selector(group: PodsSpec) -> dict[str, str]:
-    """The labels of the group's nodes: GKE's own, so that it runs on pools that anyone made."""
+    """The labels of the group's nodes. They are GKE's labels, so the group can run on pools of other tools."""
     labels = dict(group.device_labels)
     if group.machine_type is not None:
         labels[MACHINE_LABEL] = group.machine_type
@@ -179,5 +181,5 @@ def node_selector(group: PodsSpec) -> dict[str, str]:
 
 
 def _quantity(amount: float, unit: str, smaller: str, factor: int) -> str:
-    """Kubernetes' notation, rounded down; in the smaller unit where it is less than one."""
+    """Kubernetes' notation, rounded down; in the smaller unit if the amount is less than one."""
     return canonical(f"{int(amount)}{unit}" if amount >= 1 else f"{int(amount * factor)}{smaller}")

@@ -1,4 +1,4 @@
-"""Ray on slices and GPU nodes: clusters, jobs and services. What a worker group is follows from its hosts."""
+"""Ray on slices and GPU nodes: clusters, jobs and services."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tpuplane.workloads.yaml_text import YamlMapping
 
 API_VERSION = "ray.io/v1"
 
-# What KubeRay takes no change of once a RayJob has begun, and the queue. Not ttlSecondsAfterFinished, which KubeRay
-# reads when the job is over.
+# Fields that KubeRay does not allow to change after the start of a RayJob, and the queue. Not ttlSecondsAfterFinished,
+# which KubeRay reads at the end.
 RAY_JOB_REPLACE_ON = (
     QUEUE_PATH,
     "spec.activeDeadlineSeconds",
@@ -36,15 +36,15 @@ _AUTOSCALER_METRICS = {"name": "as-metrics", "containerPort": 44217}
 
 
 class HeadSpec(Spec):
-    """The Ray head: without chips, so on any node without a taint that has room. In a queue on the system pool, or in a
-    cluster of somebody else's, which has none of ours, on any Linux node; once the CPUs of its team there are used up,
-    Kueue gives it those of TPU or GPU hosts in which the team has a quota."""
+    """The Ray head. It needs no chips, so it runs on any node without a taint. In a queue it runs on the system pool,
+    or in an existing cluster on any Linux node. If the team has used its CPU quota, Kueue assigns CPUs of TPU or GPU
+    hosts with quota of the team."""
 
     image: str | None = None
-    """Default: that of the first worker group."""
+    """Container image. Default: the image of the first worker group."""
 
     cpu: Annotated[int, Field(ge=1)] = 2
-    """CPUs. Default 2: with the memory, it fits the default system machine (e2-standard-4)."""
+    """CPUs. Default 2, which fits the default machine type of the system pool (e2-standard-4)."""
 
     memory_gb: Annotated[int, Field(ge=1)] = 8
     """Memory in GB of 2^30 bytes. Default 8."""
@@ -54,22 +54,23 @@ class HeadSpec(Spec):
 
 
 class RayClusterSpec(Spec):
-    """A Ray cluster on slices, GPU nodes or both. A change of a field that says nothing of it replaces a RayJob, brings
-    up a second cluster of a RayService, and reaches the later pods of a RayCluster, in a queue all of them."""
+    """A Ray cluster on slices, GPU nodes or both. If a field does not describe its change, a change replaces a RayJob,
+    starts a second cluster of a RayService, and applies to new pods of a RayCluster, or in a queue to all pods."""
 
     namespace: Namespace
-    """Namespace that it runs in. A change replaces it."""
+    """Namespace of the cluster. A change replaces it."""
 
     ray_version: str | None = None
-    """Ray's version, where the image's tag does not say. Default: not said."""
+    """Version of Ray, if the tag of the image does not contain it. Default: not set."""
 
     queue: LabelName | None = None
-    """Local queue that admits it, head and slices together. Default: the namespace's own. A change replaces a RayJob;
-    for a RayCluster that runs Kueue refuses it, and a RayService has it from its next cluster on."""
+    """Local queue that admits head and slices together. Default: the default queue of the namespace. A change replaces
+    a RayJob, is rejected by Kueue for a running RayCluster, and applies to the next cluster of a RayService."""
 
     priority_class: LabelName | None = None
-    """Workload priority class. Default: none. A RayJob or RayCluster that runs takes another one in place, and Kueue
-    refuses a first one then, and none where there was one always; a RayService has it from its next cluster on."""
+    """Workload priority class. Default: none. Changed in place from one class to another for a RayJob or RayCluster.
+    Kueue rejects a first class for a running workload, and always rejects the removal of the class. For a RayService it
+    applies to the next cluster."""
 
     head: HeadSpec = HeadSpec()
     """The head."""
@@ -81,19 +82,18 @@ class RayClusterSpec(Spec):
     """Worker groups on GPU nodes, by name."""
 
     config_maps: dict[Folder, ObjectName] = Field(default_factory=dict)
-    """ConfigMaps of the namespace, by the folder that head and workers see each in: programs and settings. Default:
-    none."""
+    """ConfigMaps of the namespace by their folder in head and workers, for programs and settings. Default: none."""
 
     buckets: dict[Folder, Bucket] = Field(default_factory=dict)
-    """Cloud Storage buckets, by the folder that head and workers see each in: data and checkpoints. The cluster needs
-    `storage: {gcsFuse: true}`, the namespace's default service account the right to write. Default: none."""
+    """Cloud Storage buckets by their folder in head and workers, for data and checkpoints. The cluster needs `storage:
+    {gcsFuse: true}`. The default service account of the namespace needs write permission. Default: none."""
 
     autoscaling: bool = False
-    """Let Ray add and remove slices or pods between the fewest and the most of each group (autoscaler v2). Not together
-    with `queue`. Default false."""
+    """Let Ray scale each group between its minimum and maximum of slices or pods (autoscaler v2). Not together with
+    `queue`. Default false."""
 
     idle_timeout_seconds: Annotated[int, Field(ge=0, le=INT32)] = 300
-    """Time without work after which Ray gives a slice or pod back. Default 300. Only with `autoscaling`."""
+    """Idle time in seconds until Ray removes a slice or pod. Default 300. Only with `autoscaling`."""
 
     @property
     def groups(self) -> dict[str, WorkerGroupSpec | GpuWorkerGroupSpec]:
@@ -103,9 +103,9 @@ class RayClusterSpec(Spec):
     @model_validator(mode="after")
     def _check_groups(self) -> RayClusterSpec:
         if not self.groups:
-            raise refuse("workers: none; describe a group of slices here, or one of GPU nodes in gpuWorkers")
+            raise refuse("workers: empty; add a group of slices here, or a group of GPU nodes in gpuWorkers")
         if twice := self.workers.keys() & self.gpu_workers.keys():
-            raise refuse(f"gpuWorkers.{min(twice)}: a group of workers has this name; choose another")
+            raise refuse(f"gpuWorkers.{min(twice)}: a group in workers has this name; choose another")
         return self
 
     @model_validator(mode="after")
@@ -122,11 +122,11 @@ class RayClusterSpec(Spec):
     def _check_scale(self) -> RayClusterSpec:
         if self.autoscaling and self.queue is not None:
             raise refuse(
-                f"queue: {self.queue!r} stands beside autoscaling, and Kueue admits a Ray cluster once, as a whole; "
-                "remove one"
+                f"queue: {self.queue!r} is not allowed with autoscaling, because Kueue admits a Ray cluster as a "
+                "whole; remove one"
             )
         if not self.autoscaling and "idle_timeout_seconds" in self.model_fields_set:
-            raise refuse("idleTimeoutSeconds: has no effect without autoscaling; set that, or remove it")
+            raise refuse("idleTimeoutSeconds: has no effect without autoscaling; set autoscaling, or remove it")
         for name, group in self.groups.items():
             scale = group.scale
             at, (given, least, top) = "workers" if name in self.workers else "gpuWorkers", scale.names
@@ -138,10 +138,10 @@ class RayClusterSpec(Spec):
 
 
 class RayJobSpec(Spec):
-    """A program on a Ray cluster of its own, which comes with it and goes after it."""
+    """A program on its own Ray cluster, which is created and deleted with the job."""
 
     cluster: RayClusterSpec
-    """The cluster. A change replaces the job, but for that of `priorityClass`."""
+    """The cluster. A change replaces the job, except a change of `priorityClass`."""
 
     entrypoint: Annotated[str, Field(min_length=1)]
     """Command that runs on the head, such as `python train.py`. A change replaces the job."""
@@ -150,14 +150,14 @@ class RayJobSpec(Spec):
     """Ray's runtime environment, a mapping in YAML. Default: none. A change replaces the job."""
 
     deadline_seconds: Annotated[int, Field(ge=1, le=INT32)] | None = None
-    """End it after this time. Default: never. A change replaces the job."""
+    """Time limit in seconds. Default: none. A change replaces the job."""
 
     retries: Annotated[int, Field(ge=0, le=INT32)] = 0
-    """Runs after the first, each on a new cluster. Default 0. A change replaces the job."""
+    """Most retries, each on a new cluster. Default 0. A change replaces the job."""
 
     keep_seconds: Annotated[int, Field(ge=0, le=INT32)] = 60
-    """How long the cluster stays after the end, for its logs. Default 60: chips that nobody uses cost as much. Changed
-    in place."""
+    """Time in seconds that the cluster is kept after the end, for its logs. Default 60, because idle chips cost money.
+    Changed in place."""
 
     @model_validator(mode="after")
     def _check_queue(self) -> RayJobSpec:
@@ -166,43 +166,43 @@ class RayJobSpec(Spec):
 
 
 class RayServiceSpec(Spec):
-    """A Ray Serve application that is always there, and is upgraded without a gap."""
+    """A Ray Serve application that is always available, also during upgrades."""
 
     cluster: RayClusterSpec
-    """The cluster. A change that KubeRay cannot make in place brings up a second one before the first goes. Other
-    numbers of slices or pods hold from the next cluster on."""
+    """The cluster. A change that KubeRay cannot make in place starts a second cluster before it deletes the first.
+    Other numbers of slices or pods apply to the next cluster."""
 
     serve_config: YamlMapping
     """Ray Serve's configuration (`applications: …`), a mapping in YAML. Changed in place."""
 
 
 def _check_pod_sets(cluster: RayClusterSpec, kind: str, at: str) -> None:
-    """Raise what pydantic shows if Kueue would refuse the groups, or never make a workload of them."""
+    """Raise a pydantic error if Kueue would reject the groups, or create no workload for them."""
     if cluster.queue is None:
-        return  # Kueue may give it one all the same: which namespaces are a team's is not known here.
+        return  # The namespace can have a default queue, which is not known here.
     pod_sets = addon_catalogue().kueue["podSets"]
     beside = pod_sets["beside"][kind]
     if taken := next((name for name in beside if name in cluster.groups), None):
         where = "workers" if taken in cluster.workers else "gpuWorkers"
         raise refuse(
-            f"{at}{where}.{taken}: Kueue calls a part of every {kind} so; choose another name, or no queue and a "
+            f"{at}{where}.{taken}: Kueue uses this name in every {kind}; choose another name, or no queue and a "
             "namespace without a team"
         )
     most = pod_sets["most"] - len(beside)
     if len(cluster.groups) > most:
         raise refuse(
-            f"{at}workers: {len(cluster.groups)} groups, with those of gpuWorkers; allowed in a queue: at most {most} "
+            f"{at}workers: {len(cluster.groups)} groups, including gpuWorkers; allowed in a queue: at most {most} "
             f"in a {kind}; use fewer, or no queue and a namespace without a team"
         )
 
 
 def ray_cluster_manifest(name: str, spec: RayClusterSpec) -> Manifest:
-    """A RayCluster. Raises `SpecError` if none can have this name."""
+    """A RayCluster. Raises `SpecError` if the name is not allowed."""
     return _object("RayCluster", name, spec, _cluster(spec))
 
 
 def ray_job_manifest(name: str, spec: RayJobSpec) -> Manifest:
-    """A RayJob. Raises `SpecError` if none can have this name."""
+    """A RayJob. Raises `SpecError` if the name is not allowed."""
     job: Manifest = {
         "entrypoint": spec.entrypoint,
         "submissionMode": "K8sJobMode",
@@ -219,9 +219,9 @@ def ray_job_manifest(name: str, spec: RayJobSpec) -> Manifest:
 
 
 def ray_service_manifest(name: str, spec: RayServiceSpec) -> Manifest:
-    """A RayService. Raises `SpecError` if none can have this name."""
-    # KubeRay (1.6) gives the cluster the service's `suspend` again after Kueue's webhook has set it; left out, it would
-    # be no value, with which a suspended cluster never goes on.
+    """A RayService. Raises `SpecError` if the name is not allowed."""
+    # KubeRay (1.6) copies the service's `suspend` to the cluster after Kueue's webhook has set it. Without a value, a
+    # suspended cluster would never resume.
     service = {"serveConfigV2": spec.serve_config, "rayClusterConfig": {**_cluster(spec.cluster), "suspend": False}}
     return _object("RayService", name, spec.cluster, service)
 
@@ -253,8 +253,8 @@ def _cluster(spec: RayClusterSpec) -> Manifest:
 def _head(head: HeadSpec, image: str) -> Manifest:
     resources = {"cpu": canonical(head.cpu), "memory": canonical(f"{head.memory_gb}Gi")}
     return {
-        # No work on the head: a task that landed there would find neither chip nor GPU.
-        "rayStartParams": {"num-cpus": "0", "dashboard-host": "0.0.0.0"},  # noqa: S104 (of its own pod)
+        # No tasks on the head, because it has neither chips nor GPUs.
+        "rayStartParams": {"num-cpus": "0", "dashboard-host": "0.0.0.0"},  # noqa: S104 (in its own pod)
         "template": {
             "spec": {
                 "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},

@@ -1,7 +1,7 @@
-"""Ray's dashboard: where the head finds Grafana and Prometheus, and libtpu's logs of a worker.
+"""Ray's dashboard: addresses of Grafana and Prometheus for the head, and the logs of libtpu.
 
-Sources: https://docs.ray.io/en/latest/cluster/configure-manage-dashboard.html for the variables; Ray 2.60 itself
-(`ray._private.node`) for libtpu's logs.
+Sources: https://docs.ray.io/en/latest/cluster/configure-manage-dashboard.html for the variables; Ray 2.60
+(`ray._private.node`) for the logs of libtpu.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tpuplane.workloads.pods import Manifest
 _URL = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*[^\s/?#])?")
 
 LIBTPU_LOGS = "/tmp/tpu_logs"  # noqa: S108
-"""Where libtpu writes, unless TPU_LOG_DIR says otherwise."""
+"""Folder of libtpu's logs, unless TPU_LOG_DIR sets another one."""
 
 
 def _url(value: str) -> str:
@@ -36,36 +36,36 @@ class PrometheusHeadersSpec(Spec):
     """A key of a Secret in the Ray cluster's namespace."""
 
     secret: ObjectName
-    """The Secret's name. It exists already: what it holds never comes into a program's state."""
+    """Name of an existing Secret. Its contents are not part of the program's state."""
 
     key: Annotated[str, Field(pattern=r"^[-._a-zA-Z0-9]+$")] = "headers"
-    """Its key, which holds the headers as a JSON object. Default headers."""
+    """Key with the headers as a JSON object. Default headers."""
 
 
 class DashboardSpec(Spec):
-    """Charts in Ray's dashboard: Grafana draws them, of what a Prometheus answers. Both exist already."""
+    """Charts in Ray's dashboard, from an existing Grafana and an existing Prometheus."""
 
     grafana_host: Url
-    """Grafana's address, as the head reaches it."""
+    """Address of Grafana for the head."""
 
     grafana_iframe_host: Url | None = None
-    """Grafana's address, as the browsers reach it that show the dashboard. Default: `grafanaHost`."""
+    """Address of Grafana for browsers. Default: `grafanaHost`."""
 
     grafana_org_id: Annotated[int, Field(ge=1)] = 1
     """Grafana's organization. Default 1."""
 
     prometheus_host: Url | None = None
-    """The Prometheus that the head asks. Default: the frontend of the add-on `monitoring`."""
+    """Address of Prometheus for the head. Default: the frontend of the add-on `monitoring`."""
 
     prometheus_name: Annotated[str, Field(min_length=1)] = "Prometheus"
     """Name of Grafana's data source. Default Prometheus."""
 
     prometheus_headers: PrometheusHeadersSpec | None = None
-    """Headers that the Prometheus wants, from a Secret. Default: none."""
+    """Headers for requests to Prometheus, from a Secret. Default: none."""
 
 
 def dashboard_environment(dashboard: DashboardSpec) -> list[dict[str, Any]]:
-    """Environment of the head. The charts are those of its own Ray cluster, whatever KubeRay calls it."""
+    """Environment of the head. The filter of the charts is the label with the name of the Ray cluster."""
     values = {
         "RAY_GRAFANA_HOST": dashboard.grafana_host,
         "RAY_GRAFANA_IFRAME_HOST": dashboard.grafana_iframe_host or dashboard.grafana_host,
@@ -83,7 +83,7 @@ def dashboard_environment(dashboard: DashboardSpec) -> list[dict[str, Any]]:
 
 
 def keep_libtpu_logs(pod: Manifest) -> None:
-    """Make the folder of libtpu's logs before Ray starts: Ray shows it in its dashboard only if it is there by then."""
+    """Add a volume for the logs of libtpu, because Ray's dashboard shows only folders that exist before Ray starts."""
     pod.setdefault("volumes", []).append({"name": "libtpu-logs", "emptyDir": {}})
     mounts = pod["containers"][0].setdefault("volumeMounts", [])
     mounts.append({"name": "libtpu-logs", "mountPath": LIBTPU_LOGS})

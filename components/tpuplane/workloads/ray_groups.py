@@ -1,4 +1,4 @@
-"""Ray's worker groups: slices, each a replica of several pods, or pods on GPU nodes, each a replica of its own."""
+"""Ray's worker groups: a replica is a slice with several pods, or a pod on a GPU node."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ _MXLA_PORT = 8081  # libtpu's own, between the hosts of a slice
 
 
 class Scale(NamedTuple):
-    """Replicas of a group: at the start, kept without work, and at full scale."""
+    """Replicas of a group: at the start, minimum and maximum."""
 
     start: int
     fewest: int
     most: int
     names: tuple[str, str, str]
-    """What the description calls them."""
+    """The names of their fields."""
 
     @classmethod
     def of(cls, names: tuple[str, str, str], start: int, fewest: int | None, most: int | None) -> Scale:
-        """The scale as described: where nothing is said, a group does not scale."""
+        """The scale of a group. By default, a group does not scale."""
         return cls(start, start if fewest is None else fewest, max(start, 1) if most is None else most, names)
 
     def check(self) -> None:
-        """Raise what pydantic shows if the start is out of its range."""
+        """Raise a pydantic error if the start is out of its range."""
         if not self.fewest <= self.start <= self.most:
             given, least, top = self.names
             raise refuse(f"{given}: {self.start} is not between {least} {self.fewest} and {top} {self.most}")
 
 
 class WorkerGroupSpec(SliceGroupSpec):
-    """A Ray worker group: slices of one shape, each a replica that comes and goes as a whole."""
+    """A Ray worker group of slices with the same shape. Each slice is a replica, added and removed as a whole."""
 
     slices: Annotated[int, Field(ge=0, le=MOST_REPLICAS)] = 1
     """Slices at the start. Default 1, at most 100,000; 0 needs `autoscaling`."""
 
     min_slices: Annotated[int, Field(ge=0, le=MOST_REPLICAS)] | None = None
-    """Fewest slices. Default: as many as `slices`."""
+    """Minimum of slices. Default: `slices`."""
 
     max_slices: Annotated[int, Field(ge=1, le=MOST_REPLICAS)] | None = None
-    """Most slices; more than the fewest needs `autoscaling`. Default: as many as `slices`."""
+    """Maximum of slices. A maximum above the minimum needs `autoscaling`. Default: `slices`."""
 
     @model_validator(mode="after")
     def _check_scale(self) -> WorkerGroupSpec:
@@ -60,16 +60,16 @@ class WorkerGroupSpec(SliceGroupSpec):
 
 
 class GpuWorkerGroupSpec(GpuGroupSpec):
-    """A Ray worker group on GPU nodes: equal pods, each with all GPUs of a node or with a part of one."""
+    """A Ray worker group on GPU nodes: equal pods, each with all GPUs of a node or with a part of one GPU."""
 
     replicas: Annotated[int, Field(ge=0, le=MOST_REPLICAS)] = 1
     """Pods at the start. Default 1, at most 100,000; 0 needs `autoscaling`."""
 
     min_replicas: Annotated[int, Field(ge=0, le=MOST_REPLICAS)] | None = None
-    """Fewest pods. Default: as many as `replicas`."""
+    """Minimum of pods. Default: `replicas`."""
 
     max_replicas: Annotated[int, Field(ge=1, le=MOST_REPLICAS)] | None = None
-    """Most pods; more than the fewest needs `autoscaling`. Default: as many as `replicas`."""
+    """Maximum of pods. A maximum above the minimum needs `autoscaling`. Default: `replicas`."""
 
     @model_validator(mode="after")
     def _check_scale(self) -> GpuWorkerGroupSpec:

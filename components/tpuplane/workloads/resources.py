@@ -1,4 +1,4 @@
-"""Ray clusters, jobs and services and multislice programs as components: their manifests, and nothing decided."""
+"""Ray clusters, jobs and services and multislice programs as components, which create the objects of the manifests."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -27,14 +27,14 @@ _Spec = TypeVar("_Spec", bound=Spec)
 
 
 class RayCluster(pulumi.ComponentResource):
-    """A Ray cluster whose worker groups are slices. The options say in which Kubernetes: `cluster.in_cluster()`.
+    """A Ray cluster whose worker groups are slices. The option `cluster.in_cluster()` selects the Kubernetes cluster.
 
-    Changed in place, and running pods stay as they are: only later ones have another image, environment or resources.
-    In a queue Kueue ends all pods when these or their numbers change, and admits the cluster anew; while it runs, Kueue
-    refuses another queue and a first priority class, and none where there was one always. To start it anew, give it
-    another name.
+    Changed in place. Running pods do not change: only new pods get another image, environment or resources. In a queue,
+    Kueue ends all pods after such a change, also of their number, and admits the cluster again. Kueue rejects another
+    queue or a first priority class while the cluster runs, and always rejects the removal of the priority class. To
+    recreate the cluster, give it another name.
 
-    Raises `SpecError` if the name or the description is wrong, before anything is registered.
+    Raises `SpecError` if the name or the description is wrong, before the registration of resources.
     """
 
     @in_plain_words
@@ -46,10 +46,9 @@ class RayCluster(pulumi.ComponentResource):
 
 
 class RayJob(pulumi.ComponentResource):
-    """A program on a Ray cluster of its own. A change runs it anew, but for those of `keep_seconds` and
-    `priority_class`.
+    """A program on its own Ray cluster. A change runs it again, except changes of `keep_seconds` and `priority_class`.
 
-    Raises `SpecError` if the name or the description is wrong, before anything is registered.
+    Raises `SpecError` if the name or the description is wrong, before the registration of resources.
     """
 
     @in_plain_words
@@ -63,10 +62,10 @@ class RayJob(pulumi.ComponentResource):
 class RayService(pulumi.ComponentResource):
     """A Ray Serve application on slices.
 
-    A change of its pods brings up a second Ray cluster, and the first goes once that one serves. Another queue or
-    priority class, and other numbers of slices or pods, hold from the next cluster on: alone they bring up none.
+    A change of its pods starts a second Ray cluster, and the first is deleted when the second serves. Another queue or
+    priority class, and other numbers of slices or pods, apply to the next cluster but do not start one.
 
-    Raises `SpecError` if the name or the description is wrong, before anything is registered.
+    Raises `SpecError` if the name or the description is wrong, before the registration of resources.
     """
 
     @in_plain_words
@@ -78,10 +77,10 @@ class RayService(pulumi.ComponentResource):
 
 
 class Multislice(pulumi.ComponentResource):
-    """A program on one or more slices, as a JobSet. A change runs it anew, but for those of `keep_seconds` and
+    """A program on one or more slices, as a JobSet. A change runs it again, except changes of `keep_seconds` and
     `priority_class`.
 
-    Raises `SpecError` if the name or the description is wrong, before anything is registered.
+    Raises `SpecError` if the name or the description is wrong, before the registration of resources.
     """
 
     @in_plain_words
@@ -106,7 +105,7 @@ def _make(
     opts: pulumi.ResourceOptions | None,
     replace_on: Sequence[str] = (),
 ) -> kubernetes.apiextensions.CustomResource:
-    """Make the object. What a component was told of its cluster does not reach its children by itself."""
+    """Create the object, with the component's resource options for its cluster, which children do not inherit."""
     return kubernetes.apiextensions.CustomResource(
         name,
         api_version=manifest["apiVersion"],

@@ -1,4 +1,4 @@
-"""Pods on slices: one for each host, with all of its chips. All of it follows from generation and topology."""
+"""Pods on slices: one for each host, with all of its chips."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SliceGroupSpec(PodsSpec):
 
     @property
     def slice(self) -> Slice:
-        """The shape of one slice. Raises `SliceError` where there is none."""
+        """The shape of one slice. Raises `SliceError` if it does not exist."""
         return Slice.of(self.generation, self.topology, self.machine_type)
 
     @property
@@ -33,6 +33,6 @@ class SliceGroupSpec(PodsSpec):
 
     @property
     def device_labels(self) -> dict[str, str]:
-        """Generation and topology, as Google's own samples select a slice, and the chips of a host, for there are
-        slices of one shape on two machine types. GKE adds that label itself where pods leave it out."""
+        """Generation and topology, as in Google's samples, and the chips of a host, because two machine types can make
+        slices of the same shape. GKE adds this label to pods without it."""
         return self.slice.node_labels

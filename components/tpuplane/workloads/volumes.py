@@ -1,4 +1,4 @@
-"""What pods of a workload see beside their image: ConfigMaps of the namespace and Cloud Storage buckets, as folders."""
+"""Volumes of workloads: ConfigMaps of the namespace and Cloud Storage buckets, as folders."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tpuplane.workloads.pods import Manifest
 
 
 def _folder(path: str) -> str:
-    # In one way only, or two keys were one folder.
+    # A canonical path, so that two keys cannot mean the same folder.
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if not path.startswith("/") or not parts or ".." in parts or ":" in path:
-        raise refuse(f"{shown(path)} is no folder; allowed: an absolute path without ':' and '..', such as /data")
+        raise refuse(f"{shown(path)} is not a folder; allowed: an absolute path without ':' and '..', such as /data")
     if path != (shortest := "/" + "/".join(parts)):
-        raise refuse(f"{shown(path)} can be written shorter; nearest: {shortest}")
+        raise refuse(f"{shown(path)} is not in its shortest form; nearest: {shortest}")
     return path
 
 
@@ -29,18 +29,18 @@ Bucket = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$")]
 
 
 def check_folders(config_maps: Mapping[str, str], buckets: Mapping[str, str], taken: str | None) -> None:
-    """Raise what pydantic shows if a folder would have two contents. `taken` is one that pods have already."""
+    """Raise a pydantic error if two volumes have the same folder. `taken` is the folder of another volume."""
     if twice := config_maps.keys() & buckets.keys():
-        raise refuse(f"buckets.{min(twice)}: configMaps has this folder, too; choose another")
+        raise refuse(f"buckets.{min(twice)}: configMaps also has this folder; choose another")
     for field, folders in (("configMaps", config_maps), ("buckets", buckets)):
         if taken in folders:
-            raise refuse(f"{field}.{taken}: the pods have a volume of their own there; choose another")
+            raise refuse(f"{field}.{taken}: the pods have another volume in this folder; choose another")
 
 
 def mount(template: Manifest, config_maps: Mapping[str, str], buckets: Mapping[str, str]) -> None:
-    """Have the first container of a pod template see them, each in its folder; a bucket can be written to.
+    """Mount them in the first container of a pod template, each in its folder; buckets are writable.
 
-    Buckets come by GKE's Cloud Storage FUSE driver
+    Buckets use GKE's Cloud Storage FUSE driver
     (https://cloud.google.com/kubernetes-engine/docs/how-to/cloud-storage-fuse-csi-driver-ephemeral).
     """
     maps = {name: f"config-{number}" for number, name in enumerate(dict.fromkeys(config_maps.values()))}
@@ -59,11 +59,11 @@ def mount(template: Manifest, config_maps: Mapping[str, str], buckets: Mapping[s
             ]
         )
     if stores:
-        # Without it GKE gives the pod no sidecar, and nobody mounts.
+        # Without this annotation GKE adds no sidecar, which mounts the buckets.
         template.setdefault("metadata", {}).setdefault("annotations", {})["gke-gcsfuse/volumes"] = "true"
 
 
 def _bucket(name: str) -> Manifest:
-    # Folders that no object stands for are shown, too: whoever wrote the bucket by another way made none.
+    # Also show folders without an object, which other tools do not create.
     attributes = {"bucketName": name, "mountOptions": "implicit-dirs"}
     return {"driver": "gcsfuse.csi.storage.gke.io", "volumeAttributes": attributes}

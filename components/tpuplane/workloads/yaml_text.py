@@ -1,4 +1,4 @@
-"""Text that Ray reads as YAML. KubeRay passes it on, and says in a status alone that it cannot be read."""
+"""YAML text for Ray. KubeRay reports text that cannot be read only in a status."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def _mapping(text: str) -> str:
     try:
         found = yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
-        # The text itself is not shown: it may hold passwords.
+        # The text itself is not shown, because it can contain passwords.
         line = f" in line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise refuse(f"not YAML: {error.problem}{line}") from None
     except yaml.YAMLError:
         raise refuse("not YAML: a character that YAML does not allow") from None
     if not isinstance(found, dict):
-        raise refuse("no YAML mapping; allowed: fields and their values")
+        raise refuse("not a YAML mapping; allowed: fields and their values")
     return text
 
 

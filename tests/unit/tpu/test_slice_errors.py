@@ -38,7 +38,7 @@ V5P = "2x2x1, 2x2x2, 2x2x4, 2x4x4, and any AxBxC of multiples of 4 with A<=B<=C 
         (
             "v5p",
             "2x2x3",
-            "'2x2x3' is not a v5p topology (below 64 chips only the listed ones exist); "
+            "'2x2x3' is not a v5p topology (below 64 chips only the listed topologies exist); "
             f"allowed: {V5P}; nearest: 2x2x2, 2x2x4",
         ),
         (
@@ -125,28 +125,28 @@ def test_a_generation_that_two_share_is_not_guessed() -> None:
     [
         (
             "v5p-4",
-            "v5p counts TensorCores, 2 per chip, and none has 4 (if 4 was meant as chips, write v5p-8)",
+            "v5p counts TensorCores, 2 per chip, and no slice has 4 (for 4 chips write v5p-8)",
             ("v5p-8",),
         ),
-        ("v5p-24", "v5p counts TensorCores, 2 per chip, and none has 24", ("v5p-16", "v5p-32")),
+        ("v5p-24", "v5p counts TensorCores, 2 per chip, and no slice has 24", ("v5p-16", "v5p-32")),
         (
             "tpu7x-4",
-            "tpu7x counts TensorCores, 2 per chip, and none has 4 (if 4 was meant as chips, write tpu7x-8)",
+            "tpu7x counts TensorCores, 2 per chip, and no slice has 4 (for 4 chips write tpu7x-8)",
             ("tpu7x-8", "tpu7x-2"),
         ),
         (
             "v6e-512",
-            "v6e counts chips, and none has 512 (if 512 was meant as TensorCores, 2 per chip, write v6e-256)",
+            "v6e counts chips, and no slice has 512 (for 512 TensorCores, 2 per chip, write v6e-256)",
             ("v6e-256",),
         ),
-        ("v6e-2", "v6e counts chips, and none has 2", ("v6e-1", "v6e-4")),
-        ("v5litepod-12", "v5litepod counts chips, and none has 12", ("v5litepod-8", "v5litepod-16")),
+        ("v6e-2", "v6e counts chips, and no slice has 2", ("v6e-1", "v6e-4")),
+        ("v5litepod-12", "v5litepod counts chips, and no slice has 12", ("v5litepod-8", "v5litepod-16")),
     ],
 )
 def test_chips_taken_for_cores(name: str, cause: str, nearest: tuple[str, ...]) -> None:
     with pytest.raises(SliceError) as caught:
         Slice.from_accelerator_type(name)
-    assert str(caught.value).startswith(f"'{name}' is no slice: {cause}; allowed: ")
+    assert str(caught.value).startswith(f"'{name}' is not a slice: {cause}; allowed: ")
     assert caught.value.nearest == nearest
 
 

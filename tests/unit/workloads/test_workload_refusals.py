@@ -23,11 +23,11 @@ pytestmark = pytest.mark.unit
     [
         ({"topology": "4x5"}, "'4x5' is not a v6e topology"),
         ({"topology": "2x2"}, "2 slices of v6e 2x2 cannot be joined"),
-        ({"cpu": 180}, "180 leaves nothing for GKE's own pods; allowed: less than the 180 of ct6e-standard-4t"),
-        ({"capacity": "reservation"}, "goes with capacity: reservation"),
+        ({"cpu": 180}, "180 .*; allowed: less than the 180 of ct6e-standard-4t"),
+        ({"capacity": "reservation"}, "reservation: required with capacity: reservation"),
         ({"capacity": "reservation", "reservation": ""}, "reservation\n.*at least 1 character"),
-        ({"setMegascale": True, "env": {"TPU_WORKER_ID": "0"}}, "env.TPU_WORKER_ID: setMegascale sets it, too"),
-        ({"capacity": "spot", "computeClass": "cheap"}, "stands beside computeClass"),
+        ({"setMegascale": True, "env": {"TPU_WORKER_ID": "0"}}, "env.TPU_WORKER_ID: setMegascale"),
+        ({"capacity": "spot", "computeClass": "cheap"}, "capacity: not allowed with computeClass"),
     ],
 )
 def test_what_no_slice_can_run_is_refused(changes: dict[str, Any], said: str) -> None:
@@ -40,10 +40,10 @@ def test_what_no_slice_can_run_is_refused(changes: dict[str, Any], said: str) ->
     [
         ("a: b\nc: [b", "not YAML: .* in line 2"),
         ("a: \0", "not YAML: a character that YAML does not allow"),
-        ("- a", "no YAML mapping; allowed: fields and their values"),
-        ("a", "no YAML mapping"),
-        (" ", "no YAML mapping"),
-        ("", "no YAML mapping"),
+        ("- a", "not a YAML mapping"),
+        ("a", "not a YAML mapping"),
+        (" ", "not a YAML mapping"),
+        ("", "not a YAML mapping"),
     ],
 )
 def test_what_ray_cannot_read_is_refused(text: str, said: str) -> None:
@@ -70,10 +70,10 @@ def groups(number: int, *names: str) -> dict[str, Any]:
         (groups(8), "workers: 8 groups, .* allowed in a queue: at most 7 in a RayCluster", "at most 7"),
         (
             groups(1, "head"),
-            "workers.head: Kueue calls a part of every RayCluster so; choose another name, or no queue and a",
+            "workers.head: Kueue uses this name in every RayCluster",
             "workers.head: ",
         ),
-        (groups(1, "submitter"), None, "cluster.workers.submitter: Kueue calls a part of every RayJob so"),
+        (groups(1, "submitter"), None, "cluster.workers.submitter: Kueue uses this name in every RayJob"),
     ],
 )
 def test_groups_for_which_a_workload_has_no_room_stay_out_of_queues(
@@ -141,7 +141,7 @@ def test_a_name_that_no_object_has_is_refused(name: str) -> None:
         {"head": {"dashboard": headers}},
         {"workers": {"tpu": {**V6E, "computeClass": name}}},
     ):
-        with pytest.raises(ValidationError, match="is no name of a Kubernetes object; allowed: 1 to "):
+        with pytest.raises(ValidationError, match="is not a valid name of a Kubernetes object; allowed: 1 to "):
             RayClusterSpec.model_validate(cluster(**words))
 
 

@@ -48,14 +48,14 @@ def test_pods_without_buckets_get_no_sidecar() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"buckets": {"/data:ro": "acme"}}, "'/data:ro' is no folder; allowed: an absolute path"),
-        ({"buckets": {"/": "acme"}}, "'/' is no folder"),
-        ({"config_maps": {"/a/../b": "settings"}}, "'/a/../b' is no folder"),
-        ({"buckets": {"/data": "a-data", "/data/": "b-data"}}, "'/data/' can be written shorter; nearest: /data"),
+        ({"buckets": {"/data:ro": "acme"}}, "'/data:ro' is not a folder; allowed: an absolute path"),
+        ({"buckets": {"/": "acme"}}, "'/' is not a folder"),
+        ({"config_maps": {"/a/../b": "settings"}}, "'/a/../b' is not a folder"),
+        ({"buckets": {"/data": "a-data", "/data/": "b-data"}}, "'/data/' .* nearest: /data"),
         ({"buckets": {"//data/./set": "acme"}}, "nearest: /data/set"),
-        ({"config_maps": {"/a": "settings"}, "buckets": {"/a": "acme"}}, "buckets./a: configMaps has this folder"),
-        ({"config_maps": {"/tmp/tpu_logs": "settings"}}, "configMaps./tmp/tpu_logs: the pods have a volume"),
-        ({"buckets": {"/tmp/tpu_logs": "acme"}}, "buckets./tmp/tpu_logs: the pods have a volume"),
+        ({"config_maps": {"/a": "settings"}, "buckets": {"/a": "acme"}}, "buckets./a: configMaps"),
+        ({"config_maps": {"/tmp/tpu_logs": "settings"}}, "configMaps./tmp/tpu_logs: the pods have another volume"),
+        ({"buckets": {"/tmp/tpu_logs": "acme"}}, "buckets./tmp/tpu_logs: the pods have another volume"),
     ],
 )
 def test_a_folder_has_one_content(changes: dict[str, Any], said: str) -> None:
