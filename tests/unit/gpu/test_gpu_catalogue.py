@@ -66,7 +66,7 @@ def test_refusals_name_what_is_allowed() -> None:
         catalogue.accelerator("nvidia-h100")
     assert unknown.value.field == "accelerator"
     assert "nvidia-h100-80gb" in unknown.value.nearest
-    with pytest.raises(GpuError, match="'3' GPUs of nvidia-l4 .*; allowed: 1, 2, 4, 8"):
+    with pytest.raises(GpuError, match=r"'3' GPUs of nvidia-l4 .*; allowed: 1, 2, 4, 8"):
         catalogue.machine_with("nvidia-l4", 3)
     with pytest.raises(GpuError) as misspelt:
         catalogue.machine("a3-highgpu-8")
