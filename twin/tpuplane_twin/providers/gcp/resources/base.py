@@ -111,6 +111,13 @@ class Resource(ABC):
     def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:
         """Create it; returns id and state. Raises `CreatedInError` if it exists but is not in order."""
 
+    def created(self, resource_id: str, planned: Properties, kind: str) -> tuple[str, Properties]:
+        """Id and state after a create. Raises `ProviderError` where the API does not show the resource."""
+        state = self.read(resource_id, planned)
+        if state is None:
+            raise ProviderError(f"Error reading {kind} {resource_id}: it does not exist right after its creation")
+        return resource_id, state
+
     @abstractmethod
     def read(self, resource_id: str, prior: Properties) -> Properties | None:
         """The state as the API has it, None when the resource does not exist."""

@@ -55,10 +55,7 @@ class ComputeResource(Resource):
                 self.wait(operation, planned, f"Creating {self.kind}", deadline)
         except OperationError as error:
             raise ProviderError(f"Error waiting to create {self.kind}: {error}") from error
-        state = self.read(resource_id, planned)
-        if state is None:
-            raise ProviderError(f"Error reading {self.kind} {resource_id}: it does not exist right after its creation")
-        return resource_id, state
+        return self.created(resource_id, planned, self.kind)
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
         found = self.api.find(self.url(resource_id))

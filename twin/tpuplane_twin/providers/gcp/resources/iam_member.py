@@ -47,10 +47,7 @@ class IamMember(Resource):
         resource_id = f"{target}/{planned['role']}/{planned['member']}"
         if condition := planned.get("condition"):
             resource_id += f"/{condition['title']}"
-        state = self.read(resource_id, known(planned))
-        if state is None:
-            raise ProviderError(f"Error reading IAM Member {resource_id}: it does not exist right after its creation")
-        return resource_id, state
+        return self.created(resource_id, known(planned), "IAM Member")
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
         try:

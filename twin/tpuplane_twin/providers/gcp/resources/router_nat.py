@@ -36,10 +36,7 @@ class RouterNat(ComputeResource):
                 raise ProviderError(f"Unable to create RouterNat, existing object already found: {planned['name']}")
             self._patch(planned, [*nats, self.body(planned)], "create", deadline)
         resource_id = f"{values['project']}/{values['region']}/{self._name(planned)}/{planned['name']}"
-        state = self.read(resource_id, planned)
-        if state is None:
-            raise ProviderError(f"Error reading RouterNat {resource_id}: it does not exist right after its creation")
-        return resource_id, state
+        return self.created(resource_id, planned, "RouterNat")
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
         project, region, router, name = resource_id.rsplit("/", 3)
