@@ -9,29 +9,29 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Final
 
+# Format → what it must match, each with the message of the official plugin.
+_PATTERNS: Final = {
+    "gceName": (("^(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)$", '"{path}" ("{value}") doesn\'t match regexp "{pattern}"'),),
+    "clusterName": (
+        (r"(?s)^.{0,40}\Z", '"{path}" cannot be longer than 40 characters'),
+        (r"^[a-z0-9-]+\Z", '"{path}" can only contain lowercase letters, numbers and hyphens'),
+        ("^[a-z]", '"{path}" must start with a letter'),
+        ("[a-z0-9]$", '"{path}" must end with a number or a letter'),
+    ),
+    "timeOfDay": (("^([01][0-9]|2[0-3]):[0-5][0-9]$", '"{path}" ("{value}") must be in the format HH:mm (RFC3399)'),),
+    "hourly": (("^([01]?[0-9]|2[0-3]):00$", '"{path}" ("{value}") must be in the format of HH:00, on the hour'),),
+    "goDuration": ((r"^(?:\d+(?:\.\d+)?(?:ns|us|ms|s|m|h))+\Z", 'expected {path} to be a duration, got "{value}"'),),
+}
 _NO_NETWORK: Final = 'expected "{path}" to be a valid network Value, got {value}: invalid CIDR address: {value}'
 
 
 def problems(name: str, path: str, value: str) -> Iterator[str]:
     """What is wrong with `value` for the format `name`; `path` is how the message calls the property."""
-    yield from _FORMATS[name](path, value)
-
-
-def _gce_name(path: str, value: str) -> Iterator[str]:
-    pattern = "^(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)$"
-    if not re.search(pattern, value):
-        yield f'"{path}" ("{value}") doesn\'t match regexp "{pattern}"'
-
-
-def _cluster_name(path: str, value: str) -> Iterator[str]:
-    if len(value) > 40:
-        yield f'"{path}" cannot be longer than 40 characters'
-    if not re.fullmatch("[a-z0-9-]+", value):
-        yield f'"{path}" can only contain lowercase letters, numbers and hyphens'
-    if not re.search("^[a-z]", value):
-        yield f'"{path}" must start with a letter'
-    if not re.search("[a-z0-9]$", value):
-        yield f'"{path}" must end with a number or a letter'
+    for pattern, message in _PATTERNS.get(name, ()):
+        if not re.search(pattern, value):
+            yield message.format(path=path, value=value, pattern=pattern)
+    if name not in _PATTERNS:
+        yield from _FORMATS[name](path, value)
 
 
 def _cidr(path: str, value: str) -> Iterator[str]:
@@ -82,28 +82,12 @@ def _rfc3339(path: str, value: str) -> Iterator[str]:
         yield f'"{path}" ("{value}") is not a valid RFC3339 date'
 
 
-def _time_of_day(path: str, value: str) -> Iterator[str]:
-    pattern = "^([01][0-9]|2[0-3]):[0-5][0-9]$"
-    if not re.search(pattern, value):
-        yield f'"{path}" ("{value}") must be in the format HH:mm (RFC3399)'
-
-
-def _hourly(path: str, value: str) -> Iterator[str]:
-    if not re.search("^([01]?[0-9]|2[0-3]):00$", value):
-        yield f'"{path}" ("{value}") must be in the format of HH:00, on the hour'
-
-
 def _private_asn(path: str, value: str) -> Iterator[str]:
     if not (value.isdigit() and (64512 <= int(value) <= 65534 or 4200000000 <= int(value) <= 4294967294)):
         yield (
             f'expected "{path}" to be a RFC6996-compliant Local ASN: must be either in the private ASN ranges: '
             "[64512..65534], [4200000000..4294967294]; or be the value of [16550]"
         )
-
-
-def _go_duration(path: str, value: str) -> Iterator[str]:
-    if not re.fullmatch(r"(?:\d+(?:\.\d+)?(?:ns|us|ms|s|m|h))+", value):
-        yield f'expected {path} to be a duration, got "{value}"'
 
 
 def _iam_member(path: str, value: str) -> Iterator[str]:
@@ -132,16 +116,11 @@ def _json(path: str, value: str) -> Iterator[str]:
 
 
 _FORMATS: Final[dict[str, Callable[[str, str], Iterator[str]]]] = {
-    "gceName": _gce_name,
-    "clusterName": _cluster_name,
     "cidr": _cidr,
     "cidr28": _cidr28,
     "rfc1918": _rfc1918,
     "rfc3339": _rfc3339,
-    "timeOfDay": _time_of_day,
-    "hourly": _hourly,
     "privateAsn": _private_asn,
-    "goDuration": _go_duration,
     "iamMember": _iam_member,
     "json": _json,
     "rotationPeriod": _rotation_period,
