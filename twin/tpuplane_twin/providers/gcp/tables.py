@@ -123,6 +123,8 @@ class Table:
     name_max: int
     name_lower: bool
     delete_before_replace: bool
+    import_formats: tuple[str, ...]
+    """Regular expressions with named groups; the first that matches an import id gives the first properties."""
     steps: tuple[Step, ...]
     """The requests of an update, in the order of the official plugin; the Container API takes one field at a time."""
 
@@ -150,6 +152,7 @@ def load(name: str) -> Table:
         name_max=autoname.get("max", 0),
         name_lower=autoname.get("lower", False),
         delete_before_replace=data.get("deleteBeforeReplace", False),
+        import_formats=tuple(data.get("importFormats", ())),
         steps=tuple(Step(**{**step, "watch": tuple(step["watch"])}) for step in data.get("steps", ())),
     )
 

@@ -19,7 +19,6 @@ class Account(Resource):
     """A service account; its id is `projects/P/serviceAccounts/EMAIL`."""
 
     table_name = "account"
-    import_formats = (r"projects/(?P<project>[^/]+)/serviceAccounts/(?P<email>[^/]+)",)
 
     def plan(self, inputs: Mapping[str, Any], prior: Properties | None) -> Properties:
         """Email and member follow from the account id, so that a preview knows them."""

@@ -42,8 +42,6 @@ class Resource(ABC):
     """A resource type. Instances hold no state of their own but the session."""
 
     table_name: ClassVar[str]
-    import_formats: ClassVar[tuple[str, ...]] = ()
-    """Regular expressions with named groups; the first that matches an import id gives the first properties."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -76,12 +74,12 @@ class Resource(ABC):
 
     def import_properties(self, resource_id: str) -> Properties:
         """The properties in an import id. Raises `ProviderError` for an id of another form."""
-        for pattern in self.import_formats:
+        for pattern in self.table.import_formats:
             if match := re.fullmatch(pattern, resource_id):
                 found = {key: value for key, value in match.groupdict().items() if value}
                 return {"project": self.session.project, **found}
         raise ProviderError(
-            f'Import id "{resource_id}" doesn\'t match any of the accepted formats: {list(self.import_formats)}'
+            f'Import id "{resource_id}" doesn\'t match any of the accepted formats: {list(self.table.import_formats)}'
         )
 
     def canonical_id(self, resource_id: str, properties: Properties) -> str:

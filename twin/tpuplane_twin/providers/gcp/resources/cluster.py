@@ -19,11 +19,6 @@ class Cluster(GkeResource):
     table_name = "cluster"
     resting = frozenset({"RUNNING"})
     broken = frozenset({"ERROR", "DEGRADED"})
-    import_formats = (
-        r"projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/clusters/(?P<name>[^/]+)",
-        r"(?P<project>[^/]+)/(?P<location>[^/]+)/(?P<name>[^/]+)",
-        r"(?P<location>[^/]+)/(?P<name>[^/]+)",
-    )
 
     def canonical_id(self, resource_id: str, properties: Properties) -> str:  # noqa: D102
         project, location = self.need_project(properties), properties["location"]

@@ -32,7 +32,6 @@ class IamMember(Resource):
     """The resource of the policy, as messages name it."""
 
     table_name = "iam_member"
-    import_formats = (r"(?P<project>\S+) (?P<role>\S+) (?P<member>\S+)",)
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -144,7 +143,6 @@ class CryptoKeyIamMember(IamMember):
 
     table_name = "crypto_key_iam_member"
     target_name = "KMS CryptoKey"
-    import_formats = (r"(?P<cryptoKeyId>\S+) (?P<role>\S+) (?P<member>\S+)",)
 
     def _target(self, properties: Mapping[str, Any]) -> str:
         return str(properties["cryptoKeyId"])

@@ -13,7 +13,6 @@ from tpuplane_twin.providers.gcp.bodies import expand, flatten
 from tpuplane_twin.providers.gcp.resources.base import Resource, Update, known, planned_labels, touched
 from tpuplane_twin.providers.values import UNKNOWN, Secret, reveal
 
-_RING: Final = r"projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/keyRings/(?P<name>[^/]+)"
 _DESTROYED: Final = ("DESTROYED", "DESTROY_SCHEDULED")
 
 
@@ -21,7 +20,6 @@ class KeyRing(Resource):
     """A key ring; its id is `projects/P/locations/L/keyRings/N`."""
 
     table_name = "key_ring"
-    import_formats = (_RING, r"(?P<project>[^/]+)/(?P<location>[^/]+)/(?P<name>[^/]+)")
 
     def canonical_id(self, resource_id: str, properties: Properties) -> str:  # noqa: D102
         return f"{self._parent(properties)}/keyRings/{properties['name']}"
@@ -50,7 +48,6 @@ class CryptoKey(Resource):
     """A key; its id is `RING/cryptoKeys/N`."""
 
     table_name = "crypto_key"
-    import_formats = (r"(?P<keyRing>projects/[^/]+/locations/[^/]+/keyRings/[^/]+)/cryptoKeys/(?P<name>[^/]+)",)
 
     def plan(self, inputs: Mapping[str, Any], prior: Properties | None) -> Properties:
         """Adds the labels that the key will have."""

@@ -13,23 +13,6 @@ from tpuplane_twin.providers.gcp.bodies import dig
 from tpuplane_twin.providers.gcp.resources.base import Update
 from tpuplane_twin.providers.gcp.resources.compute import ComputeResource
 
-_NAME = r"(?P<name>[^/]+)"
-_PROJECT = r"(?P<project>[^/]+)"
-_REGION = r"(?P<region>[^/]+)"
-
-
-def _global_formats(collection: str) -> tuple[str, ...]:
-    return (f"projects/{_PROJECT}/global/{collection}/{_NAME}", f"{_PROJECT}/{_NAME}", _NAME)
-
-
-def _regional_formats(collection: str) -> tuple[str, ...]:
-    return (
-        f"projects/{_PROJECT}/regions/{_REGION}/{collection}/{_NAME}",
-        f"{_PROJECT}/{_REGION}/{_NAME}",
-        f"{_REGION}/{_NAME}",
-        _NAME,
-    )
-
 
 class Network(ComputeResource):
     """A VPC network."""
@@ -37,7 +20,6 @@ class Network(ComputeResource):
     table_name = "network"
     collection = "projects/{project}/global/networks"
     kind = "Network"
-    import_formats = _global_formats("networks")
 
 
 class Subnetwork(ComputeResource):
@@ -46,7 +28,6 @@ class Subnetwork(ComputeResource):
     table_name = "subnetwork"
     collection = "projects/{project}/regions/{region}/subnetworks"
     kind = "Subnetwork"
-    import_formats = _regional_formats("subnetworks")
     links: ClassVar[Mapping[str, str]] = {"network": "projects/{project}/global/networks"}
 
     def update(self, it: Update) -> Properties:  # noqa: D102
@@ -81,7 +62,6 @@ class Router(ComputeResource):
     table_name = "router"
     collection = "projects/{project}/regions/{region}/routers"
     kind = "Router"
-    import_formats = _regional_formats("routers")
     links: ClassVar[Mapping[str, str]] = {"network": "projects/{project}/global/networks"}
 
 
@@ -91,7 +71,6 @@ class ResourcePolicy(ComputeResource):
     table_name = "resource_policy"
     collection = "projects/{project}/regions/{region}/resourcePolicies"
     kind = "ResourcePolicy"
-    import_formats = _regional_formats("resourcePolicies")
 
 
 class Firewall(ComputeResource):
@@ -100,7 +79,6 @@ class Firewall(ComputeResource):
     table_name = "firewall"
     collection = "projects/{project}/global/firewalls"
     kind = "Firewall"
-    import_formats = _global_formats("firewalls")
     links: ClassVar[Mapping[str, str]] = {"network": "projects/{project}/global/networks"}
 
     def body(self, properties: Mapping[str, Any]) -> dict[str, Any]:  # noqa: D102

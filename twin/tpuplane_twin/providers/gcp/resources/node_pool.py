@@ -35,11 +35,6 @@ class NodePool(GkeResource):
     table_name = "node_pool"
     resting = frozenset({"RUNNING"})
     broken = frozenset({"ERROR", "RUNNING_WITH_ERROR"})
-    import_formats = (
-        r"projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/clusters/(?P<cluster>[^/]+)/nodePools/(?P<name>[^/]+)",
-        r"(?P<project>[^/]+)/(?P<location>[^/]+)/(?P<cluster>[^/]+)/(?P<name>[^/]+)",
-        r"(?P<location>[^/]+)/(?P<cluster>[^/]+)/(?P<name>[^/]+)",
-    )
 
     def parent(self, properties: Mapping[str, Any]) -> str:
         """The cluster's path: from its full id if `cluster` is one, else from its name and the location."""

@@ -66,7 +66,6 @@ class Dashboard(_Direct):
 
     table_name = "dashboard"
     kind = "Dashboard"
-    import_formats = (r"projects/(?P<project>[^/]+)/dashboards/(?P<name>[^/]+)", r"(?P<name>[^/]+)")
 
     def plan(self, inputs: Mapping[str, Any], prior: Properties | None) -> Properties:
         """The JSON is compared and kept without its spaces and with its keys in order."""
@@ -103,7 +102,6 @@ class AlertPolicy(_Direct):
 
     table_name = "alert_policy"
     kind = "AlertPolicy"
-    import_formats = (r"projects/(?P<project>[^/]+)/alertPolicies/[^/]+",)
 
     _MASKED: Final = (
         "displayName",
@@ -136,7 +134,6 @@ class LogMetric(_Direct):
 
     table_name = "log_metric"
     kind = "Metric"
-    import_formats = (r"(?P<project>[^ ]+) (?P<name>[^ ]+)", r"(?P<name>[^ ]+)")
 
     def canonical_id(self, resource_id: str, properties: Properties) -> str:  # noqa: D102
         return str(properties["name"])

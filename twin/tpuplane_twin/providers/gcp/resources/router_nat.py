@@ -17,12 +17,6 @@ class RouterNat(ComputeResource):
     table_name = "router_nat"
     collection = "projects/{project}/regions/{region}/routers"
     kind = "RouterNat"
-    import_formats = (
-        r"projects/(?P<project>[^/]+)/regions/(?P<region>[^/]+)/routers/(?P<router>[^/]+)/(?P<name>[^/]+)",
-        r"(?P<project>[^/]+)/(?P<region>[^/]+)/(?P<router>[^/]+)/(?P<name>[^/]+)",
-        r"(?P<region>[^/]+)/(?P<router>[^/]+)/(?P<name>[^/]+)",
-        r"(?P<router>[^/]+)/(?P<name>[^/]+)",
-    )
 
     def canonical_id(self, resource_id: str, properties: Properties) -> str:  # noqa: D102
         values = self.variables(properties)
