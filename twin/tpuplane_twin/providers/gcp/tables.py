@@ -85,9 +85,11 @@ class Field:
 class Step:
     """One request of an update, sent when a property at or below one of `watch` changed.
 
-    The Compute API gets the API form of these properties: by PATCH, or by the method `verb` of the resource (POST).
-    With `fingerprint` the resource is read first. The Container API gets `field` with the value of the first one. With
-    `required` nothing is sent when the value was removed; otherwise `absent` is sent. `by` is how it names a pool.
+    - Compute: the API form of these properties, by PATCH or by the method `verb` of the resource (POST). With
+      `fingerprint` the resource is read first.
+    - Container: `field` with the value of the first one. With `required` nothing is sent when the value was removed;
+      otherwise `absent` is sent. `by` is how the request names a pool.
+    - APIs with an update mask: `field` is the entry of the mask.
     """
 
     watch: tuple[str, ...]

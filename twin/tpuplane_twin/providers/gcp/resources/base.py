@@ -124,6 +124,10 @@ class Resource(ABC):
         """Send what changed; returns the new state. By itself nothing is sent: what changed is the state's alone."""
         return self.read(it.resource_id, it.planned) or known(it.planned)
 
+    def update_mask(self, changed: Mapping[str, Any]) -> str:
+        """The fields of the table's steps whose properties changed."""
+        return ",".join(step.field for step in self.table.steps if touched(changed, *step.watch))
+
     @abstractmethod
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:
         """Delete it; a resource that does not exist is fine."""

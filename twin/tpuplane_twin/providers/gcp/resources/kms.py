@@ -79,13 +79,7 @@ class CryptoKey(Resource):
         return state
 
     def update(self, it: Update) -> Properties:  # noqa: D102
-        masks = {
-            "rotationPeriod": "rotationPeriod,nextRotationTime",
-            "versionTemplate": "versionTemplate.algorithm",
-            "keyAccessJustificationsPolicy": "keyAccessJustificationsPolicy",
-            "effectiveLabels": "labels",
-        }
-        mask = ",".join(mask for name, mask in masks.items() if touched(it.changed, name))
+        mask = self.update_mask(it.changed)
         if mask:
             body = {key: value for key, value in self._body(it.planned).items() if key not in ("purpose",)}
             if not touched(it.changed, "rotationPeriod"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 from urllib.parse import quote, urlencode
 
 from tpuplane_twin.providers.contract import Properties
@@ -103,20 +103,8 @@ class AlertPolicy(_Direct):
     table_name = "alert_policy"
     kind = "AlertPolicy"
 
-    _MASKED: Final = (
-        "displayName",
-        "combiner",
-        "enabled",
-        "conditions",
-        "notificationChannels",
-        "alertStrategy",
-        "userLabels",
-        "severity",
-        "documentation",
-    )
-
     def update(self, it: Update) -> Properties:  # noqa: D102
-        mask = ",".join(name for name in self._MASKED if touched(it.changed, name))
+        mask = self.update_mask(it.changed)
         if mask:
             url = f"{self._url(it.resource_id, it.planned)}?{urlencode({'updateMask': mask})}"
             self._change(it, "PATCH", url, self._body(it.planned))
