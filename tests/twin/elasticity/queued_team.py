@@ -1,4 +1,4 @@
-"""A team whose pools are queued for, as its description says: node pools through Google's API, and Kueue's objects."""
+"""A team with queued pools: node pools through Google's API, and Kueue's objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GPU nodes that come from nothing and go again, and a server that moves between TPUs and GPUs by its class."""
+"""GPU pools that scale from and to zero, and a server that moves between TPUs and GPUs by its class."""
 
 from __future__ import annotations
 

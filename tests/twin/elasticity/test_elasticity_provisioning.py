@@ -1,4 +1,4 @@
-"""Node pools that nobody declared, with real pods on a real control plane: auto-provisioning and compute classes."""
+"""New node pools for real pods on a real control plane: auto-provisioning and compute classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queued capacity with real Kueue: a job waits for its slice, gets it whole, is placed on it, and it goes again."""
+"""Queued capacity with real Kueue: a job gets its whole slice, runs on it, and the slice is deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a well-typed body says, the answer is an answer: never an internal error."""
+"""Any well-typed body gets an answer, never an internal error."""
 
 from __future__ import annotations
 

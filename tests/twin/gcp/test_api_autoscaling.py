@@ -1,4 +1,4 @@
-"""A cluster's autoscaling: auto-provisioning is completed, changed, switched off, and refused where GKE refuses."""
+"""A cluster's autoscaling: auto-provisioning with defaults, changes, and GKE's rejections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cubes for dynamic slicing: what their nodes say, as Kueue's topology wants it."""
+"""Cubes for dynamic slicing: the labels of their nodes, as Kueue's topology needs them."""
 
 from __future__ import annotations
 

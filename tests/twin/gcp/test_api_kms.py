@@ -1,4 +1,4 @@
-"""Cloud KMS keys, and what GKE asks of one that a cluster or a node pool names."""
+"""Cloud KMS keys, and GKE's rules for the keys of clusters and node pools."""
 
 from __future__ import annotations
 

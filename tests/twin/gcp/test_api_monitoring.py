@@ -1,4 +1,4 @@
-"""Cloud Monitoring and Cloud Logging: what is kept, and what is refused as Google refuses it."""
+"""Cloud Monitoring and Cloud Logging: stored objects, and Google's rejections."""
 
 from __future__ import annotations
 

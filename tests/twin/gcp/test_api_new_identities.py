@@ -1,4 +1,4 @@
-"""What is deleted and created again under the same name is another resource, and stays itself over a restart."""
+"""A recreated resource of the same name has a new identity, which a restart keeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/twin-api.md says what is served and which rules hold; it must not fall behind."""
+"""docs/twin-api.md lists all served methods and rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Capacity that is not to be had: what fails, in GKE's words, what does not, and hosts that are taken back."""
+"""Stockouts: failures with GKE's messages, unaffected capacity, and reclaimed hosts."""
 
 from __future__ import annotations
 

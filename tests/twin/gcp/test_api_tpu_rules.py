@@ -1,4 +1,4 @@
-"""GKE's rules for TPU pools: what is taken, what is refused at once, what fails later."""
+"""GKE's rules for TPU pools: accepted pools, rejected requests, and operations that fail later."""
 
 from __future__ import annotations
 

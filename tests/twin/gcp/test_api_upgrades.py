@@ -1,4 +1,4 @@
-"""Where upgrades stand, the way back from one that failed, and the rotation of a cluster's credentials."""
+"""Upgrades and their rollback, and the rotation of a cluster's credentials."""
 
 from __future__ import annotations
 

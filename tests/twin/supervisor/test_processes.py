@@ -1,4 +1,4 @@
-"""Child processes: started, watched, restarted, and gone with the supervisor."""
+"""Child processes: started, watched, restarted, and ended with the supervisor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters in which pools may be made, and one look at them, for the tests of what the autoscaler decides."""
+"""Views of clusters with new pools, for tests of the autoscaler's decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ProvisioningRequests and one look at them, for the tests of what the autoscaler answers."""
+"""Views of ProvisioningRequests, for tests of the autoscaler's decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times that go on where the twin was started again: from what Kubernetes' objects say, on the caller's clock."""
+"""Ages of objects continue after a restart of the twin, from creation times in Kubernetes."""
 
 from __future__ import annotations
 

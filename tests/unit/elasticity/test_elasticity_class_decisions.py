@@ -1,4 +1,4 @@
-"""Compute classes, moves and ends: what is decided, with the clock as a number."""
+"""Decisions about compute classes, moves and expired nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every cluster, whatever waits in it and however its pools are limited."""
+"""Properties of decisions for all clusters, pods and limits."""
 
 from __future__ import annotations
 

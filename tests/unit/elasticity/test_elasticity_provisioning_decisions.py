@@ -1,4 +1,4 @@
-"""Pools that are made for pods that fit nowhere, within limits: what is decided."""
+"""Decisions about new pools for pods that fit nowhere, within limits."""
 
 from __future__ import annotations
 

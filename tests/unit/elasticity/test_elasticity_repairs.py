@@ -1,4 +1,4 @@
-"""Nodes that somebody deleted: which are missed, and when they are made again."""
+"""Nodes that were deleted in a cluster: when they are created again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is answered to ProvisioningRequests: one zone of one pool, all or nothing, and why not."""
+"""Decisions about ProvisioningRequests: one zone of one pool, all or nothing, and the reasons."""
 
 from __future__ import annotations
 

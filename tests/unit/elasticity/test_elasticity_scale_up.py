@@ -1,4 +1,4 @@
-"""Which pools grow for whom, and the reasons given to those for whom none does."""
+"""The pools that grow for pending pods, and the reasons of pools that do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a twin's environment brings to the engine and its language hosts."""
+"""The environment of a twin for the engine and its language hosts."""
 
 from __future__ import annotations
 

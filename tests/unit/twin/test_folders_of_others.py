@@ -1,4 +1,4 @@
-"""A folder of twins that holds other things too: those are neither listed nor touched."""
+"""A folder of twins with other files: these are neither listed nor changed."""
 
 from __future__ import annotations
 

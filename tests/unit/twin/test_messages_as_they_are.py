@@ -1,4 +1,4 @@
-"""What is printed for a person is the text itself: brackets in it are no markup."""
+"""Messages are printed literally: brackets are not markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a cluster cannot be read is unknown: no number, and no end of the twin's status."""
+"""Unreadable contents of a cluster are unknown, and do not fail the status of the twin."""
 
 from __future__ import annotations
 

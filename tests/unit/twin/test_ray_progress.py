@@ -1,4 +1,4 @@
-"""How far Ray's real pods are: ready, ended, or what they wait for."""
+"""The progress of Ray's real pods: ready, ended, or the reason why they wait."""
 
 from __future__ import annotations
 

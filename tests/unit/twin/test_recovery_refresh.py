@@ -1,4 +1,4 @@
-"""After a kill the stack is refreshed until that has ended well: what was only guessed never stays."""
+"""After a kill the stack is refreshed until that succeeds, so that no guessed id remains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rehearsal is of one stack, whatever else its twin has."""
+"""A rehearsal shows one stack of several on a twin."""
 
 from __future__ import annotations
 

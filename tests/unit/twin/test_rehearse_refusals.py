@@ -1,4 +1,4 @@
-"""What `tpuplane-twin rehearse` refuses before it starts or writes anything."""
+"""Errors of `tpuplane-twin rehearse` before it starts or writes anything."""
 
 from __future__ import annotations
 

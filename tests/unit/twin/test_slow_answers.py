@@ -1,4 +1,4 @@
-"""How long the command line waits for the supervisor, and what it says when it waits no longer."""
+"""How long the command line waits for the supervisor, and its message after a timeout."""
 
 from __future__ import annotations
 

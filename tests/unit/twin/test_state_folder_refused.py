@@ -1,4 +1,4 @@
-"""A state folder that the file system refuses: one line with the path and the remedy."""
+"""A state folder that cannot be created: one line with the path and the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs beside the twin's API says so when it fails, and goes on where it can."""
+"""Background tasks of the twin report failures, and continue if possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands of the twin: which twin they act on, what is theirs of a command line, and that the docs name them all."""
+"""Commands of the twin: the twin that they act on, their arguments, and their docs."""
 
 from __future__ import annotations
 

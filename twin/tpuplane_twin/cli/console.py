@@ -44,7 +44,7 @@ _FOLDER_ERRORS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.E
 
 
 def acting_on(name: str, *, quiet: bool = False) -> TwinPaths:
-    """The paths of the twin that a command acts on, whose name goes to standard error unless `quiet`.
+    """The paths of the twin that a command acts on, and prints its name on standard error unless `quiet`.
 
     Raises `TwinNameError`.
     """

@@ -39,7 +39,7 @@ class Build:
     def run(self, folder: Path, report: Callable[[int], None]) -> None:
         """Write the programs into `folder`. `report` gets the number of packages compiled so far.
 
-        Raises `ToolError`. When interrupted, Go is stopped before the exception goes on.
+        Raises `ToolError`. An interruption stops Go first.
         """
         names = list(self._source.binaries)
         if not names:

@@ -102,7 +102,7 @@ def _install(cache: Path) -> Path:
     home = _home(cache)
     # The last one is that of scripts/bootstrap.sh.
     uv = os.environ.get("UV") or shutil.which("uv") or shutil.which("uv", path=cache / "uv" / "bin")
-    # `uv pip --target` and `pip --target` make the same folder; environments made by uv have no pip of their own.
+    # `uv pip --target` and `pip --target` create the same folder; environments of uv have no pip.
     installer = [uv, "pip"] if uv else [sys.executable, "-m", "pip"]
     with tempfile.TemporaryDirectory(dir=cache, prefix=".go-") as scratch:
         run(

@@ -68,7 +68,7 @@ class Reconciler:
             return lambda: self._serve(target, endpoint)
         pool = self._store.get(POOL, target)
         if pool is None:
-            raise BackendError(f"Node pool {target} is gone.")
+            raise BackendError(f"Node pool {target} does not exist any more.")
         if action == DELETE_POOL:
             await self._backend.delete_node_pool(self._view(work["cluster"], cluster), pool_answer(target, pool))
             return lambda: self._forget_pool(target)
