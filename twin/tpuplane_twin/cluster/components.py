@@ -6,11 +6,10 @@ What is the same in every cluster is in `data/processes.yaml`; here are the file
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tpuplane.data_files import read_data
 
 from tpuplane_twin.cluster import tunnel
 from tpuplane_twin.cluster.addresses import kubernetes_address
@@ -140,9 +139,7 @@ def _process(
 
 
 def _settings(name: str) -> dict[str, Any]:
-    text = resources.files("tpuplane_twin.cluster").joinpath("data/processes.yaml").read_text()
-    settings: dict[str, Any] = yaml.load(text, yaml.CSafeLoader)[name]
-    return settings
+    return dict(read_data("tpuplane_twin.cluster", "processes")[name])
 
 
 def _ready(url: str, layout: Layout | None, token: str | None) -> Callable[[], Awaitable[bool]]:

@@ -8,10 +8,9 @@ import json
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
-from importlib import resources
 from importlib.metadata import version
 
-import yaml
+from tpuplane.data_files import read_data
 
 from tpuplane_twin.cluster import compute_class, kube_system, manifests, ray_operator
 from tpuplane_twin.cluster.api import Api, ClusterError, Object, each
@@ -87,7 +86,7 @@ class Installation:
         rendered = await manifests.render(tools.binary("kubectl"), folder)
         return [
             *manifests.for_process(rendered),
-            *yaml.safe_load_all(resources.files(__package__).joinpath("data/storage_classes.yaml").read_text()),
+            *read_data("tpuplane_twin.cluster", "storage_classes"),
             compute_class.definition(),
             *await manifests.definitions(
                 tools.module(_REQUESTS) / "config" / "crd" / "autoscaling.x-k8s.io_provisioningrequests.yaml"

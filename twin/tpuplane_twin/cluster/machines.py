@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
 
-import yaml
 from tpuplane.cpu import CpuError, cpu_catalogue
+from tpuplane.data_files import read_data
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.tpu import SliceError, catalogue
 
@@ -112,6 +111,4 @@ def _stepped(steps: list[tuple[float | None, float]], amount: float) -> float:
 
 @cache
 def _table() -> dict[str, Any]:
-    text = resources.files("tpuplane_twin.cluster").joinpath("data/reservations.yaml").read_text()
-    table: dict[str, Any] = yaml.safe_load(text)
-    return table
+    return dict(read_data("tpuplane_twin.cluster", "reservations"))

@@ -10,8 +10,10 @@ import secrets
 import string
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from tpuplane.data_files import read_data
 from tpuplane.labels import GKE_POOL_LABEL, GPU, TPU
 from tpuplane.tpu import region_of
 
@@ -36,13 +38,6 @@ _EFFECTS = {
     "NO_EXECUTE": "NoExecute",
 }
 _ALPHABET = string.ascii_lowercase + string.digits
-_HEALTHY = {
-    "Ready": ("True", "KubeletReady", "kubelet is posting ready status"),
-    "MemoryPressure": ("False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-    "DiskPressure": ("False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-    "PIDPressure": ("False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-    "NetworkUnavailable": ("False", "RouteCreated", "NodeController create implicit route"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,27 +201,15 @@ class Pool(PoolView):
                     {"type": "Hostname", "address": name},
                 ],
                 "conditions": [
-                    {
-                        "type": kind,
-                        "status": status,
-                        "reason": reason,
-                        "message": message,
-                        "lastHeartbeatTime": now,
-                        "lastTransitionTime": now,
-                    }
-                    for kind, (status, reason, message) in _HEALTHY.items()
+                    {**condition, "lastHeartbeatTime": now, "lastTransitionTime": now}
+                    for condition in _healthy()["conditions"]
                 ],
                 "nodeInfo": {
+                    **_healthy()["nodeInfo"],
                     "architecture": self.machine.architecture,
-                    "bootID": "",
-                    "containerRuntimeVersion": "containerd://2.1.4",
-                    "kernelVersion": "6.12.46+",
-                    "kubeProxyVersion": f"v{self.gke_version}",
-                    "kubeletVersion": f"v{self.gke_version}",
+                    "kubeProxyVersion": f"v{self.version}",
+                    "kubeletVersion": f"v{self.version}",
                     "machineID": _digest([name]),
-                    "operatingSystem": "linux",
-                    "osImage": "Container-Optimized OS from Google",
-                    "systemUUID": "",
                 },
             },
         }
@@ -266,3 +249,8 @@ def _distribution(config: dict[str, Any]) -> str:
 
 def _digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@cache
+def _healthy() -> dict[str, Any]:
+    return dict(read_data("tpuplane_twin.cluster", "node"))

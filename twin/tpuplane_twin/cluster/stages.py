@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import yaml
+from tpuplane.data_files import read_data
 
 from tpuplane_twin.cluster.runner.images import selector
 
@@ -28,7 +28,7 @@ _LIVING = ["Pending", "Running"]
 
 def stages(module: Path, *, ray: bool = False) -> list[dict[str, Any]]:
     """The stages for kwok's configuration, read from kwok's own module folder; `ray`: Ray's pods are processes."""
-    templates = yaml.safe_load(resources.files("tpuplane_twin.cluster").joinpath("data/stages.yaml").read_text())
+    templates = read_data("tpuplane_twin.cluster", "stages")
     folder = module / _FOLDER
     node = _load(folder / "node" / "fast" / "node-initialize.yaml")
     _matches(node).append({"key": f'.metadata.annotations["{FAULT_ANNOTATION}"]', "operator": "DoesNotExist"})

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import copy
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
-import yaml
+from tpuplane.data_files import read_data
 
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.compute_class.notation import Notation, Schema, rules
@@ -28,7 +26,7 @@ _META = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata
 
 def definition() -> Object:
     """The CustomResourceDefinition that every cluster has from its start."""
-    found: Object = _data("definition")
+    found: Object = read_data(__package__, "definition")
     found["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": schema()}
     return found
 
@@ -36,7 +34,7 @@ def definition() -> Object:
 @cache
 def schema() -> Schema:
     """The OpenAPI schema of a ComputeClass, with its CEL rules."""
-    whole = Notation(*(_data(name) for name in ("spec", "nodes", "status"))).schema()
+    whole = Notation(*(read_data(__package__, name) for name in ("spec", "nodes", "status"))).schema()
     whole["properties"]["spec"]["x-kubernetes-validations"] = rules(list(_whole_rules()))
     whole["properties"]["spec"]["properties"]["priorities"]["default"] = []
     return {**whole, "properties": {**_META, **whole["properties"]}}
@@ -44,7 +42,7 @@ def schema() -> Schema:
 
 def _whole_rules() -> list[dict[str, str]]:
     """The rules of `data/rules.yaml`, each one CEL expression over the spec."""
-    data = _data("rules")
+    data = read_data(__package__, "rules")
     found = []
     for item in data["rules"]:
         rule = f"self.priorities.all(p, {item['each']})" if "each" in item else item["rule"]
@@ -52,10 +50,6 @@ def _whole_rules() -> list[dict[str, str]]:
             rule = f"!({data['conditions'][item['when']]}) || ({rule})"
         found.append({"rule": rule, "says": item["says"]})
     return found
-
-
-def _data(name: str) -> Any:
-    return yaml.load((files(__package__) / "data" / f"{name}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
 
 
 def tolerating(pod: Object) -> Object:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tpuplane.data_files import read_data
 
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.layout import ToolBox
@@ -111,8 +110,8 @@ def selector(*, ray: bool = False) -> dict[str, Any]:
 @cache
 def known(*, ray: bool = False) -> tuple[Image, ...]:
     """The images of `images.yaml`; Ray's only with `ray`."""
-    text = resources.files("tpuplane_twin.cluster").joinpath("data/images.yaml").read_text()
-    return tuple(image for entry in yaml.safe_load(text) if (image := Image(**entry)).tool != _RAY or ray)
+    entries = read_data("tpuplane_twin.cluster", "images")
+    return tuple(image for entry in entries if (image := Image(**entry)).tool != _RAY or ray)
 
 
 def _tag(reference: str) -> str | None:

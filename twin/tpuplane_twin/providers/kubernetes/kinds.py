@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
-import yaml
+from tpuplane.data_files import read_data
 
 from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes import paths
@@ -120,13 +119,14 @@ IDENTITY: tuple[paths.Path, ...] = (("metadata", "name"), ("metadata", "namespac
 
 @functools.cache
 def _table() -> dict[str, frozenset[str]]:
-    return {key: frozenset(names) for key, names in _read("kinds.yaml").items()}
+    return {key: frozenset(names) for key, names in read_data(__package__, "kinds").items()}
 
 
 @functools.cache
 def _force_new() -> dict[str, tuple[paths.Path, ...]]:
     return {
-        kind: tuple(paths.parse(field) for field in _flat(fields)) for kind, fields in _read("force_new.yaml").items()
+        kind: tuple(paths.parse(field) for field in _flat(fields))
+        for kind, fields in read_data(__package__, "force_new").items()
     }
 
 
@@ -138,8 +138,3 @@ def _flat(fields: list[Any]) -> list[str]:
         else:
             flat += [f"{prefix}.{name}" for prefix, names in field.items() for name in names]
     return flat
-
-
-def _read(name: str) -> dict[str, Any]:
-    table: dict[str, Any] = yaml.safe_load(resources.files(__package__).joinpath("data", name).read_text("utf-8"))
-    return table
