@@ -1,1 +1,1 @@
-"""Benchmarks with a bound each: `python -m benchmarks [NAME …]` runs them and prints medians and ratios."""
+"""Benchmarks with time limits: `python -m benchmarks [NAME …]` runs them and prints medians and ratios."""

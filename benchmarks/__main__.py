@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME …] [--json]`: run benchmarks and say whether each keeps its bound. `soak`: see there."""
+"""`python -m benchmarks [NAME …] [--json]`: run benchmarks and check their bounds. `soak`: see `soak.py`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def main(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help=", ".join(BENCHMARKS))] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
-    """Run benchmarks; without a NAME all of them, save those that take minutes.
+    """Run benchmarks; without a NAME all except those that take minutes.
 
-    Exit code 0: all keep their bounds. 1: one does not. 2: there is no such one.
+    Exit code 0: all are within their bounds. 1: one is not. 2: no such benchmark.
     """
     unknown = [name for name in names or () if name not in BENCHMARKS]
     if unknown:
@@ -61,7 +61,7 @@ def _show(results: list[Result]) -> None:
 
 
 if sys.argv[1:2] == ["soak"]:
-    # No benchmark: it has no bound, and options of its own.
+    # Not a benchmark: it has no bound, and other options.
     app = typer.Typer(add_completion=False)
     app.command()(soak.main)
     app(sys.argv[2:], prog_name="python -m benchmarks soak")

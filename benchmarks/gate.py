@@ -1,4 +1,4 @@
-"""What the policy pack adds to production's preview, beside an empty pack: the real engine, no cloud."""
+"""The time that the policy pack adds to the preview of production, with the real engine and no cloud."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ PolicyPack("empty", [ResourceValidationPolicy("nothing", "Nothing", lambda args,
 
 @cache
 def _project() -> tuple[Path, dict[str, str]]:
-    """The program with its stacks in a folder of its own, and the environment of an engine with both providers.
+    """The program with its stacks in a new folder, and the environment of an engine with both providers.
 
-    A preview asks Google nothing, so nobody answers at the address that stands for its API.
+    A preview sends no request to Google, so no server is needed at the address of the API.
     """
     folder = Path(tempfile.mkdtemp(prefix="tpuplane-bench-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -88,7 +88,7 @@ def _with_an_empty_pack() -> Callable[[], object]:
 BENCHMARKS = (
     Benchmark(
         "gate",
-        "what the policy pack adds to `pulumi preview` of production, beyond an empty pack",
+        "the time that the policy pack adds to `pulumi preview` of production, compared with an empty pack",
         bound=2.0,
         prepare=_with_the_pack,
         against=_with_an_empty_pack,

@@ -1,4 +1,4 @@
-"""Processes that keep processors busy, beside what is tested."""
+"""Processes that keep processors busy during a test."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# It ends by itself when its parent is gone, however that ended.
+# It ends when its parent has ended.
 _BUSY = """
 import os, sys
 while os.getppid() == int(sys.argv[1]):
@@ -18,7 +18,7 @@ while os.getppid() == int(sys.argv[1]):
 
 @contextmanager
 def cpu_load(processes: int) -> Iterator[None]:
-    """Keep so many processors busy while the block runs."""
+    """Keep this number of processors busy during the block."""
     busy = [subprocess.Popen([sys.executable, "-c", _BUSY, str(os.getpid())]) for _ in range(processes)]
     try:
         yield

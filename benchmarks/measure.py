@@ -1,4 +1,4 @@
-"""What a benchmark is, and how one is timed."""
+"""Benchmarks and their measurement."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """Something whose time is bounded. `prepare` makes what is timed, and is not timed itself."""
+    """A function with a time limit. `prepare` returns the function and is not measured."""
 
     name: str
     what: str
     bound: float
-    """Seconds that the median may take."""
+    """Largest allowed median, in seconds."""
     prepare: Callable[[], Callable[[], object]]
     ratios: dict[str, Callable[[], float]] = field(default_factory=dict)
-    """Further numbers without a unit, measured by these: comparable from machine to machine."""
+    """Measurements without a unit, which are comparable between machines."""
     runs: int = 7
     against: Callable[[], Callable[[], object]] | None = None
-    """Makes what is timed side by side; the times are what the benchmark takes beyond it."""
+    """Returns a function to compare with. The times are then the differences."""
     opt_in: bool = False
-    """Whether it runs only where it is named: it takes minutes, or tools that are built first."""
+    """Whether it runs only by name, because it takes minutes or needs tools that are built first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class Result:
 
     @property
     def median(self) -> float:
-        """The middle run."""
+        """The median of the runs."""
         return statistics.median(self.times)
 
     @property
     def within(self) -> bool:
-        """Whether the median keeps the bound."""
+        """Whether the median is within the bound."""
         return self.median <= self.benchmark.bound
 
     def as_json(self) -> dict[str, object]:
@@ -58,7 +58,7 @@ class Result:
 
 
 def seconds(timed: Callable[[], object], runs: int) -> tuple[float, ...]:
-    """How long each run took; one run before them is not counted: it fills caches, as every later use finds them."""
+    """The times of the runs, after a first run that fills caches and is not counted."""
     timed()
     times = []
     for _ in range(runs):
@@ -69,7 +69,7 @@ def seconds(timed: Callable[[], object], runs: int) -> tuple[float, ...]:
 
 
 def side_by_side(timed: Callable[[], object], other: Callable[[], object], runs: int) -> list[tuple[float, float]]:
-    """How long each of two took, in turns, so that what else the machine does meets both."""
+    """The times of two functions in alternating runs, so that other load on the machine affects both."""
     timed(), other()
     pairs = []
     for _ in range(runs):

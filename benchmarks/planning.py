@@ -1,4 +1,4 @@
-"""How long it takes to know what a platform will be: a large one in this process, production as a command."""
+"""The time to plan a platform: a large one in this process, and production as a command."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _KINDS: tuple[dict[str, object], ...] = (
 
 
 def stack_file(folder: Path, pools: int) -> Path:
-    """A stack file with so many pools, evenly over the clusters."""
+    """A stack file with this number of pools, distributed over the clusters."""
     clusters = {
         f"c{index}": {
             "location": "us-east5",
@@ -55,7 +55,7 @@ def stack_file(folder: Path, pools: int) -> Path:
     file = folder / f"Pulumi.{pools}.yaml"
 
     class Plain(yaml.SafeDumper):
-        """Writes the same pool out every time, as people do, instead of referring to the first one."""
+        """Writes equal pools in full, without YAML aliases."""
 
         def ignore_aliases(self, data: object) -> bool:
             return True
@@ -66,7 +66,7 @@ def stack_file(folder: Path, pools: int) -> Path:
 
 @cache
 def _large(pools: int) -> Path:
-    """A stack file with so many pools, in a folder that goes with this process."""
+    """A stack file with this number of pools, in a temporary folder."""
     return stack_file(Path(_folder().name), pools)
 
 
@@ -81,7 +81,7 @@ def _planned(pools: int) -> Callable[[], object]:
 
 
 def _growth() -> float:
-    """Time of a thousand pools over ten times that of a hundred: 1 where a pool costs the same in any number."""
+    """The time of 1000 pools divided by ten times the time of 100: 1 for linear growth."""
     few, many = (statistics.median(seconds(_planned(pools), 3)) for pools in (_POOLS // 10, _POOLS))
     return many / (10 * few)
 

@@ -1,4 +1,4 @@
-"""A small platform brought up from nothing by one `pulumi up`, checked, and taken down again without a trace."""
+"""Creates a small platform by one `pulumi up`, checks it, and deletes it completely."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ STEPS = ("up", "preview", "job", "down")
 
 _COMMAND_MINUTES = 30  # a command that takes longer hangs
 _JOB_SECONDS = 180.0
-_END_SECONDS = 10.0  # the kernel takes a moment to forget a process that has ended
+_END_SECONDS = 10.0  # the kernel needs time to remove a process that has ended
 
 
 class Failed(Exception):
-    """A step did not do what it must; the message says what it said."""
+    """A step failed. The message has its output."""
 
 
 @dataclass
 class Rehearsal:
-    """One time from nothing to nothing. `folder` is empty at its start, and removed when all was well."""
+    """One run of all steps. `folder` is empty at the start, and removed after success."""
 
     folder: Path
     began: Callable[[str], None] = lambda step: None
-    """Told of each step that begins."""
+    """Called at the start of each step."""
     programs: Path = _BIN
-    """Where the project's commands are."""
+    """The folder of the project's commands."""
     seconds: dict[str, float] = field(default_factory=dict)
-    """How long the steps took that are done."""
+    """The times of completed steps."""
     failure: str = ""
-    """What went wrong; empty when nothing did."""
+    """The failure; empty after success."""
 
     def run(self) -> None:
-        """Go through the steps; afterwards the twin is gone, whatever happened."""
+        """Run all steps. The twin is always deleted at the end."""
         self._prepare()
         try:
             for name, step in (("up", self._up), ("preview", self._preview), ("job", self._job)):
@@ -109,14 +109,14 @@ class Rehearsal:
         return self.folder / "twins"
 
     def _up(self) -> None:
-        """One `pulumi up`, and KubeRay's own sample runs."""
+        """One `pulumi up`, and KubeRay's sample."""
         result = json.loads(self._twin("rehearse", STACK, "--json"))
         if result["sample"] is None:
             raise Failed("KubeRay's sample found no slice")
         self._variables |= json.loads(self._twin("env", "--json"))
 
     def _preview(self) -> None:
-        """Nothing is left to do."""
+        """The preview has no changes."""
         preview = json.loads(self._command("pulumi", "preview", "--stack", STACK, "--non-interactive", "--json"))
         changes = [
             f"{step['op']} {step['urn'].rpartition('::')[2]}" for step in preview["steps"] if step["op"] != "same"
@@ -125,7 +125,7 @@ class Rehearsal:
             raise Failed(f"the next preview has changes: {', '.join(changes)}")
 
     def _job(self) -> None:
-        """A team's job is admitted, and all of its pods get onto one slice."""
+        """Kueue admits a team's job, and all of its pods run on one slice."""
         spec = MultisliceSpec.model_validate(JOB_SPEC)
         file = self.folder / "job.yaml"
         file.write_text(yaml.safe_dump(multislice_manifest(JOB, spec)), encoding="utf-8")
@@ -140,7 +140,7 @@ class Rehearsal:
                 raise Failed(f"the job does not run after {_JOB_SECONDS:.0f} s: {json.dumps(found)}")
 
     def _processes(self) -> list[psutil.Process]:
-        """The twin's processes: its supervisor and all that descends from it."""
+        """The twin's processes: its supervisor and all descendants."""
         try:
             supervisor = psutil.Process(json.loads((self._twins / STACK / "twin.json").read_text())["pid"])
             return [supervisor, *supervisor.children(recursive=True)]
@@ -154,7 +154,7 @@ class Rehearsal:
             raise Failed(f"left behind: {', '.join([*files, *map(str, alive)])}")
 
     def _keep_logs(self) -> None:
-        """What the twin wrote, beside the project: `down` takes the rest away."""
+        """Copy the twin's logs to the folder, because `down` deletes the twin."""
         logs = self._twins / STACK / "logs"
         clusters = self._twins / STACK / "clusters"
         for source in (*logs.glob("*.log"), *clusters.glob("*/*.log"), *clusters.glob("*/logs/*.log")):
@@ -166,10 +166,10 @@ class Rehearsal:
         return self._command("tpuplane-twin", *arguments)
 
     def _command(self, *command: str) -> str:
-        """What a command prints; it and all that it started end when it takes too long."""
+        """The output of a command. After the time limit, the command and its descendants are killed."""
         program = shutil.which(command[0], path=self._variables["PATH"])
         if program is None:
-            raise Failed(f"{command[0]} is not there")
+            raise Failed(f"{command[0]} not found")
         with subprocess.Popen(
             [program, *command[1:]],
             cwd=self._project,
@@ -197,7 +197,7 @@ def _end_of(text: str) -> str:
 
 
 def as_json(number: int, rehearsal: Rehearsal) -> dict[str, Any]:
-    """One time, as plain values."""
+    """One run as plain values."""
     return {
         "number": number,
         "ok": not rehearsal.failure,

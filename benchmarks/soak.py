@@ -1,4 +1,4 @@
-"""`python -m benchmarks soak`: one `up` from nothing, no second one, again and again on a busy machine."""
+"""`python -m benchmarks soak`: creates a platform with one `up`, repeatedly, on a busy machine."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from benchmarks.rehearsal import STEPS, Rehearsal, as_json
 
 
 def main(
-    times: Annotated[int, typer.Option(min=1, help="How often.")] = 20,
+    times: Annotated[int, typer.Option(min=1, help="Number of runs.")] = 20,
     load: Annotated[
-        int | None, typer.Option(min=0, help="Processes that keep processors busy beside it. Default: one for each.")
+        int | None, typer.Option(min=0, help="Processes that keep processors busy. Default: one for each processor.")
     ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Bring a platform with teams, Kueue, JobSet and KubeRay up from nothing, time and again, on a loaded machine.
+    """Create a platform with teams, Kueue, JobSet and KubeRay repeatedly on a loaded machine.
 
-    Each time one `up` must do, KubeRay's sample must run, the next preview must have no change, a team's job must be
-    admitted onto one slice, and `down` must leave nothing. A time that fails keeps its folder, with the twin's logs.
+    In each run one `up` must succeed, KubeRay's sample must run, the next preview must have no change, Kueue must admit
+    a team's job to one slice, and `down` must leave no file or process. A failed run keeps its folder with the logs.
 
-    Exit code 0: every time was good. 1: one was not. 130: interrupted; the times before are told.
+    Exit code 0: all runs succeeded. 1: a run failed. 130: interrupted, with the results of completed runs.
     """
     out = Console(stderr=json_, highlight=False, soft_wrap=True)
     busy = (os.cpu_count() or 1) if load is None else load
@@ -47,7 +47,7 @@ def main(
                 done.append(_once(out))
     except KeyboardInterrupt:
         interrupted = True
-        out.print("interrupted; its twin is gone")
+        out.print("interrupted; its twin is deleted")
     results = [as_json(number, each) for number, each in enumerate(done, 1)]
     if json_:
         passed = sum(each["ok"] for each in results)
@@ -62,8 +62,8 @@ def main(
 
 
 def _build(out: Console) -> None:
-    """The tools first: what is rehearsed is a platform, not a compiler."""
-    with out.status("the twin's tools are built where they are missing"):
+    """Build missing tools before the first run, so that no run includes a build."""
+    with out.status("building missing tools of the twin"):
         built = subprocess.run([Path(sys.prefix) / "bin" / "tpuplane-twin", "build"], check=False)
     if built.returncode:
         raise typer.Exit(built.returncode)
@@ -81,7 +81,7 @@ def _once(out: Console) -> Rehearsal:
 
 
 def _still(spent: float, done: int, times: int) -> str:
-    """How long it still takes, by what the times before took."""
+    """The remaining time, estimated from completed runs."""
     return f"; about {minutes(spent / done * (times - done))} to go" if done else ""
 
 

@@ -1,7 +1,6 @@
-"""The program: the stack's description in, the platform out.
+"""The program of every stack: it creates the platform of the stack file.
 
-Every stack runs these lines. What differs between a laptop and production is in the stack's file and in the
-environment's credentials and endpoints, never here.
+Stacks differ only in their stack files, and in the credentials and endpoints of the environment.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from tpuplane import Platform
 
 
 def main() -> None:
-    """Make the platform that the stack file describes under `tpuplane:platform`."""
+    """Create the platform that the stack file describes under `tpuplane:platform`."""
     description = pulumi.Config("tpuplane").require_object("platform")
     platform = Platform("platform", description)
     pulumi.export("clusters", platform.clusters)

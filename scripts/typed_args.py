@@ -1,6 +1,6 @@
-"""The TypedDicts that programs pass to components: the fields of the spec, in types that Pulumi's analyzer reads.
+"""The TypedDicts for arguments of components: the fields of the spec, with types that Pulumi's analyzer supports.
 
-The analyzer knows no constraints, no Literal and no tuple. Values are checked by the spec.
+The analyzer does not support constraints, Literal and tuple. The spec checks the values.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from tpuplane.models import args_name, models
 from tpuplane.spec.core.fields import element, unwrap
 
 HEADER = '''# Generated from the spec by `make generate`; do not edit.
-"""What programs pass to components: the fields of `tpuplane.spec` and `tpuplane.workloads`, as TypedDicts.
+"""Arguments of components: the fields of `tpuplane.spec` and `tpuplane.workloads`, as TypedDicts.
 
-Everything here shapes a plan or a manifest, so everything is a plain value, known before the engine starts.
+They define a plan or a manifest, so all values are plain values that are known before the engine starts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def _typed_dict(model: type[BaseModel]) -> str:
 
 
 def boundary_type(annotation: Any) -> str:
-    """What an annotation of the spec is in a TypedDict."""
+    """The type in a TypedDict for an annotation of the spec."""
     inner, _ = unwrap(annotation)
     if get_origin(inner) is Literal:
         (kind,) = {type(value) for value in get_args(inner)}

@@ -1,7 +1,7 @@
 # Generated from the spec by `make generate`; do not edit.
-"""What programs pass to components: the fields of `tpuplane.spec` and `tpuplane.workloads`, as TypedDicts.
+"""Arguments of components: the fields of `tpuplane.spec` and `tpuplane.workloads`, as TypedDicts.
 
-Everything here shapes a plan or a manifest, so everything is a plain value, known before the engine starts.
+They define a plan or a manifest, so all values are plain values that are known before the engine starts.
 """
 
 from collections.abc import Mapping, Sequence
