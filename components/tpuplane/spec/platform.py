@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from tpuplane.spec.classes.compute_class import ClassName, ComputeClassSpec
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec, refuse
+from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec, reject
 from tpuplane.spec.observability import ObservabilitySpec
 from tpuplane.spec.pools.hosts import ReservationSpec
 from tpuplane.spec.queues.queues import QueuesSpec
@@ -31,7 +31,7 @@ PROJECT_KEY = "gcp:project"
 
 def _given(project: object) -> object:
     if project == "":
-        raise refuse(f"required: Google Cloud project id, as {PROJECT_KEY} of the stack or here")
+        raise reject(f"required: Google Cloud project id, as {PROJECT_KEY} of the stack or here")
     return project
 
 

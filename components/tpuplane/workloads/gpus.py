@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from tpuplane.gpu import PARTITION_LABEL, SHARING_LABEL, GpuMachine, division_labels, gpu_catalogue
 from tpuplane.labels import GPU
-from tpuplane.spec.core.fields import Spec, refuse
+from tpuplane.spec.core.fields import Spec, reject
 from tpuplane.spec.pools.gpu import GpuSharingStrategy
 from tpuplane.workloads.pods import PodsSpec
 
@@ -45,12 +45,12 @@ class GpuGroupSpec(PodsSpec):
     def _check_gpus(self) -> GpuGroupSpec:
         sizes = self.host.accelerator.partitions
         if self.partition_size is not None and self.partition_size not in sizes:
-            raise refuse(
+            raise reject(
                 f"partitionSize: {self.partition_size!r} is not a partition of {self.host.accelerator.name}; allowed: "
                 f"{', '.join(sizes) or 'none: it is used whole'}"
             )
         if self.capacity == "flex-start" and not self.host.flex_start:
-            raise refuse(f"capacity: 'flex-start' is not offered for {self.host.name}")
+            raise reject(f"capacity: 'flex-start' is not offered for {self.host.name}")
         return self
 
     @property

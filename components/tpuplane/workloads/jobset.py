@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from tpuplane.labels import GKE_POOL_LABEL
-from tpuplane.spec.core.fields import Namespace, refuse
+from tpuplane.spec.core.fields import Namespace, reject
 from tpuplane.workloads.names import QUEUE_PATH, LabelName, check_name, job_labels
 from tpuplane.workloads.pods import INT32, MOST_REPLICAS, Manifest, pod_spec
 from tpuplane.workloads.slices import SliceGroupSpec
@@ -65,13 +65,13 @@ class MultisliceSpec(SliceGroupSpec):
     def _check_multislice(self) -> MultisliceSpec:
         shape = self.slice
         if self.slices > 1 and not (shape.multi_host and shape.generation.multislice):
-            raise refuse(
+            raise reject(
                 f"slices: {self.slices} slices of {shape} cannot be joined; allowed: 1, or a multi-host topology of a "
                 "generation with multislice"
             )
         twice = [it["name"] for it in _environment("", self) if it["name"] in self.env] if self.set_megascale else []
         if twice:
-            raise refuse(f"env.{twice[0]}: setMegascale also sets it; remove one")
+            raise reject(f"env.{twice[0]}: setMegascale also sets it; remove one")
         return self
 
 

@@ -10,7 +10,7 @@ from pydantic import AfterValidator
 
 from tpuplane.labels import PRIORITY_CLASS_LABEL, QUEUE_LABEL
 from tpuplane.spec.core.errors import Mistake, SpecError, shown
-from tpuplane.spec.core.fields import refuse
+from tpuplane.spec.core.fields import reject
 
 # KubeRay: ray-operator/controllers/ray/utils/constant.go, v1.6.1. JobSet uses the coordinator's address,
 # NAME-slice-0-0.NAME, as a label, which has at most 63 characters (pkg/webhooks/jobset_webhook.go, v0.12.0).
@@ -33,7 +33,7 @@ def check_name(kind: str, name: str) -> None:
 def _at_most(most: int) -> Callable[[str], str]:
     def check(name: str) -> str:
         if not _SUBDOMAIN.fullmatch(name) or len(name) > most:
-            raise refuse(
+            raise reject(
                 f"{shown(name)} is not a valid name of a Kubernetes object; allowed: 1 to {most} lower-case letters, "
                 "digits, '-' and '.', each part between dots starting and ending with a letter or digit"
             )

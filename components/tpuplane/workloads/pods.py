@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from tpuplane.gpu import GpuError
 from tpuplane.labels import CLASS_LABEL, MACHINE_LABEL, RESERVATION_LABEL, bought_labels
 from tpuplane.quantities import canonical
-from tpuplane.spec.core.fields import Spec, refuse
+from tpuplane.spec.core.fields import Spec, reject
 from tpuplane.spec.pools.hosts import Capacity
 from tpuplane.tpu import SliceError
 from tpuplane.workloads.names import LabelName
@@ -111,18 +111,18 @@ class PodsSpec(Spec):
         try:
             host, parts = self.host, self.per_host
         except (SliceError, GpuError) as error:
-            raise refuse(f"{to_camel(error.field)}: {error}") from None
+            raise reject(f"{to_camel(error.field)}: {error}") from None
         if self.compute_class is not None and self.capacity is not None:
-            raise refuse("capacity: not allowed with computeClass, which sets it; remove one")
+            raise reject("capacity: not allowed with computeClass, which sets it; remove one")
         if (self.capacity == "reservation") != (self.reservation is not None):
-            raise refuse("reservation: required with capacity: reservation, and only with it; name it, or remove it")
+            raise reject("reservation: required with capacity: reservation, and only with it; name it, or remove it")
         for field, asked, has in (
             ("cpu", self.cpu, host.vcpus / parts),
             ("memoryGb", self.memory_gb, host.memory_gb / parts),
         ):
             if asked is not None and asked >= has:
                 of = host.name if parts == 1 else f"{host.name} for each of its {parts} pods"
-                raise refuse(
+                raise reject(
                     f"{field}: {asked} leaves no room for GKE's own pods; allowed: less than the {has:g} of {of}"
                 )
         return self

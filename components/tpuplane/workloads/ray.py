@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from tpuplane.quantities import canonical
 from tpuplane.spec.addons.catalogue import addon_catalogue
-from tpuplane.spec.core.fields import Name, Namespace, Spec, refuse
+from tpuplane.spec.core.fields import Name, Namespace, Spec, reject
 from tpuplane.workloads.names import QUEUE_PATH, LabelName, ObjectName, check_name, job_labels
 from tpuplane.workloads.pods import INT32, Manifest
 from tpuplane.workloads.ray_dashboard import LIBTPU_LOGS, DashboardSpec, dashboard_environment
@@ -103,9 +103,9 @@ class RayClusterSpec(Spec):
     @model_validator(mode="after")
     def _check_groups(self) -> RayClusterSpec:
         if not self.groups:
-            raise refuse("workers: empty; add a group of slices here, or a group of GPU nodes in gpuWorkers")
+            raise reject("workers: empty; add a group of slices here, or a group of GPU nodes in gpuWorkers")
         if twice := self.workers.keys() & self.gpu_workers.keys():
-            raise refuse(f"gpuWorkers.{min(twice)}: a group in workers has this name; choose another")
+            raise reject(f"gpuWorkers.{min(twice)}: a group in workers has this name; choose another")
         return self
 
     @model_validator(mode="after")
@@ -121,19 +121,19 @@ class RayClusterSpec(Spec):
     @model_validator(mode="after")
     def _check_scale(self) -> RayClusterSpec:
         if self.autoscaling and self.queue is not None:
-            raise refuse(
+            raise reject(
                 f"queue: {self.queue!r} is not allowed with autoscaling, because Kueue admits a Ray cluster as a "
                 "whole; remove one"
             )
         if not self.autoscaling and "idle_timeout_seconds" in self.model_fields_set:
-            raise refuse("idleTimeoutSeconds: has no effect without autoscaling; set autoscaling, or remove it")
+            raise reject("idleTimeoutSeconds: has no effect without autoscaling; set autoscaling, or remove it")
         for name, group in self.groups.items():
             scale = group.scale
             at, (given, least, top) = "workers" if name in self.workers else "gpuWorkers", scale.names
             if not self.autoscaling and scale.start == 0:
-                raise refuse(f"{at}.{name}.{given}: 0 stays 0 without autoscaling; set autoscaling: true, or 1 or more")
+                raise reject(f"{at}.{name}.{given}: 0 stays 0 without autoscaling; set autoscaling: true, or 1 or more")
             if not self.autoscaling and scale.fewest != scale.most:
-                raise refuse(f"{at}.{name}: {least} and {top} differ; set autoscaling: true, or one number")
+                raise reject(f"{at}.{name}: {least} and {top} differ; set autoscaling: true, or one number")
         return self
 
 
@@ -181,16 +181,16 @@ def _check_pod_sets(cluster: RayClusterSpec, kind: str, at: str) -> None:
     if cluster.queue is None:
         return  # The namespace can have a default queue, which is not known here.
     pod_sets = addon_catalogue().kueue["podSets"]
-    beside = pod_sets["beside"][kind]
-    if taken := next((name for name in beside if name in cluster.groups), None):
+    reserved = pod_sets["reserved"][kind]
+    if taken := next((name for name in reserved if name in cluster.groups), None):
         where = "workers" if taken in cluster.workers else "gpuWorkers"
-        raise refuse(
+        raise reject(
             f"{at}{where}.{taken}: Kueue uses this name in every {kind}; choose another name, or no queue and a "
             "namespace without a team"
         )
-    most = pod_sets["most"] - len(beside)
+    most = pod_sets["most"] - len(reserved)
     if len(cluster.groups) > most:
-        raise refuse(
+        raise reject(
             f"{at}workers: {len(cluster.groups)} groups, including gpuWorkers; allowed in a queue: at most {most} "
             f"in a {kind}; use fewer, or no queue and a namespace without a team"
         )

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from tpuplane.spec.core.errors import shown
-from tpuplane.spec.core.fields import Spec, refuse
+from tpuplane.spec.core.fields import Spec, reject
 from tpuplane.spec.observability import frontend_url
 from tpuplane.workloads.names import ObjectName
 from tpuplane.workloads.pods import Manifest
@@ -25,7 +25,7 @@ LIBTPU_LOGS = "/tmp/tpu_logs"  # noqa: S108
 
 def _url(value: str) -> str:
     if not _URL.fullmatch(value):
-        raise refuse(f"{shown(value)} is not an address; allowed: http://HOST[:PORT][/PATH], no slash at the end")
+        raise reject(f"{shown(value)} is not an address; allowed: http://HOST[:PORT][/PATH], no slash at the end")
     return value
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field, model_validator
 
-from tpuplane.spec.core.fields import refuse
+from tpuplane.spec.core.fields import reject
 from tpuplane.workloads.gpus import GpuGroupSpec
 from tpuplane.workloads.pods import MOST_REPLICAS, Manifest, pod_spec
 from tpuplane.workloads.ray_dashboard import keep_libtpu_logs
@@ -33,7 +33,7 @@ class Scale(NamedTuple):
         """Raise a pydantic error if the start is out of its range."""
         if not self.fewest <= self.start <= self.most:
             given, least, top = self.names
-            raise refuse(f"{given}: {self.start} is not between {least} {self.fewest} and {top} {self.most}")
+            raise reject(f"{given}: {self.start} is not between {least} {self.fewest} and {top} {self.most}")
 
 
 class WorkerGroupSpec(SliceGroupSpec):

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from tpuplane.spec.core.errors import shown
-from tpuplane.spec.core.fields import refuse
+from tpuplane.spec.core.fields import reject
 from tpuplane.workloads.pods import Manifest
 
 
@@ -16,9 +16,9 @@ def _folder(path: str) -> str:
     # A canonical path, so that two keys cannot mean the same folder.
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if not path.startswith("/") or not parts or ".." in parts or ":" in path:
-        raise refuse(f"{shown(path)} is not a folder; allowed: an absolute path without ':' and '..', such as /data")
+        raise reject(f"{shown(path)} is not a folder; allowed: an absolute path without ':' and '..', such as /data")
     if path != (shortest := "/" + "/".join(parts)):
-        raise refuse(f"{shown(path)} is not in its shortest form; nearest: {shortest}")
+        raise reject(f"{shown(path)} is not in its shortest form; nearest: {shortest}")
     return path
 
 
@@ -31,10 +31,10 @@ Bucket = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$")]
 def check_folders(config_maps: Mapping[str, str], buckets: Mapping[str, str], taken: str | None) -> None:
     """Raise a pydantic error if two volumes have the same folder. `taken` is the folder of another volume."""
     if twice := config_maps.keys() & buckets.keys():
-        raise refuse(f"buckets.{min(twice)}: configMaps also has this folder; choose another")
+        raise reject(f"buckets.{min(twice)}: configMaps also has this folder; choose another")
     for field, folders in (("configMaps", config_maps), ("buckets", buckets)):
         if taken in folders:
-            raise refuse(f"{field}.{taken}: the pods have another volume in this folder; choose another")
+            raise reject(f"{field}.{taken}: the pods have another volume in this folder; choose another")
 
 
 def mount(template: Manifest, config_maps: Mapping[str, str], buckets: Mapping[str, str]) -> None:

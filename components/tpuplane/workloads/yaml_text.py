@@ -7,7 +7,7 @@ from typing import Annotated
 import yaml
 from pydantic import AfterValidator
 
-from tpuplane.spec.core.fields import refuse
+from tpuplane.spec.core.fields import reject
 
 
 def _mapping(text: str) -> str:
@@ -16,11 +16,11 @@ def _mapping(text: str) -> str:
     except yaml.MarkedYAMLError as error:
         # The text itself is not shown, because it can contain passwords.
         line = f" in line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise refuse(f"not YAML: {error.problem}{line}") from None
+        raise reject(f"not YAML: {error.problem}{line}") from None
     except yaml.YAMLError:
-        raise refuse("not YAML: a character that YAML does not allow") from None
+        raise reject("not YAML: a character that YAML does not allow") from None
     if not isinstance(found, dict):
-        raise refuse("not a YAML mapping; allowed: fields and their values")
+        raise reject("not a YAML mapping; allowed: fields and their values")
     return text
 
 

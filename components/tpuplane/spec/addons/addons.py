@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.core.errors import choice, shown
-from tpuplane.spec.core.fields import Name, Namespace, Spec, refuse, text
+from tpuplane.spec.core.fields import Name, Namespace, Spec, reject, text
 
 RayMode = Literal["gke-addon", "operator", "none"]
 BatchScheduler = Literal["volcano", "yunikorn", "scheduler-plugins", "kai-scheduler"]
@@ -35,9 +35,9 @@ def amount(quantity: str) -> Decimal:
 
 def _duration(value: str) -> str:
     if not _DURATION.fullmatch(value):
-        raise refuse(f"{shown(value)} is not a duration; allowed: such as 90s, 10m or 1h30m")
+        raise reject(f"{shown(value)} is not a duration; allowed: such as 90s, 10m or 1h30m")
     if _nanoseconds(value) > _LONGEST:
-        raise refuse(
+        raise reject(
             f"{shown(value)} is longer than Kueue can count; allowed: at most {_LONGEST // _NANOSECONDS['h']}h"
         )
     return value
@@ -45,7 +45,7 @@ def _duration(value: str) -> str:
 
 def _some_time(value: str) -> str:
     if _nanoseconds(value) < 1:
-        raise refuse(f"{shown(value)} is no time, with which Kueue does not start; allowed: such as 90s, 10m or 1h30m")
+        raise reject(f"{shown(value)} is no time, with which Kueue does not start; allowed: such as 90s, 10m or 1h30m")
     return value
 
 
@@ -56,7 +56,7 @@ def _nanoseconds(duration: str) -> Decimal:
 def _framework(value: str) -> str:
     known = addon_catalogue().frameworks
     if value not in known:
-        raise refuse(choice(value, "a kind that Kueue can manage", known))
+        raise reject(choice(value, "a kind that Kueue can manage", known))
     return value
 
 
@@ -65,7 +65,7 @@ def _gate_of(addon: str) -> AfterValidator:
         known = addon_catalogue()
         if value not in known.feature_gates[addon]:
             release = known.addons[addon].chart.version
-            raise refuse(choice(value, f"a feature gate of release {release}", sorted(known.feature_gates[addon])))
+            raise reject(choice(value, f"a feature gate of release {release}", sorted(known.feature_gates[addon])))
         return value
 
     return AfterValidator(validate)

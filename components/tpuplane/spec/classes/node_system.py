@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchema
 from pydantic_core import CoreSchema, core_schema
 
 from tpuplane.spec.core.errors import shown
-from tpuplane.spec.core.fields import refuse
+from tpuplane.spec.core.fields import reject
 from tpuplane.spec.core.rules import spec_data
 
 _RANGE = re.compile(r"(-?\d+)\.\.(\d*)")
@@ -95,7 +95,7 @@ def _in_words(name: str, kind: Any, texts: Mapping[str, Any]) -> str:
 
 def _text(rule: Mapping[str, str], value: str) -> str:
     if not re.fullmatch(rule["pattern"], value):
-        raise refuse(f"{shown(value)} is not {rule['says']}")
+        raise reject(f"{shown(value)} is not {rule['says']}")
     return value
 
 

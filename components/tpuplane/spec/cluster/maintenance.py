@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from tpuplane.maintenance import MOST_EXCLUSIONS
 from tpuplane.spec.core.errors import shown
-from tpuplane.spec.core.fields import Name, Spec, refuse, text
+from tpuplane.spec.core.fields import Name, Spec, reject, text
 
 Weekday = Literal["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 ExclusionScope = Literal["NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES"]
@@ -40,7 +40,7 @@ def _moment(value: str) -> str:
     try:
         return moment(value).strftime("%Y-%m-%dT%H:%M:%SZ")
     except ValueError:
-        raise refuse(
+        raise reject(
             f"{shown(value)} is not a point in time; allowed: 2026-12-20 or 2026-12-20T08:00:00Z (UTC)"
         ) from None
 

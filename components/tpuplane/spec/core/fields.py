@@ -87,7 +87,7 @@ def _is_a(annotation: object, kinds: tuple[type, ...]) -> bool:
     return isinstance(kind, type) and kind is not bool and issubclass(kind, kinds)
 
 
-def refuse(message: str) -> PydanticCustomError:
+def reject(message: str) -> PydanticCustomError:
     """A validation error whose text is shown to the user as it is."""
     return PydanticCustomError("tpuplane", "{message}", {"message": message})
 
@@ -97,7 +97,7 @@ def text(pattern: str, rule: str, what: str = "allowed") -> tuple[object, AfterV
 
     def validate(value: str) -> str:
         if not re.fullmatch(pattern, value):
-            raise refuse(f"{shown(value)} is not {what}; allowed: {rule}")
+            raise reject(f"{shown(value)} is not {what}; allowed: {rule}")
         return value
 
     return Field(json_schema_extra={"pattern": f"^(?:{pattern})$"}), AfterValidator(validate)
@@ -146,14 +146,14 @@ _PROHIBITED = tuple(
 
 def _label_key(key: str) -> str:
     if key.startswith(("goog", "tpuplane-")):
-        raise refuse(f"{shown(key)} is reserved; allowed: keys that start with neither 'goog' nor 'tpuplane-'")
+        raise reject(f"{shown(key)} is reserved; allowed: keys that start with neither 'goog' nor 'tpuplane-'")
     return key
 
 
 def _node_label_key(key: str) -> str:
     prefix, _, _ = key.rpartition("/")
     if prefix.endswith(("kubernetes.io", "k8s.io", "cloud.google.com")) or key.startswith("tpuplane-"):
-        raise refuse(
+        raise reject(
             f"{shown(key)} is reserved; allowed: a prefix of your own, neither kubernetes.io, k8s.io, "
             "cloud.google.com nor a name that starts with 'tpuplane-'"
         )
@@ -170,13 +170,13 @@ def namespace_problem(name: str) -> str | None:
 def _namespace(name: str) -> str:
     problem = namespace_problem(name)
     if problem is not None:
-        raise refuse(problem)
+        raise reject(problem)
     return name
 
 
 def _own_account(email: str) -> str:
     if email.endswith("-compute@developer.gserviceaccount.com"):
-        raise refuse(
+        raise reject(
             f"{shown(email)} is the project's default account, which may do far more than a node needs "
             "(CIS GKE 5.2.1); name an account of its own"
         )
@@ -187,11 +187,11 @@ def _cidr(value: str) -> str:
     try:
         network = IPv4Network(value, strict=False)
     except ValueError:
-        raise refuse(f"{shown(value)} is not an IPv4 range; allowed: address/prefix, such as 10.0.0.0/20") from None
+        raise reject(f"{shown(value)} is not an IPv4 range; allowed: address/prefix, such as 10.0.0.0/20") from None
     if "/" not in value:
-        raise refuse(f"{shown(value)} has no prefix length; nearest: {value}/32")
+        raise reject(f"{shown(value)} has no prefix length; nearest: {value}/32")
     if str(network.network_address) != value.split("/", maxsplit=1)[0]:
-        raise refuse(f"{shown(value)} has address bits set behind its prefix; nearest: {network}")
+        raise reject(f"{shown(value)} has address bits set behind its prefix; nearest: {network}")
     return str(network)
 
 
@@ -200,13 +200,13 @@ def _of_a_vpc(cidr: str) -> str:
     network = IPv4Network(cidr)
     if any(network.overlaps(taken) for taken in _PROHIBITED):
         outside = ", ".join(map(str, _PROHIBITED))
-        raise refuse(f"{shown(cidr)} is kept for other uses; allowed: outside {outside}, such as 10.0.0.0/20")
+        raise reject(f"{shown(cidr)} is kept for other uses; allowed: outside {outside}, such as 10.0.0.0/20")
     return cidr
 
 
 def _authorized(cidr: str) -> str:
     if cidr.endswith("/0"):
-        raise refuse(f"{shown(cidr)} opens the control plane to the whole internet; name the ranges that need it")
+        raise reject(f"{shown(cidr)} opens the control plane to the whole internet; name the ranges that need it")
     return cidr
 
 

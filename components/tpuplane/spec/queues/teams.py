@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from tpuplane.spec.core.fields import Name, Namespace, Spec, refuse
+from tpuplane.spec.core.fields import Name, Namespace, Spec, reject
 
 PodSecurity = Literal["privileged", "baseline", "restricted"]
 """Levels of Kubernetes' Pod Security Standards, by the name that namespaces' labels have for them."""
@@ -19,7 +19,7 @@ _SUBJECT_KINDS = ("group", "user", "serviceAccount")
 def _member(value: str) -> str:
     kind, _, name = value.partition(":")
     if kind not in _SUBJECT_KINDS or "@" not in name or name.startswith("@") or name.endswith("@"):
-        raise refuse(
+        raise reject(
             f"{value!r} is not a member; allowed: group:, user: or serviceAccount: and an e-mail address, such as "
             "group:research@example.com"
         )
