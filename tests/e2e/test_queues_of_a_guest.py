@@ -202,7 +202,7 @@ def test_a_pool_becomes_autoscaled_when_its_work_has_ended(guest: Guest) -> None
     guest.describe(boxes={"autoscaling": {"minSlices": 1, "maxSlices": 2}})
     with pytest.raises(AssertionError) as rejected:
         guest.up()
-    assert "workloads of this queue use quota of v4-2x2x1" in str(rejected.value)
+    assert "work in this queue holds quota of v4-2x2x1" in str(rejected.value)
     assert guest.chips(TEAM) == {"cpu": "0", "v4-2x2x1": "4"}
     assert guest.pod("through")["metadata"]["uid"] == pod["metadata"]["uid"]
 

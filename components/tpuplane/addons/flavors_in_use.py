@@ -14,8 +14,8 @@ _LOST = (
     ".map(flavor, flavor.name)"
 )
 _MESSAGE = (
-    "'workloads of this queue use quota of ' + variables.lost.join(', ') + ', which the change removes from the queue; "
-    "wait for their end or delete them, and repeat the change'"
+    "'work in this queue holds quota of ' + variables.lost.join(', ') + ', which the change takes from the queue; "
+    "let that work end, or delete it, and repeat the change'"
 )
 
 
