@@ -76,5 +76,5 @@ def test_logs_are_found_by_a_part_of_their_name(platform: PlatformUnderTest) -> 
     assert len(lines) == len(EXPECTED)
     said = platform.twin("logs", "no-such-process", check=False)
     assert said.returncode == 1
-    assert "there are: " in said.stderr
+    assert "it has: " in said.stderr
     assert "supervisor" in said.stderr
