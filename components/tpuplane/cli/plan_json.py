@@ -8,11 +8,11 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from tpuplane.cli.plan_queues import queues_as_json
-from tpuplane.cli.render import gpu_pool_as_json, pool_as_json
-from tpuplane.cost import Amount, PlatformCost, PoolCost, Rate, Sum, charging, citation
+from tpuplane.cli.render import pool_as_json
+from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.classes import ComputeClassPlan
-from tpuplane.plan.summary import GpuPoolSummary, PoolSummary, RangeUse, system_nodes
+from tpuplane.plan.summary import RangeUse, system_nodes
 
 
 def plan_as_json(platform: PlatformPlan, costs: PlatformCost) -> dict[str, Any]:
@@ -55,8 +55,8 @@ def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:
             "minNodes": low,
             "maxNodes": high,
         },
-        "pools": _pools(cluster, costs, PoolSummary),
-        "gpuPools": _pools(cluster, costs, GpuPoolSummary),
+        "pools": _pools(cluster, costs, slices=True),
+        "gpuPools": _pools(cluster, costs, slices=False),
         "computeClasses": [_class(it) for it in cluster.compute_classes],
         "autoProvisioning": _auto_provisioning(cluster, costs),
         "queues": queues_as_json(cluster),
@@ -103,14 +103,12 @@ def _range(use: RangeUse) -> dict[str, Any]:
     return {key: value for key, value in asdict(use).items() if key != "name"}
 
 
-def _pools(cluster: ClusterPlan, costs: PlatformCost, kind: type) -> list[dict[str, Any]]:
-    return [_pool(it) for it in costs.pools if it.cluster == cluster.name and isinstance(it.pool, kind)]
-
-
-def _pool(cost: PoolCost) -> dict[str, Any]:
-    pool = cost.pool
-    shown = pool_as_json(pool) if isinstance(pool, PoolSummary) else gpu_pool_as_json(pool)
-    return {**shown, "price": _rate(cost.rate), "cost": _sum(cost.sum)}
+def _pools(cluster: ClusterPlan, costs: PlatformCost, *, slices: bool) -> list[dict[str, Any]]:
+    return [
+        {**pool_as_json(it.pool), "price": _rate(it.rate), "cost": _sum(it.sum)}
+        for it in costs.pools
+        if it.cluster == cluster.name and it.pool.has_slices == slices
+    ]
 
 
 def _rate(rate: Rate) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from itertools import chain, zip_longest
 from tpuplane.cli.plan_queues import HEADS, quotas_of
 from tpuplane.cost import Amount, PlatformCost, PoolCost
 from tpuplane.plan import PlatformPlan
-from tpuplane.plan.summary import GpuPoolSummary
 
 Planned = tuple[PlatformPlan, PlatformCost]
 
@@ -76,9 +75,7 @@ def _quotas(platform: PlatformPlan) -> _Cells:
 
 def _cells(cost: PoolCost) -> tuple[str, ...]:
     pool = cost.pool
-    if isinstance(pool, GpuPoolSummary):
-        return str(pool.machine), pool.capacity, pool.nodes, f"{pool.gpus:,}", _usd(cost.sum.max)
-    return str(pool.shape), pool.capacity, pool.slices, f"{pool.chips:,}", _usd(cost.sum.max)
+    return pool.shape, pool.capacity, pool.pieces, f"{pool.units:,}", _usd(cost.sum.max)
 
 
 def _step(before: object, now: object) -> str:

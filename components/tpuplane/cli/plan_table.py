@@ -13,7 +13,7 @@ from tpuplane.cli.render import console
 from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.cluster import DEFAULT_CLASS
-from tpuplane.plan.summary import GpuPoolSummary, PoolSummary, RangeUse, counted, spread, system_nodes
+from tpuplane.plan.summary import PoolSummary, RangeUse, counted, spread, system_nodes
 
 _ESTIMATED = "~"
 _INCOMPLETE = "+"
@@ -51,14 +51,11 @@ def _platform(platform: PlatformPlan) -> Table:
     table = _table("What will exist", *columns, "node pools", "slices", "hosts", "chips", right=4)
     for cluster in platform.clusters:
         table.add_row(f"[bold]{cluster.name}[/bold]", "", "", cluster.location)
-        for pool in PoolSummary.of(cluster.tpu_pools):
-            where = (str(pool.shape), pool.shape.machine.name, pool.zone, pool.capacity)
-            hosts = spread(pool.shape.hosts * pool.min_slices, pool.hosts)
-            counts = (str(len(pool.node_pools)), pool.slices, hosts, spread(pool.min_chips, pool.chips))
-            table.add_row(f"  {pool.name}", *where, *counts)
-        for gpus in GpuPoolSummary.of(cluster.gpu_pools):
-            where = (str(gpus.machine), gpus.machine.name, gpus.zone, gpus.capacity)
-            table.add_row(f"  {gpus.name}", *where, "1", "", gpus.nodes, f"{spread(gpus.min_gpus, gpus.gpus)} GPUs")
+        for pool in PoolSummary.of(cluster.pools):
+            where = (pool.shape, pool.hardware.machine.name, pool.zone, pool.capacity)
+            slices, noun = (pool.pieces, "") if pool.has_slices else ("", " GPUs")
+            counts = (str(len(pool.node_pools)), slices, spread(pool.min_nodes, pool.max_nodes))
+            table.add_row(f"  {pool.name}", *where, *counts, spread(pool.min_units, pool.units) + noun)
         if cluster.auto_provisioning is not None:
             for limit in cluster.auto_provisioning.tpu:
                 where = (limit.generation, "", ", ".join(cluster.auto_provisioning.zones), "on demand of pods")
@@ -69,25 +66,18 @@ def _platform(platform: PlatformPlan) -> Table:
         zones = f"{len(system.zones)} zones" if len(system.zones) > 1 else system.zones[0] if system.zones else ""
         nodes = spread(*system_nodes(cluster))
         table.add_row(f"  {system.name}", "", system.machine_type, zones, system.capacity, "1", "", nodes, "")
-    pools = [pool for cluster in platform.clusters for pool in PoolSummary.of(cluster.tpu_pools)]
+    pools = [pool for cluster in platform.clusters for pool in PoolSummary.of(cluster.pools)]
+    tpus = [pool for pool in pools if pool.has_slices]
     node_pools = sum((cluster.system_pool is not None) + len(cluster.pools) for cluster in platform.clusters)
-    slices = spread(sum(pool.min_slices for pool in pools), sum(pool.max_slices for pool in pools))
-    hosts = spread(*map(sum, zip(*_nodes(platform), strict=True)))
-    chips = spread(sum(pool.min_chips for pool in pools), platform.chips)
-    gpu_pools = [pool for cluster in platform.clusters for pool in GpuPoolSummary.of(cluster.gpu_pools)]
-    if gpu_pools:
-        chips += f", {spread(sum(pool.min_gpus for pool in gpu_pools), platform.gpus)} GPUs"
+    sizes = [*map(system_nodes, platform.clusters), *((pool.min_nodes, pool.max_nodes) for pool in pools)]
+    slices = spread(sum(pool.min_slices for pool in tpus), sum(pool.max_slices for pool in tpus))
+    chips = spread(sum(pool.min_units for pool in tpus), platform.chips)
+    if len(tpus) < len(pools):
+        gpus = spread(sum(pool.min_units for pool in pools if not pool.has_slices), platform.gpus)
+        chips += f", {gpus} GPUs"
+    hosts = spread(*map(sum, zip(*sizes, strict=True)))
     table.add_row("[bold]in all[/bold]", "", "", "", "", str(node_pools), slices, hosts, chips)
     return table
-
-
-def _nodes(platform: PlatformPlan) -> Iterator[tuple[int, int]]:
-    for cluster in platform.clusters:
-        yield system_nodes(cluster)
-        for pool in PoolSummary.of(cluster.tpu_pools):
-            yield pool.shape.hosts * pool.min_slices, pool.hosts
-        for gpus in GpuPoolSummary.of(cluster.gpu_pools):
-            yield gpus.min_nodes, gpus.max_nodes
 
 
 def _classes(platform: PlatformPlan) -> Table:

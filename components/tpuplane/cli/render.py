@@ -9,9 +9,10 @@ from rich.console import Console
 from rich.table import Table
 
 from tpuplane.plan import PlatformPlan
-from tpuplane.plan.summary import GpuPoolSummary, PoolSummary, counted
+from tpuplane.plan.summary import PoolSummary, counted
 from tpuplane.spec import SpecError
 from tpuplane.spec.core.errors import dotted
+from tpuplane.tpu import Slice
 
 # Tables are not cut: in a file, a pipe or a narrow terminal they are as wide as necessary.
 _LEAST_WIDTH = 160
@@ -32,12 +33,11 @@ def show(platform: PlatformPlan) -> None:
         table.add_column(column, justify="right", no_wrap=True)
     for cluster in platform.clusters:
         table.add_row(f"[bold]{cluster.name}[/bold]", "", cluster.location)
-        for pool in PoolSummary.of(cluster.tpu_pools):
-            counts = (pool.slices, str(pool.hosts), str(pool.chips))
-            table.add_row(f"  {pool.name}", str(pool.shape), pool.zone, pool.capacity, *counts)
-        for gpus in GpuPoolSummary.of(cluster.gpu_pools):
-            where = (gpus.machine.name, gpus.zone, gpus.capacity)
-            table.add_row(f"  {gpus.name}", *where, "", str(gpus.max_nodes), counted(gpus.gpus, "GPU"))
+        for pool in PoolSummary.of(cluster.pools):
+            what, slices, units = pool.shape, pool.pieces, str(pool.units)
+            if not pool.has_slices:
+                what, slices, units = pool.hardware.machine.name, "", counted(pool.units, "GPU")
+            table.add_row(f"  {pool.name}", what, pool.zone, pool.capacity, slices, str(pool.max_nodes), units)
     out = console()
     out.print(f"[bold]{platform.name}[/bold] in project {platform.project}\n")
     out.print(table)
@@ -58,7 +58,7 @@ def as_json(platform: PlatformPlan) -> dict[str, Any]:
                 "name": cluster.name,
                 "location": cluster.location,
                 "pools": [pool_as_json(pool) for pool in PoolSummary.of(cluster.tpu_pools)],
-                "gpuPools": [gpu_pool_as_json(pool) for pool in GpuPoolSummary.of(cluster.gpu_pools)],
+                "gpuPools": [pool_as_json(pool) for pool in PoolSummary.of(cluster.gpu_pools)],
             }
             for cluster in platform.clusters
         ],
@@ -66,34 +66,29 @@ def as_json(platform: PlatformPlan) -> dict[str, Any]:
 
 
 def pool_as_json(pool: PoolSummary) -> dict[str, Any]:
-    """A pool of slices."""
+    """A pool of slices, or of GPU nodes."""
+    hardware = pool.hardware
+    place = {"machineType": hardware.machine.name, "zone": pool.zone, "capacity": pool.capacity}
+    if isinstance(hardware, Slice):
+        return {
+            "name": pool.name,
+            "generation": hardware.generation.name,
+            "topology": hardware.topology,
+            **place,
+            "minSlices": pool.min_slices,
+            "maxSlices": pool.max_slices,
+            "hostsPerSlice": hardware.hosts,
+            "chips": pool.units,
+            "nodePools": list(pool.node_pools),
+        }
     return {
         "name": pool.name,
-        "generation": pool.shape.generation.name,
-        "topology": pool.shape.topology,
-        "machineType": pool.shape.machine.name,
-        "zone": pool.zone,
-        "capacity": pool.capacity,
-        "minSlices": pool.min_slices,
-        "maxSlices": pool.max_slices,
-        "hostsPerSlice": pool.shape.hosts,
-        "chips": pool.chips,
-        "nodePools": list(pool.node_pools),
-    }
-
-
-def gpu_pool_as_json(pool: GpuPoolSummary) -> dict[str, Any]:
-    """A pool of GPU nodes."""
-    return {
-        "name": pool.name,
-        "accelerator": pool.machine.accelerator.name,
-        "gpusPerNode": pool.machine.gpus,
-        "machineType": pool.machine.name,
-        "zone": pool.zone,
-        "capacity": pool.capacity,
+        "accelerator": hardware.machine.accelerator.name,
+        "gpusPerNode": pool.node_units,
+        **place,
         "minNodes": pool.min_nodes,
         "maxNodes": pool.max_nodes,
-        "gpus": pool.gpus,
+        "gpus": pool.units,
     }
 
 

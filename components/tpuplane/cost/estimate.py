@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from tpuplane.cost.rates import Rate, charging, gpu_rate, rate
 from tpuplane.plan import PlatformPlan, TpuLimitPlan
-from tpuplane.plan.summary import GpuPoolSummary, PoolSummary
-from tpuplane.tpu import Price
+from tpuplane.plan.summary import PoolSummary
+from tpuplane.tpu import Price, Slice
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,18 +17,8 @@ class PoolCost:
 
     cluster: str
     """GKE name of the cluster."""
-    pool: PoolSummary | GpuPoolSummary
+    pool: PoolSummary
     rate: Rate
-
-    @property
-    def min_units(self) -> int:
-        """Chips or GPUs at the minimum size."""
-        return self.pool.min_chips if isinstance(self.pool, PoolSummary) else self.pool.min_gpus
-
-    @property
-    def units(self) -> int:
-        """Chips or GPUs at full scale."""
-        return self.pool.chips if isinstance(self.pool, PoolSummary) else self.pool.gpus
 
     @property
     def path(self) -> str:
@@ -86,8 +76,8 @@ class Sum:
         """The cost of several pools together."""
         pools = list(pools)
         return cls(
-            min=Amount.of((pool, pool.min_units) for pool in pools),
-            max=Amount.of((pool, pool.units) for pool in pools),
+            min=Amount.of((cost, cost.pool.min_units) for cost in pools),
+            max=Amount.of((cost, cost.pool.units) for cost in pools),
         )
 
 
@@ -160,12 +150,13 @@ def cost(platform: PlatformPlan, *, estimate: bool = False) -> PlatformCost:
     """The cost of a plan. With `estimate`, prices of other regions replace missing ones."""
     found: list[PoolCost] = []
     for cluster in platform.clusters:
-        for pool in PoolSummary.of(cluster.tpu_pools):
-            price = rate(pool.shape.generation.name, cluster.region, pool.capacity, estimate=estimate)
+        for pool in PoolSummary.of(cluster.pools):
+            where = (cluster.region, pool.capacity)
+            if isinstance(pool.hardware, Slice):
+                price = rate(pool.hardware.generation.name, *where, estimate=estimate)
+            else:
+                price = gpu_rate(pool.hardware.machine, *where, estimate=estimate)
             found.append(PoolCost(cluster.name, pool, price))
-        for gpu_pool in GpuPoolSummary.of(cluster.gpu_pools):
-            price = gpu_rate(gpu_pool.machine, cluster.region, gpu_pool.capacity, estimate=estimate)
-            found.append(PoolCost(cluster.name, gpu_pool, price))
     provisioned = tuple(
         ProvisionedCost(cluster.name, limit, rate(limit.generation, cluster.region, "on-demand", estimate=estimate))
         for cluster in platform.clusters

@@ -9,7 +9,7 @@ from importlib.resources import files
 from tpuplane.picture.layout import Box, columns, flow, number
 from tpuplane.picture.shapes import Shape, node_shape, slice_shape
 from tpuplane.plan import ClusterPlan, NodePoolPlan, PlatformPlan
-from tpuplane.plan.summary import GpuPoolSummary, PoolSummary, counted, spread, system_nodes
+from tpuplane.plan.summary import PoolSummary, counted, spread, system_nodes
 from tpuplane.tpu import Slice
 
 _PAGE = 1240.0
@@ -77,29 +77,26 @@ class _Shapes:
 
 
 def _facts(platform: PlatformPlan) -> str:
-    pools = [pool for cluster in platform.clusters for pool in PoolSummary.of(cluster.tpu_pools)]
-    hosts = counted(sum(pool.hosts for pool in pools), "TPU host")
-    slices = spread(sum(pool.min_slices for pool in pools), sum(pool.max_slices for pool in pools))
-    count = len(pools) + sum(len(cluster.gpu_pools) for cluster in platform.clusters)
+    pools = [pool for cluster in platform.clusters for pool in PoolSummary.of(cluster.pools)]
+    tpus = [pool for pool in pools if pool.has_slices]
+    hosts = counted(sum(pool.max_nodes for pool in tpus), "TPU host")
+    slices = spread(sum(pool.min_slices for pool in tpus), sum(pool.max_slices for pool in tpus))
     gpus = f" and {counted(platform.gpus, 'GPU')}" if platform.gpus else ""
     return (
-        f"project {platform.project} · {counted(len(platform.clusters), 'cluster')} · {counted(count, 'pool')} · "
+        f"project {platform.project} · {counted(len(platform.clusters), 'cluster')} · {counted(len(pools), 'pool')} · "
         f"{slices} slices · {hosts} and {counted(platform.chips, 'chip')}"
         f"{gpus} at full scale"
     )
 
 
 def _cluster(cluster: ClusterPlan, shapes: _Shapes) -> Box:
-    pools = list(PoolSummary.of(cluster.tpu_pools))
-    gpu_pools = list(GpuPoolSummary.of(cluster.gpu_pools))
-    cards = [_pool(pool, shapes) for pool in pools]
-    cards += [_gpu_pool(pool, shapes) for pool in gpu_pools]
+    cards = [_pool(pool, shapes) for pool in PoolSummary.of(cluster.pools)]
     if cluster.system_pool is not None:
         cards.append(_system(cluster, cluster.system_pool, shapes))
     body = flow(cards, _PAGE - 2 * _PADDING, _GAP)
-    about = f"{cluster.location} · {counted(sum(pool.chips for pool in pools), 'chip')}"
-    if gpu_pools:
-        about += f" · {counted(sum(pool.gpus for pool in gpu_pools), 'GPU')}"
+    about = f"{cluster.location} · {counted(cluster.chips, 'chip')}"
+    if cluster.gpus:
+        about += f" · {counted(cluster.gpus, 'GPU')}"
     width = max(body.width, _LETTER * len(about), 9 * len(cluster.name)) + 2 * _PADDING
     top = 52.0
     height = top + body.height + _PADDING
@@ -113,24 +110,20 @@ def _cluster(cluster: ClusterPlan, shapes: _Shapes) -> Box:
 
 
 def _pool(pool: PoolSummary, shapes: _Shapes) -> Box:
-    hosts = counted(pool.shape.hosts, "host")
+    hardware = pool.hardware
+    if isinstance(hardware, Slice):
+        more, units = f", {counted(hardware.hosts, 'host')} each", counted(pool.units, "chip")
+    else:
+        more, units = "", f"{counted(pool.units, 'GPU')} · {hardware.machine.name}"
     about = (
-        f"{pool.slices} \N{MULTIPLICATION SIGN} {pool.shape}, {hosts} each",
-        f"{pool.capacity} · {counted(pool.chips, 'chip')}",
+        f"{pool.pieces} \N{MULTIPLICATION SIGN} {pool.shape}{more}",
+        f"{pool.capacity} · {units}",
         pool.zone,
     )
-    # Each multi-host slice is a node pool; single-host slices share one.
-    names = pool.node_pools if pool.shape.multi_host else pool.node_pools * pool.max_slices
-    return _card(pool.name, about, names, pool.min_slices, pool.capacity, shapes.of(pool.shape))
-
-
-def _gpu_pool(pool: GpuPoolSummary, shapes: _Shapes) -> Box:
-    about = (
-        f"{pool.nodes} \N{MULTIPLICATION SIGN} {pool.machine}",
-        f"{pool.capacity} · {counted(pool.gpus, 'GPU')} · {pool.machine.name}",
-        pool.zone,
-    )
-    return _card(pool.name, about, (pool.name,) * pool.max_nodes, pool.min_nodes, pool.capacity, shapes.of(None))
+    # Each multi-host slice is a node pool; single-host slices share one, and so do GPU nodes.
+    names = pool.node_pools if hardware.hosts > 1 else pool.node_pools * pool.max_slices
+    shape = shapes.of(hardware if isinstance(hardware, Slice) else None)
+    return _card(pool.name, about, names, pool.min_slices, pool.capacity, shape)
 
 
 def _system(cluster: ClusterPlan, system: NodePoolPlan, shapes: _Shapes) -> Box:

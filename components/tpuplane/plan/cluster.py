@@ -118,6 +118,16 @@ class ClusterPlan:
         """The pools with GPUs."""
         return tuple(pool for pool in self.pools if pool.gpu is not None)
 
+    @property
+    def chips(self) -> int:
+        """TPU chips at full scale."""
+        return sum(pool.accelerators for pool in self.tpu_pools)
+
+    @property
+    def gpus(self) -> int:
+        """GPUs at full scale."""
+        return sum(pool.accelerators for pool in self.gpu_pools)
+
 
 # The least that a GKE node needs (logs, metrics), and pulling images
 # (https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster).

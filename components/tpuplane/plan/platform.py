@@ -38,12 +38,12 @@ class PlatformPlan:
     @property
     def chips(self) -> int:
         """TPU chips at full scale, over all clusters."""
-        return sum(pool.accelerators for cluster in self.clusters for pool in cluster.tpu_pools)
+        return sum(cluster.chips for cluster in self.clusters)
 
     @property
     def gpus(self) -> int:
         """GPUs at full scale, over all clusters."""
-        return sum(pool.accelerators for cluster in self.clusters for pool in cluster.gpu_pools)
+        return sum(cluster.gpus for cluster in self.clusters)
 
 
 def plan(spec: PlatformSpec) -> PlatformPlan:

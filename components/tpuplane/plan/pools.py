@@ -139,11 +139,15 @@ class NodePoolPlan:
         return self.hardware.per_node if isinstance(self.hardware, GpuPlan) else self.hardware.chips
 
     @property
+    def node_accelerators(self) -> int:
+        """Chips or GPUs of one node."""
+        machine = self.hardware.machine
+        return machine.gpus if isinstance(machine, GpuMachine) else machine.chips
+
+    @property
     def accelerators(self) -> int:
         """Chips or GPUs at full scale, over all zones."""
-        machine = self.hardware.machine
-        per_node = machine.gpus if isinstance(machine, GpuMachine) else machine.chips
-        return per_node * self.max_nodes * len(self.zones)
+        return self.node_accelerators * self.max_nodes * len(self.zones)
 
     @property
     def queued(self) -> bool:

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from tpuplane.gpu import GpuMachine
 from tpuplane.labels import GPU, TPU
 from tpuplane.plan.cluster import ClusterPlan
-from tpuplane.plan.pools import NodePoolPlan
+from tpuplane.plan.pools import GpuPlan, NodePoolPlan
 from tpuplane.spec.cluster.network_checks import RESERVED_ADDRESSES, USUAL_ZONES
 from tpuplane.tpu import Slice
 
@@ -20,94 +19,69 @@ UNITS = {TPU: "chip", GPU: "GPU", "cpu": "core"}
 
 @dataclass(frozen=True, slots=True)
 class PoolSummary:
-    """One pool as the user wrote it: the node pools of one key, added up."""
+    """One pool as the user wrote it: the node pools of one key, added up over all zones."""
 
     name: str
-    shape: Slice
-    zone: str
-    capacity: str
-    min_slices: int
-    max_slices: int
-    node_pools: tuple[str, ...]
-
-    @classmethod
-    def of(cls, pools: Iterable[NodePoolPlan]) -> Iterator[PoolSummary]:
-        """A summary for each of the user's pools, in their order."""
-        for name, group in itertools.groupby(pools, key=lambda pool: pool.pool):
-            members = list(group)
-            shape = members[0].slice
-            assert shape is not None  # noqa: S101 (only the system pool has none)
-            yield cls(
-                name=name,
-                shape=shape,
-                zone=", ".join(members[0].zones),
-                capacity=members[0].capacity,
-                min_slices=sum(pool.min_nodes for pool in members) // shape.hosts,
-                max_slices=sum(pool.max_nodes for pool in members) // shape.hosts,
-                node_pools=tuple(pool.name for pool in members),
-            )
-
-    @property
-    def slices(self) -> str:
-        """`2`, or `1-4` for a pool that scales."""
-        return spread(self.min_slices, self.max_slices)
-
-    @property
-    def hosts(self) -> int:
-        """Hosts at full scale."""
-        return self.shape.hosts * self.max_slices
-
-    @property
-    def min_chips(self) -> int:
-        """Chips that are always there."""
-        return self.shape.chips * self.min_slices
-
-    @property
-    def chips(self) -> int:
-        """Chips at full scale."""
-        return self.shape.chips * self.max_slices
-
-
-@dataclass(frozen=True, slots=True)
-class GpuPoolSummary:
-    """One pool of GPU nodes, over all of its zones."""
-
-    name: str
-    machine: GpuMachine
+    hardware: Slice | GpuPlan
+    node_units: int
+    """Chips or GPUs of one node."""
     zone: str
     capacity: str
     min_nodes: int
     max_nodes: int
+    node_pools: tuple[str, ...]
 
     @classmethod
-    def of(cls, pools: Iterable[NodePoolPlan]) -> Iterator[GpuPoolSummary]:
-        """A summary for each pool, in their order."""
-        for pool in pools:
-            assert pool.gpu is not None  # noqa: S101 (every GPU pool has some)
-            zones = len(pool.zones)
+    def of(cls, pools: Iterable[NodePoolPlan]) -> Iterator[PoolSummary]:
+        """A summary for each pool with accelerators, in the user's order."""
+        for name, group in itertools.groupby(pools, key=lambda pool: pool.pool):
+            members = list(group)
+            first, zones = members[0], len(members[0].zones)
             yield cls(
-                name=pool.name,
-                machine=pool.gpu.machine,
-                zone=", ".join(pool.zones),
-                capacity=pool.capacity,
-                min_nodes=pool.min_nodes * zones,
-                max_nodes=pool.max_nodes * zones,
+                name=name,
+                hardware=first.hardware,
+                node_units=first.node_accelerators,
+                zone=", ".join(first.zones),
+                capacity=first.capacity,
+                min_nodes=sum(pool.min_nodes for pool in members) * zones,
+                max_nodes=sum(pool.max_nodes for pool in members) * zones,
+                node_pools=tuple(pool.name for pool in members),
             )
 
     @property
-    def nodes(self) -> str:
-        """`2`, or `1-4` for a pool that scales."""
-        return spread(self.min_nodes, self.max_nodes)
+    def has_slices(self) -> bool:
+        """Whether it is a pool of TPU slices; otherwise of GPU nodes."""
+        return isinstance(self.hardware, Slice)
 
     @property
-    def min_gpus(self) -> int:
-        """GPUs that are always there."""
-        return self.machine.gpus * self.min_nodes
+    def shape(self) -> str:
+        """The shape of a slice such as `v6e 4x4`, or the GPUs of a node."""
+        return str(self.hardware if isinstance(self.hardware, Slice) else self.hardware.machine)
 
     @property
-    def gpus(self) -> int:
-        """GPUs at full scale."""
-        return self.machine.gpus * self.max_nodes
+    def min_slices(self) -> int:
+        """Slices that always exist."""
+        return self.min_nodes // self.hardware.hosts
+
+    @property
+    def max_slices(self) -> int:
+        """Slices at full scale."""
+        return self.max_nodes // self.hardware.hosts
+
+    @property
+    def pieces(self) -> str:
+        """Slices or GPU nodes: `2`, or `1-4` for a pool that scales."""
+        return spread(self.min_slices, self.max_slices)
+
+    @property
+    def min_units(self) -> int:
+        """Chips or GPUs that always exist."""
+        return self.min_nodes * self.node_units
+
+    @property
+    def units(self) -> int:
+        """Chips or GPUs at full scale."""
+        return self.max_nodes * self.node_units
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def test_every_slice_and_every_cpu_node_is_drawn_once(acme: PlatformPlan) -> Non
         low, high = system_nodes(cluster)
         wanted.update({("cpu", "system"): low, ("cpu later", "system"): high - low})
         for pool in PoolSummary.of(cluster.tpu_pools):
-            names = pool.node_pools if pool.shape.multi_host else pool.node_pools * pool.max_slices
+            names = pool.node_pools if pool.hardware.hosts > 1 else pool.node_pools * pool.max_slices
             for index, name in enumerate(names):
                 wanted[pool.capacity if index < pool.min_slices else f"{pool.capacity} later", name] += 1
     assert drawn == wanted

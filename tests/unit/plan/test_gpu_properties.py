@@ -48,7 +48,7 @@ def cluster_of(region: str, pools: dict[str, Any]) -> tuple[ClusterPlan, int]:
     """The planned cluster, and the GPUs that its cost is of."""
     clusters = {"main": {"location": region, "gpuPools": pools}}
     found = plan(parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": clusters}))
-    return found.clusters[0], sum(it.units for it in cost(found).pools)
+    return found.clusters[0], sum(it.pool.units for it in cost(found).pools)
 
 
 @given(gpu_pools())
