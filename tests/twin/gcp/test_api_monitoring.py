@@ -109,20 +109,14 @@ async def test_an_invalid_policy_is_rejected(api: Api, body: dict[str, Any], wor
     assert words in await api.refused("POST", POLICIES, body, 400)
 
 
-async def test_a_policy_notifies_only_channels_that_exist(api: Api) -> None:
-    unknown = policy(notificationChannels=["projects/acme/notificationChannels/1"])
-    assert "was not found" in await api.refused("POST", POLICIES, unknown, 404)
-    channel = await api.call("POST", CHANNELS, {"type": "email", "labels": {"email_address": "tpu@acme.dev"}})
-    made = await api.call("POST", POLICIES, policy(notificationChannels=[channel["name"]]))
-    assert made["notificationChannels"] == [channel["name"]]
-
-
-async def test_channels_that_a_platform_takes_for_granted_are_made_once(api: Api) -> None:
-    name = "projects/acme/notificationChannels/4711"
-    given = {"notificationChannels": [name]}
-    assert await api.call("POST", "/twin/given", given) == {"made": [name]}
-    assert await api.call("POST", "/twin/given", given) == {"made": []}
-    assert (await api.call("POST", POLICIES, policy(notificationChannels=[name])))["notificationChannels"] == [name]
+async def test_a_channel_that_only_a_policy_names_is_assumed_to_exist(api: Api) -> None:
+    created = await api.call("POST", CHANNELS, {"type": "email", "labels": {"email_address": "tpu@acme.dev"}})
+    existing = "projects/acme/notificationChannels/4711"
+    names = [created["name"], existing]
+    for _ in range(2):
+        assert (await api.call("POST", POLICIES, policy(notificationChannels=names)))["notificationChannels"] == names
+    assert await api.call("GET", f"{CHANNELS}/{created['name'].rpartition('/')[2]}") == created
+    assert sorted(it["name"] for it in (await api.call("GET", CHANNELS))["notificationChannels"]) == sorted(names)
 
 
 async def test_a_metric_of_log_entries_may_have_slashes_in_its_name(api: Api) -> None:

@@ -16,7 +16,6 @@ from google_auth_httplib2 import AuthorizedHttp
 from googleapiclient.discovery import build_from_document
 from googleapiclient.discovery_cache import get_static_doc
 from tpuplane_twin.daemon.faults import Faults
-from tpuplane_twin.daemon.routes import serve_project_setup
 from tpuplane_twin.gcp.app import create_app
 from tpuplane_twin.gcp.backend import (
     NO_ROTATION,
@@ -219,7 +218,6 @@ async def serving(store: Store, backend: ClusterBackend) -> AsyncIterator[Api]:
     """The application on a free port of 127.0.0.1."""
     app = create_app(store, backend, TOKEN)
     Faults(store, app).serve()
-    serve_project_setup(store, app)
     runner = web.AppRunner(app)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -29,7 +29,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     Raises `TwinError` with the engine's exit code when `pulumi up` fails; a second call continues.
     """
     out = stderr if quiet else console
-    file = _require_stack_file(stack, project)
+    _require_stack_file(stack, project)
     began = time.monotonic()
     bring_up(paths, quiet=quiet)
     client = TwinClient(paths)
@@ -39,8 +39,6 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
         recovery.run(["pulumi", "stack", "select", stack, "--create"], project, environment)
         for line in recovery.recover(stack, project, environment, client):
             out.print(escape(line), soft_wrap=True)
-    for line in _give(client, file):
-        out.print(escape(line), soft_wrap=True)
     out.print(f"[bold]pulumi up --yes --stack {stack}[/bold]")
     _pulumi(["up", "--yes", "--stack", stack, "--suppress-outputs"], project, environment, quiet=quiet)
 
@@ -59,7 +57,7 @@ def rehearse(paths: TwinPaths, stack: str, project: Path, *, sample: bool, quiet
     }
 
 
-def _require_stack_file(stack: str, project: Path) -> Path:
+def _require_stack_file(stack: str, project: Path) -> None:
     # Pulumi would create a stack of any name with an empty file, and fail without configuration.
     try:
         settings = yaml.safe_load((project / "Pulumi.yaml").read_text(encoding="utf-8"))
@@ -81,21 +79,6 @@ def _require_stack_file(stack: str, project: Path) -> Path:
         )
         there = f"existing stacks: {', '.join(stacks)}" if stacks else "that folder has no stack file"
         raise TwinError(f"the stack {stack!r} has no file {file}; {there}")
-    return file
-
-
-def _give(client: TwinClient, file: Path) -> list[str]:
-    """Create what the platform of a stack file requires, and return a line for each."""
-    from tpuplane.spec import SpecError, load_stack  # noqa: PLC0415 (slow to import, and no other command needs it)
-
-    try:
-        observability = load_stack(file).observability
-    except SpecError:
-        return []  # not a platform, or an invalid one: the program reports it
-    if observability is None or not observability.notification_channels:
-        return []
-    names = client.request("POST", "/twin/given", {"notificationChannels": [*observability.notification_channels]})
-    return [f"created on the twin, where no administrator does: {name}" for name in names["made"]]
 
 
 def _pulumi(arguments: list[str], project: Path, environment: dict[str, str], *, quiet: bool) -> None:

@@ -10,8 +10,7 @@ from typing import Any
 from aiohttp import web
 
 from tpuplane_twin.gcp.errors import ApiError, invalid
-from tpuplane_twin.gcp.monitoring import give_channel
-from tpuplane_twin.gcp.store import Store, StoreError
+from tpuplane_twin.gcp.store import StoreError
 
 Json = dict[str, Any]
 
@@ -46,14 +45,3 @@ async def _body(request: web.Request) -> Json:
     if not isinstance(found, dict):
         raise Rejected("the body is no JSON object")
     return found
-
-
-def serve_project_setup(store: Store, app: web.Application) -> None:
-    """Add the route that creates what a project's administrator creates: notification channels, by name."""
-
-    async def create(asked: Json) -> Json:
-        with store.transaction():
-            made = [name for name in asked.get("notificationChannels", ()) if give_channel(store, name)]
-        return {"made": made}
-
-    app.router.add_post("/twin/given", answering(create))

@@ -21,7 +21,6 @@ from tpuplane_twin.daemon.client import TwinError
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.daemon.fleet import Fleet
 from tpuplane_twin.daemon.log_rotation import upkeep
-from tpuplane_twin.daemon.routes import serve_project_setup
 from tpuplane_twin.daemon.status import describe
 from tpuplane_twin.elasticity.autoscaler import Actions
 from tpuplane_twin.elasticity.elasticity import Elasticity, InvalidSetting, scale_down_after
@@ -63,7 +62,6 @@ class Supervisor:
         self.app.router.add_get("/twin/status", self._status)
         self.faults = Faults(self.store, self.app, self.elasticity.backoff)
         self.faults.serve()
-        serve_project_setup(self.store, self.app)
         self.api = f"http://127.0.0.1:{self.ports.check(_API_PORT)}"
 
     async def run(self) -> None:

@@ -9,9 +9,8 @@ import hashlib
 import json
 import re
 import uuid
-from collections.abc import Callable
 
-from tpuplane_twin.gcp.errors import ApiError, invalid, not_found
+from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
 from tpuplane_twin.gcp.merge import mask_paths, masked
 from tpuplane_twin.gcp.operations import now
@@ -95,7 +94,10 @@ class AlertPolicies(Collection):
         return self._keep({**changed, "name": before["name"], "creationRecord": before["creationRecord"]})
 
     def _keep(self, policy: Json) -> Json:
-        _check_policy(policy, lambda name: self._store.get(_CHANNEL, name) is not None)
+        _check_policy(policy)
+        for name in policy.get("notificationChannels", ()):
+            if self._store.get(_CHANNEL, name) is None:
+                _put_channel(self._store, name, {"type": "email", "displayName": "assumed to exist"})
         conditions = [
             {**item, "name": item.get("name") or f"{policy['name']}/conditions/{uuid.uuid4().int % 10**19}"}
             for item in policy["conditions"]
@@ -104,7 +106,10 @@ class AlertPolicies(Collection):
 
 
 class Channels(Collection):
-    """projects.notificationChannels. The twin stores them and sends no notifications."""
+    """projects.notificationChannels: those that are created here, and those that only a policy names.
+
+    The latter are assumed to exist. They have no labels, which would contain whom they notify.
+    """
 
     kind, segment = _CHANNEL, "notificationChannels"
 
@@ -113,17 +118,6 @@ class Channels(Collection):
         if not call.body.get("type"):
             raise invalid("Field notification_channel.type must be set.")
         return _put_channel(self._store, f"{self.parent(call)}/{uuid.uuid4().int % 10**19}", call.body)
-
-
-def give_channel(store: Store, name: str) -> bool:
-    """Create a channel of that name, as an administrator would have; False if it exists already.
-
-    The channel has no labels, which would say whom it notifies: Google's API does not show those either.
-    """
-    if store.get(_CHANNEL, name) is not None:
-        return False
-    _put_channel(store, name, {"type": "email", "displayName": "given"})
-    return True
 
 
 def _put_channel(store: Store, name: str, body: Json) -> Json:
@@ -148,7 +142,7 @@ def _check_dashboard(body: Json) -> None:
             raise invalid(f"A tile of the mosaicLayout is wider than its {mosaic.get('columns', 0)} columns.")
 
 
-def _check_policy(policy: Json, exists: Callable[[str], bool]) -> None:
+def _check_policy(policy: Json) -> None:
     """What Google asks of a policy: https://cloud.google.com/monitoring/api/ref_v3/rest/v3/projects.alertPolicies."""
     if not policy.get("displayName"):
         raise invalid("Field alert_policy.display_name must be set.")
@@ -160,11 +154,11 @@ def _check_policy(policy: Json, exists: Callable[[str], bool]) -> None:
     for at, condition in enumerate(conditions):
         _check_condition(f"alert_policy.conditions[{at}]", condition)
     for at, channel in enumerate(policy.get("notificationChannels", ())):
-        where = f'Field alert_policy.notification_channels[{at}] had an invalid value of "{channel}"'
         if not _CHANNEL_NAME.fullmatch(channel):
-            raise invalid(f"{where}: it must be of the form projects/PROJECT/notificationChannels/CHANNEL.")
-        if not exists(channel):
-            raise not_found(f"{where}: the notification channel was not found.")
+            raise invalid(
+                f'Field alert_policy.notification_channels[{at}] had an invalid value of "{channel}": '
+                "it must be of the form projects/PROJECT/notificationChannels/CHANNEL."
+            )
 
 
 def _check_condition(where: str, condition: Json) -> None:
