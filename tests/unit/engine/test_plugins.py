@@ -30,6 +30,18 @@ def test_an_older_one_is_replaced_and_others_are_left(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "plugins").iterdir()] == ["resource-gcp-native-v0.31.0"]
 
 
+def test_files_that_the_engine_keeps_next_to_plugins_are_left(tmp_path: Path) -> None:
+    for version in ("9.0.0", "10.2.0"):
+        install_plugin(tmp_path, "resource", "gcp", version, ["/bin/true"])
+        (tmp_path / "plugins" / f"resource-gcp-v{version}.lastused").touch()
+    install_plugin(tmp_path, "resource", "gcp", "10.2.0", ["/bin/true"])
+    assert sorted(path.name for path in (tmp_path / "plugins").iterdir()) == [
+        "resource-gcp-v10.2.0",
+        "resource-gcp-v10.2.0.lastused",
+        "resource-gcp-v9.0.0.lastused",
+    ]
+
+
 def test_an_official_plugin_is_found_on_path_or_in_a_home(tmp_path: Path) -> None:
     home, folder = tmp_path / "home", tmp_path / "bin"
     folder.mkdir()

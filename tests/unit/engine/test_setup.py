@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from tpuplane_twin import tools
-from tpuplane_twin.engine.setup import environment, install_engine
+from tpuplane_twin.engine.plugins import install_plugin
+from tpuplane_twin.engine.setup import environment, install_engine, pulumi_home
 from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.shell import executables
 
 pytestmark = pytest.mark.unit
 
@@ -38,3 +43,31 @@ def test_an_official_language_host_finds_uv(
     install_engine(paths, tools.ensure(["pulumi"]))
     uv = shutil.which("uv", path=environment(paths)["PATH"])
     assert Path(str(uv)).resolve() == places[found] / "uv"
+
+
+@pytest.mark.parametrize("shell", ["of no twin", "of this twin", "of another twin"])
+def test_the_users_pulumi_is_kept_whichever_shell_starts_the_twin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str
+) -> None:
+    users = tmp_path / "users"
+    command = executable(users / "pulumi", "echo v3.272.0")
+    executable(users / "pulumi-language-python")
+    install_plugin(users, "resource", "gcp", version("pulumi-gcp"), ["/bin/echo", "official"])
+    monkeypatch.setenv("PATH", f"{users}:/usr/bin:/bin")
+    monkeypatch.setenv("PULUMI_HOME", str(users))
+    monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "twins"))
+    local, other = TwinPaths.of("local").make(), TwinPaths.of("other").make()
+    modules = dict.fromkeys(("kueue", "jobset"), tmp_path)
+    for _ in range(3):
+        found = tools.ensure(["pulumi"])
+        assert found.binary("pulumi") == command
+        for paths in (local, other):
+            executables.install(paths, replace(found, binaries={**found.binaries, "kubectl": command}, modules=modules))
+        if shell != "of no twin":
+            for name, value in environment(local if shell == "of this twin" else other).items():
+                monkeypatch.setenv(name, value)
+    assert environment(local)["PATH"] == f"{local.bin}:{users}:/usr/bin:/bin"
+    shutil.rmtree(other.root)
+    assert (local.bin / "pulumi").resolve() == command
+    plugin = pulumi_home(local) / "plugins" / f"resource-gcp-v{version('pulumi-gcp')}" / "pulumi-resource-gcp"
+    assert subprocess.run([plugin], capture_output=True, text=True, check=True).stdout == "official\n"

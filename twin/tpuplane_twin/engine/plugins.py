@@ -35,7 +35,8 @@ def install_plugin(home: Path, kind: Kind, name: str, version: str, argv: Sequen
 
 def remove_plugin(home: Path, kind: Kind, name: str, *, keep: str | None = None) -> None:
     """Remove what `install_plugin` made, except version `keep`."""
-    for folder in (home / "plugins").glob(f"{kind}-{name}-v*"):
+    # A folder ends with "/". The engine keeps files next to it: when it last ran the plugin, and its locks.
+    for folder in (home / "plugins").glob(f"{kind}-{name}-v*/"):
         if keep is None or folder != _folder(home, kind, name, keep):
             shutil.rmtree(folder)
 

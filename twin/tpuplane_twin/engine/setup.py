@@ -14,7 +14,7 @@ import psutil
 
 from tpuplane_twin.engine.plugins import install_plugin, remove_plugin
 from tpuplane_twin.machine.files import link_atomic
-from tpuplane_twin.machine.paths import TwinPaths, cache_root
+from tpuplane_twin.machine.paths import TwinPaths, cache_root, users_path
 from tpuplane_twin.tools import Tools, catalogue
 
 # Not a secret. Pulumi stores the passphrase's salt in the stack file, which is checked in: different passphrases of
@@ -23,11 +23,18 @@ from tpuplane_twin.tools import Tools, catalogue
 # takes precedence.
 _PASSPHRASE = "tpuplane-twin"  # noqa: S105
 _YAML = "pulumi-language-yaml"
+_USERS_HOME = "TPUPLANE_PULUMI_HOME"  # in a twin's shell: PULUMI_HOME before it
 
 
 def pulumi_home(paths: TwinPaths) -> Path:
     """PULUMI_HOME of the twin, separate from the user's."""
     return paths.pulumi / "home"
+
+
+def users_home() -> Path:
+    """The user's PULUMI_HOME, which a shell of a twin replaces."""
+    configured = os.environ.get(_USERS_HOME) or os.environ.get("PULUMI_HOME")
+    return Path(configured) if configured else Path.home() / ".pulumi"
 
 
 def install_engine(paths: TwinPaths, tools: Tools) -> None:
@@ -58,8 +65,9 @@ def install_engine(paths: TwinPaths, tools: Tools) -> None:
 def environment(paths: TwinPaths) -> dict[str, str]:
     """The variables with which `pulumi` commands work on this twin's stacks only."""
     return {
-        "PATH": os.pathsep.join([str(paths.bin), os.environ.get("PATH", os.defpath)]),
+        "PATH": os.pathsep.join([str(paths.bin), users_path()]),
         "PULUMI_HOME": str(pulumi_home(paths)),
+        _USERS_HOME: str(users_home()),
         "PULUMI_BACKEND_URL": f"file://{paths.backend}",
         "PULUMI_CONFIG_PASSPHRASE": _PASSPHRASE,
         "PULUMI_SKIP_UPDATE_CHECK": "true",

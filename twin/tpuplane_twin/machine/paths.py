@@ -30,6 +30,12 @@ def twins_root() -> Path:
     return Path(configured).expanduser() if configured else Path(platformdirs.user_state_dir("tpuplane")) / "twins"
 
 
+def users_path() -> str:
+    """PATH without the executables of twins, which a shell of a twin has in front."""
+    folders = (Path(each) for each in os.environ.get("PATH", os.defpath).split(os.pathsep))
+    return os.pathsep.join(str(it) for it in folders if not TwinPaths(it.parent.name, it.parent).is_twin())
+
+
 def all_twins() -> list[str]:
     """The names of this user's twins, up or not, without other folders."""
     root = twins_root()

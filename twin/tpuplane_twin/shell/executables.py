@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 import sysconfig
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from tpuplane_twin.engine import plugins, setup
 from tpuplane_twin.machine.files import link_atomic, write_if_changed
-from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.machine.paths import TwinPaths, users_path
 from tpuplane_twin.tools import Tools
 
 # Resource plugin: the SDK package with the version that the engine requires, and the stand-in's module.
@@ -40,9 +39,8 @@ def install(paths: TwinPaths, tools: Tools) -> None:
 
 def _install_provider(home: Path, name: str, wanted: str, module: str) -> None:
     """The official provider, if it is on PATH or among Pulumi's plugins, else the stand-in."""
-    search = os.environ.get("PATH", "")
-    users = Path(os.environ.get("PULUMI_HOME", Path.home() / ".pulumi"))
-    found = plugins.find_installed("resource", name, wanted, search, [] if users == home else [users])
+    users = setup.users_home()
+    found = plugins.find_installed("resource", name, wanted, users_path(), [] if users == home else [users])
     if found is None:
         plugins.install_plugin(home, "resource", name, wanted, [sys.executable, "-m", module])
     elif found.is_relative_to(users):

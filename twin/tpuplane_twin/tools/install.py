@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tpuplane_twin.machine.paths import cache_root
+from tpuplane_twin.machine.paths import cache_root, users_path
 from tpuplane_twin.tools.build import Build
 from tpuplane_twin.tools.catalogue import Platform, Source, ToolError, catalogue
 from tpuplane_twin.tools.estimate import Estimate, Reporter
@@ -63,7 +62,7 @@ def ensure(
     store = Store(root, Platform.here())
     official = None
     if "pulumi" in wanted:
-        official = find_official(os.environ.get("PATH", ""), root)
+        official = find_official(users_path(), root)
         if official:
             wanted -= {name for name in wanted if official.brings(name)} - {"pulumi"}
     sources = known.sources_of(wanted - ({"pulumi"} if official else set()))
