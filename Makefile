@@ -1,6 +1,8 @@
 # Every target is one line; what it calls is a command that you can type yourself.
 BIN := .venv/bin
 ENV := .venv/.installed
+# Each command imports the SDKs: to compile them every time would double the time of a preview.
+export PYTHONDONTWRITEBYTECODE :=
 .PHONY: up down test fast ray long lint types bench bench-gate soak generate
 
 up: $(ENV) ; @$(BIN)/tpuplane check stacks/Pulumi.local.yaml && $(BIN)/tpuplane-twin rehearse local

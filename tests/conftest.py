@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import PurePosixPath
 
@@ -12,6 +13,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Programs that tests start compile the SDKs once, also where the shell has switched that off.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # Hypothesis keeps its examples beside the code unless told otherwise.
     folder = tempfile.TemporaryDirectory(prefix="hypothesis-")
     configuration.set_hypothesis_home_dir(folder.name)
