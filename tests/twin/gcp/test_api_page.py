@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tpuplane_twin.gcp.compute.instances import instance_handlers
 from tpuplane_twin.gcp.compute.service import compute_handlers
-from tpuplane_twin.gcp.container import pool_rules
 from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.identity import identity_handlers
+from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.projects import project_handlers, service_usage_handlers
 
 pytestmark = pytest.mark.twin
@@ -20,7 +20,8 @@ PAGE = (Path(__file__).parents[3] / "docs" / "twin-api.md").read_text(encoding="
 
 def test_every_rule_has_its_line_and_no_other() -> None:
     lines = re.findall(r"^\| `([\w-]+)` \|", PAGE, re.MULTILINE)
-    assert lines == [rule.id for rule in (*pool_rules.RULES, *pool_rules.LATE_RULES)]
+    rules = data("pool_rules")
+    assert lines == [rule["id"] for rule in (*rules["rules"], *rules["late_rules"])]
 
 
 def test_every_served_method_is_named() -> None:

@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 import pytest
-from tpuplane_twin.gcp.container.capacity_rules import queued_generation
 from tpuplane_twin.gcp.container.pool_context import PoolContext
 from tpuplane_twin.gcp.container.pool_defaults import complete_pool
-from tpuplane_twin.gcp.container.pool_rules import check
+from tpuplane_twin.gcp.container.pool_rules import check, rejection
 from tpuplane_twin.gcp.errors import ApiError
+from tpuplane_twin.gcp.locations import data
 from twin_api import CLUSTERS, COMPUTE, LOCATION, Api, slice_pool
 
 pytestmark = pytest.mark.twin
@@ -212,7 +212,8 @@ async def test_some_generations_support_queued_flex_start(cluster: Api) -> None:
     body = flex(queuedProvisioning={"enabled": True}, config={"machineType": "ct5lp-hightpu-4t"})
     whole = complete_pool({**body, "locations": ["us-central1-a"]}, stored, "us-central1-a")
     context = PoolContext.of(cluster.store, "projects/acme/locations/us-central1/clusters/c1", whole, stored)
-    assert queued_generation(context) == "Flex start node pools don't support TPUs with queued provisioning."
+    (rule,) = (it for it in data("pool_rules")["rules"] if it["id"] == "queued-generations")
+    assert rejection(rule, context) == "Flex start node pools don't support TPUs with queued provisioning."
 
 
 async def test_a_slice_lies_in_one_zone(cluster: Api) -> None:

@@ -67,17 +67,16 @@ class Group:
         """
         shape, limits = Pool(pool, cluster), pool["autoscaling"]
         zones = shape.zones
-        low, high = shape.limit("minNodeCount"), shape.limit("maxNodeCount")
-        total = shape.limit("totalMinNodeCount"), shape.limit("totalMaxNodeCount")
+        total = shape.total_min_nodes, shape.total_max_nodes
         return cls(
             key=key,
             name=shape.name,
             numbers=node_numbers(pool),
-            minimum=low,
-            maximum=high,
+            minimum=shape.min_nodes,
+            maximum=shape.max_nodes,
             totals=total if any(total) else None,
             # The API accepts no other maximum for a slice than its hosts.
-            hosts=high if shape.is_slice else 1,
+            hosts=shape.max_nodes if shape.is_slice else 1,
             balanced=limits.get("locationPolicy") == "BALANCED",
             spot=shape.capacity == "spot",
             costs=costs(pool, cluster),

@@ -4,8 +4,6 @@ The API stores the desired state and checks requests; a backend applies it. Ever
 applies all stored clusters and pools again after a kill. Clusters and pools are Google's REST JSON, as GET answers it.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,8 +91,8 @@ def node_numbers(pool: Json) -> Numbers:
     zones, initial = view.zones, range(view.nodes_per_zone)
     numbers = {zone: sorted(pool.get(NODES, {}).get(zone, initial)) for zone in zones}
     for zone in zones:
-        numbers[zone] = sized(numbers[zone], max(len(numbers[zone]), view.limit("minNodeCount")))
-    missing = view.limit("totalMinNodeCount") - sum(map(len, numbers.values()))
+        numbers[zone] = sized(numbers[zone], max(len(numbers[zone]), view.min_nodes))
+    missing = view.total_min_nodes - sum(map(len, numbers.values()))
     for at in range(max(0, missing)):
         zone = zones[at % len(zones)]
         numbers[zone] = sized(numbers[zone], len(numbers[zone]) + 1)

@@ -1,7 +1,5 @@
 """Clusters and node pools as Google's REST JSON describes them: the one reader of its paths and their defaults."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -35,6 +33,13 @@ class _Field(Generic[T]):
         if self._default:
             return self._kind(self._default[0])
         raise KeyError(".".join(self._path))
+
+
+class _Limit(_Field[int]):
+    """A limit of autoscaling in nodes; 0 where it is not set or autoscaling is off."""
+
+    def __get__(self, view: Any, owner: type[object]) -> int:
+        return super().__get__(view, owner) if view.autoscaled else 0
 
 
 def _required(path: str) -> _Field[str]:
@@ -161,11 +166,17 @@ class PoolView:
     service_account = _text("config.serviceAccount", "default")
     flex_start = _flag("config.flexStart")
     reservation = _object("config.reservationAffinity")
+    local_ssds = _number("config.ephemeralStorageLocalSsdConfig.localSsdCount")
 
     placement = _object("placementPolicy")
     placement_topology = _text("placementPolicy.tpuTopology")
     """The topology of a multi-host slice; empty for single-host and CPU pools."""
     autoscaled = _flag("autoscaling.enabled")
+    min_nodes = _Limit("autoscaling.minNodeCount", int, 0)
+    max_nodes = _Limit("autoscaling.maxNodeCount", int, 0)
+    """Limits for each zone. Where they are 0, the totals may apply."""
+    total_min_nodes = _Limit("autoscaling.totalMinNodeCount", int, 0)
+    total_max_nodes = _Limit("autoscaling.totalMaxNodeCount", int, 0)
     auto_repair = _flag("management.autoRepair")
     auto_upgrade = _flag("management.autoUpgrade")
     upgrade_strategy = _text("upgradeSettings.strategy")
@@ -206,7 +217,3 @@ class PoolView:
         """How long a node lives at most; None: unlimited."""
         duration = self.config.get("maxRunDuration")
         return None if duration is None else int(seconds(duration))
-
-    def limit(self, field: str) -> int:
-        """One of the limits of autoscaling; 0 where it is not set or autoscaling is off."""
-        return int(self.raw["autoscaling"].get(field, 0)) if self.autoscaled else 0

@@ -3,8 +3,6 @@
 https://docs.cloud.google.com/kubernetes-engine/docs/how-to/using-cmek and …/how-to/encrypting-secrets
 """
 
-from __future__ import annotations
-
 import re
 
 from tpuplane_twin.gcp.errors import invalid

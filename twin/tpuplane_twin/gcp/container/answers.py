@@ -1,7 +1,5 @@
 """The answers of GET: the stored object with derived fields."""
 
-from __future__ import annotations
-
 from tpuplane_twin.gcp.backend import NODES, node_counts
 from tpuplane_twin.gcp.container.names import POOL, fingerprint, group_urls, self_link
 from tpuplane_twin.gcp.schema import Json

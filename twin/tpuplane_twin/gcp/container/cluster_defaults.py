@@ -1,18 +1,17 @@
 """GKE's defaults of a new cluster."""
 
-from __future__ import annotations
-
 import uuid
-from typing import Any
+from copy import deepcopy
 
-from tpuplane_twin.gcp.container.cluster_autoscaling import complete_autoscaling
 from tpuplane_twin.gcp.locations import data, default_zones
-from tpuplane_twin.gcp.merge import overlay
+from tpuplane_twin.gcp.merge import at, overlay
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.versions import master_version
 from tpuplane_twin.gcp.views import ClusterView
+
+_AUTO_PROVISIONING = ("autoprovisioningLocations", "autoprovisioningNodePoolDefaults", "resourceLimits")
 
 
 def complete_cluster(asked: Json, project: str, location: str, network: Json) -> Json:
@@ -39,6 +38,23 @@ def complete_cluster(asked: Json, project: str, location: str, network: Json) ->
     return cluster
 
 
+def complete_autoscaling(cluster: Json, autoscaling: Json, asked: Json) -> Json:
+    """A cluster's `autoscaling` with every default; `asked` is the request.
+
+    Without auto-provisioning its fields are removed.
+    """
+    autoscaling = {"autoscalingProfile": "BALANCED", **autoscaling}
+    if not autoscaling.get("enableNodeAutoprovisioning"):
+        return {key: value for key, value in autoscaling.items() if key in asked or key not in _AUTO_PROVISIONING}
+    # In a given object, a switch that is left out is off, a number is 0.
+    usual = {"oauthScopes": data("defaults")["scopes"], **data("defaults")["auto_provisioning"]}
+    defaults = {**deepcopy(usual), **autoscaling.get("autoprovisioningNodePoolDefaults", {})}
+    defaults["upgradeSettings"] = {"strategy": "SURGE", **defaults["upgradeSettings"]}
+    autoscaling["autoprovisioningNodePoolDefaults"] = defaults
+    autoscaling["autoprovisioningLocations"] = autoscaling.get("autoprovisioningLocations") or cluster["locations"]
+    return autoscaling
+
+
 def mirror_control_plane_access(cluster: Json, asked: Json) -> None:
     """Copy control-plane access between its old and its new form; `asked` is the form that the request sets.
 
@@ -48,7 +64,7 @@ def mirror_control_plane_access(cluster: Json, asked: Json) -> None:
     network: Json = cluster.setdefault("networkConfig", {})
     endpoints: Json = cluster.setdefault("controlPlaneEndpointsConfig", {})
     ip: Json = endpoints.setdefault("ipEndpointsConfig", {})
-    asked_ip = _at(asked, "controlPlaneEndpointsConfig", "ipEndpointsConfig")
+    asked_ip = at(asked, "controlPlaneEndpointsConfig.ipEndpointsConfig", {})
     if "enablePublicEndpoint" in asked_ip:
         private["enablePrivateEndpoint"] = not asked_ip["enablePublicEndpoint"]
     elif "privateClusterConfig" in asked:
@@ -63,12 +79,5 @@ def mirror_control_plane_access(cluster: Json, asked: Json) -> None:
         network["defaultEnablePrivateNodes"] = private["enablePrivateNodes"]
     ip.setdefault("enabled", True)
     ip.setdefault("enablePublicEndpoint", True)
-    ip.setdefault("globalAccess", bool(_at(private, "masterGlobalAccessConfig").get("enabled", False)))
+    ip.setdefault("globalAccess", bool(at(private, "masterGlobalAccessConfig.enabled")))
     ip.setdefault("authorizedNetworksConfig", cluster.get("masterAuthorizedNetworksConfig", {}))
-
-
-def _at(value: Json, *path: str) -> Json:
-    for name in path:
-        found: Any = value.get(name)
-        value = found if isinstance(found, dict) else {}
-    return value

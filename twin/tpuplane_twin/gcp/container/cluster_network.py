@@ -3,8 +3,6 @@
 https://docs.cloud.google.com/kubernetes-engine/docs/concepts/alias-ips
 """
 
-from __future__ import annotations
-
 from ipaddress import IPv4Network
 
 from tpuplane_twin.gcp.compute.networks import SUBNETWORK

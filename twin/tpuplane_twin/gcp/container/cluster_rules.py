@@ -6,12 +6,11 @@ https://docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projects.
 Components: Google's command-line client, googlecloudsdk/api_lib/container/api_adapter.py (_GetMonitoringConfig).
 """
 
-from __future__ import annotations
-
 from tpuplane.tpu import GkeVersion, catalogue
 
-from tpuplane_twin.gcp.container.access_rules import check_key
+from tpuplane_twin.gcp.container.access_rules import check_key, check_service_account
 from tpuplane_twin.gcp.container.cluster_network import check_blocks
+from tpuplane_twin.gcp.container.pool_defaults import check_zones
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.schema import Json
@@ -26,12 +25,14 @@ _ADDONS = {
     "rayOperatorConfig": ("ray-operator-addon", "Ray operator add-on"),
 }
 _COMPONENTS = {"JOBSET": "jobset-metrics", "KUBELET": "kubelet-metrics", "CADVISOR": "kubelet-metrics"}
+_REQUIRED_LIMITS = ("cpu", "memory")
 _ENCRYPTED = ("ENCRYPTED", "ALL_OBJECTS_ENCRYPTION_ENABLED")
 
 
 def check_cluster(store: Store, project: str, cluster: Json) -> None:
     """Reject options that GKE does not support together, or not in the cluster's version."""
     view = ClusterView(cluster)
+    _check_autoscaling(store, project, view)
     check_blocks(view)
     _check_secrets(store, project, view)
     version = GkeVersion.parse(view.version)
@@ -42,6 +43,32 @@ def check_cluster(store: Store, project: str, cluster: Json) -> None:
         raise invalid("The Parallelstore CSI driver is no longer supported.")
     _check_components("Monitoring", view.monitoring, version)
     _check_components("Logging", view.logging, version)
+
+
+def _check_autoscaling(store: Store, project: str, cluster: ClusterView) -> None:
+    if not cluster.auto_provisioning:
+        if cluster.resource_limits:
+            # GKE's words: aptos-labs/aptos-core#5645
+            raise invalid("Resource limits are supported only with node autoprovisioning.")
+        return
+    names = [str(limit.get("resourceType", "")) for limit in cluster.resource_limits]
+    missing = ", ".join(name for name in _REQUIRED_LIMITS if name not in names)
+    if missing:  # GKE's words: hashicorp/terraform-provider-google#24232
+        raise invalid(f"Resource limits for {missing} must be specified when enabling node autoprovisioning.")
+    tpus = (generation.label for generation in catalogue().generations if generation.nap_min_version)
+    allowed = (*_REQUIRED_LIMITS, *tpus)
+    for name in names:
+        # GPUs have their own names, and new ones appear every year.
+        if name not in allowed and not name.startswith("nvidia-"):
+            raise invalid(f"Invalid resource: {name}.")  # GKE's words: hashicorp/terraform-provider-google#11589
+    check_zones(cluster.auto_provisioning_zones, cluster.location)
+    defaults = cluster.auto_provisioning_defaults
+    check_service_account(store, project, {"config": defaults})
+    if cluster.on_channel and not defaults["management"].get("autoUpgrade"):
+        raise invalid(f"Auto_upgrade cannot be false when release_channel {cluster.channel} is set.")
+    upgrade = defaults["upgradeSettings"]
+    if upgrade["strategy"] == "SURGE" and not (upgrade.get("maxSurge") or upgrade.get("maxUnavailable")):
+        raise invalid("Max surge and max unavailable cannot both be 0.")
 
 
 def _needs(version: GkeVersion, feature: str, name: str) -> None:

@@ -1,7 +1,5 @@
 """Changes to a cluster: PUT with one desired field, and the older set… methods."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -10,8 +8,7 @@ from tpuplane.tpu import GkeVersion
 from tpuplane_twin.gcp.backend import NO_ROTATION, ROTATION
 from tpuplane_twin.gcp.container import reconcile
 from tpuplane_twin.gcp.container.answers import cluster_answer
-from tpuplane_twin.gcp.container.cluster_autoscaling import check_autoscaling, complete_autoscaling
-from tpuplane_twin.gcp.container.cluster_defaults import mirror_control_plane_access
+from tpuplane_twin.gcp.container.cluster_defaults import complete_autoscaling, mirror_control_plane_access
 from tpuplane_twin.gcp.container.cluster_rules import check_cluster
 from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
 from tpuplane_twin.gcp.container.names import CLUSTER, check_changeable, cluster_key, find_cluster
@@ -39,10 +36,11 @@ class ClusterUpdates(OperationHandlers):
 
     def update(self, call: Call) -> Json:
         """PUT cluster: one or more desired fields."""
-        key = cluster_key(call.params)
-        cluster = self._changeable(key)
+        key, cluster = self._changeable(call)
         update: Json = dict(call.body.get("update", {}))
-        self._check_etag(key, cluster, update.pop("etag", None))
+        etag = update.pop("etag", None)
+        if etag is not None and etag != cluster_answer(self._store, key, cluster)["etag"]:
+            raise ApiError("ABORTED", f"The etag of {key} has changed; read the cluster again.")
         if any(field in update for field in _POOL_FIELDS):
             return NodePools(self._store, self._operations).update_from_cluster(key, update)
         if not update:
@@ -57,21 +55,18 @@ class ClusterUpdates(OperationHandlers):
                 kind = _UPGRADE
             else:
                 _change(cluster, field, value)
-        check_autoscaling(self._store, call.params["projectsId"], cluster)
         check_additional_ranges(self._store, cluster)
         return self._begin(kind, key, cluster)
 
     def update_master(self, call: Call) -> Json:
         """Upgrade the control plane."""
-        key = cluster_key(call.params)
-        cluster = self._changeable(key)
+        key, cluster = self._changeable(call)
         self._upgrade(cluster, call.body.get("masterVersion", ""))
         return self._begin(_UPGRADE, key, cluster)
 
     def set_resource_labels(self, call: Call) -> Json:
         """Replace the labels; the fingerprint must be that of the current labels."""
-        key = cluster_key(call.params)
-        cluster = self._changeable(key)
+        key, cluster = self._changeable(call)
         now = cluster_answer(self._store, key, cluster)["labelFingerprint"]
         if call.body.get("labelFingerprint", "") != now:
             raise ApiError("FAILED_PRECONDITION", "Labels could not be set due to fingerprint mismatch.", http_code=412)
@@ -80,8 +75,7 @@ class ClusterUpdates(OperationHandlers):
 
     def start_ip_rotation(self, call: Call) -> Json:
         """Create new credentials, which clients trust in addition to the current ones; the address stays."""
-        key = cluster_key(call.params)
-        cluster = self._changeable(key)
+        key, cluster = self._changeable(call)
         if call.body.get("rotateCredentials"):
             serves = cluster.get(ROTATION, NO_ROTATION)["serves"]
             cluster[ROTATION] = {"serves": serves, "trusted": serves + 1}
@@ -89,8 +83,7 @@ class ClusterUpdates(OperationHandlers):
 
     def complete_ip_rotation(self, call: Call) -> Json:
         """Use the new credentials, and trust the old ones no longer."""
-        key = cluster_key(call.params)
-        cluster = self._changeable(key)
+        key, cluster = self._changeable(call)
         trusted = cluster.get(ROTATION, NO_ROTATION)["trusted"]
         cluster[ROTATION] = {"serves": trusted, "trusted": trusted}
         return self._begin(_UPDATE, key, cluster, reconcile.ROTATE)
@@ -99,8 +92,7 @@ class ClusterUpdates(OperationHandlers):
         """A handler that writes one field of the request's body into the cluster, or `default` without it."""
 
         def handle(call: Call) -> Json:
-            key = cluster_key(call.params)
-            cluster = self._changeable(key)
+            key, cluster = self._changeable(call)
             value: Any = call.body.get(field, default)
             if path == "locations":
                 _check_locations(value, cluster)
@@ -113,14 +105,11 @@ class ClusterUpdates(OperationHandlers):
 
         return handle
 
-    def _changeable(self, key: str) -> Json:
+    def _changeable(self, call: Call) -> tuple[str, Json]:
+        key = cluster_key(call.params)
         cluster = find_cluster(self._store, key)
         check_changeable(cluster)
-        return cluster
-
-    def _check_etag(self, key: str, cluster: Json, etag: str | None) -> None:
-        if etag is not None and etag != cluster_answer(self._store, key, cluster)["etag"]:
-            raise ApiError("ABORTED", f"The etag of {key} has changed; read the cluster again.")
+        return key, cluster
 
     def _begin(self, kind: str, key: str, cluster: Json, action: str = reconcile.UPDATE_CLUSTER) -> Json:
         check_cluster(self._store, key.split("/")[1], cluster)

@@ -1,10 +1,7 @@
 """projects.locations.clusters: create, get, list, delete. Updates: see cluster_updates."""
 
-from __future__ import annotations
-
 from tpuplane_twin.gcp.container import ranges, reconcile
 from tpuplane_twin.gcp.container.answers import cluster_answer
-from tpuplane_twin.gcp.container.cluster_autoscaling import check_autoscaling
 from tpuplane_twin.gcp.container.cluster_defaults import complete_cluster
 from tpuplane_twin.gcp.container.cluster_network import place, private_address
 from tpuplane_twin.gcp.container.cluster_rules import check_cluster
@@ -41,7 +38,6 @@ class Clusters(OperationHandlers):
         check_maintenance(ClusterView(asked).maintenance)
         check_zones(asked.get("locations", []), location)
         cluster = complete_cluster(asked, project, location, place(self._store, project, location, asked))
-        check_autoscaling(self._store, project, cluster)
         check_cluster(self._store, project, cluster)
         cluster["privateClusterConfig"]["privateEndpoint"] = private_address(self._store, cluster)
         ranges.take(self._store, cluster)

@@ -1,7 +1,5 @@
 """Rules of maintenance policies: enough time to upgrade, and limited exclusions."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from tpuplane.maintenance import COUNTED, LONGEST_PAUSE, MOST_EXCLUSIONS, MOST_PAUSES, NEEDED, ROLLING

@@ -1,7 +1,5 @@
 """Resource names, links and look-ups of clusters and node pools."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets

@@ -1,7 +1,5 @@
 """projects.locations.clusters.nodePools: create, get, list, update, resize, autoscaling, management, delete."""
 
-from __future__ import annotations
-
 from tpuplane_twin.gcp.backend import CUBE, NODES, sized
 from tpuplane_twin.gcp.container import pool_rules, reconcile
 from tpuplane_twin.gcp.container.access_rules import check_boot_disk_key, check_service_account

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tpuplane.gpu import GpuMachine
-from tpuplane.tpu import Generation, MachineType
+from tpuplane.tpu import Generation, GkeVersion, MachineType, Slice, SliceError, catalogue
 
 from tpuplane_twin.gcp.container.names import CLUSTER
 from tpuplane_twin.gcp.locations import Machine, machine_named, region_of
-from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.schema import Json, seconds
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import ClusterView, PoolView
 
@@ -38,9 +38,14 @@ class PoolContext(PoolView):
         return machine_named(self.machine_type)
 
     @property
-    def tpu(self) -> tuple[Generation, MachineType] | None:
-        """Generation and TPU machine type; None for CPU pools."""
-        return self.machine.tpu if self.machine else None
+    def generation(self) -> Generation | None:
+        """The TPU generation; None for other pools."""
+        return self.machine.tpu[0] if self.machine and self.machine.tpu else None
+
+    @property
+    def tpu(self) -> MachineType | None:
+        """The machine type if it has TPUs."""
+        return self.machine.tpu[1] if self.machine and self.machine.tpu else None
 
     @property
     def gpu(self) -> GpuMachine | None:
@@ -48,9 +53,58 @@ class PoolContext(PoolView):
         return self.machine.gpu if self.machine else None
 
     @property
-    def accelerators(self) -> list[Json]:
-        """The GPUs that the config asks for."""
-        return list(self.config.get("accelerators", []))
+    def accelerator(self) -> Json | None:
+        """The first GPUs that the config asks for, and how many types it asks for; `clients` share a GPU."""
+        asked: list[Json] = self.config.get("accelerators") or []
+        if not asked:
+            return None
+        sharing = asked[0].get("gpuSharingConfig")
+        return {
+            "name": asked[0].get("acceleratorType", ""),
+            "count": int(asked[0].get("acceleratorCount", 0)),
+            "partition": asked[0].get("gpuPartitionSize", ""),
+            "clients": None if sharing is None else int(sharing.get("maxSharedClientsPerGpu", 0)),
+            "types": len(asked),
+        }
+
+    @property
+    def local_ssd_choices(self) -> tuple[int, ...]:
+        """The numbers of local SSDs that a machine with GPUs supports."""
+        if self.gpu is None:
+            return ()
+        return (self.gpu.local_ssds,) if self.gpu.local_ssds else self.gpu.local_ssd_choices
+
+    @property
+    def most_nodes(self) -> int:
+        """The largest number of nodes in a zone."""
+        return max(self.nodes_per_zone, self.max_nodes)
+
+    @property
+    def zonal(self) -> bool:
+        """Whether the nodes are in one zone."""
+        return len(self.zones) == 1
+
+    @property
+    def max_run(self) -> float | None:
+        """The longest life of a node in seconds; None: unlimited."""
+        duration = self.config.get("maxRunDuration")
+        return None if duration is None else seconds(duration)
+
+    @property
+    def gke_version(self) -> GkeVersion:
+        """The nodes' GKE version."""
+        return GkeVersion.parse(self.version)
+
+    @property
+    def tpu_version(self) -> GkeVersion | None:
+        """The oldest GKE version with the generation, if it is known."""
+        needed = self.generation.min_gke_version if self.generation else None
+        return None if needed is None else GkeVersion.minimum(needed)
+
+    @property
+    def flex_version(self) -> GkeVersion:
+        """The oldest GKE version with flex-start for TPUs."""
+        return catalogue().min_version("flex-start-tpu")
 
     @cached_property
     def workload_policy(self) -> Json | None:
@@ -70,10 +124,19 @@ class PoolContext(PoolView):
     @property
     def hosts(self) -> int:
         """VMs of one slice: more than one in a multi-host pool, 0 if the topology is invalid."""
-        if self.tpu is None or not self.topology:
+        if self.generation is None or self.tpu is None or not self.topology:
             return 1
-        generation, machine = self.tpu
-        return (machine.hosts(self.topology) or 0) if generation.accepts(self.topology) else 0
+        return (self.tpu.hosts(self.topology) or 0) if self.generation.accepts(self.topology) else 0
+
+    @property
+    def slice_error(self) -> str:
+        """Why the machine type has no slice of the topology, empty if it has one."""
+        try:
+            if self.generation and self.tpu and self.topology:
+                Slice.of(self.generation.name, self.topology, self.tpu.name)
+        except SliceError as error:
+            return str(error)
+        return ""
 
     @property
     def multi_host(self) -> bool:

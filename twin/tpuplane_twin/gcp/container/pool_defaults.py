@@ -1,7 +1,5 @@
 """GKE's defaults of a new node pool."""
 
-from __future__ import annotations
-
 from tpuplane.gpu import GpuMachine
 
 from tpuplane_twin.gcp.backend import pod_cidr_size

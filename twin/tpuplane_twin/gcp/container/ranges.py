@@ -4,8 +4,6 @@ A cluster that names no range for its pods gets a new one. Services have Google'
 block: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/alias-ips.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network
 from itertools import dropwhile

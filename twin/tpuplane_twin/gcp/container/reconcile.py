@@ -4,8 +4,6 @@ The API accepts changes while the backend works. So an object that was read befo
 is read again, and only the fields of the outcome change.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """The handlers of the Kubernetes Engine API."""
 
-from __future__ import annotations
-
 from tpuplane_twin.gcp.container.cluster_updates import ClusterUpdates
 from tpuplane_twin.gcp.container.clusters import Clusters
 from tpuplane_twin.gcp.container.node_pools import NodePools

@@ -1,7 +1,5 @@
 """Stockouts: injected by the user, stored, and effective for all new nodes."""
 
-from __future__ import annotations
-
 from tpuplane_twin.gcp.backend import Numbers
 from tpuplane_twin.gcp.container.names import GROUPS, instance_name
 from tpuplane_twin.gcp.locations import machine_named

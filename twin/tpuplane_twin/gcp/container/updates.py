@@ -1,7 +1,5 @@
 """The fields of updates, as `data/updates.yaml` lists them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

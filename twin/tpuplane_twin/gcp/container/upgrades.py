@@ -1,7 +1,5 @@
 """Upgrades of clusters and node pools: information, completion and rollback."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from tpuplane.tpu import GkeVersion
