@@ -1,7 +1,5 @@
 """`tpuplane-twin`: up, build, status, down, env, logs, stockout, reclaim, rehearse, exec."""
 
-from __future__ import annotations
-
 from tpuplane_twin.cli.app import app
 
 __all__ = ["app"]

@@ -1,7 +1,5 @@
 """Starts a twin: tools, executables, supervisor, and its clusters."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

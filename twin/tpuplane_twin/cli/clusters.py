@@ -1,7 +1,5 @@
 """The contents of the twin's clusters, read from Kubernetes: ready hosts, queues, Ray's pods."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor

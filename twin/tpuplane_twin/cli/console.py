@@ -1,7 +1,5 @@
 """What all commands share: the console, `--name` and `--json`, and errors as one line with cause and remedy."""
 
-from __future__ import annotations
-
 import errno
 import functools
 import json

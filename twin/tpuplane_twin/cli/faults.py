@@ -1,7 +1,5 @@
 """`stockout` and `reclaim` inject faults."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

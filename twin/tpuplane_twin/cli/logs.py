@@ -1,7 +1,5 @@
 """Printing logs, all of them or one process's."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -7,8 +7,6 @@ stack export` and `import`, because `refresh --import-pending-creates` of Pulumi
 next call repeats it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """`rehearse`: the twin, `pulumi up`, a TPU sample and its placement in one command."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

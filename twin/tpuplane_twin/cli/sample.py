@@ -1,7 +1,5 @@
 """One of KubeRay's published TPU samples, applied unchanged to a cluster with fitting slices."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """The output of commands: the twin, its clusters, pools, slices, chips, and next commands."""
 
-from __future__ import annotations
-
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The twin's certificate authority, and the bundle with which programs in a shell trust it and public authorities."""
 
-from __future__ import annotations
-
 import os
 import ssl
 from pathlib import Path

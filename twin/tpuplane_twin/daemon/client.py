@@ -1,7 +1,5 @@
 """A twin as other processes see it: its status, start, stop and removal."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Faults of a data centre, injected by the user: stockouts and reclaimed spot hosts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from aiohttp import web

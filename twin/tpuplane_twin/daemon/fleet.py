@@ -1,7 +1,5 @@
 """The backend of Google's API: one control plane for each cluster."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable

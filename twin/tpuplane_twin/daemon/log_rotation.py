@@ -1,7 +1,5 @@
 """Limits the size of a twin's logs, to which processes only append."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """The routes below /twin: JSON in, JSON out, and errors as Google's API writes them."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Awaitable, Callable

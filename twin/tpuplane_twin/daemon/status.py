@@ -4,8 +4,6 @@ The command line adds what the clusters report (`cli/clusters.py`): reading thou
 from its work.
 """
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The one process of a twin: Google's API, and the parent of every other process."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import json

@@ -1,7 +1,5 @@
 """The cluster autoscaler of one cluster: it watches, decides, resizes and writes events."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

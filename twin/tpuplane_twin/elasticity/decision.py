@@ -1,7 +1,5 @@
 """The decisions of one check of a cluster: scale-ups, scale-downs and messages. Pure; time is a parameter."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """New node pools for pods that fit nowhere: by node auto-provisioning and by compute classes. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The cluster autoscalers of a twin: one for each running cluster."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

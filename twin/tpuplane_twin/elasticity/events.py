@@ -1,7 +1,5 @@
 """The cluster autoscaler's events on pods and nodes, as `kubectl describe` shows them."""
 
-from __future__ import annotations
-
 import datetime as dt
 import logging
 import secrets

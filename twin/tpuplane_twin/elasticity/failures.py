@@ -1,7 +1,5 @@
 """Failed scale-ups: pools in back-off, and pools that wait for capacity. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Moves of running pods: to a higher priority of their class, and away from expiring nodes. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

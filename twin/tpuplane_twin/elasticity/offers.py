@@ -1,7 +1,5 @@
 """Possible new node pools for pods that fit nowhere: their configuration and names. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The pools that can grow for pending pods: existing and possible new ones. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from tpuplane_twin.elasticity.demand import Demand, Provisioning, asked, demand

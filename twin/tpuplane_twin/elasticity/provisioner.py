@@ -1,7 +1,5 @@
 """Carries out the decisions about ProvisioningRequests: it creates their nodes and writes their status."""
 
-from __future__ import annotations
-
 import datetime as dt
 import logging
 import time

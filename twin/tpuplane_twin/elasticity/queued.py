@@ -1,7 +1,5 @@
 """The decisions about ProvisioningRequests: which pool serves each, which wait, fail or expire. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -3,8 +3,6 @@
 Reasons and messages are those of GKE's cluster autoscaler (pkg/provisioningrequests/scaleup/reasons).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

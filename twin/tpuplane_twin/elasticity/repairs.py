@@ -1,7 +1,5 @@
 """Nodes that were deleted in a cluster, which are created again, as by GKE's auto-repair. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 
 from tpuplane_twin.elasticity.objects import Node

@@ -1,7 +1,5 @@
 """The pools that grow for pending pods, and why others do not. Pure and deterministic."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Kubernetes' selectors: label selectors, node selectors, and the terms of pod affinity. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A simulation of the scheduler: nodes, free resources, and placements that can be undone."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """The Python environment of a program or plugin, and its packages."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 import os

@@ -5,8 +5,6 @@
 installed, it is used instead. Both speak `LanguageRuntime`, which the SDK's generated classes define.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import json

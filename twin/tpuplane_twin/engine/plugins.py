@@ -4,8 +4,6 @@ For a plugin on PATH the engine prints a warning at every command ("using … fr
 twin's PULUMI_HOME has no warning, and its version is checked.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

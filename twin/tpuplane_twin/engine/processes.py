@@ -1,7 +1,5 @@
 """Child processes of the language host: their output and their end."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import selectors

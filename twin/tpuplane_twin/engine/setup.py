@@ -1,7 +1,5 @@
 """A twin's Pulumi: its command, language host, backend with locks, and environment."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

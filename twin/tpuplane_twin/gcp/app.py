@@ -1,7 +1,5 @@
 """Google's API as one aiohttp application."""
 
-from __future__ import annotations
-
 import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable

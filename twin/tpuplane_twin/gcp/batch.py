@@ -3,8 +3,6 @@
 https://docs.cloud.google.com/compute/docs/api/how-tos/batch
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Awaitable, Callable
 from email import message_from_bytes

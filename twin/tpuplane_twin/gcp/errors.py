@@ -1,7 +1,5 @@
 """Google's error answers: one exception for handlers, two wire shapes (google.rpc for most services, Compute's own)."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Filters of lists: AIP-160, as most of Google's services have it, and Compute Engine's older regular expressions."""
 
-from __future__ import annotations
-
 import contextlib
 import operator
 import re

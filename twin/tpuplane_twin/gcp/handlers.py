@@ -1,7 +1,5 @@
 """What answers a request: a call, its handler, and collections of stored objects that most APIs have."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

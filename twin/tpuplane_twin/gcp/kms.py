@@ -5,8 +5,6 @@ https://docs.cloud.google.com/kms/docs/reference/rest/v1/projects.locations.keyR
 As in Google's service, rings and keys cannot be deleted; only the versions of a key are destroyed.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Links: stored in one version of their API, and answered in the version of the request."""
 
-from __future__ import annotations
-
 COMPUTE = "https://www.googleapis.com/compute/v1/"
 CONTAINER = "https://container.googleapis.com/v1beta1/"
 

@@ -1,7 +1,5 @@
 """Query parameters of answers: filter, order and pages of lists, and the fields of partial responses."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any

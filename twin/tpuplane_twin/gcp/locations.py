@@ -1,7 +1,5 @@
 """Regions, zones and their machine types, from `data/` and the catalogues."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """Cloud Logging: metrics that count log entries. The twin has no log entries, so every count stays 0."""
 
-from __future__ import annotations
-
 import re
 
 from tpuplane_twin.gcp.errors import already_exists, invalid

@@ -1,7 +1,5 @@
 """Laying what was asked over what Google fills in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from copy import deepcopy

@@ -3,8 +3,6 @@
 It does not check whether the metrics of filters and queries exist: only Google knows them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

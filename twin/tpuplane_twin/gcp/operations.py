@@ -5,8 +5,6 @@ Google rejects a second operation on a busy cluster, and clients retry; the twin
 faster and ends in the same state.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """Projects: numbers, billing, and the agents of Google's services. Every project exists, with every service enabled."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping
 

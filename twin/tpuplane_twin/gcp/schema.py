@@ -1,7 +1,5 @@
 """Google's discovery schemas: they check requests, with Google's error messages, and format answers."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

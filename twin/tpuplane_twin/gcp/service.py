@@ -1,7 +1,5 @@
 """One version of one of Google's services: from a request to its answer, by the service's discovery document."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Iterable

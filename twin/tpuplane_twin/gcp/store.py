@@ -1,7 +1,5 @@
 """The API's state: one SQLite file, every change atomic, safe against kill -9 at any moment."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

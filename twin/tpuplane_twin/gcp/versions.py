@@ -1,7 +1,5 @@
 """GKE versions: what the twin offers, and what "latest", "1.35" or "-" mean."""
 
-from __future__ import annotations
-
 from tpuplane.tpu import GkeVersion
 
 from tpuplane_twin.gcp.errors import invalid

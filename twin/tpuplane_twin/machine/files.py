@@ -1,7 +1,5 @@
 """Atomic writes: readers, crashes and full disks never see a part of a file."""
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets

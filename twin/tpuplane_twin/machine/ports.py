@@ -1,7 +1,5 @@
 """Ports on 127.0.0.1 that a twin keeps until it is deleted, so that kubeconfigs and stack outputs stay valid."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

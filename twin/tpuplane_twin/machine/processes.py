@@ -1,7 +1,5 @@
 """The twin's child processes: started, watched, restarted, and ended with the supervisor."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import ctypes

@@ -1,7 +1,5 @@
 """The supervisor's side of the sandbox daemon: run a process, end it, get a socket of the pod network."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

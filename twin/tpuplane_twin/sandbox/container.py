@@ -1,7 +1,5 @@
 """One sandboxed process: its namespaces, its root folder, its end."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

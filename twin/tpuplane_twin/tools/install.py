@@ -1,7 +1,5 @@
 """`ensure`: the requested tools, from the cache or built into it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """An installed Pulumi, used instead of a built one if it is recent and can run Python programs."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import dataclass

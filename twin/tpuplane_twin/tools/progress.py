@@ -1,7 +1,5 @@
 """The output of a build: what is built, its progress and remaining time."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@
 simulated.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

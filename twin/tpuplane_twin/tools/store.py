@@ -1,7 +1,5 @@
 """The tool cache: builds appear atomically, and one process builds at a time."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

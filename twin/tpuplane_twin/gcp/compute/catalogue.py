@@ -1,7 +1,5 @@
 """What Compute Engine offers in every project: regions, zones, and their machine, accelerator and disk types."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 

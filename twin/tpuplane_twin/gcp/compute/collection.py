@@ -1,7 +1,5 @@
 """A Compute Engine collection: insert, get, list, patch, update and delete over the store, with hooks per resource."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """GKE's node pools as Compute Engine shows them: managed instance groups and their templates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The machines of node pools, as Compute Engine shows them: instances, boot disks, members of groups."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Instance

@@ -4,8 +4,6 @@ Ranges: https://docs.cloud.google.com/vpc/docs/subnets; changes of secondary ran
 hashicorp/terraform-provider-google#2570.
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Routers with their NATs, resource policies, addresses."""
 
-from __future__ import annotations
-
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.container.names import POOL, group_urls

@@ -1,7 +1,5 @@
 """Compute Engine's get, list and aggregatedList, the same for every collection."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 
 from tpuplane_twin.gcp.compute.resources import BASE, check_place, missing

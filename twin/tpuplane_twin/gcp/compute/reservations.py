@@ -1,7 +1,5 @@
 """Reservations: those that are created here, and those that only a pool names, which are assumed to exist."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tpuplane_twin.gcp.backend import node_counts

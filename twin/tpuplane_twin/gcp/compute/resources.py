@@ -1,7 +1,5 @@
 """What all Compute Engine collections share: names, links, look-ups, operations and Compute Engine's error messages."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import time

@@ -1,7 +1,5 @@
 """The handlers of the Compute Engine API."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 
