@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from string import Formatter
 from typing import Any
 
 import pytest
 from tpuplane_twin.gcp.container.pool_context import PoolContext
 from tpuplane_twin.gcp.container.pool_defaults import complete_pool
-from tpuplane_twin.gcp.container.pool_rules import check, rejection
+from tpuplane_twin.gcp.container.pool_rules import check, rejection, value_at
 from tpuplane_twin.gcp.errors import ApiError
 from tpuplane_twin.gcp.locations import data
 from twin_api import CLUSTERS, COMPUTE, LOCATION, Api, slice_pool
@@ -321,3 +322,32 @@ async def test_versions_older_than_any_that_the_twin_offers(
     whole = {**complete_pool(body, stored, body["locations"][0]), "version": version}
     with pytest.raises(ApiError, match=f"GKE version {re.escape(needed)} or later; the node pool has"):
         check(PoolContext.of(cluster.store, "projects/acme/locations/us-central1/clusters/c1", whole, stored))
+
+
+async def test_every_rule_reads_what_pools_have(cluster: Api) -> None:
+    stored = await cluster.call("GET", f"{CLUSTERS}/c1")
+    gpus = {"name": "gpu", "locations": [f"{LOCATION}-a"], "config": {"machineType": "a3-highgpu-8g"}}
+    contexts = [
+        PoolContext.of(cluster.store, "projects/acme/locations/us-central1/clusters/c1", whole, stored)
+        for whole in (
+            complete_pool(v6e(placementPolicy={"policyName": "wp"}), stored, f"{LOCATION}-b"),
+            complete_pool({**gpus, "placementPolicy": {"policyName": "wp"}}, stored, f"{LOCATION}-a"),
+        )
+    ]
+    for context in contexts:
+        context.raw["config"]["maxRunDuration"] = "600s"
+    for rule in (*data("pool_rules")["rules"], *data("pool_rules")["late_rules"]):
+        for case in rule.get("cases", [rule]):
+            for path in {path for conditions in case["when"] for path in conditions}:
+                for context in contexts:
+                    value_at(context, path)
+            fields = [name for _, name, _, _ in Formatter().parse(case["message"]) if name]
+            assert any(all(_is_found(name, context) for name in fields) for context in contexts), rule["id"]
+
+
+def _is_found(name: str, context: PoolContext) -> bool:
+    try:
+        Formatter().get_field(name, [], {"pool": context})
+    except (AttributeError, TypeError):  # of None: a pool without TPUs or without GPUs
+        return False
+    return True

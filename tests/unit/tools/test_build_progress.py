@@ -71,11 +71,12 @@ def test_nothing_built_nothing_shown(stream: io.StringIO) -> None:
 
 def test_the_estimate_follows_the_machines_pace() -> None:
     etcd, pulumi = catalogue().sources_of(["etcd", "pulumi"])
-    clock = Clock()
-    estimate = Estimate([etcd, pulumi], clock)
-    assert estimate.now(etcd, 0.0) == (0.0, etcd.seconds + pulumi.seconds)
+    clock, seen = Clock(), list[Status]()
+    estimate = Estimate([etcd, pulumi], seen.append, clock)
+    estimate.downloading(etcd)
+    assert (seen[-1].fraction, seen[-1].seconds_left) == (0.0, etcd.seconds + pulumi.seconds)
     clock.now = etcd.seconds * 3  # three times slower than measured
     estimate.finished(etcd)
-    fraction, left = estimate.now(pulumi, 0.0)
-    assert fraction == pytest.approx(etcd.seconds / (etcd.seconds + pulumi.seconds))
-    assert left == pytest.approx(pulumi.seconds * 3)
+    estimate.compiled(pulumi, 0, 100)
+    assert seen[-1].fraction == pytest.approx(etcd.seconds / (etcd.seconds + pulumi.seconds))
+    assert seen[-1].seconds_left == pytest.approx(pulumi.seconds * 3)

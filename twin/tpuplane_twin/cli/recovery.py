@@ -16,38 +16,16 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.engine.setup import live_holder, stack_locks
 
-# Import ids of Google's provider, from a resource's inputs (each resource's page, under "Import").
-_IDS = {
-    "gcp:compute/network:Network": "projects/{project}/global/networks/{name}",
-    "gcp:compute/subnetwork:Subnetwork": "projects/{project}/regions/{region}/subnetworks/{name}",
-    "gcp:compute/router:Router": "projects/{project}/regions/{region}/routers/{name}",
-    "gcp:compute/routerNat:RouterNat": "{project}/{region}/{router}/{name}",
-    "gcp:compute/resourcePolicy:ResourcePolicy": "projects/{project}/regions/{region}/resourcePolicies/{name}",
-    "gcp:serviceaccount/account:Account": (
-        "projects/{project}/serviceAccounts/{accountId}@{project}.iam.gserviceaccount.com"
-    ),
-    "gcp:projects/iAMMember:IAMMember": "{project} {role} {member}",
-    "gcp:kms/keyRing:KeyRing": "projects/{project}/locations/{location}/keyRings/{name}",
-    "gcp:kms/cryptoKey:CryptoKey": "{keyRing}/cryptoKeys/{name}",
-    "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember": "{cryptoKeyId} {role} {member}",
-    "gcp:logging/metric:Metric": "{project} {name}",
-    "gcp:container/cluster:Cluster": "projects/{project}/locations/{location}/clusters/{name}",
-    "gcp:container/nodePool:NodePool": "projects/{project}/locations/{location}/clusters/{cluster}/nodePools/{name}",
-}
-# Resources with generated ids: the path of their list, and its field.
-_LISTED = {
-    "gcp:monitoring/dashboard:Dashboard": ("/monitoring/v1/projects/{project}/dashboards", "dashboards"),
-    "gcp:monitoring/alertPolicy:AlertPolicy": ("/monitoring/v3/projects/{project}/alertPolicies", "alertPolicies"),
-}
-# Creating these again has no effect, so the next `up` may repeat it.
-_REPEATABLE = ("gcp:projects/serviceIdentity:ServiceIdentity",)
+_TYPES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("import_ids.yaml").read_text(encoding="utf-8"))
 # Inputs of the provider that are not part of Google's resources.
 _OURS = ("project", "deletionPolicy", "__defaults")
 
-RECOVERED = frozenset((*_IDS, *_LISTED, *_REPEATABLE))
+RECOVERED = frozenset(kind for kinds in _TYPES.values() for kind in kinds)
 """The types of Google's provider that recovery handles."""
 _SETTLE_SECONDS = 300.0
 
@@ -70,7 +48,7 @@ def recover(stack: str, project: Path, environment: Mapping[str, str], client: T
         _settle(client)
         known = {resource["urn"]: resource.get("id") for resource in resources}
         for resource in (operation["resource"] for operation in pending if operation["type"] == "creating"):
-            if resource["urn"] in known or resource["type"] in _REPEATABLE:
+            if resource["urn"] in known or resource["type"] in _TYPES["repeatable"]:
                 continue
             found = identity(resource, client, taken=known.values())
             if found is None:
@@ -133,13 +111,13 @@ def identity(resource: Mapping[str, Any], client: TwinClient, *, taken: Collecti
     For generated ids it is that of the only resource that matches the inputs and is not among `taken`, or "".
     """
     kind, inputs = resource["type"], resource.get("inputs", {})
-    if kind in _IDS:
+    if kind in _TYPES["ids"]:
         try:
-            return _IDS[kind].format_map(inputs)
+            return str(_TYPES["ids"][kind].format_map(inputs))
         except KeyError:
             return None
-    if kind in _LISTED and "project" in inputs:
-        path, field = _LISTED[kind]
+    if kind in _TYPES["listed"] and "project" in inputs:
+        path, field = _TYPES["listed"][kind]
         listed = client.request("GET", path.format_map(inputs)).get(field, [])
         noted = {key: value for key, value in inputs.items() if key not in _OURS}
         wanted = json.loads(noted["dashboardJson"]) if "dashboardJson" in noted else noted

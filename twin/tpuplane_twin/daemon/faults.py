@@ -1,18 +1,26 @@
-"""Faults of a data centre, injected by the user: stockouts and reclaimed spot hosts."""
+"""Faults of a data centre, injected by the user: stockouts and reclaimed spot hosts.
 
-from collections.abc import Callable
+The routes are below /twin: JSON in, JSON out, and errors as Google's API writes them.
+"""
+
+import json
+import logging
+from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 from tpuplane.tpu import SliceError, catalogue
 
-from tpuplane_twin.daemon.routes import Json, Rejected, answering
 from tpuplane_twin.gcp.app import reclaim
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.container.names import POOL
 from tpuplane_twin.gcp.container.stockouts import ANY, CAPACITIES, STOCKOUT, stockout_key
+from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.locations import is_zone
-from tpuplane_twin.gcp.store import Store
+from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.store import Store, StoreError
 from tpuplane_twin.gcp.views import PoolView
+
+log = logging.getLogger(__name__)
 
 
 class Faults:
@@ -26,10 +34,10 @@ class Faults:
 
     def serve(self) -> None:
         """Add the routes to the application."""
-        self._app.router.add_get("/twin/stockouts", answering(self._stockouts))
-        self._app.router.add_post("/twin/stockouts", answering(self._add))
-        self._app.router.add_delete("/twin/stockouts", answering(self._clear))
-        self._app.router.add_post("/twin/reclaim", answering(self._reclaim))
+        self._app.router.add_get("/twin/stockouts", _answering(self._stockouts))
+        self._app.router.add_post("/twin/stockouts", _answering(self._add))
+        self._app.router.add_delete("/twin/stockouts", _answering(self._clear))
+        self._app.router.add_post("/twin/reclaim", _answering(self._reclaim))
 
     def shortages(self) -> Json:
         """The stockouts, and the pools in back-off after a stockout or another failure."""
@@ -44,7 +52,7 @@ class Faults:
         stockout = {"capacity": ANY, **_named(asked)}
         for field in ("zone", "generation"):
             if field not in stockout:
-                raise Rejected(f"a stockout needs zone and generation; no {field} is given")
+                raise invalid(f"a stockout needs zone and generation; no {field} is given")
         self._store.put(STOCKOUT, stockout_key(**stockout), stockout)
         return self.shortages()
 
@@ -65,13 +73,13 @@ class Faults:
         spot = sorted(pool["name"] for pool in self._store.values(POOL) if PoolView(pool).capacity == "spot")
         choices = f"spot pools: {', '.join(spot) or 'none'}"
         if not found:
-            raise Rejected(f"there is no node pool {name!r}; {choices}")
+            raise invalid(f"there is no node pool {name!r}; {choices}")
         if len(found) > 1:
             clusters = ", ".join(key.split("/")[5] for key, _ in found)
-            raise Rejected(f"several clusters have a node pool {name!r}; choose one with --cluster: {clusters}")
+            raise invalid(f"several clusters have a node pool {name!r}; choose one with --cluster: {clusters}")
         ((key, pool),) = found
         if PoolView(pool).capacity != "spot":
-            raise Rejected(f"{name!r} is {PoolView(pool).capacity}, and only spot hosts are reclaimed; {choices}")
+            raise invalid(f"{name!r} is {PoolView(pool).capacity}, and only spot hosts are reclaimed; {choices}")
         try:
             await reclaim(self._app, key)
         except BackendError as error:
@@ -80,15 +88,41 @@ class Faults:
 
 
 def _named(asked: Json) -> dict[str, str]:
-    """The given fields of a stockout, in stored form. Raises `Rejected` for invalid ones."""
+    """The given fields of a stockout, in stored form. Raises `ApiError` for invalid ones."""
     found = {field: str(asked[field]) for field in ("zone", "generation", "capacity") if asked.get(field)}
     if "zone" in found and not is_zone(found["zone"]):
-        raise Rejected(f"{found['zone']!r} is not a zone; give one such as us-central1-b")
+        raise invalid(f"{found['zone']!r} is not a zone; give one such as us-central1-b")
     if "generation" in found:
         try:
             found["generation"] = catalogue().generation(found["generation"]).name
         except SliceError as error:
-            raise Rejected(str(error)) from error
+            raise invalid(str(error)) from error
     if found.get("capacity", ANY) not in (*CAPACITIES, ANY):
-        raise Rejected(f"{found['capacity']!r} is not a provisioning model; allowed: {', '.join(CAPACITIES)}")
+        raise invalid(f"{found['capacity']!r} is not a provisioning model; allowed: {', '.join(CAPACITIES)}")
+    return found
+
+
+def _answering(answer: Callable[[Json], Awaitable[Json]]) -> Callable[[web.Request], Awaitable[web.Response]]:
+    """The handler of a route: 507 where the state cannot be written."""
+
+    async def handle(request: web.Request) -> web.Response:
+        try:
+            return web.json_response(await answer(await _body(request)))
+        except ApiError as error:
+            rejection = error
+        except StoreError as error:
+            log.error("%s", error)
+            rejection = ApiError("RESOURCE_EXHAUSTED", str(error))
+        return web.json_response(rejection.body("rpc"), status=rejection.http_code)
+
+    return handle
+
+
+async def _body(request: web.Request) -> Json:
+    try:
+        found = await request.json() if request.can_read_body else {}
+    except json.JSONDecodeError as error:
+        raise invalid(f"the body is no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise invalid("the body is no JSON object")
     return found

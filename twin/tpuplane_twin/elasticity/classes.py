@@ -1,11 +1,9 @@
 """Compute classes as the autoscaler sees them. Pure."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.offers import Offer, generation_called, machine_for
@@ -122,7 +120,7 @@ class ComputeClass:
     """The rank of pools that match no priority."""
 
     @classmethod
-    def parse(cls, item: Json) -> ComputeClass:
+    def parse(cls, item: Json) -> Self:
         """Read the API server's JSON. Priorities with the same score have the same rank."""
         spec: Json = item.get("spec", {})
         given: list[Json] = spec.get("priorities") or []

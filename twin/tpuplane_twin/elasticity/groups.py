@@ -1,11 +1,9 @@
 """Node pools as the autoscaler sees them: limits, nodes, and templates of new nodes. Pure."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from tpuplane_twin.cluster.nodes import Place, Pool
 from tpuplane_twin.elasticity.objects import Node
@@ -60,7 +58,7 @@ class Group:
     """Nodes that the limits of the cluster still allow; None: unlimited."""
 
     @classmethod
-    def parse(cls, key: str, pool: dict[str, Any], cluster: dict[str, Any]) -> Group:
+    def parse(cls, key: str, pool: dict[str, Any], cluster: dict[str, Any]) -> Self:
         """The group of a pool with autoscaling, from the API's JSON of the pool and its cluster.
 
         Raises `UnknownMachine` for an unknown machine type.
@@ -98,7 +96,7 @@ class Group:
         )
 
     @classmethod
-    def offered(cls, offer: Offer, cluster_key: str, cluster: dict[str, Any], taken: Collection[str]) -> Group:
+    def offered(cls, offer: Offer, cluster_key: str, cluster: dict[str, Any], taken: Collection[str]) -> Self:
         """The empty group of a possible pool; `taken` are the names of other pools."""
         name = offer.name(taken)
         key = f"{cluster_key}/nodePools/{name}"
@@ -137,7 +135,7 @@ class Group:
         label = labels.get("cloud.google.com/gke-accelerator", "")
         return label, int(labels["cloud.google.com/gke-accelerator-count"]) if label else 0
 
-    def capped(self, nodes: int | None) -> Group:
+    def capped(self, nodes: int | None) -> Self:
         """The group with a limit for new nodes."""
         return self if nodes == self.headroom else replace(self, headroom=nodes)
 
@@ -176,17 +174,17 @@ class Group:
         """Whether it is above its minimum."""
         return any(self.spare(zone) for zone in self.zones)
 
-    def grown(self, zone: str, nodes: int) -> Group:
+    def grown(self, zone: str, nodes: int) -> Self:
         """The group with more nodes in a zone."""
         grown = self.with_numbers(zone, sized(self.numbers[zone], len(self.numbers[zone]) + nodes))
         return grown.capped(None if self.headroom is None else self.headroom - nodes)
 
-    def without(self, place: str) -> Group:
+    def without(self, place: str) -> Self:
         """The group without the node at a place ("zone/number")."""
         zone, _, number = place.rpartition("/")
         return self.with_numbers(zone, [it for it in self.numbers[zone] if it != int(number)])
 
-    def with_numbers(self, zone: str, numbers: list[int]) -> Group:
+    def with_numbers(self, zone: str, numbers: list[int]) -> Self:
         """The group with these nodes in a zone."""
         return replace(self, numbers={**self.numbers, zone: numbers})
 

@@ -1,11 +1,9 @@
 """The limits of node auto-provisioning for the whole cluster. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from tpuplane_twin.elasticity.groups import Costs, Group
 from tpuplane_twin.gcp.views import ClusterView
@@ -23,7 +21,7 @@ class Limits:
     """The TPU types with a limit."""
 
     @classmethod
-    def of(cls, cluster: Mapping[str, Any], used: Iterable[tuple[Costs, int]]) -> Limits:
+    def of(cls, cluster: Mapping[str, Any], used: Iterable[tuple[Costs, int]]) -> Self:
         """The remaining amounts of a cluster; `used` has a node's costs and the number of nodes of each pool."""
         view = ClusterView(cluster)
         if not view.auto_provisioning:
@@ -47,10 +45,10 @@ class Limits:
         """The resources whose limits are too low for this number of nodes."""
         return sorted(it for it, amount in costs.items() if it in self.left and amount * nodes > self.left[it])
 
-    def without(self, costs: Costs, nodes: int) -> Limits:
+    def without(self, costs: Costs, nodes: int) -> Self:
         """The limits after the creation of nodes."""
         left = {it: amount - nodes * costs.get(it, 0) for it, amount in self.left.items()}
-        return Limits(left, self.tpu_types)
+        return replace(self, left=left)
 
     def cap(self, group: Group) -> Group:
         """The group with the room that the limits leave."""

@@ -1,12 +1,10 @@
 """Pods and nodes with the fields that the autoscaler reads from the API server's JSON: small and immutable. Pure."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.quantities import thousandths
@@ -80,7 +78,7 @@ class Node:
         return self.labels.get(GKE_POOL_LABEL, "")
 
     @classmethod
-    def parse(cls, node: Object) -> Node:
+    def parse(cls, node: Object) -> Self:
         """Read a node. It is usable if it is Ready and not cordoned."""
         metadata, spec, status = node["metadata"], node["spec"], node["status"]
         annotations = metadata.get("annotations", {})
@@ -156,7 +154,7 @@ class Pod:
         )
 
     @classmethod
-    def parse(cls, pod: Object) -> Pod | None:
+    def parse(cls, pod: Object) -> Self | None:
         """Read a pod; None for a finished one, which uses no resources."""
         metadata, spec, status = pod["metadata"], pod["spec"], pod.get("status", {})
         if status.get("phase") in ("Succeeded", "Failed"):

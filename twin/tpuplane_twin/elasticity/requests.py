@@ -4,12 +4,10 @@ States, reasons and messages are those of GKE's own cluster autoscaler (GoogleCl
 pkg/provisioningrequests).
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from tpuplane_twin.elasticity.objects import Pod
 
@@ -82,7 +80,7 @@ class Request:
     """When it got its nodes, or empty."""
 
     @classmethod
-    def parse(cls, item: Object) -> Request | None:
+    def parse(cls, item: Object) -> Self | None:
         """Read a request; None for one of another class."""
         metadata, spec, status = item["metadata"], item["spec"], item.get("status", {})
         if spec["provisioningClassName"] != CLASS_NAME:

@@ -1,10 +1,8 @@
 """Unneeded nodes, and their deletion after a delay. Pure and deterministic."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from tpuplane.labels import TPU
 
@@ -26,7 +24,7 @@ class Budget:
     allowed: int
 
     @classmethod
-    def parse(cls, budget: Mapping[str, Any]) -> Budget:
+    def parse(cls, budget: Mapping[str, Any]) -> Self:
         """Read a budget; without a status it allows no evictions."""
         return cls(
             budget["metadata"]["namespace"],

@@ -19,6 +19,7 @@ from tpuplane_twin.gcp.errors import ApiError, not_found
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.identity import identity_handlers
 from tpuplane_twin.gcp.kms import kms_handlers
+from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.logs import logging_handlers
 from tpuplane_twin.gcp.monitoring import monitoring_handlers
 from tpuplane_twin.gcp.operations import Operations
@@ -61,24 +62,7 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
     app[_OPERATIONS] = operations
     app[_RECONCILER] = reconciler
     app[_STORE] = store
-    services = {
-        "/v1beta1/": Service("container", "v1beta1", handlers),
-        "/v1/": Service("container", "v1", handlers),
-        # Google publishes no discovery document of v1alpha1.
-        "/v1alpha1/": Service("container", "v1alpha1", handlers, described="v1beta1"),
-        "/compute/alpha/": Service("compute", "alpha", handlers, "compute"),
-        "/compute/beta/": Service("compute", "beta", handlers, "compute"),
-        "/compute/v1/": Service("compute", "v1", handlers, "compute"),
-        "/iam/v1/": Service("iam", "v1", handlers),
-        "/cloudbilling/v1/": Service("cloudbilling", "v1", handlers),
-        "/crm/v1/": Service("cloudresourcemanager", "v1", handlers),
-        "/kms/v1/": Service("cloudkms", "v1", handlers),
-        "/logging/v2/": Service("logging", "v2", handlers),
-        "/monitoring/v1/": Service("monitoring", "v1", handlers),
-        "/monitoring/v3/": Service("monitoring", "v3", handlers),
-        "/serviceusage/v1/": Service("serviceusage", "v1", handlers),
-        "/serviceusage/v1beta1/": Service("serviceusage", "v1beta1", handlers),
-    }
+    services = {base: Service(handlers=handlers, **api) for base, api in data("apis")["paths"].items()}
 
     async def respond(request: Request) -> tuple[int, str]:
         found = [base for base in services if request.url.raw_path.startswith(base)]

@@ -4,11 +4,10 @@ The documents come with the installed google-api-python-client. A document is re
 service: Compute's has 5 MB and takes about 50 ms, the others a few.
 """
 
-from __future__ import annotations
-
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from urllib.parse import unquote
@@ -32,15 +31,6 @@ class Method:
     response: str | None
 
 
-@dataclass(slots=True)
-class _Node:
-    """A path segment: literal children, one parameter child, and the methods that end here by (HTTP method, verb)."""
-
-    literals: dict[str, _Node] = field(default_factory=dict)
-    parameter: _Node | None = None
-    methods: dict[tuple[str, str], Method] = field(default_factory=dict)
-
-
 class Document:
     """One API version: its methods by path and by id, and its message types."""
 
@@ -58,9 +48,10 @@ class Document:
         self.methods = {method.id: method for method in _methods(raw, version)}
         self.schemas = Schemas(f"google.{service}.{version}", raw["schemas"])
         self.common_query = raw["parameters"].keys() | data("undocumented_queries").get(service, {}).keys()
-        self._root = _Node()
-        for method in self.methods.values():
-            self._add(method)
+        # Methods with the same HTTP method, verb and number of segments. A literal segment is before a parameter.
+        self._alike: defaultdict[tuple[str, str, int], list[Method]] = defaultdict(list)
+        for method in sorted(self.methods.values(), key=lambda it: [part.startswith("{") for part in it.path]):
+            self._alike[method.http_method, method.verb, len(method.path)].append(method)
         self._keep_types_of(served)
 
     def match(self, http_method: str, raw_path: str) -> tuple[Method, dict[str, str]] | None:
@@ -71,31 +62,11 @@ class Document:
         readings = [([*segments[:-1], head], verb)] if colon and head else []
         readings.append((segments, ""))
         for parts, custom_verb in readings:
-            for node, values in self._walk(self._root, parts, ()):
-                method = node.methods.get((http_method, custom_verb))
-                if method is not None:
-                    names = (part for part in method.path if part.startswith("{"))
-                    return method, {name[1:-1]: value for name, value in zip(names, values, strict=True)}
+            for method in self._alike[http_method, custom_verb, len(parts)]:
+                pairs = list(zip(method.path, parts, strict=True))
+                if all(part and (name == part or name.startswith("{")) for name, part in pairs):
+                    return method, {name[1:-1]: part for name, part in pairs if name.startswith("{")}
         return None
-
-    def _walk(self, node: _Node, parts: list[str], values: tuple[str, ...]) -> Iterator[tuple[_Node, tuple[str, ...]]]:
-        if not parts:
-            yield node, values
-            return
-        if parts[0] in node.literals:
-            yield from self._walk(node.literals[parts[0]], parts[1:], values)
-        if node.parameter is not None and parts[0]:
-            yield from self._walk(node.parameter, parts[1:], (*values, parts[0]))
-
-    def _add(self, method: Method) -> None:
-        node = self._root
-        for part in method.path:
-            if part.startswith("{"):
-                node.parameter = node.parameter or _Node()
-                node = node.parameter
-            else:
-                node = node.literals.setdefault(part, _Node())
-        node.methods[method.http_method, method.verb] = method
 
     def _keep_types_of(self, served: Iterable[str]) -> None:
         kept: set[str] = set()

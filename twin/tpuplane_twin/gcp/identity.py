@@ -3,18 +3,14 @@
 https://docs.cloud.google.com/iam/docs/service-accounts-create and https://docs.cloud.google.com/iam/docs/reference/rest/v1/Policy
 """
 
-from __future__ import annotations
-
-import base64
 import hashlib
-import json
 import re
 from collections.abc import Callable
 
 from tpuplane_twin.gcp.container.access_rules import SERVICE_ACCOUNT
 from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
-from tpuplane_twin.gcp.merge import mask_paths, masked
+from tpuplane_twin.gcp.merge import etag_of, mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import IAM_POLICY
 from tpuplane_twin.gcp.schema import Json
@@ -48,7 +44,7 @@ def identity_handlers(store: Store) -> dict[str, Handler]:
     }
 
 
-def policy_methods(prefix: str, policies: Policies, existing: Callable[[Call], str]) -> dict[str, Handler]:
+def policy_methods(prefix: str, policies: "Policies", existing: Callable[[Call], str]) -> dict[str, Handler]:
     """Handlers that read and replace the IAM policy of a resource; `existing` is its name, by the request's path."""
     return {
         f"{prefix}.getIamPolicy": lambda call: policies.get(existing(call)),
@@ -118,7 +114,7 @@ class ServiceAccounts(Collection):
         raise not_found(f"Unknown service account: projects/{project}/serviceAccounts/{wanted}")
 
     def _put(self, key: str, account: Json) -> Json:
-        return self.put(key, {**account, "etag": _etag(account)})
+        return self.put(key, {**account, "etag": etag_of(account)})
 
 
 class Policies:
@@ -130,7 +126,7 @@ class Policies:
     def get(self, resource: str) -> Json:
         """The policy, empty until one is set."""
         policy = self._store.get(IAM_POLICY, resource) or {"version": 1, "bindings": []}
-        return {**policy, "etag": _etag([resource, policy])}
+        return {**policy, "etag": etag_of([resource, policy])}
 
     def set(self, resource: str, body: Json) -> Json:
         """Replace the policy; an etag must be the newest."""
@@ -176,8 +172,3 @@ class Policies:
         if not email.endswith(f"@{project}.iam.gserviceaccount.com"):
             return True
         return self._store.get(SERVICE_ACCOUNT, f"projects/{project}/serviceAccounts/{email}") is not None
-
-
-def _etag(value: object) -> str:
-    digest = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest()[:8]
-    return base64.b64encode(digest).decode()

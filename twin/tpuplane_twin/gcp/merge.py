@@ -1,5 +1,8 @@
 """Laying what was asked over what Google fills in."""
 
+import base64
+import hashlib
+import json
 import re
 from collections.abc import Iterable
 from copy import deepcopy
@@ -54,3 +57,9 @@ def masked(before: Json, asked: Json, paths: Iterable[str]) -> Json:
     for path in paths:
         put_at(changed, path, at(asked, path))
     return changed
+
+
+def etag_of(value: object) -> str:
+    """A digest that changes with the JSON value."""
+    digest = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest()[:8]
+    return base64.b64encode(digest).decode()

@@ -3,14 +3,12 @@
 It does not check whether the metrics of filters and queries exist: only Google knows them.
 """
 
-import hashlib
-import json
 import re
 import uuid
 
 from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
-from tpuplane_twin.gcp.merge import mask_paths, masked
+from tpuplane_twin.gcp.merge import etag_of, mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json, seconds
@@ -65,7 +63,7 @@ class Dashboards(Collection):
         """Check and write the dashboard; with `validateOnly` it is not written."""
         _check_dashboard(call.body)
         plain = {**{key: value for key, value in call.body.items() if key != "etag"}, "name": name}
-        made = {**plain, "etag": hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:32]}
+        made = {**plain, "etag": etag_of(plain)}
         return made if call.query.get("validateOnly") == "true" else self.put(name, made)
 
     def parent(self, call: Call) -> str:

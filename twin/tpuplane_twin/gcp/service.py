@@ -11,8 +11,8 @@ from urllib.parse import unquote
 
 from yarl import URL
 
+from tpuplane_twin.gcp.compute.collection import nothing
 from tpuplane_twin.gcp.compute.networks import give_default_network
-from tpuplane_twin.gcp.compute.reads import nothing
 from tpuplane_twin.gcp.discovery import Document, Method, document
 from tpuplane_twin.gcp.errors import ApiError, ErrorStyle, invalid, not_found, not_served
 from tpuplane_twin.gcp.handlers import Call, Handler

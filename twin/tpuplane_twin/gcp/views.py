@@ -17,22 +17,24 @@ _DEFAULT_PODS = 110
 
 
 class _Field(Generic[T]):
-    """What the JSON `raw` of a view has at a dotted path, read by `kind`; `default` where it has nothing there."""
+    """What the JSON `raw` of a view has at a dotted path, as the type of `default`.
 
-    def __init__(self, path: str, kind: Callable[[Any], T], *default: T) -> None:
+    `default` where it has nothing there, unless the field is `required`.
+    """
+
+    def __init__(self, path: str, default: T, *, required: bool = False) -> None:
         self._path = path.split(".")
-        self._kind = kind
         self._default = default
+        self._required = required
 
     def __get__(self, view: Any, owner: type[object]) -> T:
         found: Any = view.raw
         for name in self._path:
             found = found.get(name) if isinstance(found, Mapping) else None
-        if found is not None:
-            return self._kind(found)
-        if self._default:
-            return self._kind(self._default[0])
-        raise KeyError(".".join(self._path))
+        if found is None and self._required:
+            raise KeyError(".".join(self._path))
+        kind: Callable[[Any], T] = type(self._default)
+        return kind(self._default if found is None else found)
 
 
 class _Limit(_Field[int]):
@@ -42,81 +44,57 @@ class _Limit(_Field[int]):
         return super().__get__(view, owner) if view.autoscaled else 0
 
 
-def _required(path: str) -> _Field[str]:
-    return _Field(path, str)
-
-
-def _text(path: str, default: str = "") -> _Field[str]:
-    return _Field(path, str, default)
-
-
-def _number(path: str, default: int = 0) -> _Field[int]:
-    return _Field(path, int, default)
-
-
-def _flag(path: str, default: bool = False) -> _Field[bool]:
-    return _Field(path, bool, default)
-
-
-def _object(path: str) -> _Field[Json]:
-    return _Field(path, dict, {})
-
-
-def _list(path: str) -> _Field[list[Any]]:
-    return _Field(path, list, [])
-
-
 @dataclass(frozen=True)
 class ClusterView:
     """What is read of a cluster's JSON."""
 
     raw: Mapping[str, Any]
 
-    name = _required("name")
-    location = _required("location")
-    link = _text("selfLink")
-    status = _required("status")
-    message = _text("statusMessage")
-    endpoint = _text("endpoint")
-    version = _required("currentMasterVersion")
-    channel = _text("releaseChannel.channel", NO_CHANNEL)
-    zones = _list("locations")
+    name = _Field("name", "", required=True)
+    location = _Field("location", "", required=True)
+    link = _Field("selfLink", "")
+    status = _Field("status", "", required=True)
+    message = _Field("statusMessage", "")
+    endpoint = _Field("endpoint", "")
+    version = _Field("currentMasterVersion", "", required=True)
+    channel = _Field("releaseChannel.channel", NO_CHANNEL)
+    zones = _Field[list[Any]]("locations", [])
     """Where nodes are if their pool names no zones."""
-    pods_per_node = _number("defaultMaxPodsConstraint.maxPodsPerNode", _DEFAULT_PODS)
-    autopilot = _flag("autopilot.enabled")
-    maintenance = _object("maintenancePolicy")
-    workload_pool = _text("workloadIdentityConfig.workloadPool")
-    encryption = _object("databaseEncryption")
+    pods_per_node = _Field("defaultMaxPodsConstraint.maxPodsPerNode", _DEFAULT_PODS)
+    autopilot = _Field("autopilot.enabled", False)
+    maintenance = _Field[Json]("maintenancePolicy", {})
+    workload_pool = _Field("workloadIdentityConfig.workloadPool", "")
+    encryption = _Field[Json]("databaseEncryption", {})
 
-    network = _required("networkConfig.network")
-    subnetwork = _required("networkConfig.subnetwork")
+    network = _Field("networkConfig.network", "", required=True)
+    subnetwork = _Field("networkConfig.subnetwork", "", required=True)
     """Resource names, without a link's host and version."""
-    multi_networking = _flag("networkConfig.enableMultiNetworking")
-    private_nodes = _flag("networkConfig.defaultEnablePrivateNodes")
-    pods = _text("clusterIpv4Cidr", PODS)
-    services = _text("servicesIpv4Cidr", SERVICES)
-    pod_range = _text("ipAllocationPolicy.clusterSecondaryRangeName")
-    service_range = _text("ipAllocationPolicy.servicesSecondaryRangeName")
+    multi_networking = _Field("networkConfig.enableMultiNetworking", False)
+    private_nodes = _Field("networkConfig.defaultEnablePrivateNodes", False)
+    pods = _Field("clusterIpv4Cidr", PODS)
+    services = _Field("servicesIpv4Cidr", SERVICES)
+    pod_range = _Field("ipAllocationPolicy.clusterSecondaryRangeName", "")
+    service_range = _Field("ipAllocationPolicy.servicesSecondaryRangeName", "")
     """Names of secondary ranges of the subnetwork."""
 
-    control_plane_block = _text("privateClusterConfig.masterIpv4CidrBlock")
-    private_endpoint = _text("privateClusterConfig.privateEndpoint")
-    ip_endpoint = _flag("controlPlaneEndpointsConfig.ipEndpointsConfig.enabled", True)
+    control_plane_block = _Field("privateClusterConfig.masterIpv4CidrBlock", "")
+    private_endpoint = _Field("privateClusterConfig.privateEndpoint", "")
+    ip_endpoint = _Field("controlPlaneEndpointsConfig.ipEndpointsConfig.enabled", True)
     """Whether the control plane serves at its IP addresses, and not at its DNS name alone."""
-    global_access = _flag("controlPlaneEndpointsConfig.ipEndpointsConfig.globalAccess")
-    restricted = _flag("masterAuthorizedNetworksConfig.enabled")
+    global_access = _Field("controlPlaneEndpointsConfig.ipEndpointsConfig.globalAccess", False)
+    restricted = _Field("masterAuthorizedNetworksConfig.enabled", False)
     """Whether the control plane serves `authorized_blocks` alone."""
 
-    auto_provisioning = _flag("autoscaling.enableNodeAutoprovisioning")
-    auto_provisioning_zones = _list("autoscaling.autoprovisioningLocations")
-    auto_provisioning_defaults = _object("autoscaling.autoprovisioningNodePoolDefaults")
-    resource_limits = _list("autoscaling.resourceLimits")
-    default_compute_class = _flag("autoscaling.defaultComputeClassConfig.enabled")
+    auto_provisioning = _Field("autoscaling.enableNodeAutoprovisioning", False)
+    auto_provisioning_zones = _Field[list[Any]]("autoscaling.autoprovisioningLocations", [])
+    auto_provisioning_defaults = _Field[Json]("autoscaling.autoprovisioningNodePoolDefaults", {})
+    resource_limits = _Field[list[Any]]("autoscaling.resourceLimits", [])
+    default_compute_class = _Field("autoscaling.defaultComputeClassConfig.enabled", False)
 
-    ray_operator = _flag("addonsConfig.rayOperatorConfig.enabled")
-    gcs_fuse = _flag("addonsConfig.gcsFuseCsiDriverConfig.enabled")
-    monitoring = _list("monitoringConfig.componentConfig.enableComponents")
-    logging = _list("loggingConfig.componentConfig.enableComponents")
+    ray_operator = _Field("addonsConfig.rayOperatorConfig.enabled", False)
+    gcs_fuse = _Field("addonsConfig.gcsFuseCsiDriverConfig.enabled", False)
+    monitoring = _Field[list[Any]]("monitoringConfig.componentConfig.enableComponents", [])
+    logging = _Field[list[Any]]("loggingConfig.componentConfig.enableComponents", [])
 
     @property
     def on_channel(self) -> bool:
@@ -146,41 +124,41 @@ class PoolView:
 
     raw: Json
 
-    name = _required("name")
+    name = _Field("name", "", required=True)
     """On every node as `cloud.google.com/gke-nodepool`."""
-    status = _required("status")
-    message = _text("statusMessage")
-    zones = _list("locations")
-    nodes_per_zone = _number("initialNodeCount")
-    version = _text("version")
+    status = _Field("status", "", required=True)
+    message = _Field("statusMessage", "")
+    zones = _Field[list[Any]]("locations", [])
+    nodes_per_zone = _Field("initialNodeCount", 0)
+    version = _Field("version", "")
     """The nodes' GKE version, empty where it is the cluster's."""
-    pods_per_node = _number("maxPodsConstraint.maxPodsPerNode")
+    pods_per_node = _Field("maxPodsConstraint.maxPodsPerNode", 0)
     """0 where the cluster's default applies."""
-    pod_range = _text("networkConfig.podRange")
-    pod_block = _text("networkConfig.podIpv4CidrBlock")
-    additional_networks = _list("networkConfig.additionalNodeNetworkConfigs")
+    pod_range = _Field("networkConfig.podRange", "")
+    pod_block = _Field("networkConfig.podIpv4CidrBlock", "")
+    additional_networks = _Field[list[Any]]("networkConfig.additionalNodeNetworkConfigs", [])
 
-    config = _object("config")
-    machine_type = _text("config.machineType")
-    node_labels = _object("config.labels")
-    service_account = _text("config.serviceAccount", "default")
-    flex_start = _flag("config.flexStart")
-    reservation = _object("config.reservationAffinity")
-    local_ssds = _number("config.ephemeralStorageLocalSsdConfig.localSsdCount")
+    config = _Field[Json]("config", {})
+    machine_type = _Field("config.machineType", "")
+    node_labels = _Field[Json]("config.labels", {})
+    service_account = _Field("config.serviceAccount", "default")
+    flex_start = _Field("config.flexStart", False)
+    reservation = _Field[Json]("config.reservationAffinity", {})
+    local_ssds = _Field("config.ephemeralStorageLocalSsdConfig.localSsdCount", 0)
 
-    placement = _object("placementPolicy")
-    placement_topology = _text("placementPolicy.tpuTopology")
+    placement = _Field[Json]("placementPolicy", {})
+    placement_topology = _Field("placementPolicy.tpuTopology", "")
     """The topology of a multi-host slice; empty for single-host and CPU pools."""
-    autoscaled = _flag("autoscaling.enabled")
-    min_nodes = _Limit("autoscaling.minNodeCount", int, 0)
-    max_nodes = _Limit("autoscaling.maxNodeCount", int, 0)
+    autoscaled = _Field("autoscaling.enabled", False)
+    min_nodes = _Limit("autoscaling.minNodeCount", 0)
+    max_nodes = _Limit("autoscaling.maxNodeCount", 0)
     """Limits for each zone. Where they are 0, the totals may apply."""
-    total_min_nodes = _Limit("autoscaling.totalMinNodeCount", int, 0)
-    total_max_nodes = _Limit("autoscaling.totalMaxNodeCount", int, 0)
-    auto_repair = _flag("management.autoRepair")
-    auto_upgrade = _flag("management.autoUpgrade")
-    upgrade_strategy = _text("upgradeSettings.strategy")
-    queued = _flag("queuedProvisioning.enabled")
+    total_min_nodes = _Limit("autoscaling.totalMinNodeCount", 0)
+    total_max_nodes = _Limit("autoscaling.totalMaxNodeCount", 0)
+    auto_repair = _Field("management.autoRepair", False)
+    auto_upgrade = _Field("management.autoUpgrade", False)
+    upgrade_strategy = _Field("upgradeSettings.strategy", "")
+    queued = _Field("queuedProvisioning.enabled", False)
     """Whether nodes come through ProvisioningRequests."""
 
     @property

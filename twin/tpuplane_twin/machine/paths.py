@@ -1,11 +1,10 @@
 """The folders of a twin: one folder of state per twin, one cache of built tools per user."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import platformdirs
 
@@ -54,7 +53,7 @@ class _Below:
     def __init__(self, *parts: str) -> None:
         self._parts = parts
 
-    def __get__(self, twin: TwinPaths, owner: type[object]) -> Path:
+    def __get__(self, twin: "TwinPaths", owner: type[object]) -> Path:
         return twin.root.joinpath(*self._parts)
 
 
@@ -95,7 +94,7 @@ class TwinPaths:
     """The twin's port book."""
 
     @classmethod
-    def of(cls, name: str = "local") -> TwinPaths:
+    def of(cls, name: str = "local") -> Self:
         """The paths of the twin called `name`: 1 to 32 lower-case letters, digits, hyphens, a letter first.
 
         Raises `TwinNameError` for any other name.
@@ -107,7 +106,7 @@ class TwinPaths:
             )
         return cls(name, (twins_root() / name).absolute())
 
-    def make(self) -> TwinPaths:
+    def make(self) -> Self:
         """Create the folders.
 
         Raises `OSError` if that fails, `TwinNameError` if the folder is not a twin's.

@@ -8,23 +8,9 @@ from collections.abc import Mapping
 from tpuplane_twin.daemon import certificates as trust
 from tpuplane_twin.daemon.client import TwinClient
 from tpuplane_twin.engine import setup
+from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.paths import HOME, TWIN, TwinPaths
-
-# API by gcloud's name: the providers' name in variables, the base path, and the version that those variables add.
-# gcloud adds the version, and Compute Engine's whole path.
-_APIS = {
-    "cloudbilling": ("CLOUD_BILLING", "/cloudbilling/", "v1/"),
-    "cloudkms": ("KMS", "/kms/", "v1/"),
-    "cloudresourcemanager": ("RESOURCE_MANAGER", "/crm/", "v1/"),
-    "compute": ("COMPUTE", "/", "compute/beta/"),
-    "container": ("CONTAINER", "/", "v1beta1/"),
-    "iam": ("IAM_BETA", "/iam/", "v1/"),
-    "logging": ("LOGGING", "/logging/", "v2/"),
-    # Two versions of it are used, and the provider adds which one.
-    "monitoring": ("MONITORING", "/monitoring/", ""),
-    "serviceusage": ("SERVICE_USAGE", "/serviceusage/", "v1beta1/"),
-}
 
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "grpc_proxy")
 _NO_PROXY = ("no_grpc_proxy", "no_proxy", "NO_PROXY")
@@ -65,8 +51,9 @@ def proxy_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 def google_environment(api: str, token: str) -> dict[str, str]:
     """Variables for Google's provider and client libraries: the API at `api`, with the twin's token."""
+    apis = data("apis")["shell"].values()
     return {
-        **{f"GOOGLE_{name}_CUSTOM_ENDPOINT": api + base + version for name, base, version in _APIS.values()},
+        **{f"GOOGLE_{name}_CUSTOM_ENDPOINT": api + base + version for name, base, version in apis},
         "GOOGLE_OAUTH_ACCESS_TOKEN": token,
         # The provider would read the list of regions from the internet.
         "PULUMI_GCP_SKIP_REGION_VALIDATION": "true",
@@ -80,6 +67,7 @@ def gcloud_environment(api: str, paths: TwinPaths) -> dict[str, str]:
     """
     with contextlib.closing(Store(paths.gcp / "state.db", read_only=True)) as store:
         projects = store.projects()
+    apis = data("apis")["shell"].items()
     return {
         "CLOUDSDK_CONFIG": str(paths.gcloud),
         # The user's choice may name a configuration that this folder lacks.
@@ -89,7 +77,7 @@ def gcloud_environment(api: str, paths: TwinPaths) -> dict[str, str]:
         "CLOUDSDK_CORE_DISABLE_USAGE_REPORTING": "true",
         "CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK": "true",
         **({"CLOUDSDK_CORE_PROJECT": projects[0]} if len(projects) == 1 else {}),
-        **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{name.upper()}": api + base for name, (_, base, _) in _APIS.items()},
+        **{f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{name.upper()}": api + base for name, (_, base, _) in apis},
     }
 
 

@@ -1,7 +1,5 @@
 """The tools of `tools.yaml` and `gomod/`, and the cache keys of their builds."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform
@@ -10,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import yaml
 
@@ -86,7 +84,7 @@ class Source:
         """The linker's flags."""
         return " ".join([_LINK_FLAGS, *(f"-X {name}={value}" for name, value in self.variables.items())])
 
-    def key(self, system: Platform) -> str:
+    def key(self, system: "Platform") -> str:
         """The cache folder's name: version, and a digest of all inputs of the build.
 
         The Go release is not part of it: programs stay valid when the user's Go changes, and reading its version
@@ -107,7 +105,7 @@ class Platform:
     goarch: str
 
     @classmethod
-    def here(cls) -> Platform:
+    def here(cls) -> Self:
         """Raises `ToolError` on systems that the twin does not run on."""
         system, machine = platform.system().lower(), platform.machine().lower()
         if system not in ("linux", "darwin") or machine not in _ARCHITECTURES:

@@ -1,20 +1,23 @@
 """The progress of a build of several sources, and its remaining time."""
 
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 from tpuplane_twin.tools.catalogue import Source
-from tpuplane_twin.tools.progress import ProgressCallback, Status
+from tpuplane_twin.tools.progress import Phase, ProgressCallback, Status
 
 # The linker's share reports no progress.
 _COMPILER_SHARE = 0.95
 
 
 class Estimate:
-    """Fraction done and seconds left, from the sources' measured weights and this machine's pace so far."""
+    """Reports the fraction done and the seconds left, from the sources' measured weights and this machine's pace."""
 
-    def __init__(self, sources: Iterable[Source], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, sources: Sequence[Source], progress: ProgressCallback, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._sources = sources
+        self._progress = progress
         self._total = sum(source.seconds for source in sources)
         self._done = 0.0
         self._clock = clock
@@ -24,47 +27,19 @@ class Estimate:
         """Count the whole of `source` as done."""
         self._done += source.seconds
 
-    def now(self, source: Source, share: float) -> tuple[float, float]:
-        """The fraction of all that is done and the seconds left, with `share` of `source` done by now."""
+    def downloading(self, source: Source) -> None:
+        """Report that the compiler waits for modules of `source`."""
+        self._report("downloading", source, 0.0, (0, 0))
+
+    def compiled(self, source: Source, packages: int, expected: int) -> None:
+        """Report that `packages` of the `expected` packages of `source` are compiled."""
+        share = min(packages / max(expected, 1), 1.0) * _COMPILER_SHARE
+        self._report("linking" if packages >= expected else "compiling", source, share, (packages, expected))
+
+    def _report(self, phase: Phase, source: Source, share: float, packages: tuple[int, int]) -> None:
         done = self._done + source.seconds * share
         # The pace counts after 5 % of the work; before that, the weights alone.
         pace = (self._clock() - self._began) / done if done > self._total / 20 else 1.0
-        return done / self._total, (self._total - done) * pace
-
-
-@dataclass(slots=True)
-class Reporter:
-    """Reports the statuses of one source. `expected` is the number of packages to compile."""
-
-    source: Source
-    number: int
-    total: int
-    estimate: Estimate
-    progress: ProgressCallback
-    expected: int = 0
-
-    def downloading(self) -> None:
-        """The compiler waits for modules."""
-        fraction, left = self.estimate.now(self.source, 0.0)
-        self.progress(Status("downloading", self._tool, self.number, self.total, fraction, seconds_left=left))
-
-    def compiled(self, packages: int) -> None:
-        """`packages` are compiled so far."""
-        share = min(packages / max(self.expected, 1), 1.0) * _COMPILER_SHARE
-        fraction, left = self.estimate.now(self.source, share)
-        count = (packages, self.expected)
-        self.progress(
-            Status(
-                "linking" if packages >= self.expected else "compiling",
-                self._tool,
-                self.number,
-                self.total,
-                fraction,
-                count,
-                left,
-            )
-        )
-
-    @property
-    def _tool(self) -> str:
-        return f"{self.source.name} {self.source.version}"
+        number, total = self._sources.index(source) + 1, len(self._sources)
+        tool, left = f"{source.name} {source.version}", (self._total - done) * pace
+        self._progress(Status(phase, tool, number, total, done / self._total, packages, left))

@@ -1,15 +1,16 @@
 """`ensure`: the requested tools, from the cache or built into it."""
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tpuplane_twin.machine.paths import cache_root, users_path
 from tpuplane_twin.tools.build import Build
 from tpuplane_twin.tools.catalogue import Platform, Source, ToolError, catalogue
-from tpuplane_twin.tools.estimate import Estimate, Reporter
+from tpuplane_twin.tools.estimate import Estimate
 from tpuplane_twin.tools.golang import find_go
 from tpuplane_twin.tools.official import OfficialPulumi, find_official
 from tpuplane_twin.tools.progress import ProgressCallback, Status
@@ -92,20 +93,19 @@ def _build(missing: tuple[Source, ...], store: Store, progress: ProgressCallback
     progress(Status("preparing"))
     go = find_go(missing, store.cache, store.system)
     _check_disk(missing, (store.cache, *go.caches()))
-    estimate = Estimate(missing)
+    estimate = Estimate(missing, progress)
     builds = {source.name: Build(go, source, store.log(source)) for source in missing}
     compiled: set[str] = set()
     # One thread downloads modules ahead of the compiler, which needs processors and no network.
     with ThreadPoolExecutor(1, thread_name_prefix="modules") as fetcher:
         fetched = {source.name: fetcher.submit(builds[source.name].dependencies) for source in missing}
         try:
-            for number, source in enumerate(missing, start=1):
-                reporter = Reporter(source, number, len(missing), estimate, progress)
-                packages = _wait(fetched[source.name], reporter)
-                reporter.expected = len(packages - compiled)
+            for source in missing:
+                packages = _wait(fetched[source.name], partial(estimate.downloading, source))
+                expected = len(packages - compiled)
                 build = builds[source.name]
                 with store.publishing(source) as folder:
-                    build.run(folder / "bin", reporter.compiled)
+                    build.run(folder / "bin", partial(estimate.compiled, source, expected=expected))
                     if source.folders:
                         module = build.module_folder()
                         for name in source.folders:
@@ -117,14 +117,14 @@ def _build(missing: tuple[Source, ...], store: Store, progress: ProgressCallback
             raise
 
 
-def _wait(fetched: Future[set[str]], reporter: Reporter) -> set[str]:
+def _wait(fetched: Future[set[str]], report: Callable[[], None]) -> set[str]:
     while True:
         try:
             return fetched.result(timeout=1)
         except TimeoutError:
             if fetched.done():
                 raise
-            reporter.downloading()
+            report()
 
 
 def _check_disk(missing: tuple[Source, ...], folders: Iterable[Path]) -> None:

@@ -13,11 +13,14 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 _PLAIN_INTERVAL = 15.0  # seconds between two lines where there is no terminal
 
 
+Phase = Literal["waiting", "preparing", "downloading", "compiling", "linking"]
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
     """One moment of a build. `seconds_left` is for all tools together, from measured weights."""
 
-    phase: Literal["waiting", "preparing", "downloading", "compiling", "linking"]
+    phase: Phase
     tool: str = ""
     number: int = 0
     total: int = 0

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable
 
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Instance
+from tpuplane_twin.gcp.compute.collection import reads
 from tpuplane_twin.gcp.compute.groups import Group, groups
-from tpuplane_twin.gcp.compute.reads import reads
 from tpuplane_twin.gcp.compute.resources import constant_id, missing
 from tpuplane_twin.gcp.container.names import CLUSTER, parent_cluster
 from tpuplane_twin.gcp.errors import unavailable

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from functools import partial
 
 from tpuplane_twin.gcp.compute import catalogue, resources
+from tpuplane_twin.gcp.compute.collection import Source, reads
 from tpuplane_twin.gcp.compute.groups import Group, groups
 from tpuplane_twin.gcp.compute.networks import Firewalls, Networks, Subnetworks
 from tpuplane_twin.gcp.compute.others import ResourcePolicies, Routers
-from tpuplane_twin.gcp.compute.reads import Source, reads
 from tpuplane_twin.gcp.compute.reservations import Reservations
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.projects import project_number

@@ -15,7 +15,7 @@ from tpuplane_twin.gcp.container.names import CLUSTER, check_changeable, cluster
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.pool_defaults import check_zones
 from tpuplane_twin.gcp.container.ranges import change_pod_ranges, check_additional_ranges
-from tpuplane_twin.gcp.container.updates import cluster_updates
+from tpuplane_twin.gcp.container.updates import apply_update
 from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.locations import is_zone
@@ -147,7 +147,7 @@ def _change(cluster: Json, field: str, value: Any) -> None:
     if field == "desiredClusterAutoscaling":
         # The official provider switches these off by leaving them out; Google's command-line client repeats what is on.
         value = {"enableNodeAutoprovisioning": None, "defaultComputeClassConfig": None, **value}
-    path = cluster_updates().apply(cluster, field, value)
+    path = apply_update("cluster", cluster, field, value)
     if path == "autoscaling":
         cluster[path] = complete_autoscaling(cluster, cluster[path], value)
     parent, _, name = path.rpartition(".")

@@ -20,7 +20,7 @@ from tpuplane_twin.gcp.container.names import (
 from tpuplane_twin.gcp.container.pool_context import PoolContext
 from tpuplane_twin.gcp.container.pool_defaults import check_machine, check_zones, complete_pool, complete_slice
 from tpuplane_twin.gcp.container.ranges import pool_range
-from tpuplane_twin.gcp.container.updates import node_pool_updates
+from tpuplane_twin.gcp.container.updates import apply_update
 from tpuplane_twin.gcp.errors import ApiError, already_exists, failed_precondition, invalid
 from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.operations import UPGRADE, OperationHandlers
@@ -173,7 +173,7 @@ class NodePools(OperationHandlers):
             pool["config"]["diskType"] = boot_disk["diskType"]
             pool["config"]["diskSizeGb"] = int(boot_disk["sizeGb"])
         else:
-            node_pool_updates().apply(pool, field, value)
+            apply_update("node_pool", pool, field, value)
 
     def _apply(self, kind: str, key: str, pool: Json) -> Json:
         """Check the changed pool, then store and apply it."""

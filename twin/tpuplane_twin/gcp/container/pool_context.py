@@ -1,9 +1,8 @@
 """A node pool with what its rules check: cluster, machine type, topology, placement policy."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 from tpuplane.gpu import GpuMachine
 from tpuplane.tpu import Generation, GkeVersion, MachineType, Slice, SliceError, catalogue
@@ -27,7 +26,7 @@ class PoolContext(PoolView):
     location: str
 
     @classmethod
-    def of(cls, store: Store, cluster_key: str, pool: Json, cluster: Json | None = None) -> PoolContext:
+    def of(cls, store: Store, cluster_key: str, pool: Json, cluster: Json | None = None) -> Self:
         """The context of a pool of the stored cluster, or of `cluster`, which may not be stored yet."""
         _, project, _, location, *_ = cluster_key.split("/")
         return cls(pool, ClusterView(cluster or store.get(CLUSTER, cluster_key) or {}), store, project, location)

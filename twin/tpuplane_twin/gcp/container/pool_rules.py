@@ -26,6 +26,14 @@ def rejection(rule: Json, context: PoolContext) -> str | None:
     return None
 
 
+def value_at(found: Any, path: str) -> Any:
+    """The value at a dotted path of attributes and keys; None below what does not exist."""
+    for name in path.split("."):
+        if found is not None:
+            found = found.get(name) if isinstance(found, Mapping) else getattr(found, name)
+    return found
+
+
 def check(context: PoolContext) -> None:
     """Reject a pool that breaks a rule."""
     for rule in data("pool_rules")["rules"]:
@@ -51,7 +59,7 @@ def resize_rejection(context: PoolContext, nodes: int) -> str | None:
 
 
 def _holds(context: PoolContext, path: str, condition: Any) -> bool:
-    found = _at(context, path)
+    found = value_at(context, path)
     tests = condition if isinstance(condition, dict) else {"is": condition}
     return all(_compare(name, found, _value(context, value)) for name, value in tests.items())
 
@@ -70,12 +78,4 @@ def _compare(test: str, found: Any, value: Any) -> bool:
 
 def _value(context: PoolContext, value: Any) -> Any:
     """A value of a condition: as it is written, or that of the pool which `pool.…` names."""
-    return _at(context, value.removeprefix("pool.")) if str(value).startswith("pool.") else value
-
-
-def _at(found: Any, path: str) -> Any:
-    """The value at a dotted path of attributes and keys; None below what does not exist."""
-    for name in path.split("."):
-        if found is not None:
-            found = found.get(name) if isinstance(found, Mapping) else getattr(found, name)
-    return found
+    return value_at(context, value.removeprefix("pool.")) if str(value).startswith("pool.") else value

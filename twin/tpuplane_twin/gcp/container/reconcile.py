@@ -71,7 +71,7 @@ class Reconciler:
             await self._backend.delete_node_pool(self._view(work["cluster"], cluster), pool_answer(target, pool))
             return lambda: self._forget_pool(target)
         comes = node_numbers(pool) if action == CREATE_POOL else {}
-        await self._apply_pool(work["cluster"], cluster, target, pool, comes)
+        await self._apply_pool(cluster, target, pool, comes)
         return lambda: self._settle(POOL, target)
 
     def fail(self, work: Json, message: str) -> None:
@@ -128,55 +128,52 @@ class Reconciler:
 
         False if the pool's nodes are no longer `seen`. Raises BackendError if it fails; the pool keeps its nodes.
         """
-        name = parent_cluster(key)
-        cluster, pool = self._store.get(CLUSTER, name), self._store.get(POOL, key)
-        if cluster is None or cluster["status"] not in _SETTLED_CLUSTER or pool is None:
-            return False
-        if pool["status"] not in SCALABLE or not PoolView(pool).autoscaled:
-            return False
-        if node_numbers(pool) != seen:
+        cluster, pool = self._scalable(key)
+        if not PoolView(pool).autoscaled or node_numbers(pool) != seen:
             return False
         self._store.put(POOL, key, {**pool, NODES: wanted})
         try:
             comes = {zone: [it for it in numbers if it not in seen.get(zone, [])] for zone, numbers in wanted.items()}
-            await self._apply_pool(name, cluster, key, {**pool, NODES: wanted}, comes)
+            await self._apply_pool(cluster, key, {**pool, NODES: wanted}, comes)
         except BackendError:
             latest = self._store.get(POOL, key)
             if latest is not None and latest.get(NODES) == wanted:
                 self._store.put(POOL, key, {**latest, NODES: seen})
                 with contextlib.suppress(BackendError):
-                    await self._apply_pool(name, cluster, key, {**latest, NODES: seen}, {})
+                    await self._apply_pool(cluster, key, {**latest, NODES: seen}, {})
             raise
         return True
 
     async def repair(self, key: str, missing: Numbers) -> None:
         """Create the `missing` nodes of the pool again, unless an operation changes the pool. Raises BackendError."""
-        name = parent_cluster(key)
-        cluster, pool = self._store.get(CLUSTER, name), self._store.get(POOL, key)
-        if cluster is None or cluster["status"] not in _SETTLED_CLUSTER or pool is None:
-            return
-        if pool["status"] in SCALABLE:
-            await self._apply_pool(name, cluster, key, pool, missing)
+        cluster, pool = self._scalable(key)
+        if pool:
+            await self._apply_pool(cluster, key, pool, missing)
             self._settle_from(POOL, key, "RUNNING_WITH_ERROR")
 
     async def reclaim(self, key: str) -> None:
         """Delete the pool's nodes; an autoscaled pool is then at its minimum, any other gets new nodes."""
-        name = parent_cluster(key)
-        cluster, pool = self._store.get(CLUSTER, name), self._store.get(POOL, key)
-        if cluster is None or pool is None or pool["status"] not in SCALABLE:
+        cluster, pool = self._scalable(key)
+        if not pool:
             raise BackendError(f"Node pool {key} is not running.")
-        await self._backend.delete_node_pool(self._view(name, cluster), pool_answer(key, pool))
-        pool = self._store.get(POOL, key)
-        if pool is None or pool["status"] == "STOPPING":
+        await self._backend.delete_node_pool(self._view(parent_cluster(key), cluster), pool_answer(key, pool))
+        pool = self._store.get(POOL, key) or {}
+        if pool.get("status", "STOPPING") == "STOPPING":
             return
         if PoolView(pool).autoscaled:
             pool = {**pool, NODES: {zone: [] for zone in pool["locations"]}}
             self._store.put(POOL, key, pool)
         try:
-            await self._apply_pool(name, cluster, key, pool, node_numbers(pool))
+            await self._apply_pool(cluster, key, pool, node_numbers(pool))
         except BackendError as error:
             self._mark(POOL, key, {"status": "RUNNING_WITH_ERROR", "statusMessage": str(error)})
             raise
+
+    def _scalable(self, key: str) -> tuple[Json, Json]:
+        """The cluster and the pool; both are empty if an operation changes one of them, or it does not exist."""
+        cluster, pool = self._store.get(CLUSTER, parent_cluster(key)) or {}, self._store.get(POOL, key) or {}
+        settled = cluster.get("status") in _SETTLED_CLUSTER and pool.get("status") in SCALABLE
+        return (cluster, pool) if settled else ({}, {})
 
     async def _create_cluster(self, key: str) -> Commit:
         cluster = self._store.get(CLUSTER, key) or {}
@@ -184,7 +181,7 @@ class Reconciler:
         try:
             endpoint = await self._backend.create_cluster(self._view(key, cluster))
             for name, pool in pools:
-                await self._apply_pool(key, _reachable(cluster, endpoint), name, pool, node_numbers(pool))
+                await self._apply_pool(_reachable(cluster, endpoint), name, pool, node_numbers(pool))
         except Exception:
             # The cluster will be deleted from the store, so its control plane must stop now.
             with contextlib.suppress(Exception):
@@ -221,7 +218,7 @@ class Reconciler:
             ranges.give_back_pool(self._store, cluster, pool)
         self._store.delete(POOL, key)
 
-    async def _apply_pool(self, cluster_key: str, cluster: Json, key: str, pool: Json, comes: Numbers) -> None:
+    async def _apply_pool(self, cluster: Json, key: str, pool: Json, comes: Numbers) -> None:
         """Apply the pool; `comes` are the new nodes, for which Compute Engine needs capacity.
 
         Raises BackendError for every failure.
@@ -231,7 +228,7 @@ class Reconciler:
         if rejection is not None:
             raise BackendError(rejection)
         try:
-            await self._backend.apply_node_pool(self._view(cluster_key, cluster), pool_answer(key, pool))
+            await self._backend.apply_node_pool(self._view(parent_cluster(key), cluster), pool_answer(key, pool))
         except BackendError:
             raise
         except Exception as error:

@@ -7,7 +7,7 @@ from tpuplane_twin.gcp.container.ranges import usable_subnetworks
 from tpuplane_twin.gcp.container.upgrades import Upgrades
 from tpuplane_twin.gcp.errors import not_found
 from tpuplane_twin.gcp.handlers import Call, Handler, methods
-from tpuplane_twin.gcp.locations import check_location, is_zone, regions
+from tpuplane_twin.gcp.locations import check_location, data, is_zone, regions
 from tpuplane_twin.gcp.operations import OPERATION, Operations
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -40,15 +40,6 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
         return {"operations": [operation for _, operation in found]}
 
     clusters_prefix, pools_prefix = f"{_PREFIX}.clusters", f"{_PREFIX}.clusters.nodePools"
-    setters: tuple[tuple[str, str, str, object], ...] = (
-        ("setAddons", "addonsConfig", "addonsConfig", {}),
-        ("setLegacyAbac", "enabled", "legacyAbac.enabled", False),
-        ("setLocations", "locations", "locations", []),
-        ("setLogging", "loggingService", "loggingService", ""),
-        ("setMonitoring", "monitoringService", "monitoringService", ""),
-        ("setMaintenancePolicy", "maintenancePolicy", "maintenancePolicy", {}),
-        ("setNetworkPolicy", "networkPolicy", "networkPolicy", {}),
-    )
     return {
         f"{_PREFIX}.getServerConfig": get_server_config,
         f"{_PREFIX}.list": lambda call: {"locations": _locations()},
@@ -57,7 +48,7 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
         "container.projects.aggregated.usableSubnetworks.list": usable_subnetworks(store),
         **methods(clusters_prefix, clusters, "create get list delete"),
         **methods(clusters_prefix, updates, "update updateMaster setResourceLabels startIpRotation completeIpRotation"),
-        **{f"{clusters_prefix}.{name}": updates.setter(field, path, default) for name, field, path, default in setters},
+        **{f"{clusters_prefix}.{name}": updates.setter(*field) for name, field in data("updates")["setters"].items()},
         **methods(clusters_prefix, upgrades, "fetchClusterUpgradeInfo"),
         **methods(pools_prefix, pools, "create get list update delete setSize setAutoscaling setManagement"),
         **methods(pools_prefix, upgrades, "completeUpgrade fetchNodePoolUpgradeInfo rollback"),
