@@ -9,53 +9,53 @@ from typing import Any, NotRequired, TypedDict
 
 
 class AuthorizedNetworkArgs(TypedDict):
-    """Addresses that may reach the control plane."""
+    """An address range with access to the control plane."""
 
     cidr: str
     """IPv4 range. The whole internet (0.0.0.0/0) is rejected."""
 
     name: str
-    """Name that the console shows for the range."""
+    """Display name of the range in the console."""
 
 
 class ControlPlaneArgs(TypedDict):
-    """Who reaches the control plane. Default: only the VPC, through the private endpoint."""
+    """Access to the control plane. Default: from the VPC only, through the private endpoint."""
 
     dns_endpoint: NotRequired[bool]
-    """Let the control plane be reached by its DNS name too: from anywhere, guarded by IAM instead of by networks. The
-    kubeconfig then uses it. Default false. Changed in place."""
+    """Also serve the control plane at a DNS name, which is reachable from everywhere and protected by IAM. The
+    kubeconfig then uses this name. Default false. Changed in place."""
 
     ip_endpoint: NotRequired[bool]
-    """Let the control plane be reached by IP address. Default true; false leaves the DNS endpoint alone. Changed in
+    """Serve the control plane at IP addresses. Default true; with false, only the DNS endpoint remains. Changed in
     place."""
 
     public_endpoint: NotRequired[bool]
-    """Give the control plane a public address too; it then needs `authorizedNetworks`. Default false."""
+    """Also give the control plane a public IP address. Requires `authorizedNetworks`. Default false."""
 
     master_cidr: NotRequired[str]
-    """A /28 for the control plane's private endpoint. Default: GKE uses the node subnetwork. A change replaces the
-    cluster."""
+    """A /28 range for the private endpoint of the control plane. Default: GKE uses the node subnetwork. A change
+    replaces the cluster."""
 
     authorized_networks: NotRequired[Sequence[AuthorizedNetworkArgs]]
-    """Ranges that may reach the control plane. Default: none beyond the VPC. Changed in place."""
+    """Address ranges with access to the control plane. Default: only the VPC. Changed in place."""
 
 
 class SystemPoolArgs(TypedDict):
-    """The CPU pool that runs what is not TPU work: DNS, operators, queues."""
+    """The CPU node pool for system workloads: DNS, operators, queues."""
 
     machine_type: NotRequired[str]
-    """Machine type without accelerators, a custom one too. Default: e2-standard-4, and n2-standard-4 where the region
-    has no E2 (us-central2). A change rolls the nodes."""
+    """Machine type without accelerators; custom machine types are supported. Default: e2-standard-4, or n2-standard-4
+    in regions without E2 (us-central2). A change rolls the nodes."""
 
     min_nodes: NotRequired[int]
-    """Fewest nodes in each zone. Default 1. Changed in place."""
+    """Minimum number of nodes in each zone. Default 1. Changed in place."""
 
     max_nodes: NotRequired[int]
-    """Most nodes in each zone. Default 3. Changed in place."""
+    """Maximum number of nodes in each zone. Default 3. Changed in place."""
 
     disk_type: NotRequired[str]
-    """Boot disk type. Default: pd-balanced, and hyperdisk-balanced where the machine's family takes no other (N4, C4,
-    C4A and later). A change rolls the nodes."""
+    """Boot disk type. Default: pd-balanced, or hyperdisk-balanced for machine families that support only Hyperdisk (N4,
+    C4, C4A and later). A change rolls the nodes."""
 
     disk_size_gb: NotRequired[int]
     """Boot disk size in GB. Default 100. A change rolls the nodes."""
@@ -65,89 +65,91 @@ class ComputeArgs(TypedDict):
     """CPU and memory."""
 
     cpu: NotRequired[str]
-    """CPUs, such as 500m or "2". Default: the add-on's own. Changed in place."""
+    """CPUs, such as 500m or "2". Default: that of the add-on. Changed in place."""
 
     memory: NotRequired[str]
-    """Memory, such as 512Mi. Default: the add-on's own. Changed in place."""
+    """Memory, such as 512Mi. Default: that of the add-on. Changed in place."""
 
 
 class OperatorResourcesArgs(TypedDict):
-    """What one replica of an operator gets. What is left out is the add-on's default (docs/addons.md)."""
+    """CPU and memory of one replica of an operator. The add-on has a default for each (docs/addons.md)."""
 
     requests: NotRequired[ComputeArgs]
-    """What is set aside for it."""
+    """Resource requests."""
 
     limits: NotRequired[ComputeArgs]
-    """What it may use at most."""
+    """Resource limits."""
 
 
 class RequeuingArgs(TypedDict):
-    """When a workload is tried again whose pods did not become ready."""
+    """Requeuing of workloads whose pods did not become ready in time."""
 
     backoff_limit_count: NotRequired[int]
-    """How often it is tried again before it is deactivated. Default: without end. Changed in place."""
+    """Number of attempts after which the workload is deactivated. Default: unlimited. Changed in place."""
 
     backoff_base_seconds: NotRequired[int]
-    """Seconds before the first new try; each further one waits twice as long. Default 60. Changed in place."""
+    """Seconds before the first new attempt. The time doubles with each further attempt. Default 60. Changed in
+    place."""
 
     backoff_max_seconds: NotRequired[int]
-    """Most seconds between two tries. Default 3600. Changed in place."""
+    """Maximum seconds between two attempts. Default 3600. Changed in place."""
 
 
 class WaitForPodsReadyArgs(TypedDict):
-    """All or nothing: an admitted workload whose pods do not all become ready in time gives its quota back."""
+    """All-or-nothing scheduling: Kueue evicts an admitted workload if its pods do not all become ready in time."""
 
     timeout: NotRequired[str]
-    """How long its pods may take to become ready, more than 0. Default 15m: a slice's nodes have to come first. Changed
-    in place."""
+    """Time in which all pods must become ready, more than 0. Default 15m, because GKE creates the nodes of a slice
+    first. Changed in place."""
 
     recovery_timeout: NotRequired[str]
-    """How long a pod that was ready once may be missing. Default: as `timeout`. Changed in place."""
+    """Time in which a failed pod must become ready again. Default: the same as `timeout`. Changed in place."""
 
     block_admission: NotRequired[bool]
-    """Admit nothing else meanwhile. Default false. Changed in place."""
+    """Admit no other workload until the pods are ready. Default false. Changed in place."""
 
     requeuing: NotRequired[RequeuingArgs]
-    """When it is tried again."""
+    """Requeuing of evicted workloads."""
 
 
 class KueueArgs(TypedDict):
     """Kueue: queues, quota and topology-aware admission of workloads."""
 
     replicas: NotRequired[int]
-    """Replicas, of which one is the leader. From 2 on a disruption budget keeps one of them. Default 1. Changed in
-    place."""
+    """Number of replicas; one of them is the leader. With 2 or more, a PodDisruptionBudget keeps one running. Default
+    1. Changed in place."""
 
     resources: NotRequired[OperatorResourcesArgs]
     """CPU and memory of a replica."""
 
     feature_gates: NotRequired[Mapping[str, bool]]
-    """Feature gates of the release, on or off. Default: the release's own. Changed in place."""
+    """Feature gates, on or off. Default: those of the release. Changed in place."""
 
     integrations: NotRequired[Sequence[str]]
-    """Kinds that Kueue manages. Default: Kubernetes' own (batch/job, pod, deployment, statefulset) and those of the
-    cluster's add-ons. Changed in place."""
+    """Kinds of workloads that Kueue manages. Default: those of Kubernetes (batch/job, pod, deployment, statefulset) and
+    of the cluster's add-ons. Changed in place."""
 
     manage_jobs_without_queue_name: NotRequired[bool]
-    """Hold workloads that name no queue too, so that quota holds for all. Default false. Changed in place."""
+    """Also suspend workloads without a queue name, so that quota applies to all work. Default false. Changed in
+    place."""
 
     wait_for_pods_ready: NotRequired[WaitForPodsReadyArgs]
-    """All-or-nothing start of a workload's pods. Default: off. Changed in place."""
+    """All-or-nothing scheduling of a workload's pods. Default: off. Changed in place."""
 
     metrics: NotRequired[bool]
-    """Metrics of quota and usage of each queue. Default true. Changed in place."""
+    """Collect metrics of the quota and usage of each queue. Default true. Changed in place."""
 
     certificates: NotRequired[str]
-    """Who makes the webhook's certificates: internal (Kueue itself) or cert-manager (which the cluster must have).
-    Default internal. Changed in place."""
+    """Certificates of the webhooks: internal (Kueue issues them) or cert-manager (required in the cluster). Default
+    internal. Changed in place."""
 
 
 class JobSetArgs(TypedDict):
-    """JobSet: groups of jobs, one for each slice, that start and restart together."""
+    """JobSet: groups of jobs that start and restart together, one job for each slice."""
 
     replicas: NotRequired[int]
-    """Replicas, of which one is the leader. From 2 on a disruption budget keeps one of them. Default 1. Changed in
-    place."""
+    """Number of replicas; one of them is the leader. With 2 or more, a PodDisruptionBudget keeps one running. Default
+    1. Changed in place."""
 
     resources: NotRequired[OperatorResourcesArgs]
     """CPU and memory of a replica."""
@@ -157,281 +159,291 @@ class RayArgs(TypedDict):
     """KubeRay: RayCluster, RayJob and RayService."""
 
     mode: NotRequired[str]
-    """Who runs it: gke-addon (Google, with the webhook that sets pods' place in a slice), operator (KubeRay's own
-    chart) or none. Default gke-addon. A change keeps no RayCluster."""
+    """Installation: gke-addon (Google's add-on, with the TPU webhook), operator (KubeRay's own chart) or none. Default
+    gke-addon. A change deletes all RayClusters."""
 
     replicas: NotRequired[int]
-    """Replicas of the operator, of which one is the leader. Only with mode: operator. Default 1. Changed in place."""
+    """Number of replicas of the operator; one of them is the leader. Only with mode: operator. Default 1. Changed in
+    place."""
 
     resources: NotRequired[OperatorResourcesArgs]
     """CPU and memory of a replica. Only with mode: operator."""
 
     feature_gates: NotRequired[Mapping[str, bool]]
-    """Feature gates of the release, on or off. Only with mode: operator. Default: the release's own. Changed in
-    place."""
+    """Feature gates, on or off. Only with mode: operator. Default: those of the release. Changed in place."""
 
     batch_scheduler: NotRequired[str]
-    """Scheduler that places Ray's pods as a gang: volcano, yunikorn, scheduler-plugins or kai-scheduler, which the
-    cluster must have. Only with mode: operator. Default: Kubernetes' own. Changed in place."""
+    """Gang scheduler for Ray's pods, which must be installed in the cluster: volcano, yunikorn, scheduler-plugins or
+    kai-scheduler. Only with mode: operator. Default: the scheduler of Kubernetes. Changed in place."""
 
     watch_namespaces: NotRequired[Sequence[str]]
-    """Namespaces whose Ray clusters it runs. Only with mode: operator. Default: all. Changed in place."""
+    """Namespaces of the Ray clusters that the operator manages. Only with mode: operator. Default: all. Changed in
+    place."""
 
     tpu_webhook: NotRequired[bool]
-    """Install the webhook that sets the place of Ray's pods in a slice (worker id, host names, topology, what
-    multislice needs) and keeps a slice on one node pool. It has its certificate from cert-manager. Only with mode:
-    operator; Google's add-on has it. Default true. Changed in place."""
+    """Install the TPU webhook. It sets the position of Ray's pods in a slice (worker ID, host names, topology,
+    multislice variables) and keeps a slice on one node pool. cert-manager issues its certificate. Only with mode:
+    operator, because Google's add-on includes it. Default true. Changed in place."""
 
 
 class CertManagerArgs(TypedDict):
     """cert-manager: certificates for webhooks, from issuers in the cluster."""
 
     replicas: NotRequired[int]
-    """Replicas of its controller, its webhook and its injector. From 2 on a disruption budget keeps one of each.
-    Default 1. Changed in place."""
+    """Number of replicas of the controller, the webhook and the injector. With 2 or more, PodDisruptionBudgets keep one
+    of each running. Default 1. Changed in place."""
 
     resources: NotRequired[OperatorResourcesArgs]
-    """CPU and memory of a replica of its controller."""
+    """CPU and memory of a replica of the controller."""
 
 
 class LaunchAgentArgs(TypedDict):
-    """W&B's Launch agent: takes jobs from Launch queues of Weights & Biases and starts them in teams' namespaces. Its
-    API key is a Secret that no program makes: `wandb-api-key-launch-agent` in `wandb`, under `password`."""
+    """The Launch agent of Weights & Biases. It takes jobs from Launch queues and starts them in teams' namespaces.
+    Create its API key as the Secret `wandb-api-key-launch-agent` in the namespace `wandb`, under `password`."""
 
     queues: Sequence[str]
-    """Launch queues that it takes jobs from. Changed in place."""
+    """Launch queues of the agent. Changed in place."""
 
     teams: Sequence[str]
-    """Teams in whose namespaces it may start jobs, and nowhere else. Changed in place."""
+    """Teams in whose namespaces the agent may start jobs. Changed in place."""
 
     entity: NotRequired[str]
-    """W&B's team or user that the queues are of. Default: whose the API key is. Changed in place."""
+    """Weights & Biases team or user that owns the queues. Default: the owner of the API key. Changed in place."""
 
     max_jobs: NotRequired[int]
-    """Most jobs that it runs at a time. Default 10. Changed in place."""
+    """Maximum number of jobs that run at the same time. Default 10. Changed in place."""
 
     base_url: NotRequired[str]
-    """W&B's API. Default https://api.wandb.ai. Changed in place."""
+    """Address of the Weights & Biases API. Default https://api.wandb.ai. Changed in place."""
 
     resources: NotRequired[OperatorResourcesArgs]
     """CPU and memory of its only replica."""
 
 
 class MetricsFrontendArgs(TypedDict):
-    """Answers PromQL queries inside the cluster, for Grafana and Ray's dashboard: Google's frontend of Managed Service
-    for Prometheus. It may read the project's metrics, and does not authenticate its readers."""
+    """Google's frontend of Managed Service for Prometheus, which answers PromQL queries of Grafana and Ray's dashboard
+    inside the cluster. It can read the project's metrics and does not authenticate its clients."""
 
     replicas: NotRequired[int]
-    """Replicas. From 2 on a disruption budget keeps one of them. Default 2. Changed in place."""
+    """Number of replicas. With 2 or more, a PodDisruptionBudget keeps one running. Default 2. Changed in place."""
 
     image: NotRequired[str]
-    """Its image, for a mirror or a digest. Default: Google's, by the tag of its release. Changed in place."""
+    """Container image, for a mirror or a digest. Default: Google's, by the tag of its release. Changed in place."""
 
 
 class MonitoringAddonArgs(TypedDict):
-    """Managed Service for Prometheus collects what TPU device plugins, KubeRay's own Ray clusters and Kueue measure."""
+    """Managed Service for Prometheus collects metrics of TPU device plugins, Ray clusters of KubeRay's own operator,
+    and Kueue."""
 
     interval_seconds: NotRequired[int]
-    """Seconds between two collections. Default 30. Changed in place."""
+    """Collection interval in seconds. Default 30. Changed in place."""
 
     frontend: NotRequired[MetricsFrontendArgs]
-    """Answers queries inside the cluster. Default: not installed."""
+    """Frontend for PromQL queries inside the cluster. Default: not installed."""
 
 
 class AddonsArgs(TypedDict):
-    """The operators of a cluster. Each is installed by its own release, in the order that they need."""
+    """The operators of a cluster. Each is a Helm release, installed in the order of their dependencies."""
 
     kueue: NotRequired[KueueArgs]
-    """Kueue, by its chart. Default: not installed. Removing it deletes the operator and keeps CRDs and objects."""
+    """Kueue, from its Helm chart. Default: not installed. Removing it deletes the operator and keeps CRDs and
+    objects."""
 
     jobset: NotRequired[JobSetArgs]
-    """JobSet, by its chart. Default: not installed. Removing it deletes the operator and keeps CRDs and objects."""
+    """JobSet, from its Helm chart. Default: not installed. Removing it deletes the operator and keeps CRDs and
+    objects."""
 
     ray: NotRequired[RayArgs]
     """KubeRay. Default: GKE's Ray add-on."""
 
     cert_manager: NotRequired[CertManagerArgs]
-    """cert-manager, by its chart. Default: not installed. Removing it deletes it and keeps CRDs and certificates."""
+    """cert-manager, from its Helm chart. Default: not installed. Removing it deletes it and keeps CRDs and
+    certificates."""
 
     launch_agent: NotRequired[LaunchAgentArgs]
-    """W&B's Launch agent, by its chart. Default: not installed."""
+    """The Launch agent of Weights & Biases, from its Helm chart. Default: not installed."""
 
     monitoring: NotRequired[MonitoringAddonArgs]
     """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Changed in place."""
 
 
 class EncryptionArgs(TypedDict):
-    """A Cloud KMS key of your own, in the cluster's region."""
+    """A Cloud KMS key in the cluster's region."""
 
     key: NotRequired[str]
-    """A key that exists already: projects/P/locations/REGION/keyRings/RING/cryptoKeys/KEY. GKE's service agent (for
-    disks: Compute Engine's) must have roles/cloudkms.cryptoKeyEncrypterDecrypter on it. Default: a key is made for the
-    cluster, rotated every 90 days, and the agent is given the role."""
+    """An existing key: projects/P/locations/REGION/keyRings/RING/cryptoKeys/KEY. GKE's service agent (for disks:
+    Compute Engine's) needs roles/cloudkms.cryptoKeyEncrypterDecrypter on it. Default: create a key for the cluster,
+    rotate it every 90 days, and grant the role to the agent."""
 
 
 class SecurityArgs(TypedDict):
-    """How the cluster is guarded, beyond what is always so (private nodes, shielded nodes, Workload Identity)."""
+    """Security settings. Private nodes, shielded nodes and Workload Identity are always on."""
 
     secrets_encryption: NotRequired[EncryptionArgs]
-    """Encrypt Kubernetes Secrets in etcd with a key of your own; `{}` makes one. Default: Google's keys alone. Changed
-    in place; the old key must exist until GKE has written everything again."""
+    """Encrypt Kubernetes Secrets in etcd with a Cloud KMS key; `{}` creates one. Default: only Google's own encryption.
+    Changed in place; keep the old key until GKE has encrypted all Secrets again."""
 
     boot_disk_encryption: NotRequired[EncryptionArgs]
-    """Encrypt the boot disks of every pool with a key of your own; `{}` makes one. Default: Google's keys alone. A
-    change replaces the pools."""
+    """Encrypt the boot disks of every pool with a Cloud KMS key; `{}` creates one. Default: only Google's own
+    encryption. A change replaces the pools."""
 
     posture: NotRequired[str]
-    """Security posture dashboard: checks of workloads' configuration. Default BASIC, which costs nothing. (Google has
-    ended its vulnerability scanning, which is always off.) Changed in place."""
+    """Security posture dashboard, which checks the configuration of workloads. Google has ended its vulnerability
+    scanning, which is always off. Default BASIC, which is free of charge. Changed in place."""
 
     binary_authorization: NotRequired[str]
-    """Admit only images that the project's Binary Authorization policy allows. Default DISABLED. Changed in place."""
-
-    anonymous_authentication: NotRequired[str]
-    """Which endpoints of the API server answer without a credential: LIMITED, health checks alone. Default LIMITED.
+    """Whether the cluster admits only images that the project's Binary Authorization policy allows. Default DISABLED.
     Changed in place."""
 
+    anonymous_authentication: NotRequired[str]
+    """Endpoints of the API server that need no credentials. LIMITED: only health checks. Default LIMITED. Changed in
+    place."""
+
     security_group: NotRequired[str]
-    """Google Group whose member groups may be named in RBAC: gke-security-groups@DOMAIN. Default: none. Changed in
-    place, but GKE cannot remove it again."""
+    """Google Group for RBAC: gke-security-groups@DOMAIN. Role bindings can name groups that are members of it. Default:
+    none. Changed in place, but GKE cannot remove it again."""
 
     secret_manager: NotRequired[bool]
-    """Secret Manager add-on: mount secrets of Secret Manager as files. Default false. Changed in place."""
+    """Secret Manager add-on, which mounts secrets of Secret Manager as files. Default false. Changed in place."""
 
     clusterwide_network_policy: NotRequired[bool]
-    """CiliumClusterwideNetworkPolicy: rules for the traffic of every namespace. Default false. Changed in place."""
+    """CiliumClusterwideNetworkPolicy: network policies that apply to all namespaces. Default false. Changed in
+    place."""
 
 
 class StorageArgs(TypedDict):
-    """Drivers for volumes, installed and kept by GKE."""
+    """Storage drivers that GKE installs and manages."""
 
     persistent_disk: NotRequired[bool]
-    """Persistent Disk and Hyperdisk. Default true. Changed in place."""
+    """Compute Engine persistent disk and Hyperdisk. Default true. Changed in place."""
 
     gcs_fuse: NotRequired[bool]
-    """Cloud Storage FUSE: buckets as file systems, for data sets and checkpoints. Default false. Changed in place."""
+    """Cloud Storage FUSE, which mounts buckets as file systems, for data sets and checkpoints. Default false. Changed
+    in place."""
 
     filestore: NotRequired[bool]
     """Filestore: NFS volumes. Default false. Changed in place."""
 
     lustre: NotRequired[bool]
-    """Managed Lustre: a parallel file system (Google no longer supports the Parallelstore driver). Default false.
+    """Managed Lustre, a parallel file system. Google no longer supports the Parallelstore driver. Default false.
     Changed in place."""
 
 
 class MonitoringArgs(TypedDict):
-    """What Cloud Monitoring and Cloud Logging get of the cluster."""
+    """Metrics and logs of the cluster in Cloud Monitoring and Cloud Logging."""
 
     components: NotRequired[Sequence[str]]
-    """Whose metrics are collected; SYSTEM_COMPONENTS must be among them. Default: everything about workloads and nodes
-    that the cluster's version has. Changed in place."""
+    """Components with collected metrics; SYSTEM_COMPONENTS is required. Default: all components of workloads and nodes
+    that the cluster's version supports. Changed in place."""
 
     managed_prometheus: NotRequired[bool]
     """Google Cloud Managed Service for Prometheus. Default true. Changed in place."""
 
     logs: NotRequired[Sequence[str]]
-    """Whose logs are collected; SYSTEM_COMPONENTS must be among them. Default SYSTEM_COMPONENTS and WORKLOADS. Changed
+    """Components with collected logs; SYSTEM_COMPONENTS is required. Default SYSTEM_COMPONENTS and WORKLOADS. Changed
     in place."""
 
 
 class MaintenanceWindowArgs(TypedDict):
-    """The hours of a week in which GKE may upgrade the cluster and its nodes."""
+    """The weekly hours in which GKE may upgrade the cluster and its nodes."""
 
     days: NotRequired[Sequence[str]]
-    """Days on which the window opens, from MO to SU. Default: every day. Changed in place."""
+    """Days of the window, from MO to SU. Default: every day. Changed in place."""
 
     start: str
-    """Time of day at which it opens, in UTC and in quotes: "02:00". Changed in place."""
+    """Start time of the window, in UTC and in quotes: "02:00". Changed in place."""
 
     hours: NotRequired[int]
-    """How long it stays open. GKE counts nothing below 4 hours. Default 4. Changed in place."""
+    """Length of the window in hours. GKE requires at least 4. Default 4. Changed in place."""
 
 
 class MaintenanceExclusionArgs(TypedDict):
-    """A time in which GKE leaves versions alone, for a long run or a busy season."""
+    """A period without upgrades, for example for a long training run."""
 
     start: str
-    """From when: 2026-12-20, or 2026-12-20T08:00:00Z. Changed in place."""
+    """Start of the period: 2026-12-20, or 2026-12-20T08:00:00Z. Changed in place."""
 
     end: NotRequired[str]
-    """Until when. Left out with `untilEndOfSupport`. Changed in place."""
+    """End of the period. Not together with `untilEndOfSupport`. Changed in place."""
 
     until_end_of_support: NotRequired[bool]
-    """Until the cluster's minor version is no longer supported, instead of `end`. Default false. Changed in place."""
+    """End the period when the cluster's minor version is no longer supported. Not together with `end`. Default false.
+    Changed in place."""
 
     scope: NotRequired[str]
-    """What is held back: NO_UPGRADES, NO_MINOR_UPGRADES or NO_MINOR_OR_NODE_UPGRADES. Default
-    NO_MINOR_OR_NODE_UPGRADES: the control plane gets patches, the nodes of a slice stay. Changed in place."""
+    """Upgrades that do not take place: NO_UPGRADES (any), NO_MINOR_UPGRADES (minor versions) or
+    NO_MINOR_OR_NODE_UPGRADES (minor versions and nodes). Default NO_MINOR_OR_NODE_UPGRADES, so that the control plane
+    gets patches and the nodes of a slice remain. Changed in place."""
 
 
 class MaintenanceArgs(TypedDict):
-    """When GKE may maintain the cluster."""
+    """The maintenance window of the cluster and its exclusions."""
 
     window: MaintenanceWindowArgs
-    """The hours in which GKE may."""
+    """The weekly hours in which GKE may upgrade."""
 
     exclusions: NotRequired[Mapping[str, MaintenanceExclusionArgs]]
-    """Times in which GKE may not, by name; 20 at most, 3 of them with scope NO_UPGRADES. Changed in place."""
+    """Periods without upgrades, by name: at most 20, at most 3 of them with scope NO_UPGRADES. Changed in place."""
 
 
 class AutoProvisioningLimitsArgs(TypedDict):
-    """How large the whole cluster may grow. GKE counts every node of the cluster, those of declared pools too."""
+    """Maximum size of the whole cluster. GKE counts every node of the cluster, also the nodes of declared pools."""
 
     cpu: int
-    """Most vCPUs of the cluster. GKE wants it, and `memoryGb`. Changed in place."""
+    """Maximum vCPUs of the cluster. GKE requires this limit. Changed in place."""
 
     memory_gb: int
-    """Most memory of the cluster's nodes in GB. Changed in place."""
+    """Maximum memory of the cluster's nodes, in GB. GKE requires this limit. Changed in place."""
 
     tpu: Mapping[str, int]
-    """Most TPU chips of the cluster, by generation. Pods that ask for another generation get no node. Changed in
+    """Maximum TPU chips of the cluster, by generation. Pods that request another generation get no node. Changed in
     place."""
 
 
 class AutoProvisioningArgs(TypedDict):
-    """Node pools that GKE makes for pods that fit nowhere, and deletes when they are empty. Each multi-host slice is a
-    pool of its own."""
+    """Node pools that GKE creates for pods that fit on no existing node, and deletes when they are empty. Each
+    multi-host slice is a separate node pool."""
 
     limits: AutoProvisioningLimitsArgs
-    """How large the cluster may grow."""
+    """Maximum size of the cluster."""
 
     zones: NotRequired[Sequence[str]]
-    """Zones in which pools may be made. Default: those of the cluster's region that offer one of the generations.
-    Changed in place."""
+    """Zones for new node pools. Default: the zones of the cluster's region that offer one of the generations. Changed
+    in place."""
 
     autoscaling_profile: NotRequired[str]
-    """How soon idle nodes of all pools are removed: BALANCED, or OPTIMIZE_UTILIZATION (sooner). Default BALANCED.
-    Changed in place."""
+    """Removal of idle nodes in all pools: BALANCED, or OPTIMIZE_UTILIZATION (sooner). Default BALANCED. Changed in
+    place."""
 
     disk_type: NotRequired[str]
-    """Boot disk type of the pools that are made; GKE takes hyperdisk-balanced where a machine has no other. Default
+    """Boot disk type of new node pools. GKE uses hyperdisk-balanced for machines that support no other type. Default
     pd-balanced. Changed in place, for new pools."""
 
     disk_size_gb: NotRequired[int]
-    """Boot disk size of the pools that are made, in GB. Default 100. Changed in place, for new pools."""
+    """Boot disk size of new node pools, in GB. Default 100. Changed in place, for new pools."""
 
     auto_repair: NotRequired[bool]
-    """Let GKE repair the hosts of the pools that are made. Default true. Changed in place, for new pools."""
+    """Let GKE repair the hosts of new node pools. Default true. Changed in place, for new pools."""
 
     auto_upgrade: NotRequired[bool]
-    """Let GKE upgrade the hosts of the pools that are made. Default true; a cluster in a release channel allows nothing
-    else. Changed in place, for new pools."""
+    """Let GKE upgrade the hosts of new node pools. Default true; required in a release channel. Changed in place, for
+    new pools."""
 
 
 class PlatformExistingClusterArgs(TypedDict):
-    """An existing cluster, in the platform's project and at the cluster's `location`. Pools and objects are added to
-    it; it is never created, changed or deleted."""
+    """An existing cluster in the platform's project and at the cluster's `location`. tpuplane adds pools and objects to
+    it, and never creates, changes or deletes the cluster."""
 
     name: str
-    """Name of the cluster in Google Cloud. A change replaces everything that was added."""
+    """Name of the cluster in Google Cloud. A change replaces everything that tpuplane added."""
 
     dns_endpoint: NotRequired[bool]
-    """Reach its control plane by the DNS endpoint instead of the IP address. Default false. Changed in place."""
+    """Use the DNS endpoint of its control plane instead of the IP address. Default false. Changed in place."""
 
 
 class ExistingNetworkArgs(TypedDict):
-    """An existing subnetwork, in the cluster's region; it is never changed or deleted. A change replaces the cluster.
-    Its nodes need a way to image registries, which is not made either: Cloud NAT, say."""
+    """An existing subnetwork in the cluster's region. tpuplane never changes or deletes it. The nodes need access to
+    image registries, for example by Cloud NAT, which is not created. A change replaces the cluster."""
 
     network: str
     """VPC: its name, or projects/HOST/global/networks/NAME in the host project of a shared VPC."""
@@ -447,340 +459,345 @@ class ExistingNetworkArgs(TypedDict):
 
 
 class ClusterNetworkArgs(TypedDict):
-    """Address ranges of the cluster in the platform's VPC. The clusters of a platform must not overlap. A change of any
-    of them replaces the subnetwork, and with it the cluster; only `nodes_cidr` can grow in place."""
+    """Address ranges of the cluster in the platform's VPC. Ranges of different clusters must not overlap. A change
+    replaces the subnetwork and the cluster. Only `nodes_cidr` can grow in place."""
 
     existing: NotRequired[ExistingNetworkArgs]
-    """Use an existing subnetwork, instead of a new one. The size of its ranges is not known here, so it is not checked.
-    Default: a subnetwork of the platform's VPC is made."""
+    """Use an existing subnetwork. The size of its ranges is not checked. Default: create a subnetwork in the platform's
+    VPC."""
 
     nodes_cidr: NotRequired[str]
     """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes). Changed in place to a larger range
-    around the old one; any other change replaces the cluster."""
+    that contains the old one; any other change replaces the cluster."""
 
     pods_cidr: NotRequired[str]
-    """Secondary range for pods: a block for each node, by its pods per node. Default 10.64.0.0/14. A change replaces
-    the cluster."""
+    """Secondary range for pods. Each node gets a block, whose size depends on its pods per node. Default 10.64.0.0/14.
+    A change replaces the cluster."""
 
     services_cidr: NotRequired[str]
-    """Secondary range for services, one address each; at least a /27. Default 10.32.0.0/20 (4,096 services). A change
-    replaces the cluster."""
+    """Secondary range for Services: one address for each Service, at least a /27. Default 10.32.0.0/20 (4,096
+    Services). A change replaces the cluster."""
 
 
 class PoolAutoscalingArgs(TypedDict):
-    """How far a pool scales. A multi-host slice is added and removed as a whole: 0 hosts or all of them."""
+    """Minimum and maximum number of slices. GKE adds and removes a multi-host slice as a whole."""
 
     min_slices: NotRequired[int]
-    """Slices that are kept running without work. Default 0. Changed in place."""
+    """Minimum number of slices, which remain without work. Default 0. Changed in place."""
 
     max_slices: int
-    """Slices at full scale. Multi-host: each is a node pool of its own, which is added or deleted."""
+    """Maximum number of slices. A change adds or deletes node pools of multi-host slices, and is made in place for
+    single-host slices."""
 
 
 class ReservationUseArgs(TypedDict):
-    """Where in the platform's reservations the hosts of a pool come from. A change replaces the pool."""
+    """The part of a reservation that a pool uses. A change replaces the pool."""
 
     name: str
     """Name of one of the platform's reservations."""
 
     block: NotRequired[str]
-    """Block of the reservation. Default: anywhere in it."""
+    """Block of the reservation. Default: any block."""
 
     sub_block: NotRequired[str]
-    """Sub-block of `block`. Default: anywhere in the block."""
+    """Sub-block of `block`. Default: any sub-block."""
 
 
 class FlexStartArgs(TypedDict):
-    """Hosts of the Dynamic Workload Scheduler: they start when there is capacity, and end after a time."""
+    """Hosts from Dynamic Workload Scheduler, which start when capacity is available and stop after a limited time."""
 
     max_run_duration: NotRequired[str]
-    """How long a host runs at most, from 10m to 7d. Default 7d, the longest. A change replaces the pool."""
+    """Maximum run time of a host, from 10m to 7d. Default 7d. A change replaces the pool."""
 
     queued: NotRequired[bool]
-    """Queued provisioning: hosts come only for a ProvisioningRequest (Kueue makes them), all or none. Default false; of
-    TPUs v6e and tpu7x only. A change replaces the pool."""
+    """Queued provisioning: GKE creates all hosts together for a ProvisioningRequest, which Kueue makes, or none. TPUs:
+    v6e and tpu7x only. Default false. A change replaces the pool."""
 
 
 class SecondaryBootDiskArgs(TypedDict):
-    """A disk with data or container images that each host has from its first second. A change replaces the pool."""
+    """A disk with data or container images that each host has when it starts. A change replaces the pool."""
 
     disk_image: str
-    """Image that the disk is made from: projects/PROJECT/global/images/NAME."""
+    """Source image of the disk: projects/PROJECT/global/images/NAME."""
 
     mode: NotRequired[str]
-    """CONTAINER_IMAGE_CACHE: container images, used without a pull; needs `imageStreaming`. DATA: files for the pods.
+    """CONTAINER_IMAGE_CACHE: container images, which need no pull; requires `imageStreaming`. DATA: files for the pods.
     Default CONTAINER_IMAGE_CACHE."""
 
 
 class ExtraNetworkArgs(TypedDict):
-    """A further network interface of each host, in a VPC that exists already. A change replaces the pool."""
+    """An additional network interface of each host, in an existing VPC. A change replaces the pool."""
 
     network: str
-    """VPC of the interface: its name, or its path where another project owns it. Not the platform's own."""
+    """VPC of the interface: its name, or its path if another project owns it. The platform's VPC is rejected."""
 
     subnetwork: str
     """Subnetwork of that VPC in the pool's region: its name or path."""
 
 
 class PoolArgs(TypedDict):
-    """Slices of one shape. Multi-host: a GKE node pool for each slice; single-host: one pool, a node for each slice."""
+    """Slices of one shape. Each multi-host slice is a GKE node pool. Single-host slices are the nodes of one node
+    pool."""
 
     generation: str
     """TPU generation, such as v5e or v6e. A change replaces the pool."""
 
     topology: str
-    """Chips of one slice along each axis, such as 4x4 or 2x2x2. A change replaces the pool."""
+    """Chips of one slice in each dimension, such as 4x4 or 2x2x2. A change replaces the pool."""
 
     machine_type: NotRequired[str]
-    """Machine type of the hosts; v6e 2x4, for one, is two hosts of four chips or one ct6e-standard-8t. Default: the
-    generation's multi-host machine, else the one that has the topology. A change replaces the pool."""
+    """Machine type of the hosts. For example, v6e 2x4 is two hosts with four chips each, or one ct6e-standard-8t.
+    Default: the generation's multi-host machine type, or the one that supports the topology. A change replaces the
+    pool."""
 
     zone: NotRequired[str]
-    """Zone of the hosts. Required where several zones of the cluster's region offer the generation. Default: the
-    cluster's zone, or the only one that does. A change replaces a multi-host pool."""
+    """Zone of the hosts. Required if several zones of the cluster's region offer the generation. Default: the cluster's
+    zone, or the only zone that offers the generation. A change replaces a multi-host pool."""
 
     slices: NotRequired[int]
-    """Number of slices, fixed; 0 keeps the pool described and makes nothing. Default 1. Not together with
-    `autoscaling`. A change adds or removes the last slices only."""
+    """Fixed number of slices. 0 keeps the pool in the file and creates nothing. Not together with `autoscaling`.
+    Default 1. A change adds or removes only the last slices."""
 
     autoscaling: NotRequired[PoolAutoscalingArgs]
-    """Scale with the work instead of a fixed number of slices. Not together with `slices`."""
+    """Scale the number of slices with the work. Not together with `slices`."""
 
     capacity: NotRequired[str]
-    """How the hosts are bought: on-demand, spot (cheaper, may be reclaimed at any time), reservation (bought ahead) or
-    flex-start (waited for, and gone after days). A change replaces the pool."""
+    """Provisioning model of the hosts: on-demand, spot (cheaper, can be reclaimed at any time), reservation (reserved
+    in advance) or flex-start (created when capacity is available, for at most 7 days). A change replaces the pool."""
 
     reservation: NotRequired[ReservationUseArgs]
-    """The reservation that the hosts come from. Required with capacity: reservation, and only then."""
+    """The reservation of the hosts. Required with capacity: reservation, rejected with any other."""
 
     flex_start: NotRequired[FlexStartArgs]
-    """How flex-start hosts come and go. Only with capacity: flex-start. Default: they run for 7 days, not queued."""
+    """Settings of flex-start hosts. Only with capacity: flex-start. Default: a run time of 7 days, not queued."""
 
     disk_type: NotRequired[str]
-    """Boot disk type. Default: the first that the machine takes (v6e, tpu7x, A3 Ultra and A4 take hyperdisk-balanced
-    only). A change rolls the hosts."""
+    """Boot disk type. Default: the first that the machine type supports (v6e, tpu7x, A3 Ultra and A4 support
+    hyperdisk-balanced only). A change rolls the hosts."""
 
     disk_size_gb: NotRequired[int]
     """Boot disk size in GB. Default 100. A change rolls the hosts."""
 
     image_streaming: NotRequired[bool]
-    """Start containers while their images still load; for images in Artifact Registry. Default false. A change rolls
-    the hosts."""
+    """Start containers before their images are loaded completely. Supports images in Artifact Registry. Default false.
+    A change rolls the hosts."""
 
     secondary_boot_disks: NotRequired[Sequence[SecondaryBootDiskArgs]]
-    """Disks with data or container images that every host starts with. Default: none. A change replaces the pool."""
+    """Disks with data or container images that every host has when it starts. Default: none. A change replaces the
+    pool."""
 
     extra_networks: NotRequired[Sequence[ExtraNetworkArgs]]
-    """Further network interfaces of each host, 7 at most; switches multi-networking of the cluster on. Default: none. A
-    change replaces the pool."""
+    """Additional network interfaces of each host, at most 7. They enable multi-networking in the cluster. Default:
+    none. A change replaces the pool."""
 
     max_pods_per_node: NotRequired[int]
-    """Pods per host. GKE reserves at least twice as many addresses for each: 64 for 32 pods, 256 for its own default of
-    110. Default 32. A change replaces the pool."""
+    """Maximum pods on a host. GKE reserves at least twice as many addresses for each host: 64 for 32 pods, 256 for
+    GKE's own default of 110. Default 32. A change replaces the pool."""
 
     auto_repair: NotRequired[bool]
-    """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true; false with capacity:
-    flex-start, where GKE allows nothing else. Changed in place."""
+    """Let GKE repair unhealthy hosts. GKE recreates all hosts of a multi-host slice. Default true; with capacity:
+    flex-start GKE supports false only. Changed in place."""
 
     auto_upgrade: NotRequired[bool]
-    """Let GKE upgrade the hosts. Default true; a cluster in a release channel allows nothing else. Changed in place."""
+    """Let GKE upgrade the hosts. Default true; required in a release channel. Changed in place."""
 
     host_maintenance: NotRequired[str]
-    """When Compute Engine maintains the hosts: AS_NEEDED, or PERIODIC (rarer, announced). Default: the machine's own,
-    or the reservation's. A change replaces the pool."""
+    """Host maintenance by Compute Engine: AS_NEEDED, or PERIODIC (less frequent, announced). Default: that of the
+    machine type or the reservation. A change replaces the pool."""
 
     compute_class: NotRequired[str]
-    """Compute class that the pool belongs to: only pods that ask for the class run on it. A class that names the pool
-    in its priorities has it anyway. Default: none. Changed in place."""
+    """Compute class of the pool: only pods that request the class run on its nodes. A pool that a class names in its
+    priorities belongs to that class without this field. Default: none. Changed in place."""
 
     labels: NotRequired[Mapping[str, str]]
-    """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
+    """Google Cloud labels of the hosts, in addition to the cluster's. Changed in place."""
 
     node_labels: NotRequired[Mapping[str, str]]
     """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set. Changed in place."""
 
     accelerator_topology_mode: NotRequired[str]
-    """Whether the chips of a tpu7x slice are joined as its hosts come (AUTO_CONNECT) or later, by dynamic slicing
-    (PROVISION_ONLY; cubes of a reservation only). Default: Compute Engine's own. A change replaces the pool."""
+    """Connection of the chips of a tpu7x slice: AUTO_CONNECT when its hosts start, or PROVISION_ONLY for dynamic
+    slicing later (only for cubes of a reservation). Default: that of Compute Engine. A change replaces the pool."""
 
 
 class GpuAutoscalingArgs(TypedDict):
-    """How far a pool scales, in nodes of each of its zones."""
+    """Minimum and maximum number of nodes in each zone."""
 
     min_nodes: NotRequired[int]
-    """Nodes that are kept running without work, in each zone. Default 0. Changed in place."""
+    """Minimum number of nodes in each zone, which remain without work. Default 0. Changed in place."""
 
     max_nodes: int
-    """Nodes at full scale, in each zone. Changed in place."""
+    """Maximum number of nodes in each zone. Changed in place."""
 
 
 class GpuSharingArgs(TypedDict):
-    """Several containers on one GPU: each asks for one `nvidia.com/gpu`, and the node offers as many more."""
+    """Several containers share one GPU. Each container requests one `nvidia.com/gpu`, and the node offers a multiple of
+    its GPUs."""
 
     strategy: str
-    """TIME_SHARING: containers take turns. MPS: they run together, each with its part of the GPU (NVIDIA's
+    """TIME_SHARING: containers run in turns. MPS: containers run at the same time, each with a part of the GPU (NVIDIA
     Multi-Process Service). A change replaces the pool."""
 
     max_clients: int
-    """Containers on one GPU, or on one partition of it, from 2 to 48. A change replaces the pool."""
+    """Maximum number of containers on one GPU or one partition, from 2 to 48. A change replaces the pool."""
 
 
 class GpuPoolArgs(TypedDict):
-    """Nodes of one machine type with GPUs: one GKE node pool, called like the pool."""
+    """Nodes of one machine type with GPUs: one GKE node pool with the pool's name."""
 
     capacity: NotRequired[str]
-    """How the hosts are bought: on-demand, spot (cheaper, may be reclaimed at any time), reservation (bought ahead) or
-    flex-start (waited for, and gone after days). A change replaces the pool."""
+    """Provisioning model of the hosts: on-demand, spot (cheaper, can be reclaimed at any time), reservation (reserved
+    in advance) or flex-start (created when capacity is available, for at most 7 days). A change replaces the pool."""
 
     reservation: NotRequired[ReservationUseArgs]
-    """The reservation that the hosts come from. Required with capacity: reservation, and only then."""
+    """The reservation of the hosts. Required with capacity: reservation, rejected with any other."""
 
     flex_start: NotRequired[FlexStartArgs]
-    """How flex-start hosts come and go. Only with capacity: flex-start. Default: they run for 7 days, not queued."""
+    """Settings of flex-start hosts. Only with capacity: flex-start. Default: a run time of 7 days, not queued."""
 
     disk_type: NotRequired[str]
-    """Boot disk type. Default: the first that the machine takes (v6e, tpu7x, A3 Ultra and A4 take hyperdisk-balanced
-    only). A change rolls the hosts."""
+    """Boot disk type. Default: the first that the machine type supports (v6e, tpu7x, A3 Ultra and A4 support
+    hyperdisk-balanced only). A change rolls the hosts."""
 
     disk_size_gb: NotRequired[int]
     """Boot disk size in GB. Default 100. A change rolls the hosts."""
 
     image_streaming: NotRequired[bool]
-    """Start containers while their images still load; for images in Artifact Registry. Default false. A change rolls
-    the hosts."""
+    """Start containers before their images are loaded completely. Supports images in Artifact Registry. Default false.
+    A change rolls the hosts."""
 
     secondary_boot_disks: NotRequired[Sequence[SecondaryBootDiskArgs]]
-    """Disks with data or container images that every host starts with. Default: none. A change replaces the pool."""
+    """Disks with data or container images that every host has when it starts. Default: none. A change replaces the
+    pool."""
 
     extra_networks: NotRequired[Sequence[ExtraNetworkArgs]]
-    """Further network interfaces of each node, such as GPUDirect needs (4 on A3 High, 8 on A3 Mega, 9 on A3 Ultra and
-    A4); switches multi-networking of the cluster on. Default: none. A change replaces the pool."""
+    """Additional network interfaces of each node, at most 9. They enable multi-networking in the cluster. GPUDirect
+    needs 4 on A3 High, 8 on A3 Mega, 9 on A3 Ultra and A4. Default: none. A change replaces the pool."""
 
     max_pods_per_node: NotRequired[int]
-    """Pods per host. GKE reserves at least twice as many addresses for each: 64 for 32 pods, 256 for its own default of
-    110. Default 32. A change replaces the pool."""
+    """Maximum pods on a host. GKE reserves at least twice as many addresses for each host: 64 for 32 pods, 256 for
+    GKE's own default of 110. Default 32. A change replaces the pool."""
 
     auto_repair: NotRequired[bool]
-    """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true; false with capacity:
-    flex-start, where GKE allows nothing else. Changed in place."""
+    """Let GKE repair unhealthy hosts. GKE recreates all hosts of a multi-host slice. Default true; with capacity:
+    flex-start GKE supports false only. Changed in place."""
 
     auto_upgrade: NotRequired[bool]
-    """Let GKE upgrade the hosts. Default true; a cluster in a release channel allows nothing else. Changed in place."""
+    """Let GKE upgrade the hosts. Default true; required in a release channel. Changed in place."""
 
     host_maintenance: NotRequired[str]
-    """When Compute Engine maintains the hosts: AS_NEEDED, or PERIODIC (rarer, announced). Default: the machine's own,
-    or the reservation's. A change replaces the pool."""
+    """Host maintenance by Compute Engine: AS_NEEDED, or PERIODIC (less frequent, announced). Default: that of the
+    machine type or the reservation. A change replaces the pool."""
 
     compute_class: NotRequired[str]
-    """Compute class that the pool belongs to: only pods that ask for the class run on it. A class that names the pool
-    in its priorities has it anyway. Default: none. Changed in place."""
+    """Compute class of the pool: only pods that request the class run on its nodes. A pool that a class names in its
+    priorities belongs to that class without this field. Default: none. Changed in place."""
 
     labels: NotRequired[Mapping[str, str]]
-    """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
+    """Google Cloud labels of the hosts, in addition to the cluster's. Changed in place."""
 
     node_labels: NotRequired[Mapping[str, str]]
     """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set. Changed in place."""
 
     accelerator: NotRequired[str]
-    """GPU, as GKE's label cloud.google.com/gke-accelerator has it, such as nvidia-l4 or nvidia-h100-80gb. Default: that
-    of `machineType`. A change replaces the pool."""
+    """GPU model, as in GKE's label cloud.google.com/gke-accelerator, such as nvidia-l4 or nvidia-h100-80gb. Default:
+    that of `machineType`. A change replaces the pool."""
 
     gpus: NotRequired[int]
-    """GPUs of one node. Default: those of `machineType`, else the fewest that a machine with this accelerator has. A
-    change replaces the pool."""
+    """GPUs of one node. Default: those of `machineType`, or the fewest of a machine with this accelerator. A change
+    replaces the pool."""
 
     machine_type: NotRequired[str]
-    """Machine type of the nodes. Default: the one with `accelerator` and `gpus` (nvidia-l4 with one GPU:
-    g2-standard-12). Required where no accelerator is named. A change rolls the nodes, and replaces the pool where the
-    GPUs change."""
+    """Machine type of the nodes. Required without `accelerator`. Default: the one with `accelerator` and `gpus`
+    (nvidia-l4 with one GPU: g2-standard-12). A change rolls the nodes, and replaces the pool if the GPUs change."""
 
     zones: NotRequired[Sequence[str]]
-    """Zones of the nodes. Default: the cluster's zone, or the only zone of its region that is known to offer the
-    machine. Changed in place."""
+    """Zones of the nodes. Default: the cluster's zone, or the only zone of its region that offers the machine type.
+    Changed in place."""
 
     nodes: NotRequired[int]
-    """Number of nodes in each zone, fixed. Default 1. Not together with `autoscaling`. Changed in place."""
+    """Fixed number of nodes in each zone. Not together with `autoscaling`. Default 1. Changed in place."""
 
     autoscaling: NotRequired[GpuAutoscalingArgs]
-    """Scale with the work instead of a fixed number of nodes. Not together with `nodes`."""
+    """Scale the number of nodes with the work. Not together with `nodes`."""
 
     driver: NotRequired[str]
-    """NVIDIA driver that GKE installs: DEFAULT, LATEST, or INSTALLATION_DISABLED (install one yourself). Default
+    """NVIDIA driver that GKE installs: DEFAULT, LATEST, or INSTALLATION_DISABLED (you install the driver). Default
     DEFAULT. A change replaces the pool."""
 
     sharing: NotRequired[GpuSharingArgs]
-    """Let several containers use one GPU. Default: one container each."""
+    """Share one GPU between several containers. Default: one container for each GPU."""
 
     partition_size: NotRequired[str]
-    """Divide each GPU into partitions of this size (multi-instance GPU), such as 1g.10gb: a container gets one of them.
-    Default: whole GPUs. A change replaces the pool."""
+    """Divide each GPU into partitions of this size (multi-instance GPU), such as 1g.10gb. Each container gets one
+    partition. Default: whole GPUs. A change replaces the pool."""
 
     local_ssds: NotRequired[int]
-    """Local SSDs of 375 GB for the pods' ephemeral storage. Default: those that come with the machine; none on G2 and
-    A2 High. A change replaces the pool."""
+    """Number of 375 GB Local SSDs for the ephemeral storage of pods. Default: those that the machine type includes;
+    none on G2 and A2 High. A change replaces the pool."""
 
     compact_placement: NotRequired[bool]
-    """Put the nodes close together, for traffic between them; one zone only. Default false. A change replaces the
-    pool."""
+    """Place the nodes close to each other, for low latency between them. Only in one zone. Default false. A change
+    replaces the pool."""
 
 
 class PlatformClusterArgs(TypedDict):
-    """One GKE cluster: where it is, who reaches it, and its pools of TPU slices and GPU nodes."""
+    """One GKE cluster: its settings, and its pools of TPU slices and GPU nodes."""
 
     location: str
-    """A region, such as us-central1 (its control plane survives the loss of a zone), or a zone. A change replaces the
+    """A zone, or a region such as us-central1, whose control plane survives the loss of a zone. A change replaces the
     cluster."""
 
     release_channel: NotRequired[str]
-    """How early GKE versions arrive. Default REGULAR. UNSPECIFIED (no channel) is for projects that still have it: GKE
-    rejects it for new ones. Changed in place."""
+    """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects. Changed in place."""
 
     version: NotRequired[str]
-    """Lowest version of the control plane, such as "1.34", in quotes: unquoted, 1.30 is the number 1.3. Default: what
-    the channel offers. Changed in place."""
+    """Minimum version of the control plane, such as "1.34". Write it in quotes, because YAML reads 1.30 as the number
+    1.3. Default: the version of the release channel. Changed in place."""
 
     control_plane: NotRequired[ControlPlaneArgs]
-    """Who reaches the control plane."""
+    """Access to the control plane."""
 
     system_pool: NotRequired[SystemPoolArgs]
-    """The CPU pool."""
+    """The CPU node pool."""
 
     addons: NotRequired[AddonsArgs]
-    """Operators: Kueue, JobSet, KubeRay. Default: GKE's Ray add-on alone."""
+    """Operators: Kueue, JobSet, KubeRay. Default: only GKE's Ray add-on."""
 
     security: NotRequired[SecurityArgs]
-    """How the cluster is guarded."""
+    """Encryption, admission and other security settings."""
 
     storage: NotRequired[StorageArgs]
-    """Drivers for volumes."""
+    """Storage drivers."""
 
     monitoring: NotRequired[MonitoringArgs]
-    """What is measured and logged."""
+    """Metrics and logs that Google Cloud collects."""
 
     cost_allocation: NotRequired[bool]
-    """Break the cluster's cost down by namespace and label in the billing export. Default true. Changed in place."""
+    """Divide the cluster's cost by namespace and label in the billing export. Default true. Changed in place."""
 
     maintenance: NotRequired[MaintenanceArgs]
-    """When GKE may upgrade the cluster and its nodes. Default: whenever it sees fit. Changed in place."""
+    """Times at which GKE may upgrade the cluster and its nodes. Default: any time. Changed in place."""
 
     auto_provisioning: NotRequired[AutoProvisioningArgs]
-    """Node pools that GKE makes for pods that fit nowhere, within limits. Default: none. Changed in place."""
+    """Node auto-provisioning: GKE creates node pools for pods that fit on no existing node, within limits. Default:
+    none. Changed in place."""
 
     deletion_protection: NotRequired[bool]
-    """Reject to delete the cluster until this is set to false. Default true. Changed in place."""
+    """Reject the deletion of the cluster and its node pools. Default true. Changed in place."""
 
     labels: NotRequired[Mapping[str, str]]
-    """Google Cloud labels, on top of the platform's. Changed in place."""
+    """Google Cloud labels, in addition to the platform's. Changed in place."""
 
     existing: NotRequired[PlatformExistingClusterArgs]
-    """Add to an existing cluster, instead of making one. `releaseChannel`, `version` and `addons.ray.mode` then say
-    what that cluster is; what would shape it is rejected. Default: the cluster is made. A change between the two
-    replaces everything in it."""
+    """Use an existing cluster. `releaseChannel`, `version` and `addons.ray.mode` then describe that cluster, and fields
+    that would configure it are rejected. Default: create the cluster. A change between an existing and a created
+    cluster replaces everything in it."""
 
     node_service_account: NotRequired[str]
-    """E-mail address of a service account that exists already, for the nodes to run as; it needs at least
-    roles/container.defaultNodeServiceAccount, and roles/artifactregistry.reader to pull images. Default: one is made
-    for the cluster, with these two roles. A change replaces the pools."""
+    """E-mail address of an existing service account for the nodes. It needs at least
+    roles/container.defaultNodeServiceAccount, and roles/artifactregistry.reader to pull images. Default: create a
+    service account with these two roles for the cluster. A change replaces the pools."""
 
     network: NotRequired[ClusterNetworkArgs]
     """Address ranges."""
@@ -789,34 +806,34 @@ class PlatformClusterArgs(TypedDict):
     """Kubernetes namespaces to create. Removing one deletes everything in it."""
 
     pools: NotRequired[Mapping[str, PoolArgs]]
-    """Pools of TPU slices, by name. The name is part of the node pools' names: a new name is a new pool."""
+    """Pools of TPU slices, by name. Names of node pools begin with the pool's name. A new name creates a new pool."""
 
     gpu_pools: NotRequired[Mapping[str, GpuPoolArgs]]
-    """Pools of nodes with GPUs, by name: the node pool's own, which no other pool of the cluster has. A new name is a
-    new pool."""
+    """Pools of GPU nodes, by name, which is also the name of the node pool. It must be unique among the cluster's
+    pools. A new name creates a new pool."""
 
 
 class ReservationArgs(TypedDict):
-    """A reservation that Google has granted: what `gcloud compute reservations describe` shows. It holds TPUs
-    (`generation`, `chips`) or GPUs (`accelerator`, `gpus`)."""
+    """An existing reservation, as `gcloud compute reservations describe` shows it. It reserves TPUs (`generation`,
+    `chips`) or GPUs (`accelerator`, `gpus`)."""
 
     zone: str
     """Zone of the reservation."""
 
     generation: NotRequired[str]
-    """TPU generation that is reserved, such as v6e."""
+    """Reserved TPU generation, such as v6e."""
 
     chips: NotRequired[int]
-    """Chips that are reserved: the number of VMs times their chips."""
+    """Number of reserved chips: VMs times chips of one VM."""
 
     accelerator: NotRequired[str]
-    """GPU that is reserved, such as nvidia-h100-mega-80gb."""
+    """Reserved GPU model, such as nvidia-h100-mega-80gb."""
 
     gpus: NotRequired[int]
-    """GPUs that are reserved: the number of VMs times their GPUs."""
+    """Number of reserved GPUs: VMs times GPUs of one VM."""
 
     project: NotRequired[str]
-    """Project that owns it and shares it with this one. Default: the platform's own. A change replaces the pools."""
+    """Project that owns and shares the reservation. Default: the platform's project. A change replaces the pools."""
 
     machine_type: NotRequired[str]
     """Machine type of the reserved VMs. Default: any with these chips or GPUs."""
@@ -825,210 +842,214 @@ class ReservationArgs(TypedDict):
     """Host maintenance of the reserved VMs: AS_NEEDED or PERIODIC. Default: not compared with the pools."""
 
     active: NotRequired[bool]
-    """Whether it can be used already. A reservation for the future is false until its first day. Default true."""
+    """Whether the reservation is usable now. Set it to false for a future reservation until its first day. Default
+    true."""
 
 
 class QuotaArgs(TypedDict):
-    """TPU chips of one generation, or GPUs of one model, that the project may use at a time in one region or zone."""
+    """TPU chips of one generation, or GPUs of one model, that the project may use at the same time in one region or
+    zone."""
 
     on_demand: NotRequired[int]
-    """Chips or GPUs of on-demand hosts. Default: not declared, not checked."""
+    """Quota for on-demand hosts, in chips or GPUs. Default: not declared, not checked."""
 
     preemptible: NotRequired[int]
-    """Chips or GPUs of spot and flex-start hosts: Google's preemptible quota. Default: not declared, not checked."""
+    """Google's preemptible quota, for spot and flex-start hosts, in chips or GPUs. Default: not declared, not
+    checked."""
 
 
 class ClassTpuArgs(TypedDict):
     """Slices of one shape."""
 
     type: str
-    """TPU generation, such as v6e, or GKE's name of it, such as tpu-v6e-slice."""
+    """TPU generation, such as v6e, or its name in GKE, such as tpu-v6e-slice."""
 
     topology: str
-    """Chips of one slice along each axis, such as 4x4 or 2x2x2."""
+    """Chips of one slice in each dimension, such as 4x4 or 2x2x2."""
 
     count: NotRequired[int]
-    """Chips of one host, which is what a pod asks for as google.com/tpu. Default: those of the generation's multi-host
-    machine, else of the one that has the topology."""
+    """Chips of one host, which a pod requests as google.com/tpu. Default: those of the generation's multi-host machine
+    type, or of the one that supports the topology."""
 
 
 class ClassGpuSharingArgs(TypedDict):
-    """Several pods on one GPU."""
+    """Several pods share one GPU."""
 
     sharing_strategy: NotRequired[str]
-    """How they share it. Default: not at all."""
+    """Sharing strategy. Default: no sharing."""
 
     max_shared_clients_per_gpu: NotRequired[int]
-    """Pods on one GPU at most."""
+    """Maximum number of pods on one GPU."""
 
     gpu_partition_size: NotRequired[str]
     """Size of a partition, such as 1g.5gb. Default: the whole GPU."""
 
 
 class ClassGpuArgs(TypedDict):
-    """GPUs of one kind."""
+    """GPUs of one model."""
 
     type: NotRequired[str]
-    """Accelerator, such as nvidia-l4."""
+    """GPU model, such as nvidia-l4."""
 
     count: NotRequired[int]
     """GPUs of one node."""
 
     driver_version: NotRequired[str]
-    """Which driver GKE installs. Default: default."""
+    """Driver that GKE installs. Default: default."""
 
     topology: NotRequired[str]
-    """Arrangement of the GPUs of a slice, such as 1x72. A4X only, with `placement`."""
+    """Topology of the GPUs of a slice, such as 1x72. Only for A4X, with `placement`."""
 
     gpu_sharing: NotRequired[ClassGpuSharingArgs]
-    """Several pods on one GPU. Default: one."""
+    """Sharing of one GPU between several pods. Default: no sharing."""
 
 
 class ClassNodeRecyclingArgs(TypedDict):
-    """Replacing flex-start nodes before their time is over."""
+    """Replacement of flex-start nodes before they expire."""
 
     lead_time_seconds: int
-    """How long before a node is removed GKE looks for the next one, in seconds."""
+    """Seconds before a node expires at which GKE requests the next one."""
 
 
 class ClassFlexStartArgs(TypedDict):
-    """Nodes of the Dynamic Workload Scheduler: waited for, and gone after days."""
+    """Nodes from Dynamic Workload Scheduler, which start when capacity is available and expire after days."""
 
     enabled: NotRequired[bool]
-    """Whether nodes are bought so. Default true."""
+    """Whether the priority uses flex-start. Default true."""
 
     node_recycling: NotRequired[ClassNodeRecyclingArgs]
-    """Replacing nodes before their time is over. Default: they are not replaced."""
+    """Replacement of nodes before they expire. Default: none."""
 
 
 class ClassReservationSubBlockArgs(TypedDict):
     """A sub-block of a reservation's block."""
 
     name: str
-    """Its name."""
+    """Name of the sub-block."""
 
 
 class ClassReservationBlockArgs(TypedDict):
     """A block of a reservation."""
 
     name: str
-    """Its name."""
+    """Name of the block."""
 
     reservation_sub_block: NotRequired[ClassReservationSubBlockArgs]
-    """Sub-block of it. Default: anywhere in the block."""
+    """Sub-block of the block. Default: any sub-block."""
 
 
 class ClassReservationArgs(TypedDict):
-    """One reservation that nodes may come from."""
+    """One reservation for nodes."""
 
     name: str
     """Name of one of the platform's reservations."""
 
     reservation_block: NotRequired[ClassReservationBlockArgs]
-    """Block of it. Default: anywhere in it."""
+    """Block of the reservation. Default: any block."""
 
     zones: NotRequired[Sequence[str]]
-    """Zones in which it is drawn on. Default: its own."""
+    """Zones in which the reservation is used. Default: its own zone."""
 
 
 class ClassReservationsArgs(TypedDict):
-    """Reservations that nodes come from."""
+    """Reservations for nodes."""
 
     affinity: NotRequired[str]
-    """Specific: those of `specific`, the only way for TPUs. AnyBestEffort: any that fits, else on-demand. AnyThenFail:
-    any that fits, else nothing. None: never. Default Specific."""
+    """Specific: the reservations in `specific`; the only value for TPUs. AnyBestEffort: any that fits, otherwise
+    on-demand. AnyThenFail: any that fits, otherwise none. None: no reservation. Default Specific."""
 
     specific: NotRequired[Sequence[ClassReservationArgs]]
-    """The reservations, with affinity Specific."""
+    """The reservations. Only with affinity: Specific."""
 
 
 class ClassLocationArgs(TypedDict):
-    """Where nodes are made."""
+    """Location of the nodes."""
 
     zones: NotRequired[Sequence[str]]
-    """Zones, of the cluster's region. Default: GKE chooses."""
+    """Zones in the cluster's region. Default: GKE selects."""
 
     location_policy: NotRequired[str]
-    """ANY takes the zone with capacity, BALANCED spreads over the zones. Default: GKE chooses."""
+    """ANY: the zone with capacity. BALANCED: spread over the zones. Default: GKE selects."""
 
     zone_types: NotRequired[Sequence[str]]
-    """Kinds of zones instead of their names. Default: those of the cluster."""
+    """Types of zones instead of zone names. Default: the types of the cluster's zones."""
 
 
 class ClassPlacementArgs(TypedDict):
-    """A resource policy of your own that places the nodes."""
+    """An existing resource policy for the placement of the nodes."""
 
     policy_name: str
-    """Its name."""
+    """Name of the policy."""
 
 
 class ClassStorageSecondaryDiskArgs(TypedDict):
-    """A disk that every node starts with."""
+    """A disk that every node has when it starts."""
 
     disk_image_name: str
-    """Disk image."""
+    """Source image of the disk."""
 
     project: NotRequired[str]
-    """Project of the image. Default: the cluster's."""
+    """Project of the image. Default: that of the cluster."""
 
     mode: NotRequired[str]
-    """CONTAINER_IMAGE_CACHE: it holds container images. Default: data."""
+    """CONTAINER_IMAGE_CACHE: the disk has container images. Default: data."""
 
 
 class ClassStorageArgs(TypedDict):
     """Disks of the nodes."""
 
     boot_disk_type: NotRequired[str]
-    """Boot disk type. Default: the machine's own."""
+    """Boot disk type. Default: that of the machine type."""
 
     boot_disk_size: NotRequired[int]
-    """Boot disk size in GB. Default: GKE's, 100."""
+    """Boot disk size in GB. Default: 100, as in GKE."""
 
     boot_disk_kms_key: NotRequired[str]
-    """Key of the boot disk: projects/…/locations/…/keyRings/…/cryptoKeys/…. Default: Google's own."""
+    """Cloud KMS key of the boot disk: projects/…/locations/…/keyRings/…/cryptoKeys/…. Default: only Google's own
+    encryption."""
 
     boot_disk_provisioned_iops: NotRequired[int]
-    """I/O operations per second of a hyperdisk, together with its throughput."""
+    """Provisioned I/O operations per second of a Hyperdisk, together with its throughput."""
 
     boot_disk_provisioned_throughput: NotRequired[int]
-    """Throughput of a hyperdisk in MiB/s, together with its operations."""
+    """Provisioned throughput of a Hyperdisk in MiB/s, together with its operations."""
 
     boot_disk_storage_pools: NotRequired[Sequence[str]]
     """Storage pools of hyperdisk-balanced boot disks: projects/…/zones/…/storagePools/…."""
 
     local_ssd_count: NotRequired[int]
-    """Local SSDs of one node."""
+    """Number of Local SSDs of one node."""
 
     secondary_boot_disks: NotRequired[Sequence[ClassStorageSecondaryDiskArgs]]
-    """Disks that every node starts with. Default: none."""
+    """Disks that every node has when it starts. Default: none."""
 
 
 class ClassTaintArgs(TypedDict):
     """A taint of the nodes."""
 
     key: str
-    """Its key."""
+    """Key of the taint."""
 
     value: NotRequired[str]
-    """Its value. Default: none."""
+    """Value of the taint. Default: none."""
 
     effect: str
-    """What it does to pods that do not tolerate it."""
+    """Effect on pods without a matching toleration."""
 
 
 class ClassMinimumCapacityArgs(TypedDict):
-    """Nodes that are there before any pod asks for them."""
+    """Nodes that exist before pods request them."""
 
     target_node_count: int
-    """How many."""
+    """Number of nodes."""
 
 
 class ClassPriorityArgs(TypedDict):
-    """One way to get nodes. GKE tries the priorities from the first to the last."""
+    """One node configuration. GKE tries the priorities from the first to the last."""
 
     nodepools: NotRequired[Sequence[str]]
-    """Pools of the cluster, by their name in this description; each means all of its node pools, which then belong to
-    the class. In an existing cluster also node pools of its own. Only with `priorityScore` and `allocationStrategy`."""
+    """Pools of the cluster, by their names in this file. All node pools of such a pool belong to the class. In an
+    existing cluster, also names of existing node pools. Only with `priorityScore` and `allocationStrategy`."""
 
     tpu: NotRequired[ClassTpuArgs]
     """TPU slices."""
@@ -1043,249 +1064,251 @@ class ClassPriorityArgs(TypedDict):
     """Machine type, such as n2-standard-8."""
 
     min_cores: NotRequired[int]
-    """Fewest vCPUs of a node. Not together with `machineType`."""
+    """Minimum vCPUs of a node. Not together with `machineType`."""
 
     min_memory_gb: NotRequired[int]
-    """Least memory of a node, in GB. Not together with `machineType`."""
+    """Minimum memory of a node, in GB. Not together with `machineType`."""
 
     min_cpu_platform: NotRequired[str]
-    """Oldest CPU platform. Default: any."""
+    """Minimum CPU platform. Default: any."""
 
     pod_family: NotRequired[str]
-    """Pod-based machines and prices. Only with `autopilot`."""
+    """Pod-based machines and pricing. Only with `autopilot`."""
 
     spot: NotRequired[bool]
-    """Cheaper nodes that may be reclaimed at any time. Default false."""
+    """Spot VMs: cheaper nodes that can be reclaimed at any time. Default false."""
 
     flex_start: NotRequired[ClassFlexStartArgs]
-    """Nodes that are waited for and go after days. Default: on-demand."""
+    """Flex-start nodes, which start when capacity is available and expire after days. Default: on-demand."""
 
     max_run_duration_seconds: NotRequired[int]
-    """How long a node runs at most, in seconds; with flex-start 600 to 604,800. Default: unlimited, with flex-start 7
-    days."""
+    """Maximum run time of a node, in seconds; with flex-start 600 to 604,800. Default: unlimited; 7 days with
+    flex-start."""
 
     capacity_check_wait_time_seconds: NotRequired[int]
-    """How long this priority is tried before the next, in seconds. Only with flex-start and multi-host slices."""
+    """Seconds for which GKE tries this priority before the next one. Only with flex-start and multi-host slices."""
 
     reservations: NotRequired[ClassReservationsArgs]
-    """Reservations that nodes come from. Default: none."""
+    """Reservations for the nodes. Default: none."""
 
     priority_score: NotRequired[int]
-    """Higher is tried first; up to three priorities may have one score. On all priorities or on none. Default: their
-    order."""
+    """Priorities with a higher score are tried first. At most three priorities have the same score. Set it on all
+    priorities or on none. Default: their order."""
 
     allocation_strategy: NotRequired[str]
-    """What is chosen among equals: the cheapest, or what spares scarce machines. Default: the class's."""
+    """Selection between equally suitable machines: lowest-cost, or fleet-efficiency, which saves scarce machines.
+    Default: that of the class."""
 
     location: NotRequired[ClassLocationArgs]
-    """Where nodes are made. Default: the class's `priorityDefaults`."""
+    """Location of the nodes. Default: that of `priorityDefaults`."""
 
     placement: NotRequired[ClassPlacementArgs]
-    """A resource policy of your own that places the nodes. Default: GKE makes what slices need."""
+    """An existing resource policy for the placement of the nodes. Default: GKE creates the policies that slices
+    need."""
 
     storage: NotRequired[ClassStorageArgs]
     """Disks of the nodes."""
 
     max_pods_per_node: NotRequired[int]
-    """Pods per node. Default: the cluster's."""
+    """Maximum pods on a node. Default: that of the cluster."""
 
     node_labels: NotRequired[Mapping[str, str]]
     """Kubernetes labels of the nodes."""
 
     taints: NotRequired[Sequence[ClassTaintArgs]]
-    """Taints of the nodes, in addition to the class's own."""
+    """Taints of the nodes, in addition to that of the class."""
 
     instance_metadata: NotRequired[Mapping[str, str]]
-    """Metadata of the VMs; on top of those of `nodePoolConfig`."""
+    """Metadata of the VMs, in addition to that of `nodePoolConfig`."""
 
     node_system_config: NotRequired[Mapping[str, Any]]
-    """Kubelet and Linux settings, in GKE's own names: `kubeletConfig` and `linuxNodeConfig`."""
+    """Kubelet and Linux settings, with GKE's own names: `kubeletConfig` and `linuxNodeConfig`."""
 
     accelerator_network_profile: NotRequired[str]
-    """Networks between accelerators: auto, or a profile of your own."""
+    """Network profile for the accelerators: auto, or the name of an existing profile."""
 
     gpu_direct: NotRequired[str]
-    """How GPUs reach each other. Needs `acceleratorNetworkProfile`."""
+    """GPUDirect technology for communication between GPUs. Requires `acceleratorNetworkProfile`."""
 
     minimum_capacity: NotRequired[ClassMinimumCapacityArgs]
-    """Nodes of this priority that are there before any pod asks for them."""
+    """Nodes of this priority that exist before pods request them."""
 
     enable_nested_virtualization: NotRequired[bool]
-    """Whether virtual machines may run on the nodes. Default: GKE's, false."""
+    """Allow virtual machines on the nodes. Default: false, as in GKE."""
 
 
 class ClassPriorityDefaultsArgs(TypedDict):
-    """What holds for every priority that does not say otherwise; not for those that name node pools."""
+    """Defaults of all priorities, except priorities with `nodepools`."""
 
     location: NotRequired[ClassLocationArgs]
-    """Where nodes are made."""
+    """Location of the nodes."""
 
     node_system_config: NotRequired[Mapping[str, Any]]
-    """Kubelet and Linux settings, in GKE's own names: `kubeletConfig` and `linuxNodeConfig`."""
+    """Kubelet and Linux settings, with GKE's own names: `kubeletConfig` and `linuxNodeConfig`."""
 
     enable_nested_virtualization: NotRequired[bool]
-    """Whether virtual machines may run on the nodes. Default: GKE's, false."""
+    """Allow virtual machines on the nodes. Default: false, as in GKE."""
 
 
 class ClassShieldedInstanceArgs(TypedDict):
-    """Protection of the nodes against a changed boot chain."""
+    """Shielded VM options of the nodes."""
 
     enable_secure_boot: NotRequired[bool]
-    """Start signed software only. Default true, unlike GKE's."""
+    """Boot only signed software. Default true; GKE's own default is false."""
 
     enable_integrity_monitoring: NotRequired[bool]
-    """Watch the boot for changes. Default true."""
+    """Monitor the integrity of the boot sequence. Default true."""
 
 
 class ClassAutoCreationArgs(TypedDict):
-    """Node pools that GKE makes for the class, and deletes when they are empty."""
+    """Node pools that GKE creates for the class, and deletes when they are empty."""
 
     enabled: bool
-    """Whether GKE makes node pools."""
+    """Whether GKE creates node pools."""
 
     dynamic_boot_disk_size: NotRequired[bool]
-    """Let GKE choose the boot disk's size. Default: false, with `autopilot` true."""
+    """Let GKE select the boot disk size. Default: false; true with `autopilot`."""
 
     dynamic_max_pods_per_node: NotRequired[bool]
-    """Let GKE choose the number of pods per node. Default: false, with `autopilot` true."""
+    """Let GKE select the maximum number of pods per node. Default: false; true with `autopilot`."""
 
     shielded_instance_config: NotRequired[ClassShieldedInstanceArgs]
-    """Protection of the nodes against a changed boot chain. Default: all of it."""
+    """Shielded VM options of the nodes. Default: all on."""
 
 
 class ClassCustomImageArgs(TypedDict):
-    """A node image of your own."""
+    """A custom node image."""
 
     image_name: str
-    """The image."""
+    """Name of the image."""
 
     image_project_id: str
-    """Its project."""
+    """Project of the image."""
 
 
 class ClassSwitchArgs(TypedDict):
-    """Something that is on or off."""
+    """A feature that is on or off."""
 
     enabled: bool
-    """Whether it is on."""
+    """Whether the feature is on."""
 
 
 class ClassNodeDrainArgs(TypedDict):
-    """How nodes are emptied before they go."""
+    """Draining of nodes before their deletion."""
 
     respect_pdb_during_node_pool_deletion: NotRequired[bool]
-    """Whether disruption budgets hold when a node pool is deleted."""
+    """Whether PodDisruptionBudgets apply when a node pool is deleted."""
 
     grace_termination_duration: NotRequired[str]
-    """How long pods may take to end, in seconds such as 3600s; 24 hours at most."""
+    """Time for pods to terminate, in seconds such as 3600s; at most 24 hours."""
 
     pdb_timeout_duration: NotRequired[str]
-    """How long disruption budgets are waited for, in seconds such as 3600s; 7 days at most."""
+    """Time for which PodDisruptionBudgets can delay the deletion, in seconds such as 3600s; at most 7 days."""
 
 
 class ClassLoggingVariantArgs(TypedDict):
-    """How fast logs are taken from the nodes."""
+    """The variant of the nodes' logging agent."""
 
     variant: str
-    """MAX_THROUGHPUT takes more, and costs CPU."""
+    """MAX_THROUGHPUT collects more logs per second and uses more CPU."""
 
 
 class ClassLoggingArgs(TypedDict):
-    """The nodes' logging agent."""
+    """The logging agent of the nodes."""
 
     logging_variant_config: ClassLoggingVariantArgs
-    """How fast logs are taken."""
+    """Throughput of the logging agent."""
 
 
 class ClassSandboxArgs(TypedDict):
-    """A wall between pods and their node."""
+    """Isolation of pods from their node."""
 
     type: str
-    """Which."""
+    """Type of the sandbox."""
 
 
 class ClassTpuDriverArgs(TypedDict):
     """The TPU driver of the nodes."""
 
     driver_mode: str
-    """How pods get chips: as google.com/tpu, or by claims."""
+    """How pods request chips: as the resource google.com/tpu, or by resource claims."""
 
 
 class ClassDraArgs(TypedDict):
     """Dynamic resource allocation."""
 
     networking: ClassSwitchArgs
-    """Network interfaces by claims."""
+    """Network interfaces by resource claims."""
 
 
 class ClassTaintConfigArgs(TypedDict):
-    """Taints that GKE itself sets."""
+    """Taints that GKE sets."""
 
     architecture_taint_behavior: str
-    """Whether Arm nodes are tainted."""
+    """Whether GKE taints Arm nodes."""
 
 
 class ClassTagArgs(TypedDict):
     """A Resource Manager tag."""
 
     key: str
-    """Its key: tagKeys/… or its path."""
+    """Key of the tag: tagKeys/… or its path."""
 
     value: str
-    """Its value: tagValues/… or its short name."""
+    """Value of the tag: tagValues/… or its short name."""
 
 
 class ClassNodePoolConfigArgs(TypedDict):
-    """What the nodes have: pools that GKE makes are made so, and existing pools count only if they are so."""
+    """Configuration of the nodes. New node pools get it, and existing pools must have it."""
 
     service_account: NotRequired[str]
-    """Service account that the nodes run as. Default: the one that the cluster's other nodes run as."""
+    """Service account of the nodes. Default: that of the cluster's other nodes."""
 
     workload_metadata: NotRequired[str]
-    """What pods see of the VM's metadata. Default GKE_METADATA: their own identity only."""
+    """VM metadata that pods can read. Default GKE_METADATA: only their own identity."""
 
     image_type: NotRequired[str]
     """Node image. Default cos_containerd."""
 
     custom_image_config: NotRequired[ClassCustomImageArgs]
-    """A node image of your own, with imageType: custom_containerd."""
+    """A custom node image, with imageType: custom_containerd."""
 
     image_streaming: NotRequired[ClassSwitchArgs]
-    """Start containers while their images still load. Default: off."""
+    """Start containers before their images are loaded completely. Default: off."""
 
     gvnic: NotRequired[ClassSwitchArgs]
-    """Google's virtual network interface. Default: the machine's own choice; TPU hosts have it."""
+    """Google Virtual NIC. Default: that of the machine type; TPU hosts have it."""
 
     workload_type: NotRequired[str]
-    """What a group of slices is for: serving, which needs most of them, or training, which needs all. HIGH_THROUGHPUT
-    only with `nodePoolGroup`."""
+    """Purpose of a group of slices: HIGH_AVAILABILITY for serving, which needs most of the slices, or HIGH_THROUGHPUT
+    for training, which needs all. HIGH_THROUGHPUT requires `nodePoolGroup`."""
 
     node_version: NotRequired[str]
-    """GKE version of the nodes. Default: the cluster's."""
+    """GKE version of the nodes. Default: that of the cluster."""
 
     auto_repair: NotRequired[bool]
-    """Let GKE repair unhealthy nodes. Default: GKE's, true."""
+    """Let GKE repair unhealthy nodes. Default: true, as in GKE."""
 
     auto_upgrade: NotRequired[bool]
-    """Let GKE upgrade the nodes. Default: GKE's, true."""
+    """Let GKE upgrade the nodes. Default: true, as in GKE."""
 
     maintenance_exclusion: NotRequired[str]
-    """UNTIL_END_OF_SUPPORT holds upgrades back for as long as the version is supported. Default: none."""
+    """UNTIL_END_OF_SUPPORT prevents upgrades while the version is supported. Default: none."""
 
     node_drain_config: NotRequired[ClassNodeDrainArgs]
-    """How nodes are emptied before they go."""
+    """Draining of nodes before their deletion."""
 
     ip_type: NotRequired[str]
-    """Whether nodes have public addresses. Default private."""
+    """Whether nodes have public IP addresses. Default private."""
 
     logging_config: NotRequired[ClassLoggingArgs]
-    """The nodes' logging agent."""
+    """The logging agent of the nodes."""
 
     confidential_node_type: NotRequired[str]
-    """Encryption of the nodes' memory. Every priority then names a machine that has it. Default: none."""
+    """Encryption of the nodes' memory. Every priority must then name a machine type that supports it. Default: none."""
 
     sandbox: NotRequired[ClassSandboxArgs]
-    """A wall between pods and their node. Default: none."""
+    """Isolation of pods from their node. Default: none."""
 
     tpu: NotRequired[ClassTpuDriverArgs]
     """The TPU driver of the nodes. Default: DevicePlugin."""
@@ -1297,10 +1320,10 @@ class ClassNodePoolConfigArgs(TypedDict):
     """Kubernetes labels of the nodes."""
 
     taints: NotRequired[Sequence[ClassTaintArgs]]
-    """Taints of the nodes, in addition to the class's own."""
+    """Taints of the nodes, in addition to that of the class."""
 
     taint_config: NotRequired[ClassTaintConfigArgs]
-    """Taints that GKE itself sets."""
+    """Taints that GKE sets."""
 
     instance_metadata: NotRequired[Mapping[str, str]]
     """Metadata of the VMs."""
@@ -1310,37 +1333,38 @@ class ClassNodePoolConfigArgs(TypedDict):
 
 
 class ClassNodePoolGroupArgs(TypedDict):
-    """A group of slices that are kept together: a collection of v6e slices."""
+    """A group of slices that GKE manages together: a collection of v6e slices."""
 
     name: str
     """Name of the group."""
 
 
 class ClassActiveMigrationArgs(TypedDict):
-    """Moving running pods to better nodes. A move ends them and starts them again."""
+    """Migration of running pods to preferred nodes. It terminates the pods and starts them again."""
 
     optimize_rule_priority: NotRequired[bool]
-    """Move to a higher priority as soon as it has capacity. Default false."""
+    """Migrate to a higher priority when it has capacity. Default false."""
 
     ensure_all_daemon_set_pods_running: NotRequired[bool]
-    """Move to larger nodes where pods of daemon sets do not fit. Default false."""
+    """Migrate to larger nodes if pods of DaemonSets do not fit. Default false."""
 
 
 class ClassAutoscalingPolicyArgs(TypedDict):
-    """When nodes are removed."""
+    """Removal of unneeded nodes."""
 
     consolidation_delay_minutes: NotRequired[int]
-    """How long a node is unneeded before it is removed, in minutes. Default: GKE's, 10."""
+    """Minutes after which an unneeded node is removed. Default: 10, as in GKE."""
 
     consolidation_threshold: NotRequired[int]
-    """Use of CPU and memory in percent below which a node counts as unneeded. Default: GKE's, 50."""
+    """A node with a CPU and memory utilization below this percentage is unneeded. Default: 50, as in GKE."""
 
     gpu_consolidation_threshold: NotRequired[int]
-    """Use of GPUs in percent below which a GPU node counts as unneeded. Default: as consolidationThreshold."""
+    """A GPU node with a GPU utilization below this percentage is unneeded. Default: the same as
+    consolidationThreshold."""
 
 
 class ClassAllocationDefaultsArgs(TypedDict):
-    """What is chosen among equal machines, by the way they are bought."""
+    """Selection between equally suitable machines, by provisioning model."""
 
     on_demand: NotRequired[str]
     """On-demand nodes. Default: GKE chooses."""
@@ -1353,376 +1377,378 @@ class ClassAllocationDefaultsArgs(TypedDict):
 
 
 class PlatformComputeClassArgs(TypedDict):
-    """A GKE ComputeClass (cloud.google.com/v1). Pods ask for it with the node selector
-    `cloud.google.com/compute-class`. Changes are made in place: GKE makes new nodes by them, and leaves running ones
-    alone unless `activeMigration` says otherwise."""
+    """A GKE ComputeClass (cloud.google.com/v1). Pods request it with the node selector
+    `cloud.google.com/compute-class`. Changes are made in place. They apply to new nodes; `activeMigration` also applies
+    them to running pods."""
 
     clusters: NotRequired[Sequence[str]]
-    """Clusters that have the class. Default: every one."""
+    """Clusters with the class. Default: all clusters."""
 
     default_namespaces: NotRequired[Sequence[str]]
-    """Namespaces whose pods get this class unless they ask for another. For a whole cluster, call the class `default`.
-    Default: none."""
+    """Namespaces with this class as the default for their pods. For a whole cluster, name the class `default`. Default:
+    none."""
 
     preset: NotRequired[str]
-    """Ready-made priorities for slices of `tpu`. cost-optimized: Spot, flex-start, then the reservation.
-    reserved-first: the reservation, on-demand, flex-start, then Spot. A way in which the generation cannot be bought is
-    left out. Default: you write the priorities."""
+    """Predefined priorities for slices of `tpu`. cost-optimized: Spot, flex-start, then the reservation.
+    reserved-first: the reservation, on-demand, flex-start, then Spot. Provisioning models that the generation does not
+    support are omitted. Default: none; write the priorities yourself."""
 
     tpu: NotRequired[ClassTpuArgs]
-    """The slices of a preset. Required with `preset`, and only then."""
+    """The slices of a preset. Required with `preset`, rejected without it."""
 
     reservation: NotRequired[ReservationUseArgs]
-    """The reservation of a preset. Required with `preset`, and only then."""
+    """The reservation of a preset. Required with `preset`, rejected without it."""
 
     description: NotRequired[str]
-    """When to use the class. Default: nothing, or the preset's."""
+    """Purpose of the class. Default: empty, or that of the preset."""
 
     priorities: NotRequired[Sequence[ClassPriorityArgs]]
-    """Ways to get nodes, the preferred one first. Required without `preset`."""
+    """Node configurations, in order of preference. Required without `preset`."""
 
     priority_defaults: NotRequired[ClassPriorityDefaultsArgs]
-    """What holds for every priority that does not say otherwise."""
+    """Defaults of all priorities."""
 
     when_unsatisfiable: NotRequired[str]
-    """What happens when no priority has capacity: pods wait (DoNotScaleUp), or GKE makes nodes of the cluster's default
-    machines, which have no TPUs (ScaleUpAnyway). Default DoNotScaleUp."""
+    """Behavior if no priority has capacity. DoNotScaleUp: pods wait. ScaleUpAnyway: GKE creates nodes of the cluster's
+    default machine type, which have no TPUs. Default DoNotScaleUp."""
 
     node_pool_auto_creation: NotRequired[ClassAutoCreationArgs]
-    """Node pools that GKE makes for the class. Default: none, with a preset they are made."""
+    """Creation of node pools for the class by GKE. Default: off; on with a preset."""
 
     node_pool_config: NotRequired[ClassNodePoolConfigArgs]
-    """What the nodes have. Default: none is asked of existing pools; pools that GKE makes are as safe as declared
-    ones."""
+    """Configuration of the nodes. Default: no requirement for existing pools; new pools have the security settings of
+    declared pools."""
 
     node_pool_group: NotRequired[ClassNodePoolGroupArgs]
-    """A group of v6e slices that are kept together. Default: slices are on their own."""
+    """A group of v6e slices that GKE manages together. Default: independent slices."""
 
     active_migration: NotRequired[ClassActiveMigrationArgs]
-    """Moving running pods to better nodes. Default: they stay, with a preset as it says."""
+    """Migration of running pods to preferred nodes. Default: off, or that of the preset."""
 
     autoscaling_policy: NotRequired[ClassAutoscalingPolicyArgs]
-    """When nodes are removed. Default: the cluster's, with a preset as it says."""
+    """Removal of unneeded nodes. Default: that of the cluster, or of the preset."""
 
     allocation_strategy_defaults: NotRequired[ClassAllocationDefaultsArgs]
-    """What is chosen among equal machines. Default: GKE chooses."""
+    """Selection between equally suitable machines. Default: GKE selects."""
 
     minimum_capacity: NotRequired[ClassMinimumCapacityArgs]
-    """Nodes that are there before any pod asks for them. Every priority then names its machine. Default: none."""
+    """Nodes that exist before pods request them. Every priority must then name its machine type. Default: none."""
 
     autopilot: NotRequired[ClassSwitchArgs]
     """Nodes that GKE manages as in Autopilot. Cannot be changed afterwards. Default: off."""
 
 
 class PoolQuotaArgs(TypedDict):
-    """A team's part of one pool, in slices or in chips. What one team leaves idle the others may borrow."""
+    """A team's quota in one pool, in slices or in chips. Other teams may borrow the unused part."""
 
     slices: NotRequired[int]
-    """Slices that are the team's own. Exactly one of `slices` and `chips`. Changed in place."""
+    """Nominal quota in slices. Exactly one of `slices` and `chips`. Changed in place."""
 
     chips: NotRequired[int]
-    """The same in chips; whole slices only. Changed in place."""
+    """Nominal quota in chips, as a multiple of the chips of a slice. Changed in place."""
 
     borrowing_limit: NotRequired[int]
-    """Most that the team may borrow beyond its own, in the unit of the quota. Default: no limit. Changed in place."""
+    """Maximum that the team may borrow, in the unit of the quota. Default: no limit. Changed in place."""
 
     lending_limit: NotRequired[int]
-    """Most of its own that the team lends while idle, in the unit of the quota. Default: all. Changed in place."""
+    """Maximum of its unused quota that the team lends, in the unit of the quota. Default: all. Changed in place."""
 
 
 class GpuQuotaArgs(TypedDict):
-    """A team's part of one GPU pool, in nodes or in GPUs. What one team leaves idle the others may borrow."""
+    """A team's quota in one GPU pool, in nodes or in GPUs. Other teams may borrow the unused part."""
 
     nodes: NotRequired[int]
-    """Nodes, over all zones, that are the team's own. Exactly one of `nodes` and `gpus`. Changed in place."""
+    """Nominal quota in nodes, over all zones. Exactly one of `nodes` and `gpus`. Changed in place."""
 
     gpus: NotRequired[int]
-    """The same in GPUs as pods ask for them: a GPU that is divided or shared counts for each container. Changed in
+    """Nominal quota in GPUs, as pods request them. A divided or shared GPU counts once for each container. Changed in
     place."""
 
     borrowing_limit: NotRequired[int]
-    """Most that the team may borrow beyond its own, in the unit of the quota. Default: no limit. Changed in place."""
+    """Maximum that the team may borrow, in the unit of the quota. Default: no limit. Changed in place."""
 
     lending_limit: NotRequired[int]
-    """Most of its own that the team lends while idle, in the unit of the quota. Default: all. Changed in place."""
+    """Maximum of its unused quota that the team lends, in the unit of the quota. Default: all. Changed in place."""
 
 
 class CpuQuotaArgs(TypedDict):
-    """A team's part of the system pool: room for Ray heads, coordinators and other work without chips."""
+    """A team's quota in the system pool, for Ray heads, coordinators and other work without chips."""
 
     cores: NotRequired[int]
     """CPU cores. Default 16. Changed in place."""
 
     memory_gb: NotRequired[int]
-    """Memory in GB of 2^30 bytes, as Compute Engine counts. Default 64. Changed in place."""
+    """Memory in GB of 2^30 bytes, as Compute Engine counts it. Default 64. Changed in place."""
 
     storage_gb: NotRequired[int]
     """Ephemeral storage in GB. Default 100. Changed in place."""
 
 
 class TeamClusterArgs(TypedDict):
-    """What a team has in one cluster."""
+    """A team's quotas in one cluster."""
 
     pools: NotRequired[Mapping[str, PoolQuotaArgs]]
-    """Quota in pools of that cluster, by the pool's name. Default: none of its own, and none to borrow."""
+    """Quotas in TPU pools of the cluster, by pool. Without one, the team can neither use nor borrow from the pool.
+    Default: none."""
 
     gpu_pools: NotRequired[Mapping[str, GpuQuotaArgs]]
-    """Quota in GPU pools of that cluster, by the pool's name. Default: none of its own, and none to borrow."""
+    """Quotas in GPU pools of the cluster, by pool. Without one, the team can neither use nor borrow from the pool.
+    Default: none."""
 
     cpu: NotRequired[CpuQuotaArgs]
     """Quota in the system pool."""
 
 
 class TeamArgs(TypedDict):
-    """A team: a cluster queue and, in each of its namespaces, a local queue. A new name is a new queue."""
+    """A team. It has a cluster queue, and a local queue in each of its namespaces. A new name creates a new queue."""
 
     namespaces: NotRequired[Sequence[str]]
-    """The team's namespaces, made in each of its clusters. Default: one, called like the team. Removing one deletes
-    everything in it."""
+    """The team's namespaces, which are created in each of its clusters. Default: one with the team's name. Removing one
+    deletes everything in it."""
 
     members: NotRequired[Sequence[str]]
-    """Who may run work in them: group:, user: or serviceAccount: with an e-mail address. Default: only the project's
-    administrators. Changed in place."""
+    """Members who may run work in the namespaces: group:, user: or serviceAccount: with an e-mail address. Default:
+    only the project's administrators. Changed in place."""
 
     queue: NotRequired[str]
-    """Name of the local queue in each namespace. Default `default`, which Kueue gives to every job that names none. A
+    """Name of the local queue in each namespace. Default `default`: Kueue assigns jobs without a queue name to it. A
     change replaces the queue, and jobs that name the old one wait."""
 
     weight: NotRequired[float]
-    """Part of what teams may borrow, relative to the other teams' weights; with queues.fairSharing only. Kueue gets it
-    in thousandths, rounded up. Default 1. Changed in place."""
+    """Share of the borrowable quota relative to the weights of other teams, with queues.fairSharing only. Kueue counts
+    it in thousandths, rounded up. Default 1. Changed in place."""
 
     pod_security: NotRequired[str]
-    """Level of the Pod Security Standards that pods of its namespaces must keep to. Default `baseline`, which TPU work
-    keeps to; JobSets as xpk and tpu-recipes publish them want the host's network, and with it `privileged`. Changed in
-    place; pods that run stay."""
+    """Level of the Pod Security Standards for pods of its namespaces. JobSets that xpk and tpu-recipes publish use the
+    host's network and need `privileged`. Default `baseline`. Changed in place; running pods remain."""
 
     clusters: Mapping[str, TeamClusterArgs]
-    """What the team has, by cluster."""
+    """The team's quotas, by cluster."""
 
 
 class PreemptionArgs(TypedDict):
-    """Whose work ends for whom. A job is preempted whole, never a part of its slices."""
+    """Preemption rules. Kueue preempts whole jobs, never single slices of a job."""
 
     within_cluster_queue: NotRequired[str]
-    """Of the same team. Default LowerPriority. Changed in place."""
+    """Work of the same team that a job may preempt. Default LowerPriority. Changed in place."""
 
     reclaim_within_cohort: NotRequired[str]
-    """Of teams that borrowed what the owner now wants back. Default Any: lent chips come back at once. Changed in
-    place."""
+    """Work of teams with borrowed quota that its owner may preempt. Default Any, so that lent chips return at once.
+    Changed in place."""
 
     borrow_within_cohort: NotRequired[str]
-    """Of other teams, to borrow. Default Never; not together with fairSharing. Changed in place."""
+    """Work of other teams that a job may preempt to borrow quota. Not together with fairSharing. Default Never. Changed
+    in place."""
 
 
 class PriorityArgs(TypedDict):
-    """A WorkloadPriorityClass: jobs name it in the label kueue.x-k8s.io/priority-class."""
+    """A WorkloadPriorityClass. A job selects it with the label kueue.x-k8s.io/priority-class."""
 
     value: int
-    """Higher is admitted first, and may preempt lower. Changed in place, for work that waits and work that runs:
-    running work that is now lower may be preempted at once."""
+    """Work with a higher value is admitted first and may preempt work with a lower one. Changed in place, for pending
+    and running work: running work with a lower value may be preempted at once."""
 
     description: NotRequired[str]
-    """What it is for, in at most 2048 characters, as Kueue has it. Default: nothing. Changed in place."""
+    """Purpose of the class, at most 2048 characters. Default: empty. Changed in place."""
 
 
 class MultiKueueArgs(TypedDict):
-    """One queue over several clusters. Teams submit to the manager; the work runs in the workers, where the quotas are.
-    Every job runs as a whole in one of them."""
+    """One queue for several clusters. Teams submit jobs to the manager, and the jobs run in the workers, which have the
+    quotas. Each job runs in one worker."""
 
     manager: str
-    """The cluster that takes the jobs. It has every team's namespaces and queues, whose quotas are the sum of the
-    workers', and runs none of the work. A change replaces the queues of both."""
+    """The cluster that accepts the jobs. It has the namespaces and queues of every team, and the sum of the workers'
+    quotas. It runs no jobs. A change replaces the queues of both clusters."""
 
     workers: Sequence[str]
-    """The clusters that run the jobs, at most 20. A team's jobs go to those in which it has a quota. Changed in
-    place."""
+    """The clusters that run the jobs, at most 20. The jobs of a team run in workers with a quota for the team. Changed
+    in place."""
 
     dispatcher: NotRequired[str]
-    """Whether a job asks all workers at once, or three more every five minutes, so that it does not preempt in all of
-    them. Default AllAtOnce. Changed in place; Kueue restarts."""
+    """AllAtOnce: a job asks all workers at the same time. Incremental: it asks three more workers every five minutes,
+    so that it does not preempt work in all of them. Default AllAtOnce. Changed in place; Kueue restarts."""
 
     worker_lost_timeout: NotRequired[str]
-    """How long the jobs of a worker that does not answer count as running there, before they are queued again. Default
-    15m. Changed in place; Kueue restarts."""
+    """Time without contact to a worker after which its jobs are queued again. Default 15m. Changed in place; Kueue
+    restarts."""
 
 
 class QueuesArgs(TypedDict):
-    """What holds for the queues of all teams, in every cluster."""
+    """Settings of all teams' queues in every cluster."""
 
     strategy: NotRequired[str]
-    """Whether a job that does not fit holds back younger ones that would (StrictFIFO). Default BestEffortFIFO. Changed
-    in place."""
+    """StrictFIFO: a job that does not fit blocks newer jobs. BestEffortFIFO: newer jobs that fit are admitted. Default
+    BestEffortFIFO. Changed in place."""
 
     preemption: NotRequired[PreemptionArgs]
-    """Whose work ends for whom."""
+    """Preemption rules."""
 
     fair_sharing: NotRequired[bool]
-    """Let teams borrow by their weights instead of first come, first served. Default false. Changed in place; Kueue
-    restarts."""
+    """Share borrowable quota by the teams' weights, instead of first come, first served. Default false. Changed in
+    place; Kueue restarts."""
 
     priorities: NotRequired[Mapping[str, PriorityArgs]]
-    """Workload priority classes, by name. Default: idle (-100), low (100), normal (500) and high (1000). A new name is
-    a new class."""
+    """Workload priority classes, by name. Default: idle (-100), low (100), normal (500) and high (1000). A new name
+    creates a new class."""
 
     capacity_order: NotRequired[Sequence[str]]
-    """In which capacity a job that does not say is tried first; those left out come last. Default: reservation,
-    on-demand, flex-start and spot. Changed in place."""
+    """Order of the provisioning models that Kueue tries for a job that selects none. Omitted ones follow at the end.
+    Default: reservation, on-demand, flex-start and spot. Changed in place."""
 
     multi_kueue: NotRequired[MultiKueueArgs]
-    """One queue over several clusters. Default: each cluster has its own queues, and jobs run where they are
-    submitted."""
+    """One queue for several clusters. Default: each cluster has its own queues and runs the jobs that are submitted to
+    it."""
 
 
 class SliceDownArgs(TypedDict):
-    """An alert: a multi-host slice is not available, so that what runs on it waits."""
+    """An alert: a multi-host slice is unavailable, and its work waits."""
 
     enabled: NotRequired[bool]
-    """Whether there is such an alert. Default true. Changed in place."""
+    """Create this alert. Default true. Changed in place."""
 
     after_minutes: NotRequired[int]
-    """How long the slice must be down. Default 5. Changed in place."""
+    """Time in minutes for which the slice must be unavailable. Default 5. Changed in place."""
 
 
 class IdleChipsArgs(TypedDict):
-    """An alert: chips are paid for and do nothing."""
+    """An alert: running chips are idle."""
 
     enabled: NotRequired[bool]
-    """Whether there is such an alert. Default true. Changed in place."""
+    """Create this alert. Default true. Changed in place."""
 
     after_minutes: NotRequired[int]
-    """How long the chips must be idle. Default 60. Changed in place."""
+    """Time in minutes for which the chips must be idle. Default 60. Changed in place."""
 
     duty_cycle_percent: NotRequired[int]
-    """A chip that is busy for less of its time is idle. Default 5. Changed in place."""
+    """A chip with a duty cycle below this percentage is idle. Default 5. Changed in place."""
 
 
 class StarvedQueueArgs(TypedDict):
-    """An alert: work waits in a queue and none is admitted. Of clusters with Kueue and `addons.monitoring`."""
+    """An alert: a queue has pending work and admits none. It needs Kueue and `addons.monitoring` in the cluster."""
 
     enabled: NotRequired[bool]
-    """Whether there is such an alert. Default true. Changed in place."""
+    """Create this alert. Default true. Changed in place."""
 
     after_minutes: NotRequired[int]
-    """How long the queue must admit nothing. Default 120. Changed in place."""
+    """Time in minutes in which the queue must admit no work. Default 120. Changed in place."""
 
 
 class AlertsArgs(TypedDict):
-    """Alert policies of Cloud Monitoring, over all clusters."""
+    """Alert policies of Cloud Monitoring for all clusters."""
 
     slice_down: NotRequired[SliceDownArgs]
-    """A slice is not available."""
+    """A slice is unavailable."""
 
     idle_chips: NotRequired[IdleChipsArgs]
-    """Chips are paid for and do nothing."""
+    """Running chips are idle."""
 
     starved_queue: NotRequired[StarvedQueueArgs]
-    """Work waits and none is admitted."""
+    """Work is pending and none is admitted."""
 
 
 class ObservabilityArgs(TypedDict):
-    """A dashboard, alert policies and a metric of log entries in the platform's project."""
+    """A dashboard, alert policies and a log metric in the platform's project."""
 
     dashboard: NotRequired[bool]
-    """A Cloud Monitoring dashboard: TensorCore utilisation, duty cycle, HBM and its bandwidth by kind of slice; slices
-    and interruptions by node pool; queues; libtpu's messages. Default true. Changed in place."""
+    """Create a Cloud Monitoring dashboard: TensorCore utilization, duty cycle, HBM usage and bandwidth by slice type,
+    slices and interruptions by node pool, queues, and libtpu's messages. Default true. Changed in place."""
 
     alerts: NotRequired[AlertsArgs]
     """Alert policies."""
 
     notification_channels: NotRequired[Sequence[str]]
-    """Channels that the alerts notify, by their names; they exist already. Default: none, and incidents are seen in
-    Cloud Monitoring only. Changed in place."""
+    """Existing notification channels for the alerts, by name. Default: none, and only Cloud Monitoring shows incidents.
+    Changed in place."""
 
     libtpu_errors: NotRequired[bool]
-    """Count libtpu's error messages in the containers' logs, as the log metric `tpuplane/PLATFORM/libtpu_errors`.
-    Default true. Changed in place."""
+    """Count libtpu's error messages in container logs with the log metric `tpuplane/PLATFORM/libtpu_errors`. Default
+    true. Changed in place."""
 
 
 class PlatformArgs(TypedDict):
-    """A TPU platform: GKE clusters of one project on one network."""
+    """A TPU platform: GKE clusters in one project, on one network."""
 
     name: str
-    """Name of the platform and its VPC, and the front of every cluster's name. A change replaces everything."""
+    """Name of the platform and its VPC. The name of every cluster begins with it. A change replaces everything."""
 
     project: NotRequired[str]
-    """Google Cloud project id. Default: the stack's `gcp:project`. A change replaces everything."""
+    """Google Cloud project ID. Default: the stack's `gcp:project`. A change replaces everything."""
 
     labels: NotRequired[Mapping[str, str]]
-    """Google Cloud labels of everything that can carry them. Changed in place."""
+    """Google Cloud labels of all resources that support labels. Changed in place."""
 
     clusters: Mapping[str, PlatformClusterArgs]
-    """GKE clusters, by name. GKE sees `<platform>-<name>`, 6 to 30 characters in all, because the nodes' service
-    account has that name too. A new name is a new cluster, with ranges that the old one does not have."""
+    """GKE clusters, by name. The name in GKE is `<platform>-<name>`, 6 to 30 characters in total, because the service
+    account of the nodes has the same name. A new name creates a new cluster with new address ranges."""
 
     reservations: NotRequired[Mapping[str, ReservationArgs]]
-    """Reservations that pools with capacity: reservation draw on, by the name that Compute Engine knows them by."""
+    """Compute Engine reservations for pools with capacity: reservation, by their name in Compute Engine."""
 
     quotas: NotRequired[Mapping[str, Mapping[str, QuotaArgs]]]
-    """TPU and GPU quota that Google has granted, by region or zone, then by generation or accelerator. The pools are
-    held to it at full scale; what is not declared is not checked."""
+    """TPU and GPU quota that Google has granted, by region or zone, then by generation or accelerator. The pools at
+    full scale must fit into it. Quota that is not declared is not checked."""
 
     classes: NotRequired[Mapping[str, PlatformComputeClassArgs]]
-    """Compute classes, by name: which nodes pods get, in order of preference. The class called `default` is for every
-    pod of a cluster that asks for none. Default: none. A new name is a new class."""
+    """Compute classes, by name. A class lists the nodes for its pods, in order of preference. The class `default`
+    applies to every pod of a cluster that requests no class. Default: none. A new name creates a new class."""
 
     teams: NotRequired[Mapping[str, TeamArgs]]
-    """Teams that share the clusters, by name: each gets a queue with its quota. Default: none, and no queue."""
+    """Teams that share the clusters, by name. Each team gets a queue with its quota. Default: none, and no queue."""
 
     queues: NotRequired[QueuesArgs]
-    """How the teams' work waits, is admitted and is preempted."""
+    """Queueing, admission and preemption of the teams' work."""
 
     observability: NotRequired[ObservabilityArgs]
     """Dashboard, alerts and log metrics of the project. Default: none. Changed in place."""
 
 
 class ClusterSettingsArgs(TypedDict):
-    """How a GKE cluster is made: where it is, who reaches it, when it changes."""
+    """Settings of a GKE cluster: location, access, upgrades."""
 
     location: str
-    """A region, such as us-central1 (its control plane survives the loss of a zone), or a zone. A change replaces the
+    """A zone, or a region such as us-central1, whose control plane survives the loss of a zone. A change replaces the
     cluster."""
 
     release_channel: NotRequired[str]
-    """How early GKE versions arrive. Default REGULAR. UNSPECIFIED (no channel) is for projects that still have it: GKE
-    rejects it for new ones. Changed in place."""
+    """GKE release channel. Default REGULAR. GKE rejects UNSPECIFIED (no channel) for new projects. Changed in place."""
 
     version: NotRequired[str]
-    """Lowest version of the control plane, such as "1.34", in quotes: unquoted, 1.30 is the number 1.3. Default: what
-    the channel offers. Changed in place."""
+    """Minimum version of the control plane, such as "1.34". Write it in quotes, because YAML reads 1.30 as the number
+    1.3. Default: the version of the release channel. Changed in place."""
 
     control_plane: NotRequired[ControlPlaneArgs]
-    """Who reaches the control plane."""
+    """Access to the control plane."""
 
     system_pool: NotRequired[SystemPoolArgs]
-    """The CPU pool."""
+    """The CPU node pool."""
 
     addons: NotRequired[AddonsArgs]
-    """Operators: Kueue, JobSet, KubeRay. Default: GKE's Ray add-on alone."""
+    """Operators: Kueue, JobSet, KubeRay. Default: only GKE's Ray add-on."""
 
     security: NotRequired[SecurityArgs]
-    """How the cluster is guarded."""
+    """Encryption, admission and other security settings."""
 
     storage: NotRequired[StorageArgs]
-    """Drivers for volumes."""
+    """Storage drivers."""
 
     monitoring: NotRequired[MonitoringArgs]
-    """What is measured and logged."""
+    """Metrics and logs that Google Cloud collects."""
 
     cost_allocation: NotRequired[bool]
-    """Break the cluster's cost down by namespace and label in the billing export. Default true. Changed in place."""
+    """Divide the cluster's cost by namespace and label in the billing export. Default true. Changed in place."""
 
     maintenance: NotRequired[MaintenanceArgs]
-    """When GKE may upgrade the cluster and its nodes. Default: whenever it sees fit. Changed in place."""
+    """Times at which GKE may upgrade the cluster and its nodes. Default: any time. Changed in place."""
 
     auto_provisioning: NotRequired[AutoProvisioningArgs]
-    """Node pools that GKE makes for pods that fit nowhere, within limits. Default: none. Changed in place."""
+    """Node auto-provisioning: GKE creates node pools for pods that fit on no existing node, within limits. Default:
+    none. Changed in place."""
 
     deletion_protection: NotRequired[bool]
-    """Reject to delete the cluster until this is set to false. Default true. Changed in place."""
+    """Reject the deletion of the cluster and its node pools. Default true. Changed in place."""
 
     labels: NotRequired[Mapping[str, str]]
-    """Google Cloud labels, on top of the platform's. Changed in place."""
+    """Google Cloud labels, in addition to the platform's. Changed in place."""
 
 
 class PrometheusHeadersArgs(TypedDict):
@@ -1809,7 +1835,7 @@ class WorkerGroupArgs(TypedDict):
     """TPU generation, such as v6e."""
 
     topology: str
-    """Chips of one slice along each axis, such as 4x4."""
+    """Chips of one slice in each dimension, such as 4x4."""
 
     slices: NotRequired[int]
     """Slices at the start. Default 1, at most 100,000; 0 needs `autoscaling`."""
@@ -1994,7 +2020,7 @@ class MultisliceArgs(TypedDict):
     """TPU generation, such as v6e."""
 
     topology: str
-    """Chips of one slice along each axis, such as 4x4."""
+    """Chips of one slice in each dimension, such as 4x4."""
 
     namespace: str
     """Namespace of the workload. A change replaces it."""

@@ -1,4 +1,4 @@
-"""Somebody's program. Their cluster knows nothing of tpuplane; the last lines add TPU slices to it."""
+"""A program with its own cluster, without tpuplane. The last lines add TPU slices to the cluster."""
 
 from __future__ import annotations
 

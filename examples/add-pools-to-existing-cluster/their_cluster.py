@@ -1,4 +1,4 @@
-"""The cluster as somebody has it already: pulumi_gcp alone, names and settings their own."""
+"""An existing cluster, written with pulumi_gcp alone."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ try:
     # Of its own: in a team's namespace Kueue admits every Ray cluster, and takes none that scales.
     home = kubernetes.core.v1.Namespace(NAME, metadata={"name": namespace}, opts=inside)
     text = Path("../ray-serve/app.py").read_text()
-    # Another text is another ConfigMap: Ray then starts anew with it.
+    # Another text is another ConfigMap, and Ray starts again with it.
     application = f"{NAME}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
     program = kubernetes.core.v1.ConfigMap(
         NAME,

@@ -17,7 +17,7 @@ namespace = config.require("namespace")
 cluster = kubernetes.Provider("cluster", context=config.require("context"))
 
 text = Path("app.py").read_text()
-# Another text is another ConfigMap: Ray then starts anew with it.
+# Another text is another ConfigMap, and Ray starts again with it.
 name = f"softmax-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 program = kubernetes.core.v1.ConfigMap(
     "softmax",

@@ -19,7 +19,7 @@ nodes = config.get_int("nodes") or 2
 cluster = kubernetes.Provider("cluster", context=config.require("context"))
 
 text = Path("train.py").read_text()
-# Another text is another ConfigMap: Ray then starts anew with it.
+# Another text is another ConfigMap, and Ray starts again with it.
 name = f"torch-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 program = kubernetes.core.v1.ConfigMap(
     "torch",

@@ -21,7 +21,7 @@ cluster = kubernetes.Provider("cluster", context=config.require("context"))
 
 one_slice: WorkerGroupArgs = {"generation": "v6e", "topology": "4x4", "image": image}
 text = Path("train.py").read_text()
-# Another text is another ConfigMap: Ray then starts anew with it.
+# Another text is another ConfigMap, and Ray starts again with it.
 name = f"train-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 program = kubernetes.core.v1.ConfigMap(
     "train",

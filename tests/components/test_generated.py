@@ -53,8 +53,8 @@ def test_every_description_is_on_one_line(schema: dict[str, Any]) -> None:
 
 def test_a_component_has_the_descriptions_of_the_model_that_it_extends(schema: dict[str, Any]) -> None:
     fields = schema["resources"]["tpuplane:index:TpuNodePool"]["inputProperties"]
-    assert fields["topology"]["description"].startswith("Chips of one slice along each axis")
-    assert fields["cluster"]["description"].startswith("Where the pools are made")
+    assert fields["topology"]["description"].startswith("Chips of one slice in each dimension")
+    assert fields["cluster"]["description"].startswith("The cluster of the pools")
 
 
 def test_allowed_values_are_enums_that_take_other_text_too(schema: dict[str, Any]) -> None:
@@ -74,12 +74,13 @@ def test_a_table_takes_default_and_change_out_of_the_description() -> None:
     assert written["window.md"].splitlines()[3:7] == [
         "| field | default | meaning | a change |",
         "|---|---|---|---|",
-        "| `days` | every day | Days on which the window opens, from MO to SU. "
+        "| `days` | every day | Days of the window, from MO to SU. "
         "One of `MO`, `TU`, `WE`, `TH`, `FR`, `SA`, `SU`. | in place |",
-        '| `start` | required | Time of day at which it opens, in UTC and in quotes: "02:00". | in place |',
+        '| `start` | required | Start time of the window, in UTC and in quotes: "02:00". | in place |',
     ]
     assert (
-        "| `window` | required | The hours in which GKE may. See [Window](window.md#window). |" in written["upper.md"]
+        "| `window` | required | The weekly hours in which GKE may upgrade. See [Window](window.md#window). |"
+        in written["upper.md"]
     )
-    assert "| `exclusions.scope` | NO_MINOR_OR_NODE_UPGRADES: " in written["upper.md"]
+    assert "| `exclusions.scope` | NO_MINOR_OR_NODE_UPGRADES, so that " in written["upper.md"]
     assert "old" not in written["window.md"]

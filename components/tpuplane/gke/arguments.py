@@ -1,4 +1,4 @@
-"""The arguments of a component that a program makes: its cluster, and the part that is not a resource's output."""
+"""The arguments of a component in a program: its cluster, and the values that are not outputs of resources."""
 
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict, cast
@@ -9,7 +9,7 @@ from tpuplane.spec import Mistake, SpecError
 
 
 class ClusterRef(TypedDict):
-    """A cluster as a node pool must know it, made by any program. Every change but the version replaces the pool."""
+    """The cluster of a node pool, from any program. A change replaces the pool, except a change of the version."""
 
     project: pulumi.Input[str]
     """Project of the cluster."""
@@ -18,21 +18,21 @@ class ClusterRef(TypedDict):
     """Name of the cluster in Google Cloud."""
 
     location: str
-    """Region or zone of the cluster's control plane. A plain value: the pool's zone depends on it."""
+    """Region or zone of the cluster's control plane. A plain value, because the pool's zone depends on it."""
 
     service_account: pulumi.Input[str]
-    """E-mail address of the account that the nodes run as. It must not be the project's default account."""
+    """E-mail address of the service account of the nodes. Do not use the project's default service account."""
 
     boot_disk_key: NotRequired[pulumi.Input[str]]
-    """Cloud KMS key of the nodes' boot disks, its full resource name. Default: Google's own keys."""
+    """Full resource name of the Cloud KMS key of the nodes' boot disks. Default: only Google's own encryption."""
 
     version: NotRequired[str]
-    """GKE version of the cluster, such as "1.34" (in quotes): pools that need a newer one are rejected. Default: not
-    compared."""
+    """GKE version of the cluster, such as "1.34" (in quotes). Pools that need a newer version are rejected. Default:
+    not compared."""
 
 
 def require(args: Mapping[str, Any], kind: type) -> None:
-    """Reject arguments that are missing from, or foreign to, the TypedDict `kind`. Raises `SpecError`."""
+    """Reject missing and unknown arguments, by the TypedDict `kind`. Raises `SpecError`."""
     known, required = kind.__annotations__, getattr(kind, "__required_keys__", ())
     mistakes = [Mistake((key,), f"unknown field; allowed: {', '.join(known)}") for key in args if key not in known]
     mistakes += [Mistake((key,), f"required by {kind.__name__}") for key in required if key not in args]
@@ -41,9 +41,9 @@ def require(args: Mapping[str, Any], kind: type) -> None:
 
 
 def in_cluster(args: Mapping[str, Any], **name: str) -> dict[str, Any]:
-    """The description of what is added to a cluster. `name` is its own where the arguments have none.
+    """The description of a component in a cluster. `name` is the default of its name.
 
-    None is how a program leaves an argument out. Raises `SpecError` where the cluster is missing or incomplete.
+    An argument that is None counts as omitted. Raises `SpecError` if the cluster is missing or incomplete.
     """
     cluster = _required_cluster(args)
     facts: dict[str, object] = {key: cluster[key] for key in ("name", "project") if isinstance(cluster[key], str)}

@@ -1,4 +1,4 @@
-"""A GKE Standard cluster: private nodes, Workload Identity, Dataplane V2, and no default node pool."""
+"""A GKE Standard cluster with private nodes, Workload Identity and Dataplane V2, without a default node pool."""
 
 from collections.abc import Sequence
 from typing import Any, NotRequired
@@ -26,59 +26,59 @@ from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.plan.components import planned_cluster
 from tpuplane.plan.pools import NodePoolPlan
 
-# Arguments that the engine may fill in; the others describe the cluster.
+# Arguments that can be outputs of resources. The others describe the cluster.
 _INPUTS = ("project", "network", "subnetwork", "service_account", "secrets_key", "boot_disk_key")
 
 
 class ClusterArgs(ClusterSettingsArgs):
-    """Arguments of `Cluster`: the settings of a platform's cluster, and the network that it is in."""
+    """Arguments of `Cluster`: the settings of a platform's cluster, and its network."""
 
     project: pulumi.Input[str]
     """Google Cloud project. A change replaces the cluster."""
 
     cluster_name: NotRequired[str]
-    """Name of the cluster in Google Cloud. Default: the component's own name. A change replaces the cluster."""
+    """Name of the cluster in Google Cloud. Default: the name of the component. A change replaces the cluster."""
 
     network: pulumi.Input[str]
-    """Id or self link of the VPC. A change replaces the cluster."""
+    """ID or self link of the VPC. A change replaces the cluster."""
 
     subnetwork: pulumi.Input[str]
-    """Id or self link of the subnetwork, in the cluster's region. A change replaces the cluster."""
+    """ID or self link of the subnetwork, in the cluster's region. A change replaces the cluster."""
 
     pods_range: NotRequired[str]
     """Secondary range of the subnetwork for pods. Default "pods". A change replaces the cluster."""
 
     services_range: NotRequired[str]
-    """Secondary range of the subnetwork for services. Default "services". A change replaces the cluster."""
+    """Secondary range of the subnetwork for Services. Default "services". A change replaces the cluster."""
 
     service_account: NotRequired[pulumi.Input[str]]
-    """E-mail address of an account that exists already, for the nodes to run as. Default: one is made, with the roles
-    that a node needs. A change replaces the node pools."""
+    """E-mail address of an existing service account for the nodes. Default: create one with the roles that a node
+    needs. A change replaces the node pools."""
 
     secrets_key: NotRequired[pulumi.Input[str]]
-    """Full resource name of a Cloud KMS key that exists already, in the cluster's region, for Secrets; instead of
+    """Full resource name of an existing Cloud KMS key in the cluster's region, for Secrets. It replaces
     `security.secrets_encryption`. Changed in place."""
 
     boot_disk_key: NotRequired[pulumi.Input[str]]
-    """Full resource name of a Cloud KMS key that exists already, in the cluster's region, for boot disks; instead of
+    """Full resource name of an existing Cloud KMS key in the cluster's region, for boot disks. It replaces
     `security.boot_disk_encryption`. A change replaces the node pools."""
 
 
 class Cluster(pulumi.ComponentResource):
-    """A GKE cluster with private nodes, Workload Identity and Dataplane V2, and its CPU pool. In Python `ref` is what
-    node pools want for their `cluster`, and `in_cluster()` the options of objects inside it."""
+    """A GKE cluster with private nodes, Workload Identity and Dataplane V2, and its CPU pool. In Python, `ref` is the
+    argument `cluster` of node pools, and `in_cluster()` returns the options of objects in the cluster."""
 
     name: pulumi.Output[str]
     """Name in Google Cloud."""
     location: pulumi.Output[str]
     """Region or zone of the control plane."""
     endpoint: pulumi.Output[str]
-    """Address of the control plane, without a scheme: the DNS name where users may use it, else the private address
-    where the public one is off."""
+    """Address of the control plane, without a scheme: the DNS name if external traffic to it is allowed, otherwise the
+    public IP address, or the private one if there is no public one."""
     kubeconfig: pulumi.Output[str]
-    """Kubeconfig that calls Google's auth plugin; it holds no credential."""
+    """Kubeconfig that calls Google's auth plugin. It contains no credential."""
     node_service_account: pulumi.Output[str]
-    """E-mail address of the account that the nodes run as."""
+    """E-mail address of the service account of the nodes."""
 
     @in_plain_words
     def __init__(
@@ -90,20 +90,20 @@ class Cluster(pulumi.ComponentResource):
         plan: ClusterPlan | None = None,
         stands_on: Sequence[pulumi.Resource] = (),
     ) -> None:
-        """Make the cluster. `plan` is the one of a `Platform`; default: the arguments describe it.
+        """Create the cluster. `plan` is that of a `Platform`. Default: the plan of the arguments.
 
         `stands_on` are the resources whose replacement replaces the cluster: VPC and subnetwork of the same platform.
 
         Raises:
-            SpecError: if the description is wrong, before anything is registered: a line for each mistake.
+            SpecError: if the arguments have mistakes, before any resource is registered; one line for each mistake.
 
         """
         plan = plan or _planned(name, args)
         if plan.system_pool is None:
-            raise ValueError(f"{name}: the plan is of an existing cluster; use ExistingCluster")
+            raise ValueError(f"{name}: the plan is that of an existing cluster; use ExistingCluster")
         super().__init__("tpuplane:index:Cluster", name, {}, opts)
         made = own_account(name, args["project"], plan, self)
-        # What gives the nodes their identity: wait for it before you add nodes. Empty for an existing account.
+        # The account with its roles: nodes depend on it. Empty for an existing account.
         self.identity: list[pulumi.Resource] = [] if made is None else [made]
         self._service_account = (
             made.email if made is not None else args.get("service_account", plan.settings.node_service_account or "")
@@ -122,10 +122,10 @@ class Cluster(pulumi.ComponentResource):
         self._authority = pulumi.Output.unsecret(self.resource.master_auth.cluster_ca_certificate)
         self.endpoint, authority = self._reached(plan.control_plane.dns_endpoint)
         self.kubeconfig = cluster_kubeconfig(self.resource.project, self.location, self.name, self.endpoint, authority)
-        # Google's id of the cluster, by which providers see that it is still the same one.
+        # Google's ID of the cluster. The provider compares it to detect another cluster.
         self.identifier = cluster_id(args["project"], plan.location, plan.name)
         self.provider = kubernetes_provider(name, self.identifier, self.kubeconfig, parent=self)
-        # What a node pool must know of this cluster.
+        # The argument `cluster` of node pools.
         self.ref: GuardedRef = {
             "project": args["project"],
             "name": self.resource.name,
@@ -173,20 +173,21 @@ class Cluster(pulumi.ComponentResource):
         return endpoint, dns_authority(endpoint, self._authority)
 
     def kubeconfig_inside(self, token: pulumi.Input[str]) -> pulumi.Output[str]:
-        """Return a kubeconfig for a pod of the VPC that shows `token`; a secret, because it holds the token.
+        """Return a kubeconfig with `token`, for a pod in the VPC. It is a secret, because it contains the token.
 
-        It names the private address: that is where the authorized networks let in what has no public address.
+        Its address is the private one, because pods have no public address in an authorized network.
         """
         address = self.resource.private_cluster_config.private_endpoint
         found = pulumi.Output.all(self.name, address, self._authority, token)
         return pulumi.Output.secret(found.apply(lambda it: token_kubeconfig(*it)))
 
     def in_cluster(self) -> pulumi.ResourceOptions:
-        """Return the options of every object that lives inside this cluster.
+        """Return the options of every object in this cluster.
 
         Such objects are deleted with their cluster, without a request to an API server that no longer exists. When the
-        cluster is replaced, they are created again although their own inputs are unchanged. The foundations of the
-        cluster are named too, because the engine looks for such objects only where a chain of replacements begins.
+        cluster is replaced, they are created again although their own inputs are unchanged. The options also name the
+        resources that the cluster depends on, because the engine looks for such objects only at the start of a chain of
+        replacements.
         """
         return pulumi.ResourceOptions(
             parent=self,
@@ -217,9 +218,9 @@ class Cluster(pulumi.ComponentResource):
             maintenance_policy=maintenance(plan.maintenance),
             deletion_protection=plan.settings.deletion_protection,
             resource_labels=plan.resource_labels,
-            # Pools are resources of their own. GKE insists on a first one, which lives for some minutes. It gets
-            # the system pool's machines and identity: the default machine is not in every zone, and the default
-            # account may do too much or be forbidden.
+            # Node pools are separate resources, but GKE requires a first one, which is removed after some minutes.
+            # It gets the system pool's machine type and service account: the default machine type is not available
+            # in every zone, and the default service account has too many permissions or is disabled.
             remove_default_node_pool=True,
             initial_node_count=1,
             node_config={
@@ -279,11 +280,11 @@ class Cluster(pulumi.ComponentResource):
                 opts,
                 pulumi.ResourceOptions(
                     parent=self,
-                    # The same switch twice: Google rejects the deletion, and Pulumi rejects it in the preview.
-                    protect=plan.settings.deletion_protection or None,  # else what the program says of the component
+                    # Google rejects the deletion, and with `protect` Pulumi rejects it in the preview.
+                    protect=plan.settings.deletion_protection or None,  # None: the option of the component
                     delete_before_replace=True,
-                    # It described the pool that is gone. GKE then reports another pool's, and a difference would
-                    # replace the cluster.
+                    # It describes the removed first pool. GKE then reports that of another pool, and a difference
+                    # would replace the cluster.
                     ignore_changes=["node_config"],
                     depends_on=self._waits,
                     custom_timeouts=pulumi.CustomTimeouts(create="60m", update="90m", delete="60m"),

@@ -1,4 +1,4 @@
-"""A cluster's options as arguments of the cluster resource. Options that are off are written too."""
+"""A cluster's options as arguments of the cluster resource. Options that are off are also sent."""
 
 import pulumi
 import pulumi_gcp as gcp
@@ -11,9 +11,9 @@ from tpuplane.spec import ControlPlaneSpec
 def private_cluster(
     plan: ControlPlaneSpec, *, global_access: bool
 ) -> gcp.container.ClusterPrivateClusterConfigArgsDict:
-    """Private nodes, and which addresses the control plane has."""
+    """Private nodes, and the addresses of the control plane."""
     if not plan.ip_endpoint:
-        # GKE drops what is said of addresses, and the provider would show a difference at every update.
+        # GKE drops settings of IP addresses, and the provider would show a difference at every update.
         return {"enable_private_nodes": True}
     return {
         "enable_private_nodes": True,
@@ -26,7 +26,8 @@ def private_cluster(
 def authorized_networks(
     plan: ControlPlaneSpec,
 ) -> gcp.container.ClusterMasterAuthorizedNetworksConfigArgsDict | None:
-    """Which addresses reach the control plane. Present even when empty: else the endpoint is open to everyone."""
+    """Address ranges with access to the control plane. Sent even if empty, because without it the endpoint is open to
+    everyone."""
     if not plan.ip_endpoint:
         return None
     return {
@@ -36,7 +37,7 @@ def authorized_networks(
 
 
 def addons(plan: ClusterPlan) -> gcp.container.ClusterAddonsConfigArgsDict:
-    """Drivers for volumes, and Ray. The provider leaves an add-on alone that is no longer mentioned."""
+    """Storage drivers and Ray. Each add-on is always sent, because the provider does not disable an omitted one."""
     return {
         "gce_persistent_disk_csi_driver_config": {"enabled": plan.settings.storage.persistent_disk},
         "gcs_fuse_csi_driver_config": {"enabled": plan.settings.storage.gcs_fuse},
@@ -53,7 +54,7 @@ def addons(plan: ClusterPlan) -> gcp.container.ClusterAddonsConfigArgsDict:
 
 
 def maintenance(plan: MaintenancePlan | None) -> gcp.container.ClusterMaintenancePolicyArgsDict | None:
-    """When GKE may maintain the cluster."""
+    """Maintenance window and exclusions."""
     if plan is None:
         return None
     exclusions: list[gcp.container.ClusterMaintenancePolicyMaintenanceExclusionArgsDict] = []
@@ -77,10 +78,10 @@ def maintenance(plan: MaintenancePlan | None) -> gcp.container.ClusterMaintenanc
 def cluster_autoscaling(
     cluster: ClusterPlan, service_account: pulumi.Input[str], boot_disk_key: pulumi.Input[str] | None
 ) -> gcp.container.ClusterClusterAutoscalingArgsDict:
-    """The autoscaling block of a cluster. Said even when off: the provider leaves alone what is not mentioned."""
+    """The autoscaling block of a cluster. Sent even if it is off, because the provider keeps omitted settings."""
     plan, by_class = cluster.auto_provisioning, cluster.default_compute_class
     if plan is None:
-        # The provider would send limits that it remembers, and GKE rejects them without auto-provisioning.
+        # Otherwise the provider sends the limits of its state, and GKE rejects them without auto-provisioning.
         return {"enabled": False, "resource_limits": [], "default_compute_class_enabled": by_class}
     limits: list[gcp.container.ClusterClusterAutoscalingResourceLimitArgsDict] = [
         {"resource_type": "cpu", "maximum": plan.cpu},
@@ -93,7 +94,7 @@ def cluster_autoscaling(
         "autoscaling_profile": plan.autoscaling_profile,
         "resource_limits": limits,
         "auto_provisioning_locations": list(plan.zones),
-        # Pools that GKE makes are as protected as the declared ones.
+        # New pools have the security settings of declared ones.
         "auto_provisioning_defaults": {
             "service_account": service_account,
             "oauth_scopes": [CLOUD_PLATFORM_SCOPE],

@@ -16,27 +16,27 @@ API_VERSION = "cloud.google.com/v1"
 
 
 class ComputeClassArgs(PlatformComputeClassArgs):
-    """Arguments of `ComputeClass`: the fields of a platform's class but `clusters` and `defaultNamespaces`, and where
-    it is. Node pools in its priorities are named as GKE knows them."""
+    """Arguments of `ComputeClass`: the fields of a platform's class except `clusters` and `defaultNamespaces`, and its
+    cluster. Priorities name node pools by their names in GKE."""
 
     cluster: ClusterRef
-    """Where the class is: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of any other cluster."""
+    """The cluster of the class: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of another cluster."""
 
     class_name: NotRequired[str]
-    """Name of the class. Default: the component's own name. A change replaces it."""
+    """Name of the class. Default: the name of the component. A change replaces the class."""
 
     reservations: NotRequired[Mapping[str, ReservationArgs]]
-    """Reservations that the class may draw on, by the name that Compute Engine knows them by."""
+    """Compute Engine reservations for the class, by name."""
 
 
 class ComputeClass(pulumi.ComponentResource):
     """A ComputeClass in any cluster.
 
-    Give it the cluster's own options, `cluster.in_cluster()`, or the Kubernetes provider of a cluster of yours.
+    Its options are those of the cluster, `cluster.in_cluster()`, or the Kubernetes provider of another cluster.
     """
 
     class_name: pulumi.Output[str]
-    """What pods name in the node selector `cloud.google.com/compute-class`."""
+    """Name that pods use in the node selector `cloud.google.com/compute-class`."""
 
     @in_plain_words
     def __init__(
@@ -47,7 +47,7 @@ class ComputeClass(pulumi.ComponentResource):
         *,
         plan: ComputeClassPlan | None = None,
     ) -> None:
-        """Make the class. `plan` is the one of a `Platform`; default: the arguments describe it. Raises `SpecError`."""
+        """Create the class. `plan` is that of a `Platform`. Default: the plan of the arguments. Raises `SpecError`."""
         plan = plan or planned_class(in_cluster(args, class_name=name))
         super().__init__("tpuplane:index:ComputeClass", name, {}, opts)
         self.resource: kubernetes.apiextensions.CustomResource = kubernetes.apiextensions.CustomResource(
@@ -63,7 +63,7 @@ class ComputeClass(pulumi.ComponentResource):
 
 
 def _with_identity(plan: ComputeClassPlan, cluster: ClusterRef) -> dict[str, Any]:
-    """The spec, with the cluster's account and boot disk key where it names none."""
+    """The spec, with the cluster's service account and boot disk key if the spec has none."""
     spec = dict(plan.spec)
     spec["nodePoolConfig"] = {"serviceAccount": cluster["service_account"], **spec["nodePoolConfig"]}
     if "boot_disk_key" in cluster:
@@ -76,7 +76,8 @@ def _with_identity(plan: ComputeClassPlan, cluster: ClusterRef) -> dict[str, Any
 
 
 def _like(opts: pulumi.ResourceOptions | None, parent: pulumi.Resource) -> pulumi.ResourceOptions:
-    """Options of the object inside. A component hands down its provider, and not its lifecycle options."""
+    """Options of the object of the component. A component passes its provider to its children, but not its lifecycle
+    options."""
     if opts is None:
         return pulumi.ResourceOptions(parent=parent)
     return pulumi.ResourceOptions(

@@ -1,4 +1,4 @@
-"""Protection of a cluster with `deletionProtection` against each way of deleting it."""
+"""Protection of a cluster with `deletionProtection` from each way to delete it."""
 
 from typing import NotRequired, cast
 
@@ -8,18 +8,19 @@ from tpuplane.gke.arguments import ClusterRef
 
 
 class DeletionGuard:
-    """Rejects the deletion of a protected cluster before that of its node pools.
+    """Rejects the deletion of a protected cluster before its node pools are deleted.
 
-    Pulumi's own protection can be lifted in the state, and without a preview it is looked at when everything in the
-    cluster is deleted already. A hook is kept in the state until an `up` with `deletionProtection: false`: `destroy`
-    rejects a stack with hooks at once, and `up` deletes nothing whose hook the program no longer has.
+    Pulumi's own protection can be removed from the state. Without a preview, the engine reads it only after it has
+    deleted everything in the cluster. A hook stays in the state until an `up` with `deletionProtection: false`.
+    `destroy` rejects a stack with hooks at once, and `up` deletes no resource with a hook that the program no longer
+    has.
     """
 
     def __init__(self, name: str, *, protected: bool) -> None:
         self._protected = protected
         self._kept: set[str] = set()
         self._cluster = ""
-        # Where no program runs the engine shows only the name. Another name would be another hook to stacks of before.
+        # Without a program, the engine shows only the name. With another name, existing stacks would have another hook.
         self._hook = pulumi.ResourceHook(
             f"{name} has deletionProtection: true; set it to false and run `pulumi up`, then delete it",
             self._check,
@@ -32,29 +33,30 @@ class DeletionGuard:
         return pulumi.ResourceHookBinding(before_delete=[self._hook]) if self._protected else None
 
     def watch_cluster(self, resource: pulumi.Resource) -> None:
-        """Take note of the cluster."""
+        """Register the cluster."""
         resource.urn.apply(self._found_cluster)
 
     def watch_pool(self, resource: pulumi.Resource) -> None:
-        """Take note of a pool that the program keeps."""
+        """Register a pool of the program."""
         resource.urn.apply(self._kept.add)
 
     def _found_cluster(self, urn: str) -> None:
         self._cluster = urn
 
     def _check(self, args: pulumi.ResourceHookArgs) -> None:
-        """Let pools go that the program no longer has, or that are replaced: their registration has not ended."""
+        """Allow the deletion of pools that are removed from the program or replaced: they are not registered at this
+        time."""
         if self._protected and (args.urn in (self._cluster, *self._kept) or not self._cluster):
-            raise RuntimeError("nothing of a protected cluster is deleted with it")
+            raise RuntimeError("a protected cluster and its node pools are not deleted")
 
 
 class GuardedRef(ClusterRef):
-    """A `Cluster` as its node pools know it, in Python."""
+    """The reference of a `Cluster` for its node pools, in Python."""
 
     guard: NotRequired[DeletionGuard]
-    """What keeps the pools as long as the cluster is protected."""
+    """Keeps the pools while the cluster is protected."""
 
 
 def guard_of(cluster: ClusterRef) -> DeletionGuard | None:
-    """Return the guard of a cluster of this program; None for a cluster that is only named."""
+    """Return the guard of a cluster of this program; None for any other cluster."""
     return cast(GuardedRef, cluster).get("guard")

@@ -1,4 +1,4 @@
-"""An existing cluster: it is looked up, so that pools and objects can be added to it."""
+"""An existing cluster: it is read, so that pools and objects can be added to it."""
 
 from typing import NotRequired, TypedDict
 
@@ -21,24 +21,25 @@ class ExistingClusterArgs(TypedDict):
     """Name of the cluster in Google Cloud."""
 
     location: str
-    """Region or zone of the cluster's control plane. A plain value: the zones of pools depend on it."""
+    """Region or zone of the cluster's control plane. A plain value, because the zones of pools depend on it."""
 
     service_account: pulumi.Input[str]
-    """E-mail address of the account that the nodes of added pools run as. It must not be the project's default one."""
+    """E-mail address of the service account for the nodes of added pools. Do not use the project's default service
+    account."""
 
     version: NotRequired[str]
-    """GKE version of the cluster, such as "1.34" (in quotes): pools that need a newer one are rejected. Default: not
-    compared."""
+    """GKE version of the cluster, such as "1.34" (in quotes). Pools that need a newer version are rejected. Default:
+    not compared."""
 
     dns_endpoint: NotRequired[bool]
-    """Reach the control plane by its DNS endpoint instead of its IP address. Default false."""
+    """Use the DNS endpoint of the control plane instead of its IP address. Default false."""
 
 
 class ExistingCluster(pulumi.ComponentResource):
-    """An existing GKE cluster, and the Kubernetes provider that reaches it.
+    """An existing GKE cluster and its Kubernetes provider.
 
-    Nothing of the cluster is in the stack's state, so nothing of it is ever changed or deleted. A cluster that is not
-    there is an error of the preview, in Google's words.
+    The cluster is not in the stack's state, so it is never changed or deleted. If it does not exist, the preview fails
+    with Google's error message.
     """
 
     name: pulumi.Output[str]
@@ -48,7 +49,7 @@ class ExistingCluster(pulumi.ComponentResource):
     endpoint: pulumi.Output[str]
     """Address of the control plane, without a scheme."""
     kubeconfig: pulumi.Output[str]
-    """Kubeconfig that calls Google's auth plugin; it holds no credential."""
+    """Kubeconfig that calls Google's auth plugin. It contains no credential."""
 
     def __init__(self, name: str, args: ExistingClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tpuplane:index:ExistingCluster", name, {}, opts)
@@ -59,17 +60,17 @@ class ExistingCluster(pulumi.ComponentResource):
         by_name = args.get("dns_endpoint", False)
         self.name = pulumi.Output.from_input(args["name"])
         self.location = pulumi.Output.from_input(location)
-        # The whole answer is secret because a client key may be in it. Address and CA certificate are public.
+        # The whole answer is secret because it can contain a client key. Address and CA certificate are public.
         self.endpoint = pulumi.Output.unsecret(
             found.control_plane_endpoints_configs[0].dns_endpoint_configs[0].endpoint if by_name else found.endpoint
         )
         certificate = pulumi.Output.unsecret(found.master_auths[0].cluster_ca_certificate)
         authority = dns_authority(self.endpoint, certificate) if by_name else certificate
         self.kubeconfig = cluster_kubeconfig(project, location, args["name"], self.endpoint, authority)
-        # Google's id of the cluster, by which providers see that it is still the same one.
+        # Google's ID of the cluster. The provider compares it to detect another cluster.
         self.identifier = cluster_id(project, location, args["name"])
         self.provider: kubernetes.Provider = kubernetes_provider(name, self.identifier, self.kubeconfig, parent=self)
-        # What a node pool must know of this cluster.
+        # The argument `cluster` of node pools.
         self.ref: ClusterRef = {
             "project": project,
             "name": args["name"],
@@ -83,9 +84,9 @@ class ExistingCluster(pulumi.ComponentResource):
         )
 
     def in_cluster(self) -> pulumi.ResourceOptions:
-        """Return the options of every object that lives inside this cluster.
+        """Return the options of every object in this cluster.
 
-        The cluster outlives the stack, so that its objects are deleted one by one when the stack is destroyed.
+        The cluster remains when the stack is destroyed, so its objects are deleted one by one.
         """
         return pulumi.ResourceOptions(parent=self, provider=self.provider)
 

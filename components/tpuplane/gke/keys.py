@@ -1,4 +1,4 @@
-"""Cloud KMS keys of a cluster: a key ring of its own, and Google's service agents as their only users."""
+"""Cloud KMS keys of a cluster: a separate key ring, which only Google's service agents can use."""
 
 from typing import Final, TypedDict
 
@@ -19,20 +19,20 @@ class ClusterKeysArgs(TypedDict):
     """Project of the cluster and of the keys. A change replaces the keys."""
 
     region: str
-    """Region of the cluster: GKE takes no key from elsewhere. A change replaces the keys."""
+    """Region of the cluster. GKE supports only keys of this region. A change replaces the keys."""
 
     names: tuple[str, ...]
-    """Names of the keys, of the plan. A new name is a new key."""
+    """Names of the keys in the plan. A new name creates a new key."""
 
     protected: bool
-    """Whether Pulumi rejects deleting a key, as it does with its cluster: what a key has encrypted is lost with it."""
+    """Protect the keys from deletion, as the cluster is. Without its key, encrypted data is lost."""
 
 
 class ClusterKeys(pulumi.ComponentResource):
-    """Keys that are rotated every 90 days, each usable by the one service agent that needs it.
+    """Keys with rotation every 90 days. Only the service agent that needs a key can use it.
 
-    Google never deletes a key ring's name, so that the ring's name is a new one each time (Pulumi's auto-naming): a
-    stack that was destroyed can be made again. Destroying a key schedules its versions for destruction in 30 days.
+    Google never deletes the name of a key ring. Pulumi's auto-naming gives the ring a new name each time, so that a
+    destroyed stack can be created again. A destroyed key schedules its versions for destruction in 30 days.
     """
 
     keys: dict[str, gcp.kms.CryptoKey]
@@ -42,7 +42,7 @@ class ClusterKeys(pulumi.ComponentResource):
         super().__init__("tpuplane:index:ClusterKeys", name, {}, opts)
         own = pulumi.ResourceOptions(parent=self)
         project = args["project"]
-        # Makes the agent where the project has none yet, and shows the project's number.
+        # Creates the service agent if the project has none, and returns its address.
         gke = gcp.projects.ServiceIdentity(name, project=project, service="container.googleapis.com", opts=own).email
         users = {SECRETS_KEY: gke, BOOT_DISK_KEY: gke.apply(_compute_agent)}
         ring = gcp.kms.KeyRing(name, project=project, location=args["region"], opts=own)
@@ -66,17 +66,17 @@ class ClusterKeys(pulumi.ComponentResource):
 
 
 def key_id(plan: KeyPlan | None, made: ClusterKeys | None) -> pulumi.Input[str] | None:
-    """Full resource name of a key, new or existing; None where Google's own is enough."""
+    """Full resource name of a created or existing key; None if only Google's own encryption is used."""
     if plan is None:
         return None
     if plan.existing is not None:
         return plan.existing
     if made is None or plan.name is None:
-        raise ValueError("the plan wants a key that was not made")
+        raise ValueError("the plan needs a key that was not created")
     made_id: pulumi.Output[str] = made.keys[plan.name].id
     return made_id
 
 
 def _compute_agent(gke_agent: str) -> str:
-    """Compute Engine's service agent, whose address differs from GKE's in the domain alone."""
+    """Compute Engine's service agent. Only the domain of its address differs from that of GKE's agent."""
     return f"{gke_agent.partition('@')[0]}@compute-system.iam.gserviceaccount.com"

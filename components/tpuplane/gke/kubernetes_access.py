@@ -1,4 +1,4 @@
-"""How to reach a cluster: a kubeconfig without any credential in it, and the provider made from it."""
+"""Access to a cluster: a kubeconfig without credentials, and the provider that uses it."""
 
 import ipaddress
 import json
@@ -12,13 +12,13 @@ AUTH_PLUGIN = "gke-gcloud-auth-plugin"
 
 
 def kubeconfig(context: str, endpoint: str, ca_certificate: str | None) -> str:
-    """Return a kubeconfig that asks Google's auth plugin for a token at each use, so that it holds no secret.
+    """Return a kubeconfig that gets a token from Google's auth plugin at each use, so that it contains no secret.
 
     Args:
         context: Name of the only context, cluster and user.
         endpoint: Address of the control plane, without a scheme.
-        ca_certificate: The cluster's CA, base64-encoded PEM as GKE reports it; None for an endpoint whose certificate
-            every system trusts.
+        ca_certificate: The cluster's CA, base64-encoded PEM as GKE reports it. None for an endpoint with a publicly
+            trusted certificate.
 
     """
     plugin = {
@@ -35,7 +35,7 @@ def kubeconfig(context: str, endpoint: str, ca_certificate: str | None) -> str:
 
 
 def token_kubeconfig(context: str, endpoint: str, ca_certificate: str, token: str) -> str:
-    """Return a kubeconfig that holds a token: a secret, for programs that may run no plugin. See `kubeconfig`."""
+    """Return a kubeconfig with a token, for programs that cannot run a plugin. It is a secret. See `kubeconfig`."""
     return _document(context, endpoint, ca_certificate, {"token": token})
 
 
@@ -60,7 +60,7 @@ def cluster_kubeconfig(
     endpoint: pulumi.Input[str],
     authority: pulumi.Input[str | None],
 ) -> pulumi.Output[str]:
-    """Return the kubeconfig of a GKE cluster, with the context name that gcloud gives it. See `kubeconfig`."""
+    """Return the kubeconfig of a GKE cluster, with gcloud's name for the context. See `kubeconfig`."""
     return pulumi.Output.all(
         project=project, location=location, name=name, endpoint=endpoint, authority=authority
     ).apply(
@@ -69,9 +69,9 @@ def cluster_kubeconfig(
 
 
 def dns_authority(endpoint: pulumi.Input[str], authority: pulumi.Input[str]) -> pulumi.Output[str | None]:
-    """Return the CA certificate for a DNS endpoint: None for a name, because every system trusts Google's certificate.
+    """Return the CA certificate for a DNS endpoint: None for a name, because Google's certificate is publicly trusted.
 
-    An endpoint that is an address has the cluster's own certificate.
+    An endpoint that is an IP address has the cluster's own certificate.
     """
     return pulumi.Output.all(endpoint, authority).apply(lambda it: it[1] if _is_address(it[0]) else None)
 
@@ -85,7 +85,7 @@ def _is_address(endpoint: str) -> bool:
 
 
 def cluster_id(project: pulumi.Input[str], location: pulumi.Input[str], name: pulumi.Input[str]) -> pulumi.Output[str]:
-    """Return Google's id of a cluster, which is known before the cluster exists."""
+    """Return Google's ID of a cluster, which is known before the cluster exists."""
     return pulumi.Output.concat("projects/", project, "/locations/", location, "/clusters/", name)
 
 
@@ -97,18 +97,18 @@ def kubernetes_provider(
     *,
     adopting: bool = False,
 ) -> kubernetes.Provider:
-    """Return the provider of a cluster's in-cluster objects.
+    """Return the provider of the objects in a cluster.
 
-    With `cluster_identifier` set, the provider is replaced only when it names another cluster. Without it, every
-    change that makes the kubeconfig unknown for a moment (a label of the cluster, say) would replace the provider, and
-    every object in the cluster with it (pulumi-kubernetes issues 1148 and 2745).
+    With `cluster_identifier`, the provider is replaced only if it belongs to another cluster. Without it, every change
+    that makes the kubeconfig unknown for a moment (for example a label of the cluster) would replace the provider and
+    every object in the cluster (pulumi-kubernetes issues 1148 and 2745).
 
-    `identifier` must not be an output of the cluster. An unknown one counts as another cluster while a replacement is
-    being planned, and the engine then closes the very provider that it still needs to delete the old objects
-    ("the client connection is closing", pulumi issue 14650).
+    `identifier` must not be an output of the cluster. An unknown value counts as another cluster while the engine plans
+    a replacement. The engine then closes the provider that it still needs to delete the old objects ("the client
+    connection is closing", pulumi issue 14650).
 
-    `adopting` is for what outlives the stack that made it: an object that exists already is taken
-    over, where any other provider rejects it (since pulumi-kubernetes 4.29).
+    `adopting` is for objects that remain after their stack is destroyed: the provider adopts an existing object. Other
+    providers reject it (since pulumi-kubernetes 4.29).
     """
     return kubernetes.Provider(
         name,

@@ -20,10 +20,11 @@ def make_namespace(
     compute_class: str | None = None,
     pod_security: PodSecurity = "baseline",
 ) -> kubernetes.core.v1.Namespace:
-    """Make one namespace with pod security labels. It is deleted with its cluster, and before what it comes after.
+    """Create one namespace with pod security labels. It is deleted with its cluster, and before the resources in
+    `after`.
 
-    Its pods get `compute_class` unless they ask for another, and keep to `pod_security`: TPU pods need no privilege
-    since GKE 1.28, so baseline holds them all. Kubernetes warns of what falls short of restricted.
+    `compute_class` is the default class of its pods. `pod_security` is the enforced level: `baseline` is sufficient for
+    TPU pods since GKE 1.28. Kubernetes warns about pods that do not meet `restricted`.
     """
     labels = {DEFAULT_CLASS_LABEL: compute_class} if compute_class is not None else {}
     levels = {f"{_LEVEL}/enforce": pod_security, f"{_LEVEL}/warn": "restricted", f"{_LEVEL}/audit": "restricted"}

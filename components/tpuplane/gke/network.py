@@ -14,8 +14,8 @@ from tpuplane.plan.network import NatPlan, NetworkPlan, SubnetPlan
 
 
 class SubnetworkArgs(ClusterNetworkArgs):
-    """The subnetwork of one cluster: a range for nodes, one for pods, one for services. The subnetworks of a VPC must
-    not overlap. A change replaces it."""
+    """The subnetwork of one cluster: ranges for nodes, pods and Services. The subnetworks of a VPC must not overlap. A
+    change replaces it."""
 
     region: str
     """Region of the subnetwork and its NAT."""
@@ -25,24 +25,24 @@ class NetworkArgs(TypedDict):
     """Arguments of `Network`."""
 
     project: pulumi.Input[str]
-    """Google Cloud project of the VPC. A change replaces the network and all that is in it."""
+    """Google Cloud project of the VPC. A change replaces the network and everything in it."""
 
     network_name: NotRequired[str]
-    """Name of the VPC, and the front of its subnetworks' names. Default: the component's own name. A change replaces
-    everything."""
+    """Name of the VPC. The names of its subnetworks begin with it. Default: the name of the component. A change
+    replaces everything."""
 
     subnets: Mapping[str, SubnetworkArgs]
-    """Subnetworks, by name; Google sees `<network>-<name>`. A new name is a new subnetwork."""
+    """Subnetworks, by name. The name in Google Cloud is `<network>-<name>`. A new name creates a new subnetwork."""
 
 
 class Network(pulumi.ComponentResource):
-    """A custom-mode VPC with a subnetwork for each cluster, secondary ranges for pods and services, and a Cloud NAT in
-    each region, through which private nodes reach what is outside."""
+    """A custom-mode VPC. It has a subnetwork for each cluster, with secondary ranges for pods and Services, and in each
+    region a Cloud NAT for the outgoing traffic of private nodes."""
 
     network_id: pulumi.Output[str]
-    """Id of the VPC."""
+    """ID of the VPC."""
     subnetwork_ids: Mapping[str, pulumi.Output[str]]
-    """Ids of the subnetworks, by their names in Google Cloud."""
+    """IDs of the subnetworks, by their names in Google Cloud."""
 
     @in_plain_words
     def __init__(
@@ -53,7 +53,7 @@ class Network(pulumi.ComponentResource):
         *,
         plan: NetworkPlan | None = None,
     ) -> None:
-        """Make the VPC. `plan` is the one of a `Platform`; default: the arguments describe it. Raises `SpecError`."""
+        """Create the VPC. `plan` is that of a `Platform`. Default: the plan of the arguments. Raises `SpecError`."""
         if plan is None:
             require(args, NetworkArgs)
             described = {key: value for key, value in args.items() if key != "project"}
@@ -88,7 +88,7 @@ class Network(pulumi.ComponentResource):
                 {"range_name": plan.pods_range, "ip_cidr_range": plan.pods_cidr},
                 {"range_name": plan.services_range, "ip_cidr_range": plan.services_cidr},
             ],
-            # Private nodes reach Google's APIs and Artifact Registry without passing the NAT.
+            # Private nodes reach Google's APIs and Artifact Registry without the NAT.
             private_ip_google_access=True,
             log_config={
                 "aggregation_interval": "INTERVAL_10_MIN",
@@ -124,5 +124,5 @@ class Network(pulumi.ComponentResource):
         )
 
     def _child(self) -> pulumi.ResourceOptions:
-        # Names are explicit, so a replacement can only be made once the old one is gone.
+        # Names are explicit, so the old resource must be deleted before its replacement is created.
         return pulumi.ResourceOptions(parent=self, delete_before_replace=True)

@@ -16,36 +16,36 @@ from tpuplane.spec.core.locations import region_of
 
 
 class SystemNodePoolArgs(SystemPoolArgs):
-    """Arguments of `SystemNodePool`: the fields of a cluster's `systemPool`, and where it is."""
+    """Arguments of `SystemNodePool`: the fields of a cluster's `systemPool`, and its cluster."""
 
     cluster: ClusterRef
-    """Where the pool is made: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of any other cluster. A change
-    of all but its version replaces it."""
+    """The cluster of the pool: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of another cluster. A change
+    replaces the pool, except a change of the version."""
 
     pool_name: NotRequired[str]
-    """Name of the GKE node pool. Default: the component's own name. A change replaces the pool."""
+    """Name of the GKE node pool. Default: the name of the component. A change replaces the pool."""
 
     labels: NotRequired[Mapping[str, str]]
     """Google Cloud labels of the nodes. Changed in place."""
 
 
 class TpuNodePoolArgs(PoolArgs):
-    """Arguments of `TpuNodePool`: the fields of a platform's pool, and where it is."""
+    """Arguments of `TpuNodePool`: the fields of a platform's pool, and its cluster."""
 
     cluster: ClusterRef
-    """Where the pools are made: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of any other cluster. A change
-    of all but its version replaces them."""
+    """The cluster of the pools: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of another cluster. A change
+    replaces the pools, except a change of the version."""
 
     pool_name: NotRequired[str]
-    """Name of the GKE node pool, and the front of it for slices that span hosts. Default: the component's own name. A
-    change replaces the pools."""
+    """Name of the GKE node pool. For multi-host slices, names of node pools begin with it. Default: the name of the
+    component. A change replaces the pools."""
 
     reservations: NotRequired[Mapping[str, ReservationArgs]]
-    """Reservations that the pool may draw on, by the name that Compute Engine knows them by."""
+    """Compute Engine reservations for the pool, by name."""
 
 
 class SystemNodePool(pulumi.ComponentResource):
-    """A pool without accelerators, in any cluster, for what must run somewhere: DNS, operators, Ray heads, queues."""
+    """A pool without accelerators, in any cluster, for system workloads: DNS, operators, Ray heads."""
 
     pool_name: pulumi.Output[str]
     """Name of the GKE node pool."""
@@ -59,7 +59,7 @@ class SystemNodePool(pulumi.ComponentResource):
         *,
         plan: NodePoolPlan | None = None,
     ) -> None:
-        """Make the pool. `plan` is the one of its `Cluster`; default: the arguments describe it. Raises `SpecError`."""
+        """Create the pool. `plan` is that of its `Cluster`. Default: the plan of the arguments. Raises `SpecError`."""
         plan = plan or planned_system_pool(in_cluster(args, pool_name=name))
         super().__init__("tpuplane:index:SystemNodePool", name, {}, opts)
         self.pool = node_pool(name, plan, args["cluster"], {}, parent=self, opts=opts)
@@ -70,15 +70,14 @@ class SystemNodePool(pulumi.ComponentResource):
 class TpuNodePool(pulumi.ComponentResource):
     """N TPU slices of one shape, in any cluster.
 
-    A slice that spans hosts is a GKE node pool of its own, for GKE makes and repairs it as a whole: `NAME-0`, `NAME-1`
-    and so on, so that a changed count adds and removes the last ones only. Single-host slices are the nodes of one
-    pool.
+    Each multi-host slice is a GKE node pool (`NAME-0`, `NAME-1` and so on), because GKE creates and repairs it as a
+    whole. A changed number of slices adds or removes only the last ones. Single-host slices are the nodes of one pool.
     """
 
     shape: str
     """Generation and topology of one slice, such as "v6e 4x4"."""
     pool_names: list[pulumi.Output[str]]
-    """GKE node pools: one for each multi-host slice, or one in all."""
+    """GKE node pools: one for each multi-host slice, or one for all single-host slices."""
     slices: int
     """Slices at full scale."""
     hosts: int
@@ -95,11 +94,11 @@ class TpuNodePool(pulumi.ComponentResource):
         *,
         plans: Sequence[NodePoolPlan] | None = None,
     ) -> None:
-        """Make the pools. `plans` are those of a `Platform`; default: the arguments describe them.
+        """Create the pools. `plans` are those of a `Platform`. Default: the plans of the arguments.
 
         Raises:
-            SpecError: if the description is wrong, before anything is registered: a line for each mistake.
-            ValueError: if a plan has no slice, or the plans are of different slices.
+            SpecError: if the arguments have mistakes, before any resource is registered; one line for each mistake.
+            ValueError: if a plan has no slice, or the plans have different slices.
 
         """
         cluster, front = args["cluster"], None
@@ -136,9 +135,9 @@ class TpuNodePool(pulumi.ComponentResource):
     def _workload_policies(
         self, name: str, plans: Sequence[NodePoolPlan], cluster: ClusterRef, front: pulumi.Input[str] | None
     ) -> dict[str, pulumi.Output[str]]:
-        """Make the policies that the plans name, each once: how tpu7x hosts are placed together.
+        """Create each policy that the plans name. It places the hosts of a tpu7x slice together.
 
-        A policy cannot be changed. Another topology or mode has another policy, by the plan and by its logical name.
+        A policy cannot be changed. Another topology or mode has another policy, with another name and logical name.
         """
         wanted = {plan.workload_policy: plan for plan in plans if plan.workload_policy}
         region = region_of(cluster["location"])
@@ -160,24 +159,24 @@ class TpuNodePool(pulumi.ComponentResource):
 
 
 class GpuNodePoolArgs(GpuPoolArgs):
-    """Arguments of `GpuNodePool`: the fields of a platform's GPU pool, and where it is."""
+    """Arguments of `GpuNodePool`: the fields of a platform's GPU pool, and its cluster."""
 
     cluster: ClusterRef
-    """Where the pool is made: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of any other cluster. A change
-    of all but its version replaces it."""
+    """The cluster of the pool: `Cluster.ref`, `ExistingCluster.ref`, or the same fields of another cluster. A change
+    replaces the pool, except a change of the version."""
 
     pool_name: NotRequired[str]
-    """Name of the GKE node pool. Default: the component's own name. A change replaces the pool."""
+    """Name of the GKE node pool. Default: the name of the component. A change replaces the pool."""
 
     reservations: NotRequired[Mapping[str, ReservationArgs]]
-    """Reservations that the pool may draw on, by the name that Compute Engine knows them by."""
+    """Compute Engine reservations for the pool, by name."""
 
 
 class GpuNodePool(pulumi.ComponentResource):
     """Nodes with GPUs, in any cluster: one GKE node pool."""
 
     accelerator: str
-    """GPU, as GKE's label cloud.google.com/gke-accelerator has it."""
+    """GPU model, as in GKE's label cloud.google.com/gke-accelerator."""
     pool_name: pulumi.Output[str]
     """Name of the GKE node pool."""
     nodes: int
@@ -194,10 +193,10 @@ class GpuNodePool(pulumi.ComponentResource):
         *,
         plan: NodePoolPlan | None = None,
     ) -> None:
-        """Make the pool. `plan` is the one of a `Platform`; default: the arguments describe it.
+        """Create the pool. `plan` is that of a `Platform`. Default: the plan of the arguments.
 
         Raises:
-            SpecError: if the description is wrong, before anything is registered: a line for each mistake.
+            SpecError: if the arguments have mistakes, before any resource is registered; one line for each mistake.
             ValueError: if a plan has no GPUs.
 
         """

@@ -52,7 +52,7 @@ def node_config(plan: NodePoolPlan, cluster: ClusterRef) -> gcp.container.NodePo
 
 
 def _capacity(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
-    """What a reservation and flex-start say of the hosts; nothing for on-demand and spot."""
+    """Settings for a reservation or flex-start; empty for on-demand and spot."""
     config: gcp.container.NodePoolNodeConfigArgsDict = {}
     if plan.reservation is not None:
         config["reservation_affinity"] = {
@@ -70,12 +70,12 @@ def _capacity(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
 
 
 def _key(cluster: ClusterRef) -> gcp.container.NodePoolNodeConfigArgsDict:
-    """The key of the boot disks, where it is not Google's own."""
+    """The key of the boot disks; empty for Google's own encryption."""
     return {"boot_disk_kms_key": cluster["boot_disk_key"]} if "boot_disk_key" in cluster else {}
 
 
 def _gpus(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
-    """The GPUs of the nodes and their disks; nothing where there are none."""
+    """GPUs and Local SSDs of the nodes; empty for nodes without them."""
     config: gcp.container.NodePoolNodeConfigArgsDict = {}
     gpu = plan.gpu
     if gpu is not None:
@@ -98,7 +98,7 @@ def _gpus(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
 
 
 def _images(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
-    """What is on the hosts before a container starts; nothing where nothing was asked."""
+    """Image streaming and secondary boot disks; empty if the user has set neither."""
     config: gcp.container.NodePoolNodeConfigArgsDict = {}
     settings = plan.settings
     if isinstance(settings, SystemPoolSpec):
@@ -124,7 +124,7 @@ def node_pool(
     parent: pulumi.Resource,
     opts: pulumi.ResourceOptions | None,
 ) -> gcp.container.NodePool:
-    """Register the GKE node pool of one plan; `policies` are the workload policies that plans name."""
+    """Register the GKE node pool of one plan. `policies` are the workload policies by the name in the plans."""
     scaling, guard = plan.autoscaling, guard_of(cluster)
     pool = gcp.container.NodePool(
         name,
@@ -134,9 +134,9 @@ def node_pool(
         location=cluster["location"],
         node_locations=list(plan.zones),
         node_count=plan.node_count,
-        # The autoscaler owns the size from the first minute on; this is only where it starts.
+        # The initial size only, because the autoscaler changes it.
         initial_node_count=scaling.min_nodes if scaling else None,
-        # Limits per zone, never totals: GKE checks a slice against the per-zone maximum.
+        # Limits in each zone, not in total, because GKE compares a slice with the limit of a zone.
         autoscaling={
             "min_node_count": scaling.min_nodes,
             "max_node_count": scaling.max_nodes,
@@ -160,7 +160,7 @@ def node_pool(
             pulumi.ResourceOptions(
                 parent=parent,
                 replace_on_changes=list(plan.replace_on),
-                # The name is explicit, and a slice's chips are rarely there twice.
+                # The name is explicit, and the chips of a slice are rarely available twice.
                 delete_before_replace=True,
                 ignore_changes=["initial_node_count", "node_count"] if scaling else None,
                 custom_timeouts=pulumi.CustomTimeouts(create="60m", update="120m", delete="60m"),

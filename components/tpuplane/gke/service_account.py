@@ -1,4 +1,4 @@
-"""The identity of a cluster's nodes: a service account of its own that holds only the roles in the plan."""
+"""The identity of a cluster's nodes: a service account with only the roles of the plan."""
 
 from typing import TypedDict
 
@@ -12,14 +12,14 @@ class NodeServiceAccountArgs(TypedDict):
     """Arguments of `NodeServiceAccount`."""
 
     project: pulumi.Input[str]
-    """Project that holds the account and grants the roles. A change replaces both."""
+    """Project of the account and of the granted roles. A change replaces both."""
 
     plan: ServiceAccountPlan
-    """Account id and roles. A new account id replaces the account; roles are granted and revoked in place."""
+    """Account ID and roles. A new account ID replaces the account. Roles are granted and revoked in place."""
 
 
 class NodeServiceAccount(pulumi.ComponentResource):
-    """A service account for GKE nodes, in place of the Compute Engine default account and its Editor role."""
+    """A service account for GKE nodes. It replaces Compute Engine's default account and its Editor role."""
 
     account: gcp.serviceaccount.Account
     email: pulumi.Output[str]
@@ -50,7 +50,7 @@ class NodeServiceAccount(pulumi.ComponentResource):
 def own_account(
     name: str, project: pulumi.Input[str], plan: ClusterPlan, parent: pulumi.Resource
 ) -> NodeServiceAccount | None:
-    """Make the account that a cluster's nodes run as; None where the plan brings one."""
+    """Create the service account of a cluster's nodes; None if the plan uses an existing one."""
     if plan.service_account is None:
         return None
     return NodeServiceAccount(

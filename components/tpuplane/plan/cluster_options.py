@@ -15,7 +15,7 @@ from tpuplane.spec.cluster.options import EncryptionSpec, MonitoringSpec
 
 @dataclass(frozen=True, slots=True)
 class KeyPlan:
-    """A Cloud KMS key. Exactly one of `existing` and `name` is set: one that exists already, or one that is made."""
+    """A Cloud KMS key. Exactly one of `existing` and `name` is set: an existing key, or a new one."""
 
     existing: str | None = None  # full resource name
     name: str | None = None  # of the key in the cluster's own key ring

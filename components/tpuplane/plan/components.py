@@ -35,7 +35,7 @@ def planned_network(description: Description) -> NetworkPlan:
 
 
 def planned_cluster(description: Description) -> ClusterPlan:
-    """A cluster in a network that exists already."""
+    """A cluster in an existing network."""
     spec = ClusterComponentSpec.parse(description)
     name = spec.cluster_name
     made = cluster_plan(name, name, spec.cluster, Context(spec.location, project=None, labels=spec.labels))

@@ -51,7 +51,7 @@ def network_plan(name: str, subnets: Iterable[SubnetPlan]) -> NetworkPlan:
 
 
 def subnet_plan(name: str, region: str, network: ClusterNetworkSpec) -> SubnetPlan | None:
-    """The subnetwork of one cluster; None where it has one that exists already."""
+    """The subnetwork of one cluster; None if it uses an existing one."""
     if network.existing is not None:
         return None
     return SubnetPlan(name, region, network.nodes_cidr, network.pods_cidr, network.services_cidr)

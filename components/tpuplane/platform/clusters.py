@@ -1,4 +1,4 @@
-"""One cluster of a platform: made or looked up, with its node pools and compute classes."""
+"""One cluster of a platform, created or existing, with its node pools and compute classes."""
 
 from itertools import groupby
 from typing import NamedTuple, cast
@@ -24,17 +24,17 @@ from tpuplane.plan import ClusterPlan
 def make_cluster(
     name: str, plan: ClusterPlan, project: str, network: Network | None, parent: pulumi.Resource
 ) -> AnyCluster:
-    """Make the cluster of a plan, or look up the one that exists."""
+    """Create the cluster of a plan, or read the existing one."""
     if plan.existing is not None:
         return _existing(name, plan, project, parent)
     if plan.network is not None:
-        foreign: ClusterArgs = {
+        in_network: ClusterArgs = {
             "project": project,
             "network": plan.network.network,
             "subnetwork": plan.network.subnetwork,
             "location": plan.location,
         }
-        return Cluster(name, foreign, pulumi.ResourceOptions(parent=parent), plan=plan)
+        return Cluster(name, in_network, pulumi.ResourceOptions(parent=parent), plan=plan)
     if network is None or plan.subnet is None:
         raise ValueError(f"{name}: the plan has no network for it")
     subnet = network.subnets[plan.subnet.name]
@@ -46,7 +46,7 @@ def make_cluster(
             "subnetwork": subnet.id,
             "location": plan.location,
         },
-        # Nodes pull images through the NAT, from their first minute to their last.
+        # Nodes pull images through the NAT as long as they exist.
         pulumi.ResourceOptions(parent=parent, depends_on=[network]),
         plan=plan,
         stands_on=[network.network, subnet],
@@ -68,7 +68,7 @@ def _existing(name: str, plan: ClusterPlan, project: str, parent: pulumi.Resourc
 
 
 def make_classes(name: str, plan: ClusterPlan, cluster: AnyCluster, ref: ClusterRef) -> dict[str, ComputeClass]:
-    """Make the compute classes of one cluster, whose nodes are as those of `ref`. Returns them by their name."""
+    """Create the compute classes of one cluster, with the node settings of `ref`. Returns them by name."""
     return {
         it.name: ComputeClass(f"{name}-{it.name}", {"cluster": ref}, cluster.in_cluster(), plan=it)
         for it in plan.compute_classes
@@ -76,16 +76,16 @@ def make_classes(name: str, plan: ClusterPlan, cluster: AnyCluster, ref: Cluster
 
 
 class NodePools(NamedTuple):
-    """The pools of one cluster that the user described, by their names in the description."""
+    """The user's pools of one cluster, by their names in the description."""
 
     tpu: dict[str, TpuNodePool]
     gpu: dict[str, GpuNodePool]
     ref: ClusterRef
-    """What the nodes know of their cluster."""
+    """The cluster, for its nodes."""
 
 
 def make_node_pools(name: str, plan: ClusterPlan, project: str, cluster: AnyCluster) -> NodePools:
-    """Make the pools of one cluster."""
+    """Create the pools of one cluster."""
     ref = cluster.ref
     waits = cluster.identity if isinstance(cluster, Cluster) else []
     if isinstance(cluster, ExistingCluster) and (account := own_account(name, project, plan, cluster)):
@@ -94,7 +94,7 @@ def make_node_pools(name: str, plan: ClusterPlan, project: str, cluster: AnyClus
     # A node that starts before its account has its roles reports neither logs nor metrics, and pulls no image.
     after_roles = pulumi.ResourceOptions(parent=cluster, depends_on=waits)
     pools = NodePools({}, {}, ref)
-    # What else would describe the pools is in their plans.
+    # The other arguments are in the plans.
     args = cast(TpuNodePoolArgs, {"cluster": ref})
     for key, plans in groupby(plan.tpu_pools, key=lambda it: it.pool):
         pools.tpu[key] = TpuNodePool(f"{name}-{key}", args, after_roles, plans=list(plans))

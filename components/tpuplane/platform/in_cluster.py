@@ -1,4 +1,4 @@
-"""What is inside the clusters of a platform: namespaces, classes, operators, queues, and the ways between them."""
+"""The contents of a platform's clusters: namespaces, classes, operators, queues, and the access between clusters."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,8 @@ _Kubeconfigs = dict[str, pulumi.Output[str]]
 def fill_clusters(
     name: str, platform: PlatformPlan, clusters: Mapping[str, AnyCluster], pools: Mapping[str, NodePools]
 ) -> None:
-    """Make what is inside of each cluster; the manager of others comes last, because it must reach them."""
+    """Create the contents of each cluster. The manager of MultiKueue comes last, because it needs access to its
+    workers."""
     workers: _Kubeconfigs = {}
     for it in sorted(platform.clusters, key=lambda it: it.manager is not None):
         own, cluster = f"{name}-{it.key}", clusters[it.key]
@@ -41,7 +42,7 @@ def fill_clusters(
 def _queues(
     name: str, plan: ClusterPlan, cluster: AnyCluster, ready: list[pulumi.Resource], workers: _Kubeconfigs
 ) -> Queues | None:
-    """Make a cluster's queues, and where they hand their work on, the way to its workers before them."""
+    """Create a cluster's queues. On a manager of MultiKueue, create the access to its workers first."""
     if plan.queues is None:
         return None
     below = pulumi.ResourceOptions(parent=cluster)
@@ -63,7 +64,7 @@ def _queues(
 
 
 def _addons(name: str, plan: ClusterPlan, cluster: AnyCluster) -> dict[str, pulumi.Resource]:
-    """Install a cluster's add-ons, on nodes that are there. Returns what opens when each answers, by its key."""
+    """Install a cluster's add-ons after its system pool. Returns the gate of each add-on, by its key."""
     if not plan.addons:
         return {}
     after = [cluster.system_pool] if isinstance(cluster, Cluster) else []
@@ -74,7 +75,7 @@ def _addons(name: str, plan: ClusterPlan, cluster: AnyCluster) -> dict[str, pulu
 def _monitoring(
     name: str, key: str, plan: ObservabilityPlan, cluster: AnyCluster, ready: Mapping[str, pulumi.Resource]
 ) -> None:
-    """Collect a cluster's metrics, once what has them is there."""
+    """Collect a cluster's metrics, after the add-ons that have them."""
     if key not in plan.scrapes:
         return
     args: MonitoringArgs = {"cluster": cluster, "scrapes": plan.scrapes[key], "ready": ready}

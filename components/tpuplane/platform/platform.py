@@ -1,4 +1,4 @@
-"""The one component that makes a whole platform from its description."""
+"""The component that creates a whole platform from its description."""
 
 from collections.abc import Mapping
 from typing import TypedDict
@@ -16,7 +16,7 @@ from tpuplane.spec import parse_platform
 
 
 class ClusterSummary(TypedDict):
-    """A cluster, as the stack reports it."""
+    """A cluster in the stack's outputs."""
 
     name: pulumi.Output[str]
     """Name in Google Cloud."""
@@ -29,13 +29,13 @@ class ClusterSummary(TypedDict):
 
 
 class NodePoolSummary(TypedDict):
-    """A pool of TPU slices, as the stack reports it. Counts are at full scale."""
+    """A pool of TPU slices in the stack's outputs. Numbers are at full scale."""
 
     shape: str
     """Generation and topology of one slice."""
 
     names: list[pulumi.Output[str]]
-    """GKE node pools: one for each multi-host slice, or one in all."""
+    """GKE node pools: one for each multi-host slice, or one for all single-host slices."""
 
     slices: int
     """Slices."""
@@ -48,10 +48,10 @@ class NodePoolSummary(TypedDict):
 
 
 class GpuNodePoolSummary(TypedDict):
-    """A pool of GPU nodes, as the stack reports it. Counts are at full scale, over all zones."""
+    """A pool of GPU nodes in the stack's outputs. Numbers are at full scale, over all zones."""
 
     accelerator: str
-    """GPU, as GKE's node label has it."""
+    """GPU model, as in GKE's label cloud.google.com/gke-accelerator."""
 
     name: pulumi.Output[str]
     """GKE node pool."""
@@ -67,23 +67,23 @@ class Platform(pulumi.ComponentResource):
     """GKE clusters with TPU and GPU node pools, on one network of one project."""
 
     clusters: Mapping[str, ClusterSummary]
-    """Clusters, by their name in the description."""
+    """Clusters, by their names in the description."""
 
     node_pools: Mapping[str, Mapping[str, NodePoolSummary]]
-    """TPU pools, by cluster and by their name in the description."""
+    """TPU pools, by cluster and by their names in the description."""
 
     gpu_node_pools: Mapping[str, Mapping[str, GpuNodePoolSummary]]
-    """GPU pools, by cluster and by their name in the description; only clusters that have some."""
+    """GPU pools, by cluster and by their names in the description. Clusters without GPU pools are omitted."""
 
     kubeconfigs: Mapping[str, pulumi.Output[str]]
-    """A kubeconfig for each cluster. It calls Google's auth plugin and holds no credential."""
+    """A kubeconfig for each cluster. It calls Google's auth plugin and contains no credential."""
 
     @in_plain_words
     def __init__(self, name: str, args: PlatformArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Make everything the description asks for.
+        """Create everything in the description.
 
         Raises:
-            SpecError: if the description is wrong, before anything is registered.
+            SpecError: if the description has mistakes, before any resource is registered.
 
         """
         platform = plan(parse_platform(args, project=pulumi.Config("gcp").get("project")))
@@ -127,7 +127,7 @@ class Platform(pulumi.ComponentResource):
         )
 
     def _network(self, name: str, platform: PlatformPlan) -> Network | None:
-        """Make the platform's VPC; none where every cluster and network exists already."""
+        """Create the platform's VPC; None if all clusters use existing networks."""
         if not platform.network.subnets:
             return None
         # The subnetworks are in the plan.

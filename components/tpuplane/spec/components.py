@@ -82,7 +82,7 @@ class NetworkSpec(ComponentSpec):
 
 
 class ClusterComponentSpec(ClusterSettingsSpec, ComponentSpec):
-    """A cluster in a network that exists already."""
+    """A cluster in an existing network."""
 
     cluster_name: Name
     pods_range: str = "pods"

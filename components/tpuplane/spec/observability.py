@@ -35,65 +35,65 @@ Minutes = Annotated[int, Field(ge=1, le=1380)]
 
 
 class SliceDownSpec(Spec):
-    """An alert: a multi-host slice is not available, so that what runs on it waits."""
+    """An alert: a multi-host slice is unavailable, and its work waits."""
 
     enabled: bool = True
-    """Whether there is such an alert. Default true. Changed in place."""
+    """Create this alert. Default true. Changed in place."""
 
     after_minutes: Minutes = 5
-    """How long the slice must be down. Default 5. Changed in place."""
+    """Time in minutes for which the slice must be unavailable. Default 5. Changed in place."""
 
 
 class IdleChipsSpec(Spec):
-    """An alert: chips are paid for and do nothing."""
+    """An alert: running chips are idle."""
 
     enabled: bool = True
-    """Whether there is such an alert. Default true. Changed in place."""
+    """Create this alert. Default true. Changed in place."""
 
     after_minutes: Minutes = 60
-    """How long the chips must be idle. Default 60. Changed in place."""
+    """Time in minutes for which the chips must be idle. Default 60. Changed in place."""
 
     duty_cycle_percent: Annotated[int, Field(ge=1, le=100)] = 5
-    """A chip that is busy for less of its time is idle. Default 5. Changed in place."""
+    """A chip with a duty cycle below this percentage is idle. Default 5. Changed in place."""
 
 
 class StarvedQueueSpec(Spec):
-    """An alert: work waits in a queue and none is admitted. Of clusters with Kueue and `addons.monitoring`."""
+    """An alert: a queue has pending work and admits none. It needs Kueue and `addons.monitoring` in the cluster."""
 
     enabled: bool = True
-    """Whether there is such an alert. Default true. Changed in place."""
+    """Create this alert. Default true. Changed in place."""
 
     after_minutes: Minutes = 120
-    """How long the queue must admit nothing. Default 120. Changed in place."""
+    """Time in minutes in which the queue must admit no work. Default 120. Changed in place."""
 
 
 class AlertsSpec(Spec):
-    """Alert policies of Cloud Monitoring, over all clusters."""
+    """Alert policies of Cloud Monitoring for all clusters."""
 
     slice_down: SliceDownSpec = SliceDownSpec()
-    """A slice is not available."""
+    """A slice is unavailable."""
 
     idle_chips: IdleChipsSpec = IdleChipsSpec()
-    """Chips are paid for and do nothing."""
+    """Running chips are idle."""
 
     starved_queue: StarvedQueueSpec = StarvedQueueSpec()
-    """Work waits and none is admitted."""
+    """Work is pending and none is admitted."""
 
 
 class ObservabilitySpec(Spec):
-    """A dashboard, alert policies and a metric of log entries in the platform's project."""
+    """A dashboard, alert policies and a log metric in the platform's project."""
 
     dashboard: bool = True
-    """A Cloud Monitoring dashboard: TensorCore utilisation, duty cycle, HBM and its bandwidth by kind of slice; slices
-    and interruptions by node pool; queues; libtpu's messages. Default true. Changed in place."""
+    """Create a Cloud Monitoring dashboard: TensorCore utilization, duty cycle, HBM usage and bandwidth by slice type,
+    slices and interruptions by node pool, queues, and libtpu's messages. Default true. Changed in place."""
 
     alerts: AlertsSpec = AlertsSpec()
     """Alert policies."""
 
     notification_channels: tuple[Channel, ...] = ()
-    """Channels that the alerts notify, by their names; they exist already. Default: none, and incidents are seen in
-    Cloud Monitoring only. Changed in place."""
+    """Existing notification channels for the alerts, by name. Default: none, and only Cloud Monitoring shows incidents.
+    Changed in place."""
 
     libtpu_errors: bool = True
-    """Count libtpu's error messages in the containers' logs, as the log metric `tpuplane/PLATFORM/libtpu_errors`.
-    Default true. Changed in place."""
+    """Count libtpu's error messages in container logs with the log metric `tpuplane/PLATFORM/libtpu_errors`. Default
+    true. Changed in place."""

@@ -16,13 +16,15 @@ from tpuplane.spec.queues.teams import TeamSpec
 
 
 class QuotaSpec(Spec):
-    """TPU chips of one generation, or GPUs of one model, that the project may use at a time in one region or zone."""
+    """TPU chips of one generation, or GPUs of one model, that the project may use at the same time in one region or
+    zone."""
 
     on_demand: Annotated[int, Field(ge=0)] | None = None
-    """Chips or GPUs of on-demand hosts. Default: not declared, not checked."""
+    """Quota for on-demand hosts, in chips or GPUs. Default: not declared, not checked."""
 
     preemptible: Annotated[int, Field(ge=0)] | None = None
-    """Chips or GPUs of spot and flex-start hosts: Google's preemptible quota. Default: not declared, not checked."""
+    """Google's preemptible quota, for spot and flex-start hosts, in chips or GPUs. Default: not declared, not
+    checked."""
 
 
 PROJECT_KEY = "gcp:project"
@@ -36,37 +38,37 @@ def _given(project: object) -> object:
 
 
 class PlatformSpec(Spec):
-    """A TPU platform: GKE clusters of one project on one network."""
+    """A TPU platform: GKE clusters in one project, on one network."""
 
     name: Name
-    """Name of the platform and its VPC, and the front of every cluster's name. A change replaces everything."""
+    """Name of the platform and its VPC. The name of every cluster begins with it. A change replaces everything."""
 
     project: Annotated[ProjectId, BeforeValidator(_given)] = Field(default_factory=str, validate_default=True)
-    """Google Cloud project id. Default: the stack's `gcp:project`. A change replaces everything."""
+    """Google Cloud project ID. Default: the stack's `gcp:project`. A change replaces everything."""
 
     labels: Labels = Field(default_factory=dict)
-    """Google Cloud labels of everything that can carry them. Changed in place."""
+    """Google Cloud labels of all resources that support labels. Changed in place."""
 
     clusters: Annotated[dict[Name, ClusterSpec], Field(min_length=1)]
-    """GKE clusters, by name. GKE sees `<platform>-<name>`, 6 to 30 characters in all, because the nodes' service
-    account has that name too. A new name is a new cluster, with ranges that the old one does not have."""
+    """GKE clusters, by name. The name in GKE is `<platform>-<name>`, 6 to 30 characters in total, because the service
+    account of the nodes has the same name. A new name creates a new cluster with new address ranges."""
 
     reservations: dict[ResourceName, ReservationSpec] = Field(default_factory=dict)
-    """Reservations that pools with capacity: reservation draw on, by the name that Compute Engine knows them by."""
+    """Compute Engine reservations for pools with capacity: reservation, by their name in Compute Engine."""
 
     quotas: dict[str, dict[str, QuotaSpec]] = Field(default_factory=dict)
-    """TPU and GPU quota that Google has granted, by region or zone, then by generation or accelerator. The pools are
-    held to it at full scale; what is not declared is not checked."""
+    """TPU and GPU quota that Google has granted, by region or zone, then by generation or accelerator. The pools at
+    full scale must fit into it. Quota that is not declared is not checked."""
 
     classes: dict[ClassName, ComputeClassSpec] = Field(default_factory=dict)
-    """Compute classes, by name: which nodes pods get, in order of preference. The class called `default` is for every
-    pod of a cluster that asks for none. Default: none. A new name is a new class."""
+    """Compute classes, by name. A class lists the nodes for its pods, in order of preference. The class `default`
+    applies to every pod of a cluster that requests no class. Default: none. A new name creates a new class."""
 
     teams: dict[Name, TeamSpec] = Field(default_factory=dict)
-    """Teams that share the clusters, by name: each gets a queue with its quota. Default: none, and no queue."""
+    """Teams that share the clusters, by name. Each team gets a queue with its quota. Default: none, and no queue."""
 
     queues: QueuesSpec = QueuesSpec()
-    """How the teams' work waits, is admitted and is preempted."""
+    """Queueing, admission and preemption of the teams' work."""
 
     observability: ObservabilitySpec | None = None
     """Dashboard, alerts and log metrics of the project. Default: none. Changed in place."""

@@ -14,7 +14,7 @@ class SliceGroupSpec(PodsSpec):
     """TPU generation, such as v6e."""
 
     topology: str
-    """Chips of one slice along each axis, such as 4x4."""
+    """Chips of one slice in each dimension, such as 4x4."""
 
     @property
     def slice(self) -> Slice:

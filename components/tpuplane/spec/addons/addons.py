@@ -83,58 +83,59 @@ class ComputeSpec(Spec):
     """CPU and memory."""
 
     cpu: Quantity | None = None
-    """CPUs, such as 500m or "2". Default: the add-on's own. Changed in place."""
+    """CPUs, such as 500m or "2". Default: that of the add-on. Changed in place."""
 
     memory: Quantity | None = None
-    """Memory, such as 512Mi. Default: the add-on's own. Changed in place."""
+    """Memory, such as 512Mi. Default: that of the add-on. Changed in place."""
 
 
 class OperatorResourcesSpec(Spec):
-    """What one replica of an operator gets. What is left out is the add-on's default (docs/addons.md)."""
+    """CPU and memory of one replica of an operator. The add-on has a default for each (docs/addons.md)."""
 
     requests: ComputeSpec = ComputeSpec()
-    """What is set aside for it."""
+    """Resource requests."""
 
     limits: ComputeSpec = ComputeSpec()
-    """What it may use at most."""
+    """Resource limits."""
 
 
 class RequeuingSpec(Spec):
-    """When a workload is tried again whose pods did not become ready."""
+    """Requeuing of workloads whose pods did not become ready in time."""
 
     backoff_limit_count: Annotated[int, Field(ge=0)] | None = None
-    """How often it is tried again before it is deactivated. Default: without end. Changed in place."""
+    """Number of attempts after which the workload is deactivated. Default: unlimited. Changed in place."""
 
     backoff_base_seconds: Annotated[int, Field(ge=1)] = 60
-    """Seconds before the first new try; each further one waits twice as long. Default 60. Changed in place."""
+    """Seconds before the first new attempt. The time doubles with each further attempt. Default 60. Changed in
+    place."""
 
     backoff_max_seconds: Annotated[int, Field(ge=1)] = 3600
-    """Most seconds between two tries. Default 3600. Changed in place."""
+    """Maximum seconds between two attempts. Default 3600. Changed in place."""
 
 
 class WaitForPodsReadySpec(Spec):
-    """All or nothing: an admitted workload whose pods do not all become ready in time gives its quota back."""
+    """All-or-nothing scheduling: Kueue evicts an admitted workload if its pods do not all become ready in time."""
 
     timeout: PositiveDuration = "15m"
-    """How long its pods may take to become ready, more than 0. Default 15m: a slice's nodes have to come first. Changed
-    in place."""
+    """Time in which all pods must become ready, more than 0. Default 15m, because GKE creates the nodes of a slice
+    first. Changed in place."""
 
     recovery_timeout: Duration | None = None
-    """How long a pod that was ready once may be missing. Default: as `timeout`. Changed in place."""
+    """Time in which a failed pod must become ready again. Default: the same as `timeout`. Changed in place."""
 
     block_admission: bool = False
-    """Admit nothing else meanwhile. Default false. Changed in place."""
+    """Admit no other workload until the pods are ready. Default false. Changed in place."""
 
     requeuing: RequeuingSpec = RequeuingSpec()
-    """When it is tried again."""
+    """Requeuing of evicted workloads."""
 
 
 class ControllerSpec(Spec):
-    """An operator of one or more replicas."""
+    """An operator with one or more replicas."""
 
     replicas: Annotated[int, Field(ge=1, le=5)] = 1
-    """Replicas, of which one is the leader. From 2 on a disruption budget keeps one of them. Default 1. Changed in
-    place."""
+    """Number of replicas; one of them is the leader. With 2 or more, a PodDisruptionBudget keeps one running. Default
+    1. Changed in place."""
 
     resources: OperatorResourcesSpec = OperatorResourcesSpec()
     """CPU and memory of a replica."""
@@ -144,132 +145,138 @@ class KueueSpec(ControllerSpec):
     """Kueue: queues, quota and topology-aware admission of workloads."""
 
     feature_gates: KueueGates = Field(default_factory=dict)
-    """Feature gates of the release, on or off. Default: the release's own. Changed in place."""
+    """Feature gates, on or off. Default: those of the release. Changed in place."""
 
     integrations: tuple[Framework, ...] | None = None
-    """Kinds that Kueue manages. Default: Kubernetes' own (batch/job, pod, deployment, statefulset) and those of the
-    cluster's add-ons. Changed in place."""
+    """Kinds of workloads that Kueue manages. Default: those of Kubernetes (batch/job, pod, deployment, statefulset) and
+    of the cluster's add-ons. Changed in place."""
 
     manage_jobs_without_queue_name: bool = False
-    """Hold workloads that name no queue too, so that quota holds for all. Default false. Changed in place."""
+    """Also suspend workloads without a queue name, so that quota applies to all work. Default false. Changed in
+    place."""
 
     wait_for_pods_ready: WaitForPodsReadySpec | None = None
-    """All-or-nothing start of a workload's pods. Default: off. Changed in place."""
+    """All-or-nothing scheduling of a workload's pods. Default: off. Changed in place."""
 
     metrics: bool = True
-    """Metrics of quota and usage of each queue. Default true. Changed in place."""
+    """Collect metrics of the quota and usage of each queue. Default true. Changed in place."""
 
     certificates: Literal["internal", "cert-manager"] = "internal"
-    """Who makes the webhook's certificates: internal (Kueue itself) or cert-manager (which the cluster must have).
-    Default internal. Changed in place."""
+    """Certificates of the webhooks: internal (Kueue issues them) or cert-manager (required in the cluster). Default
+    internal. Changed in place."""
 
 
 class JobSetSpec(ControllerSpec):
-    """JobSet: groups of jobs, one for each slice, that start and restart together."""
+    """JobSet: groups of jobs that start and restart together, one job for each slice."""
 
 
 class RaySpec(Spec):
     """KubeRay: RayCluster, RayJob and RayService."""
 
     mode: RayMode = "gke-addon"
-    """Who runs it: gke-addon (Google, with the webhook that sets pods' place in a slice), operator (KubeRay's
-    own chart) or none. Default gke-addon. A change keeps no RayCluster."""
+    """Installation: gke-addon (Google's add-on, with the TPU webhook), operator (KubeRay's own chart) or none. Default
+    gke-addon. A change deletes all RayClusters."""
 
     replicas: Annotated[int, Field(ge=1, le=5)] = 1
-    """Replicas of the operator, of which one is the leader. Only with mode: operator. Default 1. Changed in place."""
+    """Number of replicas of the operator; one of them is the leader. Only with mode: operator. Default 1. Changed in
+    place."""
 
     resources: OperatorResourcesSpec = OperatorResourcesSpec()
     """CPU and memory of a replica. Only with mode: operator."""
 
     feature_gates: RayGates = Field(default_factory=dict)
-    """Feature gates of the release, on or off. Only with mode: operator. Default: the release's own. Changed in
-    place."""
+    """Feature gates, on or off. Only with mode: operator. Default: those of the release. Changed in place."""
 
     batch_scheduler: BatchScheduler | None = None
-    """Scheduler that places Ray's pods as a gang: volcano, yunikorn, scheduler-plugins or kai-scheduler, which the
-    cluster must have. Only with mode: operator. Default: Kubernetes' own. Changed in place."""
+    """Gang scheduler for Ray's pods, which must be installed in the cluster: volcano, yunikorn, scheduler-plugins or
+    kai-scheduler. Only with mode: operator. Default: the scheduler of Kubernetes. Changed in place."""
 
     watch_namespaces: tuple[Namespace, ...] = ()
-    """Namespaces whose Ray clusters it runs. Only with mode: operator. Default: all. Changed in place."""
+    """Namespaces of the Ray clusters that the operator manages. Only with mode: operator. Default: all. Changed in
+    place."""
 
     tpu_webhook: bool = True
-    """Install the webhook that sets the place of Ray's pods in a slice (worker id, host names, topology, what
-    multislice needs) and keeps a slice on one node pool. It has its certificate from cert-manager. Only with mode:
-    operator; Google's add-on has it. Default true. Changed in place."""
+    """Install the TPU webhook. It sets the position of Ray's pods in a slice (worker ID, host names, topology,
+    multislice variables) and keeps a slice on one node pool. cert-manager issues its certificate. Only with mode:
+    operator, because Google's add-on includes it. Default true. Changed in place."""
 
 
 class CertManagerSpec(Spec):
     """cert-manager: certificates for webhooks, from issuers in the cluster."""
 
     replicas: Annotated[int, Field(ge=1, le=5)] = 1
-    """Replicas of its controller, its webhook and its injector. From 2 on a disruption budget keeps one of each.
-    Default 1. Changed in place."""
+    """Number of replicas of the controller, the webhook and the injector. With 2 or more, PodDisruptionBudgets keep one
+    of each running. Default 1. Changed in place."""
 
     resources: OperatorResourcesSpec = OperatorResourcesSpec()
-    """CPU and memory of a replica of its controller."""
+    """CPU and memory of a replica of the controller."""
 
 
 class LaunchAgentSpec(Spec):
-    """W&B's Launch agent: takes jobs from Launch queues of Weights & Biases and starts them in teams' namespaces. Its
-    API key is a Secret that no program makes: `wandb-api-key-launch-agent` in `wandb`, under `password`."""
+    """The Launch agent of Weights & Biases. It takes jobs from Launch queues and starts them in teams' namespaces.
+    Create its API key as the Secret `wandb-api-key-launch-agent` in the namespace `wandb`, under `password`."""
 
     queues: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
-    """Launch queues that it takes jobs from. Changed in place."""
+    """Launch queues of the agent. Changed in place."""
 
     teams: Annotated[tuple[Name, ...], Field(min_length=1)]
-    """Teams in whose namespaces it may start jobs, and nowhere else. Changed in place."""
+    """Teams in whose namespaces the agent may start jobs. Changed in place."""
 
     entity: Annotated[str, Field(min_length=1)] | None = None
-    """W&B's team or user that the queues are of. Default: whose the API key is. Changed in place."""
+    """Weights & Biases team or user that owns the queues. Default: the owner of the API key. Changed in place."""
 
     max_jobs: Annotated[int, Field(ge=1)] = 10
-    """Most jobs that it runs at a time. Default 10. Changed in place."""
+    """Maximum number of jobs that run at the same time. Default 10. Changed in place."""
 
     base_url: Annotated[str, Field(pattern=r"^https://[^\s/]+(/[^\s]*[^\s/])?$")] = "https://api.wandb.ai"
-    """W&B's API. Default https://api.wandb.ai. Changed in place."""
+    """Address of the Weights & Biases API. Default https://api.wandb.ai. Changed in place."""
 
     resources: OperatorResourcesSpec = OperatorResourcesSpec()
     """CPU and memory of its only replica."""
 
 
 class MetricsFrontendSpec(Spec):
-    """Answers PromQL queries inside the cluster, for Grafana and Ray's dashboard: Google's frontend of Managed Service
-    for Prometheus. It may read the project's metrics, and does not authenticate its readers."""
+    """Google's frontend of Managed Service for Prometheus, which answers PromQL queries of Grafana and Ray's dashboard
+    inside the cluster. It can read the project's metrics and does not authenticate its clients."""
 
     replicas: Annotated[int, Field(ge=1, le=5)] = 2
-    """Replicas. From 2 on a disruption budget keeps one of them. Default 2. Changed in place."""
+    """Number of replicas. With 2 or more, a PodDisruptionBudget keeps one running. Default 2. Changed in place."""
 
     image: Annotated[str, Field(pattern=r"^\S+$")] | None = None
-    """Its image, for a mirror or a digest. Default: Google's, by the tag of its release. Changed in place."""
+    """Container image, for a mirror or a digest. Default: Google's, by the tag of its release. Changed in place."""
 
 
 class MonitoringAddonSpec(Spec):
-    """Managed Service for Prometheus collects what TPU device plugins, KubeRay's own Ray clusters and Kueue measure."""
+    """Managed Service for Prometheus collects metrics of TPU device plugins, Ray clusters of KubeRay's own operator,
+    and Kueue."""
 
     interval_seconds: Annotated[int, Field(ge=5, le=300)] = 30
-    """Seconds between two collections. Default 30. Changed in place."""
+    """Collection interval in seconds. Default 30. Changed in place."""
 
     frontend: MetricsFrontendSpec | None = None
-    """Answers queries inside the cluster. Default: not installed."""
+    """Frontend for PromQL queries inside the cluster. Default: not installed."""
 
 
 class AddonsSpec(Spec):
-    """The operators of a cluster. Each is installed by its own release, in the order that they need."""
+    """The operators of a cluster. Each is a Helm release, installed in the order of their dependencies."""
 
     kueue: KueueSpec | None = None
-    """Kueue, by its chart. Default: not installed. Removing it deletes the operator and keeps CRDs and objects."""
+    """Kueue, from its Helm chart. Default: not installed. Removing it deletes the operator and keeps CRDs and
+    objects."""
 
     jobset: JobSetSpec | None = None
-    """JobSet, by its chart. Default: not installed. Removing it deletes the operator and keeps CRDs and objects."""
+    """JobSet, from its Helm chart. Default: not installed. Removing it deletes the operator and keeps CRDs and
+    objects."""
 
     ray: RaySpec = RaySpec()
     """KubeRay. Default: GKE's Ray add-on."""
 
     cert_manager: CertManagerSpec | None = None
-    """cert-manager, by its chart. Default: not installed. Removing it deletes it and keeps CRDs and certificates."""
+    """cert-manager, from its Helm chart. Default: not installed. Removing it deletes it and keeps CRDs and
+    certificates."""
 
     launch_agent: LaunchAgentSpec | None = None
-    """W&B's Launch agent, by its chart. Default: not installed."""
+    """The Launch agent of Weights & Biases, from its Helm chart. Default: not installed."""
 
     monitoring: MonitoringAddonSpec | None = None
     """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Changed in place."""

@@ -25,30 +25,31 @@ ClassPreset = Literal["cost-optimized", "reserved-first"]
 
 
 class ClassActiveMigrationSpec(Spec):
-    """Moving running pods to better nodes. A move ends them and starts them again."""
+    """Migration of running pods to preferred nodes. It terminates the pods and starts them again."""
 
     optimize_rule_priority: bool = False
-    """Move to a higher priority as soon as it has capacity. Default false."""
+    """Migrate to a higher priority when it has capacity. Default false."""
 
     ensure_all_daemon_set_pods_running: bool | None = None
-    """Move to larger nodes where pods of daemon sets do not fit. Default false."""
+    """Migrate to larger nodes if pods of DaemonSets do not fit. Default false."""
 
 
 class ClassAutoscalingPolicySpec(Spec):
-    """When nodes are removed."""
+    """Removal of unneeded nodes."""
 
     consolidation_delay_minutes: Annotated[int, Field(ge=1, le=1440)] | None = None
-    """How long a node is unneeded before it is removed, in minutes. Default: GKE's, 10."""
+    """Minutes after which an unneeded node is removed. Default: 10, as in GKE."""
 
     consolidation_threshold: Annotated[int, Field(ge=0, le=100)] | None = None
-    """Use of CPU and memory in percent below which a node counts as unneeded. Default: GKE's, 50."""
+    """A node with a CPU and memory utilization below this percentage is unneeded. Default: 50, as in GKE."""
 
     gpu_consolidation_threshold: Annotated[int, Field(ge=0, le=100)] | None = None
-    """Use of GPUs in percent below which a GPU node counts as unneeded. Default: as consolidationThreshold."""
+    """A GPU node with a GPU utilization below this percentage is unneeded. Default: the same as
+    consolidationThreshold."""
 
 
 class ClassAllocationDefaultsSpec(Spec):
-    """What is chosen among equal machines, by the way they are bought."""
+    """Selection between equally suitable machines, by provisioning model."""
 
     on_demand: AllocationStrategy | None = None
     """On-demand nodes. Default: GKE chooses."""
@@ -61,69 +62,69 @@ class ClassAllocationDefaultsSpec(Spec):
 
 
 class ClassNodePoolGroupSpec(Spec):
-    """A group of slices that are kept together: a collection of v6e slices."""
+    """A group of slices that GKE manages together: a collection of v6e slices."""
 
     name: Annotated[str, Field(min_length=1)]
     """Name of the group."""
 
 
 class ComputeClassSpec(Spec):
-    """A GKE ComputeClass (cloud.google.com/v1). Pods ask for it with the node selector
-    `cloud.google.com/compute-class`. Changes are made in place: GKE makes new nodes by them, and leaves running ones
-    alone unless `activeMigration` says otherwise."""
+    """A GKE ComputeClass (cloud.google.com/v1). Pods request it with the node selector
+    `cloud.google.com/compute-class`. Changes are made in place. They apply to new nodes; `activeMigration` also applies
+    them to running pods."""
 
     clusters: tuple[Name, ...] | None = None
-    """Clusters that have the class. Default: every one."""
+    """Clusters with the class. Default: all clusters."""
 
     default_namespaces: tuple[Namespace, ...] = ()
-    """Namespaces whose pods get this class unless they ask for another. For a whole cluster, call the class
-    `default`. Default: none."""
+    """Namespaces with this class as the default for their pods. For a whole cluster, name the class `default`. Default:
+    none."""
 
     preset: ClassPreset | None = None
-    """Ready-made priorities for slices of `tpu`. cost-optimized: Spot, flex-start, then the reservation.
-    reserved-first: the reservation, on-demand, flex-start, then Spot. A way in which the generation cannot be bought is
-    left out. Default: you write the priorities."""
+    """Predefined priorities for slices of `tpu`. cost-optimized: Spot, flex-start, then the reservation.
+    reserved-first: the reservation, on-demand, flex-start, then Spot. Provisioning models that the generation does not
+    support are omitted. Default: none; write the priorities yourself."""
 
     tpu: ClassTpuSpec | None = None
-    """The slices of a preset. Required with `preset`, and only then."""
+    """The slices of a preset. Required with `preset`, rejected without it."""
 
     reservation: ReservationUseSpec | None = None
-    """The reservation of a preset. Required with `preset`, and only then."""
+    """The reservation of a preset. Required with `preset`, rejected without it."""
 
     description: str | None = None
-    """When to use the class. Default: nothing, or the preset's."""
+    """Purpose of the class. Default: empty, or that of the preset."""
 
     priorities: Annotated[tuple[ClassPrioritySpec, ...], Field(max_length=1000)] | None = None
-    """Ways to get nodes, the preferred one first. Required without `preset`."""
+    """Node configurations, in order of preference. Required without `preset`."""
 
     priority_defaults: ClassPriorityDefaultsSpec | None = None
-    """What holds for every priority that does not say otherwise."""
+    """Defaults of all priorities."""
 
     when_unsatisfiable: Literal["ScaleUpAnyway", "DoNotScaleUp"] = "DoNotScaleUp"
-    """What happens when no priority has capacity: pods wait (DoNotScaleUp), or GKE makes nodes of the cluster's default
-    machines, which have no TPUs (ScaleUpAnyway). Default DoNotScaleUp."""
+    """Behavior if no priority has capacity. DoNotScaleUp: pods wait. ScaleUpAnyway: GKE creates nodes of the cluster's
+    default machine type, which have no TPUs. Default DoNotScaleUp."""
 
     node_pool_auto_creation: ClassAutoCreationSpec | None = None
-    """Node pools that GKE makes for the class. Default: none, with a preset they are made."""
+    """Creation of node pools for the class by GKE. Default: off; on with a preset."""
 
     node_pool_config: ClassNodePoolConfigSpec | None = None
-    """What the nodes have. Default: none is asked of existing pools; pools that GKE makes are as safe as declared
-    ones."""
+    """Configuration of the nodes. Default: no requirement for existing pools; new pools have the security settings of
+    declared pools."""
 
     node_pool_group: ClassNodePoolGroupSpec | None = None
-    """A group of v6e slices that are kept together. Default: slices are on their own."""
+    """A group of v6e slices that GKE manages together. Default: independent slices."""
 
     active_migration: ClassActiveMigrationSpec | None = None
-    """Moving running pods to better nodes. Default: they stay, with a preset as it says."""
+    """Migration of running pods to preferred nodes. Default: off, or that of the preset."""
 
     autoscaling_policy: ClassAutoscalingPolicySpec | None = None
-    """When nodes are removed. Default: the cluster's, with a preset as it says."""
+    """Removal of unneeded nodes. Default: that of the cluster, or of the preset."""
 
     allocation_strategy_defaults: ClassAllocationDefaultsSpec | None = None
-    """What is chosen among equal machines. Default: GKE chooses."""
+    """Selection between equally suitable machines. Default: GKE selects."""
 
     minimum_capacity: ClassMinimumCapacitySpec | None = None
-    """Nodes that are there before any pod asks for them. Every priority then names its machine. Default: none."""
+    """Nodes that exist before pods request them. Every priority must then name its machine type. Default: none."""
 
     autopilot: ClassSwitchSpec | None = None
     """Nodes that GKE manages as in Autopilot. Cannot be changed afterwards. Default: off."""

@@ -20,221 +20,221 @@ class ClassTpuSpec(Spec):
     """Slices of one shape."""
 
     type: str
-    """TPU generation, such as v6e, or GKE's name of it, such as tpu-v6e-slice."""
+    """TPU generation, such as v6e, or its name in GKE, such as tpu-v6e-slice."""
 
     topology: str
-    """Chips of one slice along each axis, such as 4x4 or 2x2x2."""
+    """Chips of one slice in each dimension, such as 4x4 or 2x2x2."""
 
     count: Annotated[int, Field(ge=1)] | None = None
-    """Chips of one host, which is what a pod asks for as google.com/tpu. Default: those of the generation's
-    multi-host machine, else of the one that has the topology."""
+    """Chips of one host, which a pod requests as google.com/tpu. Default: those of the generation's multi-host machine
+    type, or of the one that supports the topology."""
 
 
 class ClassLocationSpec(Spec):
-    """Where nodes are made."""
+    """Location of the nodes."""
 
     zones: Annotated[tuple[Zone, ...], Field(min_length=1)] | None = None
-    """Zones, of the cluster's region. Default: GKE chooses."""
+    """Zones in the cluster's region. Default: GKE selects."""
 
     location_policy: Literal["ANY", "BALANCED"] | None = None
-    """ANY takes the zone with capacity, BALANCED spreads over the zones. Default: GKE chooses."""
+    """ANY: the zone with capacity. BALANCED: spread over the zones. Default: GKE selects."""
 
     zone_types: Annotated[tuple[ZoneType, ...], Field(min_length=1, max_length=3)] | None = None
-    """Kinds of zones instead of their names. Default: those of the cluster."""
+    """Types of zones instead of zone names. Default: the types of the cluster's zones."""
 
 
 class ClassTaintSpec(Spec):
     """A taint of the nodes."""
 
     key: Annotated[str, Field(min_length=1, max_length=320)]
-    """Its key."""
+    """Key of the taint."""
 
     value: TaintValue | None = None
-    """Its value. Default: none."""
+    """Value of the taint. Default: none."""
 
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
-    """What it does to pods that do not tolerate it."""
+    """Effect on pods without a matching toleration."""
 
 
 class ClassMinimumCapacitySpec(Spec):
-    """Nodes that are there before any pod asks for them."""
+    """Nodes that exist before pods request them."""
 
     target_node_count: NodeCount
-    """How many."""
+    """Number of nodes."""
 
 
 class ClassPriorityDefaultsSpec(Spec):
-    """What holds for every priority that does not say otherwise; not for those that name node pools."""
+    """Defaults of all priorities, except priorities with `nodepools`."""
 
     location: ClassLocationSpec | None = None
-    """Where nodes are made."""
+    """Location of the nodes."""
 
     node_system_config: NodeSystem | None = None
-    """Kubelet and Linux settings, in GKE's own names: `kubeletConfig` and `linuxNodeConfig`."""
+    """Kubelet and Linux settings, with GKE's own names: `kubeletConfig` and `linuxNodeConfig`."""
 
     enable_nested_virtualization: bool | None = None
-    """Whether virtual machines may run on the nodes. Default: GKE's, false."""
+    """Allow virtual machines on the nodes. Default: false, as in GKE."""
 
 
 class ClassSwitchSpec(Spec):
-    """Something that is on or off."""
+    """A feature that is on or off."""
 
     enabled: bool
-    """Whether it is on."""
+    """Whether the feature is on."""
 
 
 class ClassShieldedInstanceSpec(Spec):
-    """Protection of the nodes against a changed boot chain."""
+    """Shielded VM options of the nodes."""
 
     enable_secure_boot: bool = True
-    """Start signed software only. Default true, unlike GKE's."""
+    """Boot only signed software. Default true; GKE's own default is false."""
 
     enable_integrity_monitoring: bool = True
-    """Watch the boot for changes. Default true."""
+    """Monitor the integrity of the boot sequence. Default true."""
 
 
 class ClassAutoCreationSpec(Spec):
-    """Node pools that GKE makes for the class, and deletes when they are empty."""
+    """Node pools that GKE creates for the class, and deletes when they are empty."""
 
     enabled: bool
-    """Whether GKE makes node pools."""
+    """Whether GKE creates node pools."""
 
     dynamic_boot_disk_size: bool | None = None
-    """Let GKE choose the boot disk's size. Default: false, with `autopilot` true."""
+    """Let GKE select the boot disk size. Default: false; true with `autopilot`."""
 
     dynamic_max_pods_per_node: bool | None = None
-    """Let GKE choose the number of pods per node. Default: false, with `autopilot` true."""
+    """Let GKE select the maximum number of pods per node. Default: false; true with `autopilot`."""
 
     shielded_instance_config: ClassShieldedInstanceSpec = ClassShieldedInstanceSpec()
-    """Protection of the nodes against a changed boot chain. Default: all of it."""
+    """Shielded VM options of the nodes. Default: all on."""
 
 
 class ClassCustomImageSpec(Spec):
-    """A node image of your own."""
+    """A custom node image."""
 
     image_name: str
-    """The image."""
+    """Name of the image."""
 
     image_project_id: str
-    """Its project."""
+    """Project of the image."""
 
 
 class ClassNodeDrainSpec(Spec):
-    """How nodes are emptied before they go."""
+    """Draining of nodes before their deletion."""
 
     respect_pdb_during_node_pool_deletion: bool | None = None
-    """Whether disruption budgets hold when a node pool is deleted."""
+    """Whether PodDisruptionBudgets apply when a node pool is deleted."""
 
     grace_termination_duration: Seconds | None = None
-    """How long pods may take to end, in seconds such as 3600s; 24 hours at most."""
+    """Time for pods to terminate, in seconds such as 3600s; at most 24 hours."""
 
     pdb_timeout_duration: Seconds | None = None
-    """How long disruption budgets are waited for, in seconds such as 3600s; 7 days at most."""
+    """Time for which PodDisruptionBudgets can delay the deletion, in seconds such as 3600s; at most 7 days."""
 
 
 class ClassTagSpec(Spec):
     """A Resource Manager tag."""
 
     key: str
-    """Its key: tagKeys/… or its path."""
+    """Key of the tag: tagKeys/… or its path."""
 
     value: str
-    """Its value: tagValues/… or its short name."""
+    """Value of the tag: tagValues/… or its short name."""
 
 
 class ClassSandboxSpec(Spec):
-    """A wall between pods and their node."""
+    """Isolation of pods from their node."""
 
     type: Literal["gvisor", "microvm"]
-    """Which."""
+    """Type of the sandbox."""
 
 
 class ClassLoggingVariantSpec(Spec):
-    """How fast logs are taken from the nodes."""
+    """The variant of the nodes' logging agent."""
 
     variant: Literal["DEFAULT", "MAX_THROUGHPUT"]
-    """MAX_THROUGHPUT takes more, and costs CPU."""
+    """MAX_THROUGHPUT collects more logs per second and uses more CPU."""
 
 
 class ClassLoggingSpec(Spec):
-    """The nodes' logging agent."""
+    """The logging agent of the nodes."""
 
     logging_variant_config: ClassLoggingVariantSpec
-    """How fast logs are taken."""
+    """Throughput of the logging agent."""
 
 
 class ClassTpuDriverSpec(Spec):
     """The TPU driver of the nodes."""
 
     driver_mode: Literal["DevicePlugin", "DynamicResourceAllocation"]
-    """How pods get chips: as google.com/tpu, or by claims."""
+    """How pods request chips: as the resource google.com/tpu, or by resource claims."""
 
 
 class ClassDraSpec(Spec):
     """Dynamic resource allocation."""
 
     networking: ClassSwitchSpec
-    """Network interfaces by claims."""
+    """Network interfaces by resource claims."""
 
 
 class ClassTaintConfigSpec(Spec):
-    """Taints that GKE itself sets."""
+    """Taints that GKE sets."""
 
     architecture_taint_behavior: Literal["NONE", "ARM"]
-    """Whether Arm nodes are tainted."""
+    """Whether GKE taints Arm nodes."""
 
 
 class ClassNodePoolConfigSpec(Spec):
-    """What the nodes have: pools that GKE makes are made so, and existing pools count only if they are so."""
+    """Configuration of the nodes. New node pools get it, and existing pools must have it."""
 
     service_account: str | None = None
-    """Service account that the nodes run as. Default: the one that the cluster's other nodes run as."""
+    """Service account of the nodes. Default: that of the cluster's other nodes."""
 
     workload_metadata: Literal["GCE_METADATA", "GKE_METADATA"] = "GKE_METADATA"
-    """What pods see of the VM's metadata. Default GKE_METADATA: their own identity only."""
+    """VM metadata that pods can read. Default GKE_METADATA: only their own identity."""
 
     image_type: Literal["cos_containerd", "ubuntu_containerd", "custom_containerd"] = "cos_containerd"
     """Node image. Default cos_containerd."""
 
     custom_image_config: ClassCustomImageSpec | None = None
-    """A node image of your own, with imageType: custom_containerd."""
+    """A custom node image, with imageType: custom_containerd."""
 
     image_streaming: ClassSwitchSpec | None = None
-    """Start containers while their images still load. Default: off."""
+    """Start containers before their images are loaded completely. Default: off."""
 
     gvnic: ClassSwitchSpec | None = None
-    """Google's virtual network interface. Default: the machine's own choice; TPU hosts have it."""
+    """Google Virtual NIC. Default: that of the machine type; TPU hosts have it."""
 
     workload_type: Literal["HIGH_AVAILABILITY", "HIGH_THROUGHPUT"] | None = None
-    """What a group of slices is for: serving, which needs most of them, or training, which needs all.
-    HIGH_THROUGHPUT only with `nodePoolGroup`."""
+    """Purpose of a group of slices: HIGH_AVAILABILITY for serving, which needs most of the slices, or HIGH_THROUGHPUT
+    for training, which needs all. HIGH_THROUGHPUT requires `nodePoolGroup`."""
 
     node_version: str | None = None
-    """GKE version of the nodes. Default: the cluster's."""
+    """GKE version of the nodes. Default: that of the cluster."""
 
     auto_repair: bool | None = None
-    """Let GKE repair unhealthy nodes. Default: GKE's, true."""
+    """Let GKE repair unhealthy nodes. Default: true, as in GKE."""
 
     auto_upgrade: bool | None = None
-    """Let GKE upgrade the nodes. Default: GKE's, true."""
+    """Let GKE upgrade the nodes. Default: true, as in GKE."""
 
     maintenance_exclusion: str | None = None
-    """UNTIL_END_OF_SUPPORT holds upgrades back for as long as the version is supported. Default: none."""
+    """UNTIL_END_OF_SUPPORT prevents upgrades while the version is supported. Default: none."""
 
     node_drain_config: ClassNodeDrainSpec | None = None
-    """How nodes are emptied before they go."""
+    """Draining of nodes before their deletion."""
 
     ip_type: Literal["public", "private"] = "private"
-    """Whether nodes have public addresses. Default private."""
+    """Whether nodes have public IP addresses. Default private."""
 
     logging_config: ClassLoggingSpec | None = None
-    """The nodes' logging agent."""
+    """The logging agent of the nodes."""
 
     confidential_node_type: Literal["CONFIDENTIAL_INSTANCE_TYPE_UNSPECIFIED", "SEV", "SEV_SNP", "TDX"] | None = None
-    """Encryption of the nodes' memory. Every priority then names a machine that has it. Default: none."""
+    """Encryption of the nodes' memory. Every priority must then name a machine type that supports it. Default: none."""
 
     sandbox: ClassSandboxSpec | None = None
-    """A wall between pods and their node. Default: none."""
+    """Isolation of pods from their node. Default: none."""
 
     tpu: ClassTpuDriverSpec | None = None
     """The TPU driver of the nodes. Default: DevicePlugin."""
@@ -246,10 +246,10 @@ class ClassNodePoolConfigSpec(Spec):
     """Kubernetes labels of the nodes."""
 
     taints: Annotated[tuple[ClassTaintSpec, ...], Field(max_length=100)] | None = None
-    """Taints of the nodes, in addition to the class's own."""
+    """Taints of the nodes, in addition to that of the class."""
 
     taint_config: ClassTaintConfigSpec | None = None
-    """Taints that GKE itself sets."""
+    """Taints that GKE sets."""
 
     instance_metadata: InstanceMetadata | None = None
     """Metadata of the VMs."""

@@ -40,150 +40,150 @@ MinCpuPlatform = Literal[
 
 
 class ClassGpuSharingSpec(Spec):
-    """Several pods on one GPU."""
+    """Several pods share one GPU."""
 
     sharing_strategy: Literal["MPS", "TIME_SHARING"] | None = None
-    """How they share it. Default: not at all."""
+    """Sharing strategy. Default: no sharing."""
 
     max_shared_clients_per_gpu: Annotated[int, Field(ge=0)] | None = None
-    """Pods on one GPU at most."""
+    """Maximum number of pods on one GPU."""
 
     gpu_partition_size: str | None = None
     """Size of a partition, such as 1g.5gb. Default: the whole GPU."""
 
 
 class ClassGpuSpec(Spec):
-    """GPUs of one kind."""
+    """GPUs of one model."""
 
     type: str | None = None
-    """Accelerator, such as nvidia-l4."""
+    """GPU model, such as nvidia-l4."""
 
     count: Annotated[int, Field(ge=0)] | None = None
     """GPUs of one node."""
 
     driver_version: Literal["default", "latest", "autoinstall-disabled"] | None = None
-    """Which driver GKE installs. Default: default."""
+    """Driver that GKE installs. Default: default."""
 
     topology: str | None = None
-    """Arrangement of the GPUs of a slice, such as 1x72. A4X only, with `placement`."""
+    """Topology of the GPUs of a slice, such as 1x72. Only for A4X, with `placement`."""
 
     gpu_sharing: ClassGpuSharingSpec | None = None
-    """Several pods on one GPU. Default: one."""
+    """Sharing of one GPU between several pods. Default: no sharing."""
 
 
 class ClassNodeRecyclingSpec(Spec):
-    """Replacing flex-start nodes before their time is over."""
+    """Replacement of flex-start nodes before they expire."""
 
     lead_time_seconds: Annotated[int, Field(ge=1, le=604800)]
-    """How long before a node is removed GKE looks for the next one, in seconds."""
+    """Seconds before a node expires at which GKE requests the next one."""
 
 
 class ClassFlexStartSpec(Spec):
-    """Nodes of the Dynamic Workload Scheduler: waited for, and gone after days."""
+    """Nodes from Dynamic Workload Scheduler, which start when capacity is available and expire after days."""
 
     enabled: bool = True
-    """Whether nodes are bought so. Default true."""
+    """Whether the priority uses flex-start. Default true."""
 
     node_recycling: ClassNodeRecyclingSpec | None = None
-    """Replacing nodes before their time is over. Default: they are not replaced."""
+    """Replacement of nodes before they expire. Default: none."""
 
 
 class ClassReservationSubBlockSpec(Spec):
     """A sub-block of a reservation's block."""
 
     name: ResourceName
-    """Its name."""
+    """Name of the sub-block."""
 
 
 class ClassReservationBlockSpec(Spec):
     """A block of a reservation."""
 
     name: ResourceName
-    """Its name."""
+    """Name of the block."""
 
     reservation_sub_block: ClassReservationSubBlockSpec | None = None
-    """Sub-block of it. Default: anywhere in the block."""
+    """Sub-block of the block. Default: any sub-block."""
 
 
 class ClassReservationSpec(Spec):
-    """One reservation that nodes may come from."""
+    """One reservation for nodes."""
 
     name: str
     """Name of one of the platform's reservations."""
 
     reservation_block: ClassReservationBlockSpec | None = None
-    """Block of it. Default: anywhere in it."""
+    """Block of the reservation. Default: any block."""
 
     zones: Annotated[tuple[Zone, ...], Field(min_length=1)] | None = None
-    """Zones in which it is drawn on. Default: its own."""
+    """Zones in which the reservation is used. Default: its own zone."""
 
 
 class ClassReservationsSpec(Spec):
-    """Reservations that nodes come from."""
+    """Reservations for nodes."""
 
     affinity: Literal["Specific", "AnyBestEffort", "None", "AnyThenFail"] = "Specific"
-    """Specific: those of `specific`, the only way for TPUs. AnyBestEffort: any that fits, else on-demand. AnyThenFail:
-    any that fits, else nothing. None: never. Default Specific."""
+    """Specific: the reservations in `specific`; the only value for TPUs. AnyBestEffort: any that fits, otherwise
+    on-demand. AnyThenFail: any that fits, otherwise none. None: no reservation. Default Specific."""
 
     specific: tuple[ClassReservationSpec, ...] | None = None
-    """The reservations, with affinity Specific."""
+    """The reservations. Only with affinity: Specific."""
 
 
 class ClassStorageSecondaryDiskSpec(Spec):
-    """A disk that every node starts with."""
+    """A disk that every node has when it starts."""
 
     disk_image_name: str
-    """Disk image."""
+    """Source image of the disk."""
 
     project: str | None = None
-    """Project of the image. Default: the cluster's."""
+    """Project of the image. Default: that of the cluster."""
 
     mode: Literal["MODE_UNSPECIFIED", "CONTAINER_IMAGE_CACHE"] | None = None
-    """CONTAINER_IMAGE_CACHE: it holds container images. Default: data."""
+    """CONTAINER_IMAGE_CACHE: the disk has container images. Default: data."""
 
 
 class ClassStorageSpec(Spec):
     """Disks of the nodes."""
 
     boot_disk_type: Literal["pd-balanced", "pd-standard", "pd-ssd", "hyperdisk-balanced"] | None = None
-    """Boot disk type. Default: the machine's own."""
+    """Boot disk type. Default: that of the machine type."""
 
     boot_disk_size: Annotated[int, Field(ge=10)] | None = None
-    """Boot disk size in GB. Default: GKE's, 100."""
+    """Boot disk size in GB. Default: 100, as in GKE."""
 
     boot_disk_kms_key: KeyPath | None = None
-    """Key of the boot disk: projects/…/locations/…/keyRings/…/cryptoKeys/…. Default: Google's own."""
+    """Cloud KMS key of the boot disk: projects/…/locations/…/keyRings/…/cryptoKeys/…. Default: only Google's own
+    encryption."""
 
     boot_disk_provisioned_iops: Annotated[int, Field(ge=2000, le=160000)] | None = None
-    """I/O operations per second of a hyperdisk, together with its throughput."""
+    """Provisioned I/O operations per second of a Hyperdisk, together with its throughput."""
 
     boot_disk_provisioned_throughput: Annotated[int, Field(ge=140, le=2400)] | None = None
-    """Throughput of a hyperdisk in MiB/s, together with its operations."""
+    """Provisioned throughput of a Hyperdisk in MiB/s, together with its operations."""
 
     boot_disk_storage_pools: Annotated[tuple[StoragePool, ...], Field(min_length=1)] | None = None
     """Storage pools of hyperdisk-balanced boot disks: projects/…/zones/…/storagePools/…."""
 
     local_ssd_count: Annotated[int, Field(ge=1)] | None = None
-    """Local SSDs of one node."""
+    """Number of Local SSDs of one node."""
 
     secondary_boot_disks: tuple[ClassStorageSecondaryDiskSpec, ...] | None = None
-    """Disks that every node starts with. Default: none."""
+    """Disks that every node has when it starts. Default: none."""
 
 
 class ClassPlacementSpec(Spec):
-    """A resource policy of your own that places the nodes."""
+    """An existing resource policy for the placement of the nodes."""
 
     policy_name: ResourceName
-    """Its name."""
+    """Name of the policy."""
 
 
 class ClassPrioritySpec(Spec):
-    """One way to get nodes. GKE tries the priorities from the first to the last."""
+    """One node configuration. GKE tries the priorities from the first to the last."""
 
     nodepools: Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
-    """Pools of the cluster, by their name in this description; each means all of its node pools, which then
-    belong to the class. In an existing cluster also node pools of its own. Only with `priorityScore` and
-    `allocationStrategy`."""
+    """Pools of the cluster, by their names in this file. All node pools of such a pool belong to the class. In an
+    existing cluster, also names of existing node pools. Only with `priorityScore` and `allocationStrategy`."""
 
     tpu: ClassTpuSpec | None = None
     """TPU slices."""
@@ -198,72 +198,74 @@ class ClassPrioritySpec(Spec):
     """Machine type, such as n2-standard-8."""
 
     min_cores: Annotated[int, Field(ge=0)] | None = None
-    """Fewest vCPUs of a node. Not together with `machineType`."""
+    """Minimum vCPUs of a node. Not together with `machineType`."""
 
     min_memory_gb: Annotated[int, Field(ge=0)] | None = None
-    """Least memory of a node, in GB. Not together with `machineType`."""
+    """Minimum memory of a node, in GB. Not together with `machineType`."""
 
     min_cpu_platform: MinCpuPlatform | None = None
-    """Oldest CPU platform. Default: any."""
+    """Minimum CPU platform. Default: any."""
 
     pod_family: Literal["general-purpose", "general-purpose-arm"] | None = None
-    """Pod-based machines and prices. Only with `autopilot`."""
+    """Pod-based machines and pricing. Only with `autopilot`."""
 
     spot: bool | None = None
-    """Cheaper nodes that may be reclaimed at any time. Default false."""
+    """Spot VMs: cheaper nodes that can be reclaimed at any time. Default false."""
 
     flex_start: ClassFlexStartSpec | None = None
-    """Nodes that are waited for and go after days. Default: on-demand."""
+    """Flex-start nodes, which start when capacity is available and expire after days. Default: on-demand."""
 
     max_run_duration_seconds: Annotated[int, Field(ge=1)] | None = None
-    """How long a node runs at most, in seconds; with flex-start 600 to 604,800. Default: unlimited, with flex-start
-    7 days."""
+    """Maximum run time of a node, in seconds; with flex-start 600 to 604,800. Default: unlimited; 7 days with
+    flex-start."""
 
     capacity_check_wait_time_seconds: Annotated[int, Field(ge=1, le=86400)] | None = None
-    """How long this priority is tried before the next, in seconds. Only with flex-start and multi-host slices."""
+    """Seconds for which GKE tries this priority before the next one. Only with flex-start and multi-host slices."""
 
     reservations: ClassReservationsSpec | None = None
-    """Reservations that nodes come from. Default: none."""
+    """Reservations for the nodes. Default: none."""
 
     priority_score: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """Higher is tried first; up to three priorities may have one score. On all priorities or on none. Default: their
-    order."""
+    """Priorities with a higher score are tried first. At most three priorities have the same score. Set it on all
+    priorities or on none. Default: their order."""
 
     allocation_strategy: AllocationStrategy | None = None
-    """What is chosen among equals: the cheapest, or what spares scarce machines. Default: the class's."""
+    """Selection between equally suitable machines: lowest-cost, or fleet-efficiency, which saves scarce machines.
+    Default: that of the class."""
 
     location: ClassLocationSpec | None = None
-    """Where nodes are made. Default: the class's `priorityDefaults`."""
+    """Location of the nodes. Default: that of `priorityDefaults`."""
 
     placement: ClassPlacementSpec | None = None
-    """A resource policy of your own that places the nodes. Default: GKE makes what slices need."""
+    """An existing resource policy for the placement of the nodes. Default: GKE creates the policies that slices
+    need."""
 
     storage: ClassStorageSpec | None = None
     """Disks of the nodes."""
 
     max_pods_per_node: Annotated[int, Field(ge=8, le=256)] | None = None
-    """Pods per node. Default: the cluster's."""
+    """Maximum pods on a node. Default: that of the cluster."""
 
     node_labels: ClassLabels | None = None
     """Kubernetes labels of the nodes."""
 
     taints: Annotated[tuple[ClassTaintSpec, ...], Field(max_length=100)] | None = None
-    """Taints of the nodes, in addition to the class's own."""
+    """Taints of the nodes, in addition to that of the class."""
 
     instance_metadata: InstanceMetadata | None = None
-    """Metadata of the VMs; on top of those of `nodePoolConfig`."""
+    """Metadata of the VMs, in addition to that of `nodePoolConfig`."""
 
     node_system_config: NodeSystem | None = None
-    """Kubelet and Linux settings, in GKE's own names: `kubeletConfig` and `linuxNodeConfig`."""
+    """Kubelet and Linux settings, with GKE's own names: `kubeletConfig` and `linuxNodeConfig`."""
 
     accelerator_network_profile: ResourceName | None = None
-    """Networks between accelerators: auto, or a profile of your own."""
+    """Network profile for the accelerators: auto, or the name of an existing profile."""
 
     gpu_direct: Literal["rdma"] | None = None
-    """How GPUs reach each other. Needs `acceleratorNetworkProfile`."""
+    """GPUDirect technology for communication between GPUs. Requires `acceleratorNetworkProfile`."""
 
     minimum_capacity: ClassMinimumCapacitySpec | None = None
-    """Nodes of this priority that are there before any pod asks for them."""
+    """Nodes of this priority that exist before pods request them."""
 
     enable_nested_virtualization: bool | None = None
-    """Whether virtual machines may run on the nodes. Default: GKE's, false."""
+    """Allow virtual machines on the nodes. Default: false, as in GKE."""

@@ -50,42 +50,44 @@ TimeOfDay = Annotated[str, *text(r"([01][0-9]|2[0-3]):[0-5][0-9]", "00:00 to 23:
 
 
 class MaintenanceWindowSpec(Spec):
-    """The hours of a week in which GKE may upgrade the cluster and its nodes."""
+    """The weekly hours in which GKE may upgrade the cluster and its nodes."""
 
     days: Annotated[tuple[Weekday, ...], Field(min_length=1)] = WEEKDAYS
-    """Days on which the window opens, from MO to SU. Default: every day. Changed in place."""
+    """Days of the window, from MO to SU. Default: every day. Changed in place."""
 
     start: TimeOfDay
-    """Time of day at which it opens, in UTC and in quotes: "02:00". Changed in place."""
+    """Start time of the window, in UTC and in quotes: "02:00". Changed in place."""
 
     hours: Annotated[int, Field(ge=4, le=24)] = 4
-    """How long it stays open. GKE counts nothing below 4 hours. Default 4. Changed in place."""
+    """Length of the window in hours. GKE requires at least 4. Default 4. Changed in place."""
 
 
 class MaintenanceExclusionSpec(Spec):
-    """A time in which GKE leaves versions alone, for a long run or a busy season."""
+    """A period without upgrades, for example for a long training run."""
 
     start: Moment
-    """From when: 2026-12-20, or 2026-12-20T08:00:00Z. Changed in place."""
+    """Start of the period: 2026-12-20, or 2026-12-20T08:00:00Z. Changed in place."""
 
     end: Moment | None = None
-    """Until when. Left out with `untilEndOfSupport`. Changed in place."""
+    """End of the period. Not together with `untilEndOfSupport`. Changed in place."""
 
     until_end_of_support: bool = False
-    """Until the cluster's minor version is no longer supported, instead of `end`. Default false. Changed in place."""
+    """End the period when the cluster's minor version is no longer supported. Not together with `end`. Default false.
+    Changed in place."""
 
     scope: ExclusionScope = "NO_MINOR_OR_NODE_UPGRADES"
-    """What is held back: NO_UPGRADES, NO_MINOR_UPGRADES or NO_MINOR_OR_NODE_UPGRADES. Default
-    NO_MINOR_OR_NODE_UPGRADES: the control plane gets patches, the nodes of a slice stay. Changed in place."""
+    """Upgrades that do not take place: NO_UPGRADES (any), NO_MINOR_UPGRADES (minor versions) or
+    NO_MINOR_OR_NODE_UPGRADES (minor versions and nodes). Default NO_MINOR_OR_NODE_UPGRADES, so that the control plane
+    gets patches and the nodes of a slice remain. Changed in place."""
 
 
 class MaintenanceSpec(Spec):
-    """When GKE may maintain the cluster."""
+    """The maintenance window of the cluster and its exclusions."""
 
     window: MaintenanceWindowSpec
-    """The hours in which GKE may."""
+    """The weekly hours in which GKE may upgrade."""
 
     exclusions: Annotated[dict[Name, MaintenanceExclusionSpec], Field(max_length=MOST_EXCLUSIONS)] = Field(
         default_factory=dict
     )
-    """Times in which GKE may not, by name; 20 at most, 3 of them with scope NO_UPGRADES. Changed in place."""
+    """Periods without upgrades, by name: at most 20, at most 3 of them with scope NO_UPGRADES. Changed in place."""

@@ -30,74 +30,77 @@ LoggingComponent = Literal[
 
 
 class EncryptionSpec(Spec):
-    """A Cloud KMS key of your own, in the cluster's region."""
+    """A Cloud KMS key in the cluster's region."""
 
     key: KmsKey | None = None
-    """A key that exists already: projects/P/locations/REGION/keyRings/RING/cryptoKeys/KEY. GKE's service agent (for
-    disks: Compute Engine's) must have roles/cloudkms.cryptoKeyEncrypterDecrypter on it. Default: a key is made for the
-    cluster, rotated every 90 days, and the agent is given the role."""
+    """An existing key: projects/P/locations/REGION/keyRings/RING/cryptoKeys/KEY. GKE's service agent (for disks:
+    Compute Engine's) needs roles/cloudkms.cryptoKeyEncrypterDecrypter on it. Default: create a key for the cluster,
+    rotate it every 90 days, and grant the role to the agent."""
 
 
 class SecuritySpec(Spec):
-    """How the cluster is guarded, beyond what is always so (private nodes, shielded nodes, Workload Identity)."""
+    """Security settings. Private nodes, shielded nodes and Workload Identity are always on."""
 
     secrets_encryption: EncryptionSpec | None = None
-    """Encrypt Kubernetes Secrets in etcd with a key of your own; `{}` makes one. Default: Google's keys alone. Changed
-    in place; the old key must exist until GKE has written everything again."""
+    """Encrypt Kubernetes Secrets in etcd with a Cloud KMS key; `{}` creates one. Default: only Google's own encryption.
+    Changed in place; keep the old key until GKE has encrypted all Secrets again."""
 
     boot_disk_encryption: EncryptionSpec | None = None
-    """Encrypt the boot disks of every pool with a key of your own; `{}` makes one. Default: Google's keys alone.
-    A change replaces the pools."""
+    """Encrypt the boot disks of every pool with a Cloud KMS key; `{}` creates one. Default: only Google's own
+    encryption. A change replaces the pools."""
 
     posture: Literal["BASIC", "DISABLED"] = "BASIC"
-    """Security posture dashboard: checks of workloads' configuration. Default BASIC, which costs nothing. (Google has
-    ended its vulnerability scanning, which is always off.) Changed in place."""
+    """Security posture dashboard, which checks the configuration of workloads. Google has ended its vulnerability
+    scanning, which is always off. Default BASIC, which is free of charge. Changed in place."""
 
     binary_authorization: Literal["DISABLED", "PROJECT_SINGLETON_POLICY_ENFORCE"] = "DISABLED"
-    """Admit only images that the project's Binary Authorization policy allows. Default DISABLED. Changed in place."""
-
-    anonymous_authentication: Literal["LIMITED", "ENABLED"] = "LIMITED"
-    """Which endpoints of the API server answer without a credential: LIMITED, health checks alone. Default LIMITED.
+    """Whether the cluster admits only images that the project's Binary Authorization policy allows. Default DISABLED.
     Changed in place."""
 
+    anonymous_authentication: Literal["LIMITED", "ENABLED"] = "LIMITED"
+    """Endpoints of the API server that need no credentials. LIMITED: only health checks. Default LIMITED. Changed in
+    place."""
+
     security_group: SecurityGroup | None = None
-    """Google Group whose member groups may be named in RBAC: gke-security-groups@DOMAIN. Default: none. Changed in
-    place, but GKE cannot remove it again."""
+    """Google Group for RBAC: gke-security-groups@DOMAIN. Role bindings can name groups that are members of it. Default:
+    none. Changed in place, but GKE cannot remove it again."""
 
     secret_manager: bool = False
-    """Secret Manager add-on: mount secrets of Secret Manager as files. Default false. Changed in place."""
+    """Secret Manager add-on, which mounts secrets of Secret Manager as files. Default false. Changed in place."""
 
     clusterwide_network_policy: bool = False
-    """CiliumClusterwideNetworkPolicy: rules for the traffic of every namespace. Default false. Changed in place."""
+    """CiliumClusterwideNetworkPolicy: network policies that apply to all namespaces. Default false. Changed in
+    place."""
 
 
 class StorageSpec(Spec):
-    """Drivers for volumes, installed and kept by GKE."""
+    """Storage drivers that GKE installs and manages."""
 
     persistent_disk: bool = True
-    """Persistent Disk and Hyperdisk. Default true. Changed in place."""
+    """Compute Engine persistent disk and Hyperdisk. Default true. Changed in place."""
 
     gcs_fuse: bool = False
-    """Cloud Storage FUSE: buckets as file systems, for data sets and checkpoints. Default false. Changed in place."""
+    """Cloud Storage FUSE, which mounts buckets as file systems, for data sets and checkpoints. Default false. Changed
+    in place."""
 
     filestore: bool = False
     """Filestore: NFS volumes. Default false. Changed in place."""
 
     lustre: bool = False
-    """Managed Lustre: a parallel file system (Google no longer supports the Parallelstore driver). Default false.
+    """Managed Lustre, a parallel file system. Google no longer supports the Parallelstore driver. Default false.
     Changed in place."""
 
 
 class MonitoringSpec(Spec):
-    """What Cloud Monitoring and Cloud Logging get of the cluster."""
+    """Metrics and logs of the cluster in Cloud Monitoring and Cloud Logging."""
 
     components: Annotated[tuple[MonitoringComponent, ...], Field(min_length=1)] | None = None
-    """Whose metrics are collected; SYSTEM_COMPONENTS must be among them. Default: everything about workloads and nodes
-    that the cluster's version has. Changed in place."""
+    """Components with collected metrics; SYSTEM_COMPONENTS is required. Default: all components of workloads and nodes
+    that the cluster's version supports. Changed in place."""
 
     managed_prometheus: bool = True
     """Google Cloud Managed Service for Prometheus. Default true. Changed in place."""
 
     logs: Annotated[tuple[LoggingComponent, ...], Field(min_length=1)] = ("SYSTEM_COMPONENTS", "WORKLOADS")
-    """Whose logs are collected; SYSTEM_COMPONENTS must be among them. Default SYSTEM_COMPONENTS and WORKLOADS. Changed
+    """Components with collected logs; SYSTEM_COMPONENTS is required. Default SYSTEM_COMPONENTS and WORKLOADS. Changed
     in place."""

@@ -17,74 +17,74 @@ GpuSharingStrategy = Literal["TIME_SHARING", "MPS"]
 
 
 class GpuAutoscalingSpec(Spec):
-    """How far a pool scales, in nodes of each of its zones."""
+    """Minimum and maximum number of nodes in each zone."""
 
     min_nodes: Annotated[int, Field(ge=0)] = 0
-    """Nodes that are kept running without work, in each zone. Default 0. Changed in place."""
+    """Minimum number of nodes in each zone, which remain without work. Default 0. Changed in place."""
 
     max_nodes: Annotated[int, Field(ge=1)]
-    """Nodes at full scale, in each zone. Changed in place."""
+    """Maximum number of nodes in each zone. Changed in place."""
 
 
 class GpuSharingSpec(Spec):
-    """Several containers on one GPU: each asks for one `nvidia.com/gpu`, and the node offers as many more."""
+    """Several containers share one GPU. Each container requests one `nvidia.com/gpu`, and the node offers a multiple of
+    its GPUs."""
 
     strategy: GpuSharingStrategy
-    """TIME_SHARING: containers take turns. MPS: they run together, each with its part of the GPU (NVIDIA's
+    """TIME_SHARING: containers run in turns. MPS: containers run at the same time, each with a part of the GPU (NVIDIA
     Multi-Process Service). A change replaces the pool."""
 
     max_clients: Annotated[int, Field(ge=2, le=48)]
-    """Containers on one GPU, or on one partition of it, from 2 to 48. A change replaces the pool."""
+    """Maximum number of containers on one GPU or one partition, from 2 to 48. A change replaces the pool."""
 
 
 class GpuPoolSpec(HostsSpec):
-    """Nodes of one machine type with GPUs: one GKE node pool, called like the pool."""
+    """Nodes of one machine type with GPUs: one GKE node pool with the pool's name."""
 
     accelerator: str | None = None
-    """GPU, as GKE's label cloud.google.com/gke-accelerator has it, such as nvidia-l4 or nvidia-h100-80gb. Default: that
-    of `machineType`. A change replaces the pool."""
+    """GPU model, as in GKE's label cloud.google.com/gke-accelerator, such as nvidia-l4 or nvidia-h100-80gb. Default:
+    that of `machineType`. A change replaces the pool."""
 
     gpus: Annotated[int, Field(ge=1)] | None = None
-    """GPUs of one node. Default: those of `machineType`, else the fewest that a machine with this accelerator has.
-    A change replaces the pool."""
+    """GPUs of one node. Default: those of `machineType`, or the fewest of a machine with this accelerator. A change
+    replaces the pool."""
 
     machine_type: str | None = None
-    """Machine type of the nodes. Default: the one with `accelerator` and `gpus` (nvidia-l4 with one GPU:
-    g2-standard-12). Required where no accelerator is named. A change rolls the nodes, and replaces the pool where the
-    GPUs change."""
+    """Machine type of the nodes. Required without `accelerator`. Default: the one with `accelerator` and `gpus`
+    (nvidia-l4 with one GPU: g2-standard-12). A change rolls the nodes, and replaces the pool if the GPUs change."""
 
     zones: tuple[Zone, ...] = ()
-    """Zones of the nodes. Default: the cluster's zone, or the only zone of its region that is known to offer the
-    machine. Changed in place."""
+    """Zones of the nodes. Default: the cluster's zone, or the only zone of its region that offers the machine type.
+    Changed in place."""
 
     nodes: Annotated[int, Field(ge=0)] | None = None
-    """Number of nodes in each zone, fixed. Default 1. Not together with `autoscaling`. Changed in place."""
+    """Fixed number of nodes in each zone. Not together with `autoscaling`. Default 1. Changed in place."""
 
     autoscaling: GpuAutoscalingSpec | None = None
-    """Scale with the work instead of a fixed number of nodes. Not together with `nodes`."""
+    """Scale the number of nodes with the work. Not together with `nodes`."""
 
     driver: GpuDriver = "DEFAULT"
-    """NVIDIA driver that GKE installs: DEFAULT, LATEST, or INSTALLATION_DISABLED (install one yourself). Default
+    """NVIDIA driver that GKE installs: DEFAULT, LATEST, or INSTALLATION_DISABLED (you install the driver). Default
     DEFAULT. A change replaces the pool."""
 
     sharing: GpuSharingSpec | None = None
-    """Let several containers use one GPU. Default: one container each."""
+    """Share one GPU between several containers. Default: one container for each GPU."""
 
     partition_size: str | None = None
-    """Divide each GPU into partitions of this size (multi-instance GPU), such as 1g.10gb: a container gets one of
-    them. Default: whole GPUs. A change replaces the pool."""
+    """Divide each GPU into partitions of this size (multi-instance GPU), such as 1g.10gb. Each container gets one
+    partition. Default: whole GPUs. A change replaces the pool."""
 
     local_ssds: Annotated[int, Field(ge=1)] | None = None
-    """Local SSDs of 375 GB for the pods' ephemeral storage. Default: those that come with the machine; none on G2 and
-    A2 High. A change replaces the pool."""
+    """Number of 375 GB Local SSDs for the ephemeral storage of pods. Default: those that the machine type includes;
+    none on G2 and A2 High. A change replaces the pool."""
 
     compact_placement: bool = False
-    """Put the nodes close together, for traffic between them; one zone only. Default false. A change replaces the
-    pool."""
+    """Place the nodes close to each other, for low latency between them. Only in one zone. Default false. A change
+    replaces the pool."""
 
     extra_networks: Annotated[tuple[ExtraNetworkSpec, ...], Field(max_length=9)] = ()
-    """Further network interfaces of each node, such as GPUDirect needs (4 on A3 High, 8 on A3 Mega, 9 on A3 Ultra and
-    A4); switches multi-networking of the cluster on. Default: none. A change replaces the pool."""
+    """Additional network interfaces of each node, at most 9. They enable multi-networking in the cluster. GPUDirect
+    needs 4 on A3 High, 8 on A3 Mega, 9 on A3 Ultra and A4. Default: none. A change replaces the pool."""
 
     @property
     def machine(self) -> GpuMachine:

@@ -32,26 +32,26 @@ Duration = Annotated[str, *text(_DURATION.pattern, "a whole number of s, m, h or
 
 
 class ReservationSpec(Spec):
-    """A reservation that Google has granted: what `gcloud compute reservations describe` shows. It holds TPUs
-    (`generation`, `chips`) or GPUs (`accelerator`, `gpus`)."""
+    """An existing reservation, as `gcloud compute reservations describe` shows it. It reserves TPUs (`generation`,
+    `chips`) or GPUs (`accelerator`, `gpus`)."""
 
     zone: Zone
     """Zone of the reservation."""
 
     generation: str | None = None
-    """TPU generation that is reserved, such as v6e."""
+    """Reserved TPU generation, such as v6e."""
 
     chips: Annotated[int, Field(ge=1)] | None = None
-    """Chips that are reserved: the number of VMs times their chips."""
+    """Number of reserved chips: VMs times chips of one VM."""
 
     accelerator: str | None = None
-    """GPU that is reserved, such as nvidia-h100-mega-80gb."""
+    """Reserved GPU model, such as nvidia-h100-mega-80gb."""
 
     gpus: Annotated[int, Field(ge=1)] | None = None
-    """GPUs that are reserved: the number of VMs times their GPUs."""
+    """Number of reserved GPUs: VMs times GPUs of one VM."""
 
     project: ProjectId | None = None
-    """Project that owns it and shares it with this one. Default: the platform's own. A change replaces the pools."""
+    """Project that owns and shares the reservation. Default: the platform's project. A change replaces the pools."""
 
     machine_type: str | None = None
     """Machine type of the reserved VMs. Default: any with these chips or GPUs."""
@@ -60,31 +60,32 @@ class ReservationSpec(Spec):
     """Host maintenance of the reserved VMs: AS_NEEDED or PERIODIC. Default: not compared with the pools."""
 
     active: bool = True
-    """Whether it can be used already. A reservation for the future is false until its first day. Default true."""
+    """Whether the reservation is usable now. Set it to false for a future reservation until its first day. Default
+    true."""
 
 
 class ReservationUseSpec(Spec):
-    """Where in the platform's reservations the hosts of a pool come from. A change replaces the pool."""
+    """The part of a reservation that a pool uses. A change replaces the pool."""
 
     name: str
     """Name of one of the platform's reservations."""
 
     block: ResourceName | None = None
-    """Block of the reservation. Default: anywhere in it."""
+    """Block of the reservation. Default: any block."""
 
     sub_block: ResourceName | None = None
-    """Sub-block of `block`. Default: anywhere in the block."""
+    """Sub-block of `block`. Default: any sub-block."""
 
 
 class FlexStartSpec(Spec):
-    """Hosts of the Dynamic Workload Scheduler: they start when there is capacity, and end after a time."""
+    """Hosts from Dynamic Workload Scheduler, which start when capacity is available and stop after a limited time."""
 
     max_run_duration: Duration = "7d"
-    """How long a host runs at most, from 10m to 7d. Default 7d, the longest. A change replaces the pool."""
+    """Maximum run time of a host, from 10m to 7d. Default 7d. A change replaces the pool."""
 
     queued: bool = False
-    """Queued provisioning: hosts come only for a ProvisioningRequest (Kueue makes them), all or none. Default false;
-    of TPUs v6e and tpu7x only. A change replaces the pool."""
+    """Queued provisioning: GKE creates all hosts together for a ProvisioningRequest, which Kueue makes, or none. TPUs:
+    v6e and tpu7x only. Default false. A change replaces the pool."""
 
     @property
     def max_run_seconds(self) -> int:
@@ -101,87 +102,88 @@ _SUBNETWORK = rf"(?:projects/[a-z][a-z0-9:.-]{{4,}}/regions/[a-z0-9-]+/subnetwor
 
 
 NetworkName = Annotated[str, *text(_NETWORK, "a name, or projects/PROJECT/global/networks/NAME", "a network")]
-"""A VPC that exists already: its name, or its path where another project owns it."""
+"""An existing VPC: its name, or its path if another project owns it."""
 
 SubnetworkName = Annotated[
     str, *text(_SUBNETWORK, "a name, or projects/PROJECT/regions/REGION/subnetworks/NAME", "a subnetwork")
 ]
-"""A subnetwork that exists already: its name, or its path where another project owns it."""
+"""An existing subnetwork: its name, or its path if another project owns it."""
 
 
 class SecondaryBootDiskSpec(Spec):
-    """A disk with data or container images that each host has from its first second. A change replaces the pool."""
+    """A disk with data or container images that each host has when it starts. A change replaces the pool."""
 
     disk_image: Annotated[str, *text(_IMAGE, "projects/PROJECT/global/images/NAME", "a disk image")]
-    """Image that the disk is made from: projects/PROJECT/global/images/NAME."""
+    """Source image of the disk: projects/PROJECT/global/images/NAME."""
 
     mode: DiskMode = "CONTAINER_IMAGE_CACHE"
-    """CONTAINER_IMAGE_CACHE: container images, used without a pull; needs `imageStreaming`. DATA: files for the pods.
+    """CONTAINER_IMAGE_CACHE: container images, which need no pull; requires `imageStreaming`. DATA: files for the pods.
     Default CONTAINER_IMAGE_CACHE."""
 
 
 class ExtraNetworkSpec(Spec):
-    """A further network interface of each host, in a VPC that exists already. A change replaces the pool."""
+    """An additional network interface of each host, in an existing VPC. A change replaces the pool."""
 
     network: NetworkName
-    """VPC of the interface: its name, or its path where another project owns it. Not the platform's own."""
+    """VPC of the interface: its name, or its path if another project owns it. The platform's VPC is rejected."""
 
     subnetwork: SubnetworkName
     """Subnetwork of that VPC in the pool's region: its name or path."""
 
 
 class HostsSpec(Spec):
-    """A pool: the fields that TPU and GPU pools share, and what the rules and the plan ask of either."""
+    """The fields that TPU pools and GPU pools share."""
 
     capacity: Capacity = "on-demand"
-    """How the hosts are bought: on-demand, spot (cheaper, may be reclaimed at any time), reservation (bought ahead) or
-    flex-start (waited for, and gone after days). A change replaces the pool."""
+    """Provisioning model of the hosts: on-demand, spot (cheaper, can be reclaimed at any time), reservation (reserved
+    in advance) or flex-start (created when capacity is available, for at most 7 days). A change replaces the pool."""
 
     reservation: ReservationUseSpec | None = None
-    """The reservation that the hosts come from. Required with capacity: reservation, and only then."""
+    """The reservation of the hosts. Required with capacity: reservation, rejected with any other."""
 
     flex_start: FlexStartSpec | None = None
-    """How flex-start hosts come and go. Only with capacity: flex-start. Default: they run for 7 days, not queued."""
+    """Settings of flex-start hosts. Only with capacity: flex-start. Default: a run time of 7 days, not queued."""
 
     disk_type: str | None = None
-    """Boot disk type. Default: the first that the machine takes (v6e, tpu7x, A3 Ultra and A4 take hyperdisk-balanced
-    only). A change rolls the hosts."""
+    """Boot disk type. Default: the first that the machine type supports (v6e, tpu7x, A3 Ultra and A4 support
+    hyperdisk-balanced only). A change rolls the hosts."""
 
     disk_size_gb: Annotated[int, Field(ge=10, le=65536)] = 100
     """Boot disk size in GB. Default 100. A change rolls the hosts."""
 
     image_streaming: bool = False
-    """Start containers while their images still load; for images in Artifact Registry. Default false. A change rolls
-    the hosts."""
+    """Start containers before their images are loaded completely. Supports images in Artifact Registry. Default false.
+    A change rolls the hosts."""
 
     secondary_boot_disks: Annotated[tuple[SecondaryBootDiskSpec, ...], Field(max_length=127)] = ()
-    """Disks with data or container images that every host starts with. Default: none. A change replaces the pool."""
+    """Disks with data or container images that every host has when it starts. Default: none. A change replaces the
+    pool."""
 
     extra_networks: tuple[ExtraNetworkSpec, ...] = ()
-    """Further network interfaces of each host; switches multi-networking of the cluster on. Default: none. A change
+    """Additional network interfaces of each host. They enable multi-networking in the cluster. Default: none. A change
     replaces the pool."""
 
     max_pods_per_node: Annotated[int, Field(ge=8, le=256)] = 32
-    """Pods per host. GKE reserves at least twice as many addresses for each: 64 for 32 pods, 256 for its own default of
-    110. Default 32. A change replaces the pool."""
+    """Maximum pods on a host. GKE reserves at least twice as many addresses for each host: 64 for 32 pods, 256 for
+    GKE's own default of 110. Default 32. A change replaces the pool."""
 
     auto_repair: bool = True
-    """Let GKE repair unhealthy hosts (multi-host: the whole slice is recreated). Default true; false with capacity:
-    flex-start, where GKE allows nothing else. Changed in place."""
+    """Let GKE repair unhealthy hosts. GKE recreates all hosts of a multi-host slice. Default true; with capacity:
+    flex-start GKE supports false only. Changed in place."""
 
     auto_upgrade: bool = True
-    """Let GKE upgrade the hosts. Default true; a cluster in a release channel allows nothing else. Changed in place."""
+    """Let GKE upgrade the hosts. Default true; required in a release channel. Changed in place."""
 
     host_maintenance: MaintenanceInterval | None = None
-    """When Compute Engine maintains the hosts: AS_NEEDED, or PERIODIC (rarer, announced). Default: the machine's own,
-    or the reservation's. A change replaces the pool."""
+    """Host maintenance by Compute Engine: AS_NEEDED, or PERIODIC (less frequent, announced). Default: that of the
+    machine type or the reservation. A change replaces the pool."""
 
     compute_class: str | None = None
-    """Compute class that the pool belongs to: only pods that ask for the class run on it. A class that names the pool
-    in its priorities has it anyway. Default: none. Changed in place."""
+    """Compute class of the pool: only pods that request the class run on its nodes. A pool that a class names in its
+    priorities belongs to that class without this field. Default: none. Changed in place."""
 
     labels: Labels = Field(default_factory=dict)
-    """Google Cloud labels of the hosts, on top of the cluster's. Changed in place."""
+    """Google Cloud labels of the hosts, in addition to the cluster's. Changed in place."""
 
     node_labels: NodeLabels = Field(default_factory=dict)
     """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set. Changed in place."""

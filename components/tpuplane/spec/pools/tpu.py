@@ -20,13 +20,14 @@ _DISK = "pd-balanced"
 
 
 class PoolAutoscalingSpec(Spec):
-    """How far a pool scales. A multi-host slice is added and removed as a whole: 0 hosts or all of them."""
+    """Minimum and maximum number of slices. GKE adds and removes a multi-host slice as a whole."""
 
     min_slices: Annotated[int, Field(ge=0)] = 0
-    """Slices that are kept running without work. Default 0. Changed in place."""
+    """Minimum number of slices, which remain without work. Default 0. Changed in place."""
 
     max_slices: Annotated[int, Field(ge=1, le=_MAX_SLICES)]
-    """Slices at full scale. Multi-host: each is a node pool of its own, which is added or deleted."""
+    """Maximum number of slices. A change adds or deletes node pools of multi-host slices, and is made in place for
+    single-host slices."""
 
 
 class SliceSpec(Spec):
@@ -36,22 +37,23 @@ class SliceSpec(Spec):
     """TPU generation, such as v5e or v6e. A change replaces the pool."""
 
     topology: str
-    """Chips of one slice along each axis, such as 4x4 or 2x2x2. A change replaces the pool."""
+    """Chips of one slice in each dimension, such as 4x4 or 2x2x2. A change replaces the pool."""
 
     machine_type: str | None = None
-    """Machine type of the hosts; v6e 2x4, for one, is two hosts of four chips or one ct6e-standard-8t. Default: the
-    generation's multi-host machine, else the one that has the topology. A change replaces the pool."""
+    """Machine type of the hosts. For example, v6e 2x4 is two hosts with four chips each, or one ct6e-standard-8t.
+    Default: the generation's multi-host machine type, or the one that supports the topology. A change replaces the
+    pool."""
 
     zone: str | None = None
-    """Zone of the hosts. Required where several zones of the cluster's region offer the generation. Default: the
-    cluster's zone, or the only one that does. A change replaces a multi-host pool."""
+    """Zone of the hosts. Required if several zones of the cluster's region offer the generation. Default: the cluster's
+    zone, or the only zone that offers the generation. A change replaces a multi-host pool."""
 
     slices: Annotated[int, Field(ge=0, le=_MAX_SLICES)] | None = None
-    """Number of slices, fixed; 0 keeps the pool described and makes nothing. Default 1. Not together with
-    `autoscaling`. A change adds or removes the last slices only."""
+    """Fixed number of slices. 0 keeps the pool in the file and creates nothing. Not together with `autoscaling`.
+    Default 1. A change adds or removes only the last slices."""
 
     autoscaling: PoolAutoscalingSpec | None = None
-    """Scale with the work instead of a fixed number of slices. Not together with `slices`."""
+    """Scale the number of slices with the work. Not together with `slices`."""
 
     @property
     def slice(self) -> Slice:
@@ -60,15 +62,16 @@ class SliceSpec(Spec):
 
 
 class PoolSpec(HostsSpec, SliceSpec):
-    """Slices of one shape. Multi-host: a GKE node pool for each slice; single-host: one pool, a node for each slice."""
+    """Slices of one shape. Each multi-host slice is a GKE node pool. Single-host slices are the nodes of one node
+    pool."""
 
     accelerator_topology_mode: Literal["AUTO_CONNECT", "PROVISION_ONLY"] | None = None
-    """Whether the chips of a tpu7x slice are joined as its hosts come (AUTO_CONNECT) or later, by dynamic slicing
-    (PROVISION_ONLY; cubes of a reservation only). Default: Compute Engine's own. A change replaces the pool."""
+    """Connection of the chips of a tpu7x slice: AUTO_CONNECT when its hosts start, or PROVISION_ONLY for dynamic
+    slicing later (only for cubes of a reservation). Default: that of Compute Engine. A change replaces the pool."""
 
     extra_networks: Annotated[tuple[ExtraNetworkSpec, ...], Field(max_length=7)] = ()
-    """Further network interfaces of each host, 7 at most; switches multi-networking of the cluster on. Default: none.
-    A change replaces the pool."""
+    """Additional network interfaces of each host, at most 7. They enable multi-networking in the cluster. Default:
+    none. A change replaces the pool."""
 
     @property
     def scale(self) -> Scale:

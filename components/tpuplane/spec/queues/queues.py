@@ -12,49 +12,50 @@ from tpuplane.spec.pools.hosts import Capacity
 
 
 class MultiKueueSpec(Spec):
-    """One queue over several clusters. Teams submit to the manager; the work runs in the workers, where the quotas
-    are. Every job runs as a whole in one of them."""
+    """One queue for several clusters. Teams submit jobs to the manager, and the jobs run in the workers, which have the
+    quotas. Each job runs in one worker."""
 
     manager: Name
-    """The cluster that takes the jobs. It has every team's namespaces and queues, whose quotas are the sum of the
-    workers', and runs none of the work. A change replaces the queues of both."""
+    """The cluster that accepts the jobs. It has the namespaces and queues of every team, and the sum of the workers'
+    quotas. It runs no jobs. A change replaces the queues of both clusters."""
 
     workers: Annotated[tuple[Name, ...], Field(min_length=1, max_length=20)]
-    """The clusters that run the jobs, at most 20. A team's jobs go to those in which it has a quota. Changed in
-    place."""
+    """The clusters that run the jobs, at most 20. The jobs of a team run in workers with a quota for the team. Changed
+    in place."""
 
     dispatcher: Literal["AllAtOnce", "Incremental"] = "AllAtOnce"
-    """Whether a job asks all workers at once, or three more every five minutes, so that it does not preempt in all of
-    them. Default AllAtOnce. Changed in place; Kueue restarts."""
+    """AllAtOnce: a job asks all workers at the same time. Incremental: it asks three more workers every five minutes,
+    so that it does not preempt work in all of them. Default AllAtOnce. Changed in place; Kueue restarts."""
 
     worker_lost_timeout: Duration = "15m"
-    """How long the jobs of a worker that does not answer count as running there, before they are queued again. Default
-    15m. Changed in place; Kueue restarts."""
+    """Time without contact to a worker after which its jobs are queued again. Default 15m. Changed in place; Kueue
+    restarts."""
 
 
 class PreemptionSpec(Spec):
-    """Whose work ends for whom. A job is preempted whole, never a part of its slices."""
+    """Preemption rules. Kueue preempts whole jobs, never single slices of a job."""
 
     within_cluster_queue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = "LowerPriority"
-    """Of the same team. Default LowerPriority. Changed in place."""
+    """Work of the same team that a job may preempt. Default LowerPriority. Changed in place."""
 
     reclaim_within_cohort: Literal["Never", "LowerPriority", "Any"] = "Any"
-    """Of teams that borrowed what the owner now wants back. Default Any: lent chips come back at once. Changed in
-    place."""
+    """Work of teams with borrowed quota that its owner may preempt. Default Any, so that lent chips return at once.
+    Changed in place."""
 
     borrow_within_cohort: Literal["Never", "LowerPriority"] = "Never"
-    """Of other teams, to borrow. Default Never; not together with fairSharing. Changed in place."""
+    """Work of other teams that a job may preempt to borrow quota. Not together with fairSharing. Default Never. Changed
+    in place."""
 
 
 class PrioritySpec(Spec):
-    """A WorkloadPriorityClass: jobs name it in the label kueue.x-k8s.io/priority-class."""
+    """A WorkloadPriorityClass. A job selects it with the label kueue.x-k8s.io/priority-class."""
 
     value: Annotated[int, Field(ge=-2147483648, le=1000000000)]
-    """Higher is admitted first, and may preempt lower. Changed in place, for work that waits and work that runs:
-    running work that is now lower may be preempted at once."""
+    """Work with a higher value is admitted first and may preempt work with a lower one. Changed in place, for pending
+    and running work: running work with a lower value may be preempted at once."""
 
     description: Annotated[str, Field(max_length=2048)] = ""
-    """What it is for, in at most 2048 characters, as Kueue has it. Default: nothing. Changed in place."""
+    """Purpose of the class, at most 2048 characters. Default: empty. Changed in place."""
 
 
 _PRIORITIES = {
@@ -66,22 +67,22 @@ _PRIORITIES = {
 
 
 class QueuesSpec(Spec):
-    """What holds for the queues of all teams, in every cluster."""
+    """Settings of all teams' queues in every cluster."""
 
     strategy: Literal["BestEffortFIFO", "StrictFIFO"] = "BestEffortFIFO"
-    """Whether a job that does not fit holds back younger ones that would (StrictFIFO). Default BestEffortFIFO.
-    Changed in place."""
+    """StrictFIFO: a job that does not fit blocks newer jobs. BestEffortFIFO: newer jobs that fit are admitted. Default
+    BestEffortFIFO. Changed in place."""
 
     preemption: PreemptionSpec = PreemptionSpec()
-    """Whose work ends for whom."""
+    """Preemption rules."""
 
     fair_sharing: bool = False
-    """Let teams borrow by their weights instead of first come, first served. Default false. Changed in place; Kueue
-    restarts."""
+    """Share borrowable quota by the teams' weights, instead of first come, first served. Default false. Changed in
+    place; Kueue restarts."""
 
     priorities: dict[Name, PrioritySpec] = Field(default_factory=lambda: dict(_PRIORITIES))
-    """Workload priority classes, by name. Default: idle (-100), low (100), normal (500) and high (1000). A new name is
-    a new class."""
+    """Workload priority classes, by name. Default: idle (-100), low (100), normal (500) and high (1000). A new name
+    creates a new class."""
 
     capacity_order: Annotated[tuple[Capacity, ...], Field(min_length=1)] = (
         "reservation",
@@ -89,9 +90,9 @@ class QueuesSpec(Spec):
         "flex-start",
         "spot",
     )
-    """In which capacity a job that does not say is tried first; those left out come last. Default: reservation,
-    on-demand, flex-start and spot. Changed in place."""
+    """Order of the provisioning models that Kueue tries for a job that selects none. Omitted ones follow at the end.
+    Default: reservation, on-demand, flex-start and spot. Changed in place."""
 
     multi_kueue: MultiKueueSpec | None = None
-    """One queue over several clusters. Default: each cluster has its own queues, and jobs run where they are
-    submitted."""
+    """One queue for several clusters. Default: each cluster has its own queues and runs the jobs that are submitted to
+    it."""

@@ -48,21 +48,21 @@ class _QuotaSpec(Spec):
 
 
 class PoolQuotaSpec(_QuotaSpec):
-    """A team's part of one pool, in slices or in chips. What one team leaves idle the others may borrow."""
+    """A team's quota in one pool, in slices or in chips. Other teams may borrow the unused part."""
 
     units = ("slices", "chips")
 
     slices: Annotated[int, Field(ge=0)] | None = None
-    """Slices that are the team's own. Exactly one of `slices` and `chips`. Changed in place."""
+    """Nominal quota in slices. Exactly one of `slices` and `chips`. Changed in place."""
 
     chips: Annotated[int, Field(ge=0)] | None = None
-    """The same in chips; whole slices only. Changed in place."""
+    """Nominal quota in chips, as a multiple of the chips of a slice. Changed in place."""
 
     borrowing_limit: Annotated[int, Field(ge=0, le=_MOST)] | None = None
-    """Most that the team may borrow beyond its own, in the unit of the quota. Default: no limit. Changed in place."""
+    """Maximum that the team may borrow, in the unit of the quota. Default: no limit. Changed in place."""
 
     lending_limit: Annotated[int, Field(ge=0)] | None = None
-    """Most of its own that the team lends while idle, in the unit of the quota. Default: all. Changed in place."""
+    """Maximum of its unused quota that the team lends, in the unit of the quota. Default: all. Changed in place."""
 
     def parts(self, amount: int, offered: int) -> int:
         """An amount in the quota's unit, in slices; a slice offers so many chips."""
@@ -70,22 +70,22 @@ class PoolQuotaSpec(_QuotaSpec):
 
 
 class GpuQuotaSpec(_QuotaSpec):
-    """A team's part of one GPU pool, in nodes or in GPUs. What one team leaves idle the others may borrow."""
+    """A team's quota in one GPU pool, in nodes or in GPUs. Other teams may borrow the unused part."""
 
     units = ("nodes", "gpus")
 
     nodes: Annotated[int, Field(ge=0)] | None = None
-    """Nodes, over all zones, that are the team's own. Exactly one of `nodes` and `gpus`. Changed in place."""
+    """Nominal quota in nodes, over all zones. Exactly one of `nodes` and `gpus`. Changed in place."""
 
     gpus: Annotated[int, Field(ge=0)] | None = None
-    """The same in GPUs as pods ask for them: a GPU that is divided or shared counts for each container. Changed in
+    """Nominal quota in GPUs, as pods request them. A divided or shared GPU counts once for each container. Changed in
     place."""
 
     borrowing_limit: Annotated[int, Field(ge=0, le=_MOST)] | None = None
-    """Most that the team may borrow beyond its own, in the unit of the quota. Default: no limit. Changed in place."""
+    """Maximum that the team may borrow, in the unit of the quota. Default: no limit. Changed in place."""
 
     lending_limit: Annotated[int, Field(ge=0)] | None = None
-    """Most of its own that the team lends while idle, in the unit of the quota. Default: all. Changed in place."""
+    """Maximum of its unused quota that the team lends, in the unit of the quota. Default: all. Changed in place."""
 
     def parts(self, amount: int, offered: int) -> int:
         """An amount in the quota's unit, in GPUs; a node offers so many."""
@@ -93,26 +93,28 @@ class GpuQuotaSpec(_QuotaSpec):
 
 
 class CpuQuotaSpec(Spec):
-    """A team's part of the system pool: room for Ray heads, coordinators and other work without chips."""
+    """A team's quota in the system pool, for Ray heads, coordinators and other work without chips."""
 
     cores: Annotated[int, Field(ge=0, le=_MOST)] = 16
     """CPU cores. Default 16. Changed in place."""
 
     memory_gb: Annotated[int, Field(ge=0, le=_MOST)] = 64
-    """Memory in GB of 2^30 bytes, as Compute Engine counts. Default 64. Changed in place."""
+    """Memory in GB of 2^30 bytes, as Compute Engine counts it. Default 64. Changed in place."""
 
     storage_gb: Annotated[int, Field(ge=0, le=_MOST)] = 100
     """Ephemeral storage in GB. Default 100. Changed in place."""
 
 
 class TeamClusterSpec(Spec):
-    """What a team has in one cluster."""
+    """A team's quotas in one cluster."""
 
     pools: dict[Name, PoolQuotaSpec] = Field(default_factory=dict)
-    """Quota in pools of that cluster, by the pool's name. Default: none of its own, and none to borrow."""
+    """Quotas in TPU pools of the cluster, by pool. Without one, the team can neither use nor borrow from the pool.
+    Default: none."""
 
     gpu_pools: dict[Name, GpuQuotaSpec] = Field(default_factory=dict)
-    """Quota in GPU pools of that cluster, by the pool's name. Default: none of its own, and none to borrow."""
+    """Quotas in GPU pools of the cluster, by pool. Without one, the team can neither use nor borrow from the pool.
+    Default: none."""
 
     cpu: CpuQuotaSpec = CpuQuotaSpec()
     """Quota in the system pool."""
@@ -125,28 +127,27 @@ class TeamClusterSpec(Spec):
 
 
 class TeamSpec(Spec):
-    """A team: a cluster queue and, in each of its namespaces, a local queue. A new name is a new queue."""
+    """A team. It has a cluster queue, and a local queue in each of its namespaces. A new name creates a new queue."""
 
     namespaces: Annotated[tuple[Namespace, ...], Field(min_length=1)] | None = None
-    """The team's namespaces, made in each of its clusters. Default: one, called like the team. Removing one deletes
-    everything in it."""
+    """The team's namespaces, which are created in each of its clusters. Default: one with the team's name. Removing one
+    deletes everything in it."""
 
     members: tuple[Member, ...] = ()
-    """Who may run work in them: group:, user: or serviceAccount: with an e-mail address. Default: only the
-    project's administrators. Changed in place."""
+    """Members who may run work in the namespaces: group:, user: or serviceAccount: with an e-mail address. Default:
+    only the project's administrators. Changed in place."""
 
     queue: Name = "default"
-    """Name of the local queue in each namespace. Default `default`, which Kueue gives to every job that names none.
-    A change replaces the queue, and jobs that name the old one wait."""
+    """Name of the local queue in each namespace. Default `default`: Kueue assigns jobs without a queue name to it. A
+    change replaces the queue, and jobs that name the old one wait."""
 
     weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
-    """Part of what teams may borrow, relative to the other teams' weights; with queues.fairSharing only. Kueue gets
+    """Share of the borrowable quota relative to the weights of other teams, with queues.fairSharing only. Kueue counts
     it in thousandths, rounded up. Default 1. Changed in place."""
 
     pod_security: PodSecurity = "baseline"
-    """Level of the Pod Security Standards that pods of its namespaces must keep to. Default `baseline`, which TPU work
-    keeps to; JobSets as xpk and tpu-recipes publish them want the host's network, and with it `privileged`. Changed in
-    place; pods that run stay."""
+    """Level of the Pod Security Standards for pods of its namespaces. JobSets that xpk and tpu-recipes publish use the
+    host's network and need `privileged`. Default `baseline`. Changed in place; running pods remain."""
 
     clusters: Annotated[dict[Name, TeamClusterSpec], Field(min_length=1)]
-    """What the team has, by cluster."""
+    """The team's quotas, by cluster."""
