@@ -8,7 +8,7 @@ from their_cluster import make_cluster
 from tpuplane import ClusterRef, SpecError, TpuNodePool
 
 project = pulumi.Config().require("project")
-# Their own provider: every Google resource of the components is made by it, too.
+# The program's provider. It also creates every Google resource of the components.
 google = gcp.Provider("google", project=project)
 theirs = make_cluster(project, "us-central1", pulumi.ResourceOptions(provider=google))
 

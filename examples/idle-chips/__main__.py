@@ -25,7 +25,7 @@ def on_a_slice(command: str, priority: str) -> MultisliceArgs:
 
 try:
     for number in range(config.get_int("trials") or 2):
-        # Each a job of its own, for a job makes room as a whole.
+        # Separate jobs, because Kueue preempts a job as a whole.
         Multislice(f"trial-{number}", on_a_slice("echo one more trial; sleep infinity", "idle"), options)
     if config.get_bool("urgent"):
         Multislice("deadline", on_a_slice("echo at once; sleep 600", "high"), options)

@@ -37,7 +37,7 @@ try:
                 "queue": config.get("queue") or "default",
                 "ray_version": "2.60.0",
                 "config_maps": {FOLDER: name},
-                # A group for each slice: Kueue places a group's pods without regard to which replica is whose.
+                # One group for each slice, because Kueue does not know the replicas of a group.
                 "workers": {"first": one_slice, "second": one_slice},
             },
         },

@@ -14,12 +14,12 @@ import yaml
 from tpuplane import ExistingCluster, RayService, SpecError, TpuNodePool
 
 NAME = "softmax"
-FOLDER = "/home/ray/program"  # serve.yaml names it, too
+FOLDER = "/home/ray/program"  # also in serve.yaml
 SLICES = 2
 
 config = pulumi.Config()
 namespace = config.require("namespace")
-idle = config.get_int("idleTimeoutSeconds") or 300  # without requests, until the replica goes, and then its slice
+idle = config.get_int("idleTimeoutSeconds") or 300  # idle seconds until Ray removes the replica and its slice
 serve = yaml.safe_load(Path("serve.yaml").read_text())
 for deployment in serve["applications"][0]["deployments"]:
     deployment["autoscaling_config"]["downscale_delay_s"] = idle
@@ -45,7 +45,7 @@ try:
         },
     )
     inside = cluster.in_cluster()
-    # Of its own: in a team's namespace Kueue admits every Ray cluster, and takes none that scales.
+    # A separate namespace, because Kueue admits every Ray cluster in a team's namespace, and rejects autoscaling.
     home = kubernetes.core.v1.Namespace(NAME, metadata={"name": namespace}, opts=inside)
     text = Path("../ray-serve/app.py").read_text()
     # Another text is another ConfigMap, and Ray starts again with it.

@@ -9,7 +9,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 from tpuplane import RayService, SpecError
 
-FOLDER = "/home/ray/program"  # serve.yaml names it, too
+FOLDER = "/home/ray/program"  # also in serve.yaml
 
 config = pulumi.Config()
 image = config.get("image") or "rayproject/ray:2.60.0-py311-tpu"

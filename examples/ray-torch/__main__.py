@@ -10,7 +10,7 @@ import pulumi_kubernetes as kubernetes
 from tpuplane import RayClusterArgs, RayJob, SpecError
 
 FOLDER = "/home/ray/program"
-CHECKPOINTS = "/checkpoints"  # where train.py writes them
+CHECKPOINTS = "/checkpoints"  # also in train.py
 
 config = pulumi.Config()
 namespace = config.require("namespace")
@@ -47,7 +47,7 @@ try:
         "torch",
         {
             "entrypoint": f"python {FOLDER}/train.py {where}",
-            "runtime_env": f"pip: [{packages}]",  # where the image has them, remove this line
+            "runtime_env": f"pip: [{packages}]",  # remove this line if the image contains them
             "cluster": on_cluster,
         },
         pulumi.ResourceOptions(provider=cluster, depends_on=program),

@@ -11,7 +11,7 @@ from tpuplane import RayJob, SpecError
 from tpuplane.args import WorkerGroupArgs
 
 FOLDER = "/home/ray/program"
-CHECKPOINTS = "/checkpoints"  # train.py names it, too
+CHECKPOINTS = "/checkpoints"  # also in train.py
 
 config = pulumi.Config()
 image = config.get("image") or "rayproject/ray:2.60.0-py311-tpu"
@@ -40,7 +40,7 @@ try:
                 "ray_version": "2.60.0",
                 "config_maps": {FOLDER: name},
                 "buckets": {CHECKPOINTS: config.require("bucket")},
-                # A group for each slice: Kueue places a group's pods without regard to which replica is whose.
+                # One group for each slice, because Kueue does not know the replicas of a group.
                 "workers": {f"tpu-{number}": one_slice for number in range(slices)},
             },
         },

@@ -26,8 +26,8 @@ try:
                         "generation": "v6e",
                         "topology": "2x4",
                         "machine_type": "ct6e-standard-8t",
-                        "image": config.require("image"),  # of the Dockerfile
-                        # What vLLM's TPU backend reads.
+                        "image": config.require("image"),  # built from the Dockerfile
+                        # For vLLM's TPU backend.
                         "env": {"JAX_PLATFORMS": "tpu,cpu", "TPU_MULTIHOST_BACKEND": "ray"},
                     }
                 },
