@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from elastic_objects import group, nodes, serving_group
-from tpuplane_twin.elasticity.repairs import Repairs, missing
+from tpuplane_twin.elasticity.failures import Repairs, missing
 
 pytestmark = pytest.mark.unit
 

@@ -50,14 +50,13 @@ def reclaim(
     asked = {"pool": pool, "cluster": cluster}
     with (stderr if as_json else console).status(f"reclaiming the hosts of {escape(pool)}"):
         found = client.request("POST", "/twin/reclaim", asked, timeout=_RECLAIM_SECONDS)
-    answer(found, as_json, lambda: print_reclaimed(pool, found))
 
+    def show() -> None:
+        console.print(f"the hosts of [bold]{pool}[/bold] are deleted")
+        if "error" in found:
+            console.print(f"no new hosts: {escape(found['error'])}")
 
-def print_reclaimed(pool: str, found: dict[str, Any]) -> None:
-    """The reclaimed pool, and why it has no new hosts."""
-    console.print(f"the hosts of [bold]{pool}[/bold] are deleted")
-    if "error" in found:
-        console.print(f"no new hosts: {escape(found['error'])}")
+    answer(found, as_json, show)
 
 
 def print_stockouts(found: dict[str, Any], *, cleared: bool) -> None:

@@ -71,7 +71,8 @@ class Supervisor:
         runner = web.AppRunner(self.app, access_log=None)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", self.ports.port(_API_PORT)).start()
-        self._write_record()
+        record = {"pid": os.getpid(), "created": psutil.Process().create_time(), "api": self.api}
+        write_atomic(self.paths.record, json.dumps(record))
         tasks = [
             asyncio.create_task(self._resume()),
             asyncio.create_task(self.elasticity.run()),
@@ -127,10 +128,6 @@ class Supervisor:
         if self.state == "starting":
             self.waiting = waiting
         logger.info("%s", waiting)
-
-    def _write_record(self) -> None:
-        record = {"pid": os.getpid(), "created": psutil.Process().create_time(), "api": self.api}
-        write_atomic(self.paths.record, json.dumps(record))
 
 
 def main(name: str) -> None:

@@ -14,12 +14,11 @@ from tpuplane_twin.elasticity.classes import ComputeClass, readable_classes
 from tpuplane_twin.elasticity.decision import View, decide
 from tpuplane_twin.elasticity.demand import Provisioning, asked
 from tpuplane_twin.elasticity.events import Recorder
-from tpuplane_twin.elasticity.failures import Failures
+from tpuplane_twin.elasticity.failures import Failures, Repairs, missing
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Node, Pod, births
 from tpuplane_twin.elasticity.offers import CLASS
 from tpuplane_twin.elasticity.provisioner import Provisioner
-from tpuplane_twin.elasticity.repairs import Repairs, missing
 from tpuplane_twin.elasticity.requests import Request
 from tpuplane_twin.elasticity.scale_down import Budget, Shrinkage
 from tpuplane_twin.elasticity.scale_up import Growth, ScaleUp, reasons_message

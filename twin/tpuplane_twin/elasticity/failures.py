@@ -1,15 +1,21 @@
-"""Failed scale-ups: pools in back-off, and pools that wait for capacity. Pure."""
+"""What is tried again: scale-ups that failed, and the repair of nodes that were deleted in the cluster. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tpuplane_twin.elasticity.groups import Group
+from tpuplane_twin.elasticity.objects import Node
+from tpuplane_twin.gcp.backend import Numbers
 
 _BACKOFF_SECONDS = (300.0, 1800.0)
 """GKE's back-off after a failed scale-up: it doubles each time, up to the second value."""
 _CHECK_SECONDS = 10.0
 """The interval of attempts while a pool waits for capacity."""
+_PATIENCE_SECONDS = 10.0
+"""How long a node must be missing, because nodes that are being created or deleted are missing for a moment."""
+_REPAIR_SECONDS = 60.0
+"""The interval of attempts to repair a pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +75,40 @@ class Failures:
 def _keys(group: Group) -> tuple[str, ...]:
     made = group.autoprovisioned or group.compute_class
     return (group.key, group.signature) if made else (group.key,)
+
+
+def missing(pools: Mapping[str, Numbers], nodes: Iterable[Node]) -> dict[str, Numbers]:
+    """The missing nodes by their pool's resource name."""
+    there = {(node.pool, node.place) for node in nodes}
+    found: dict[str, Numbers] = {}
+    for key, numbers in pools.items():
+        name = key.rpartition("/")[2]
+        for zone, wanted in numbers.items():
+            lost = [number for number in wanted if (name, f"{zone}/{number}") not in there]
+            if lost:
+                found.setdefault(key, {})[zone] = lost
+    return found
+
+
+class Repairs:
+    """When to repair each pool with missing nodes, in seconds of the caller's clock."""
+
+    def __init__(self) -> None:
+        self._due: dict[str, float] = {}
+
+    def ripe(self, pools: Collection[str], now: float) -> list[str]:
+        """The pools to repair now; `pools` are all that lack nodes."""
+        self._due = {key: self._due.get(key, now + _PATIENCE_SECONDS) for key in pools}
+        return [key for key, due in self._due.items() if due <= now]
+
+    def done(self, key: str) -> None:
+        """A pool was repaired."""
+        self._due.pop(key, None)
+
+    def failed(self, key: str, now: float) -> None:
+        """A repair failed; the next follows after a pause."""
+        self._due[key] = now + _REPAIR_SECONDS
+
+    def dues(self) -> Iterable[float]:
+        """The times of the next repairs."""
+        return self._due.values()

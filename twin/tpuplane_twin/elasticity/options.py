@@ -87,7 +87,12 @@ class Pools:
         if pod.key in self._demand.reasons:
             return self._demand.reasons[pod.key]
         name = asked(pod, CLASS) or ""
-        mine = [it for it in self._fresh.values() if it.compute_class == name and _takes(pod, it)]
+        mine = [
+            it
+            for it in self._fresh.values()
+            if it.compute_class == name
+            if any(pod.wants(node) and pod.repelled_by(node) is None for node in it.templates.values())
+        ]
         if not mine:
             return ""
         if all(map(self.blocked, mine)):
@@ -100,7 +105,3 @@ class Pools:
         made = Group.offered(offer, self._where.key, dict(self._where.cluster), taken)
         self.before.setdefault(made.key, made)
         self._fresh[offer.signature] = self._limits.cap(made)
-
-
-def _takes(pod: Pod, group: Group) -> bool:
-    return any(pod.wants(node) and pod.repelled_by(node) is None for node in group.templates.values())

@@ -112,7 +112,8 @@ def plan_scale_down(
 
 
 def _shrunk(group: Group, nodes: Sequence[Node], names: frozenset[str], most: int | None = None) -> Shrinkage | None:
-    own = sorted((node for node in nodes if node.name in names and group.has(node)), key=_last_first)
+    own = [node for node in nodes if node.name in names and group.has(node)]
+    own.sort(key=lambda node: (_zone(node), -int(node.place.rpartition("/")[2])))
     if group.is_slice:
         whole = bool(own) and len(own) == group.size and group.can_shrink
         return Shrinkage(group, group.with_numbers(_zone(own[0]), []), tuple(own)) if whole else None
@@ -137,11 +138,6 @@ def shrunk_by(group: Group, nodes: Sequence[Node]) -> Shrinkage | None:
 
 def _zone(node: Node) -> str:
     return node.place.rpartition("/")[0]
-
-
-def _last_first(node: Node) -> tuple[str, int]:
-    zone, _, number = node.place.rpartition("/")
-    return zone, -int(number)
 
 
 def _little_used(node: Node, pods: Sequence[Pod], share: float) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from tpuplane_twin.gcp.container.access_rules import SERVICE_ACCOUNT
 from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.merge import etag_of, mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import IAM_POLICY
@@ -17,18 +18,6 @@ from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
 _ACCOUNT_ID = re.compile(r"[a-z](?:[-a-z0-9]{4,28}[a-z0-9])")
-_MEMBER_KINDS = (
-    "user",
-    "group",
-    "serviceAccount",
-    "domain",
-    "deleted",
-    "principal",
-    "principalSet",
-    "projectOwner",
-    "projectEditor",
-    "projectViewer",
-)
 _CHANGEABLE = ("displayName", "description")
 _PUBLIC = ("allUsers", "allAuthenticatedUsers")
 
@@ -162,7 +151,7 @@ class Policies:
             raise invalid(f"Role {role} is not supported for this resource.")
         for member in binding["members"]:
             kind, _, identity = member.partition(":")
-            if member not in _PUBLIC and (kind not in _MEMBER_KINDS or not identity):
+            if member not in _PUBLIC and (kind not in data("kinds")["members"] or not identity):
                 raise invalid(f"The member {member} is of an unknown type.")
             if kind == "serviceAccount" and not self._account_exists(project, identity):
                 raise invalid(f"Service account {identity} does not exist.")

@@ -8,6 +8,7 @@ import uuid
 
 from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
+from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.merge import etag_of, mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number
@@ -15,15 +16,6 @@ from tpuplane_twin.gcp.schema import Json, seconds
 from tpuplane_twin.gcp.store import Store
 
 _CHANNEL = "monitoring.notificationChannels"
-_LAYOUTS = ("gridLayout", "mosaicLayout", "rowLayout", "columnLayout")
-_CONDITIONS = (
-    "conditionThreshold",
-    "conditionAbsent",
-    "conditionMatchedLog",
-    "conditionMonitoringQueryLanguage",
-    "conditionPrometheusQueryLanguage",
-    "conditionSql",
-)
 _MOST_CONDITIONS = 6
 _LONGEST = 23.5 * 3600  # seconds
 _COMPARISONS = ("COMPARISON_GT", "COMPARISON_LT")
@@ -129,9 +121,10 @@ def _record() -> Json:
 def _check_dashboard(body: Json) -> None:
     if not body.get("displayName"):
         raise invalid("Field displayName is missing from the Dashboard.")
-    layouts = [name for name in _LAYOUTS if name in body]
+    known = data("kinds")["dashboard_layouts"]
+    layouts = [name for name in known if name in body]
     if len(layouts) != 1:
-        raise invalid(f"A Dashboard must have exactly one layout of {', '.join(_LAYOUTS)}; it has {len(layouts)}.")
+        raise invalid(f"A Dashboard must have exactly one layout of {', '.join(known)}; it has {len(layouts)}.")
     mosaic: Json = body.get("mosaicLayout", {})
     for tile in mosaic.get("tiles", ()):
         if tile.get("xPos", 0) + tile.get("width", 0) > mosaic.get("columns", 0):
@@ -158,7 +151,7 @@ def _check_policy(policy: Json) -> None:
 
 
 def _check_condition(where: str, condition: Json) -> None:
-    kinds = [name for name in _CONDITIONS if name in condition]
+    kinds = [name for name in data("kinds")["alert_conditions"] if name in condition]
     if len(kinds) != 1:
         raise invalid(f"Field {where} must have exactly one kind of condition; it has {len(kinds)}.")
     body = condition[kinds[0]]

@@ -61,7 +61,9 @@ def service_usage_handlers(services: Iterable[str]) -> dict[str, Handler]:
     """Handlers of Service Usage by method id. A list has `services`; any other service is enabled, too."""
     return {
         "serviceusage.services.batchEnable": lambda call: _enabled(call, call.body.get("serviceIds", [])),
-        "serviceusage.services.batchGet": _batch_get,
+        "serviceusage.services.batchGet": lambda call: {
+            "services": [_service(name) for name in call.query.getall("names", [])]
+        },
         "serviceusage.services.enable": lambda call: _enabled(call, [call.params["servicesId"]]),
         "serviceusage.services.generateServiceIdentity": _generate,
         "serviceusage.services.get": lambda call: _service(call.path),
@@ -82,10 +84,6 @@ def _service(name: str) -> Json:
         "config": {"name": service},
         "state": "ENABLED",
     }
-
-
-def _batch_get(call: Call) -> Json:
-    return {"services": [_service(name) for name in call.query.getall("names", [])]}
 
 
 def _enabled(call: Call, names: list[str]) -> Json:

@@ -26,7 +26,7 @@ def install(paths: TwinPaths, tools: Tools) -> None:
     """Write missing and outdated files. Idempotent, also while the twin is up."""
     setup.install_engine(paths, tools)
     link_atomic(paths.bin / "kubectl", tools.binary("kubectl"))
-    _script(paths.bin / "gke-gcloud-auth-plugin", _auth_plugin(paths))
+    write_if_changed(paths.bin / "gke-gcloud-auth-plugin", _auth_plugin(paths), mode=0o700)
     for name in _COMMANDS:
         link_atomic(paths.bin / name, Path(sysconfig.get_path("scripts")) / name)
     for name in _CHARTS:
@@ -48,14 +48,11 @@ def _install_provider(home: Path, name: str, wanted: str, module: str) -> None:
         plugins.remove_plugin(home, "resource", name)
 
 
-def _script(path: Path, body: str) -> None:
-    write_if_changed(path, f"#!/bin/sh\n{body}", mode=0o700)
-
-
 def _auth_plugin(paths: TwinPaths) -> str:
     # kubectl runs it at every call, and a shell starts thirty times faster than Python. The token has no special
     # characters of JSON or the shell (RFC 4648, base64url).
-    return f"""case "$KUBERNETES_EXEC_INFO" in
+    return f"""#!/bin/sh
+case "$KUBERNETES_EXEC_INFO" in
 *client.authentication.k8s.io/v1beta1*) version=v1beta1 ;;
 *client.authentication.k8s.io/v1*) version=v1 ;;
 *) version=v1beta1 ;;

@@ -28,11 +28,11 @@ class Build:
         if not self._source.packages:
             self._go_output("mod", "download", self._source.module)
             return set()
-        return set(self._list("-deps", "-f", "{{.Dir}}", *self._source.packages))
+        return set(self._go_output("list", "-deps", "-f", "{{.Dir}}", *self._source.packages))
 
     def module_folder(self) -> Path:
         """The module's folder in Go's module cache, read-only."""
-        return Path(self._list("-m", "-f", "{{.Dir}}", self._source.module)[0])
+        return Path(self._go_output("list", "-m", "-f", "{{.Dir}}", self._source.module)[0])
 
     def run(self, folder: Path, report: Callable[[int], None]) -> None:
         """Write the programs into `folder`. `report` gets the number of packages compiled so far.
@@ -86,9 +86,6 @@ class Build:
                     report(compiled)
         process.wait()
         return said
-
-    def _list(self, *arguments: str) -> list[str]:
-        return self._go_output("list", *arguments)
 
     def _go_output(self, *arguments: str) -> list[str]:
         result = subprocess.run(

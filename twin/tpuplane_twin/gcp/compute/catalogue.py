@@ -8,9 +8,8 @@ from tpuplane_twin.gcp.locations import Machine, data, machines_in, region_of, r
 from tpuplane_twin.gcp.schema import Json
 
 
-def region_items(project: str, scope: str) -> Iterator[Json]:
+def region_items(project: str, _: str) -> Iterator[Json]:
     """Every region."""
-    del scope
     for name, zones in regions().items():
         yield {
             **_offered(project, f"regions/{name}"),
@@ -19,9 +18,8 @@ def region_items(project: str, scope: str) -> Iterator[Json]:
         }
 
 
-def zone_items(project: str, scope: str) -> Iterator[Json]:
+def zone_items(project: str, _: str) -> Iterator[Json]:
     """Every zone."""
-    del scope
     for name in _zones():
         region = f"{BASE}projects/{project}/regions/{region_of(name)}"
         yield {**_offered(project, f"zones/{name}"), "status": "UP", "region": region}

@@ -5,8 +5,9 @@ from typing import Literal
 
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.discovery import Method
-from tpuplane_twin.gcp.errors import ApiError
+from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call, Handler, methods
+from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.merge import etag_of, overlay
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -30,8 +31,8 @@ class Collection:
     singular: str
     """As in the path parameter: "network"."""
     scope: Literal["global", "region", "zone"] = "region"
-    verbs = "insert get patch delete"
-    """The methods in addition to the lists."""
+    verbs = "insert patch delete"
+    """The methods in addition to the reads."""
     fingerprinted = False
     """Whether a change must carry the fingerprint of what it changes."""
 
@@ -41,8 +42,8 @@ class Collection:
 
     def handlers(self) -> dict[str, Handler]:
         """Handlers by method id."""
-        lists = ("list",) if self.scope == "global" else ("list", "aggregatedList")
-        return {**methods(self.kind, self, self.verbs), **reads(self.collection, self.items, lists)}
+        verbs = ("get", "list") if self.scope == "global" else _VERBS
+        return {**methods(self.kind, self, self.verbs), **reads(self.collection, self.items, verbs)}
 
     def items(self, project: str, scope: str) -> Iterator[Json]:
         """The resources of a project, or of one scope of it."""
@@ -50,7 +51,7 @@ class Collection:
             yield self.view(key, stored)
 
     def complete(self, key: str, asked: Json) -> Json:
-        """The resource after a creation or a change: checked, with full links and defaults."""
+        """The resource after a creation or a change, with Compute Engine's defaults: checked, with full links."""
         return asked
 
     def check_change(self, before: Json, after: Json) -> None:
@@ -74,14 +75,9 @@ class Collection:
 
     def make(self, key: str, asked: Json) -> Json:
         """Create the resource `asked`, without an operation."""
-        made = {**self.complete(key, asked), **resources.stamp(key)}
+        made = {**self._complete(key, asked), **resources.stamp(key)}
         self.put(key, made)
         return made
-
-    def get(self, call: Call) -> Json:
-        """One resource."""
-        key = self.key(call)
-        return self.view(key, self.find(key))
 
     def patch(self, call: Call) -> Json:
         """Change fields: objects merge, null clears, everything else replaces."""
@@ -98,7 +94,8 @@ class Collection:
         key = self.key(call)
         stored = self.find(key)
         for user in self.users(key, stored):
-            raise resources.in_use(self.singular, key, user)
+            what = f"The {self.singular} resource '{key}' is already being used by '{user}'"
+            raise invalid(what, reason="resourceInUseByAnotherResource")
         self.store.delete(self.kind, key)
         return resources.done(self.store, "delete", key, stored["id"])
 
@@ -136,8 +133,11 @@ class Collection:
     def _changed(self, action: str, key: str, before: Json, after: Json) -> Json:
         self.check_change(before, after)
         stamped = {field: before[field] for field in resources.STAMPED if field in before}
-        self.put(key, {**self.complete(key, after), **stamped})
+        self.put(key, {**self._complete(key, after), **stamped})
         return resources.done(self.store, action, key, before["id"])
+
+    def _complete(self, key: str, asked: Json) -> Json:
+        return self.complete(key, {**data("defaults")["compute"].get(self.collection, {}), **asked})
 
     def _parent(self, call: Call) -> str:
         project = call.params["project"]
@@ -152,7 +152,10 @@ def reads(collection: str, source: Source, verbs: Iterable[str] = _VERBS) -> dic
         "get": lambda call: _get(source, call.path),
         "wait": lambda call: _get(source, call.path.removesuffix("/wait")),
         "list": lambda call: _list(source, call),
-        "aggregatedList": lambda call: _aggregated(source, call),
+        "aggregatedList": lambda call: {
+            "selfLink": resources.BASE + call.path,
+            "items": list(source(call.params["project"], "")),
+        },
     }
     return {f"compute.{collection}.{verb}": handlers[verb] for verb in verbs}
 
@@ -187,10 +190,6 @@ def _list(source: Source, call: Call) -> Json:
     below = f"{resources.BASE}{call.path}/"
     found = [item for item in source(project, scope) if item["selfLink"].startswith(below)]
     return {"selfLink": resources.BASE + call.path, "items": found}
-
-
-def _aggregated(source: Source, call: Call) -> Json:
-    return {"selfLink": resources.BASE + call.path, "items": list(source(call.params["project"], ""))}
 
 
 def _parts(key: str) -> tuple[str, str]:

@@ -29,14 +29,8 @@ class Networks(Collection):
     collection, singular, scope = "networks", "network", "global"
 
     def complete(self, key: str, asked: Json) -> Json:
-        """A network with Google's defaults."""
-        return {
-            "autoCreateSubnetworks": False,
-            "mtu": 1460,
-            "networkFirewallPolicyEnforcementOrder": "AFTER_CLASSIC_FIREWALL",
-            **asked,
-            "routingConfig": {"routingMode": "REGIONAL", **asked.get("routingConfig", {})},
-        }
+        """A network with a routing mode."""
+        return {**asked, "routingConfig": {"routingMode": "REGIONAL", **asked.get("routingConfig", {})}}
 
     def make(self, key: str, asked: Json) -> Json:
         """Create a network; in auto mode with a subnetwork in every region."""
@@ -75,7 +69,7 @@ class Subnetworks(Collection):
     """Subnetworks with their secondary ranges."""
 
     collection, singular, fingerprinted = "subnetworks", "subnetwork", True
-    verbs = "insert get patch delete expandIpCidrRange listUsable setPrivateIpGoogleAccess"
+    verbs = "insert patch delete expandIpCidrRange listUsable setPrivateIpGoogleAccess"
 
     def complete(self, key: str, asked: Json) -> Json:
         """A subnetwork whose ranges are valid and do not overlap with others of its network."""
@@ -83,14 +77,7 @@ class Subnetworks(Collection):
         network = resources.reference(self.store, "compute.networks", "network", asked.get("network"), project)
         if not asked.get("ipCidrRange"):
             raise resources.required("ipCidrRange")
-        subnet = {
-            "privateIpGoogleAccess": False,
-            "privateIpv6GoogleAccess": "DISABLE_GOOGLE_ACCESS",
-            "purpose": "PRIVATE",
-            "stackType": "IPV4_ONLY",
-            **asked,
-            "network": network,
-        }
+        subnet = {**asked, "network": network}
         subnet["gatewayAddress"] = str(_cidr("ipCidrRange", subnet["ipCidrRange"])[1])
         self._check_overlap(key, subnet)
         return subnet
@@ -157,7 +144,7 @@ class Firewalls(Collection):
     """Firewall rules."""
 
     collection, singular, scope = "firewalls", "firewall", "global"
-    verbs = "insert get patch update delete"
+    verbs = "insert patch update delete"
 
     def complete(self, key: str, asked: Json) -> Json:
         """A rule of an existing network that allows or denies something."""
@@ -166,8 +153,7 @@ class Firewalls(Collection):
         network = resources.reference(self.store, "compute.networks", "network", link, project)
         if bool(asked.get("allowed")) == bool(asked.get("denied")):
             raise resources.bad_value("allowed", asked.get("allowed", ""), "Set exactly one of allowed and denied.")
-        defaults = {"direction": "INGRESS", "priority": 1000, "disabled": False, "logConfig": {"enable": False}}
-        rule = {**defaults, **asked, "network": network}
+        rule = {**asked, "network": network}
         if rule["direction"] == "INGRESS" and not any(
             field in rule for field in ("sourceRanges", "sourceTags", "sourceServiceAccounts")
         ):

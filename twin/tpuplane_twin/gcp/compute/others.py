@@ -3,24 +3,16 @@
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.container.names import POOL, group_urls
-from tpuplane_twin.gcp.locations import region_of
+from tpuplane_twin.gcp.locations import data, region_of
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.views import PoolView
-
-_POLICIES = (
-    "diskConsistencyGroupPolicy",
-    "groupPlacementPolicy",
-    "instanceSchedulePolicy",
-    "snapshotSchedulePolicy",
-    "workloadPolicy",
-)
 
 
 class Routers(Collection):
     """Cloud Routers. A Cloud NAT is an entry of its router."""
 
     collection, singular = "routers", "router"
-    verbs = "insert get patch update delete"
+    verbs = "insert patch update delete"
 
     def complete(self, key: str, asked: Json) -> Json:
         """A router of an existing network, its NATs complete."""
@@ -42,12 +34,7 @@ class Routers(Collection):
                 if field == "natIpAllocateOption" and nat.get("type") == "PRIVATE":
                     continue
                 raise resources.required(f"nats[{at}].{field}")
-        complete: Json = {
-            "type": "PUBLIC",
-            "endpointTypes": ["ENDPOINT_TYPE_VM"],
-            "enableEndpointIndependentMapping": False,
-            **nat,
-        }
+        complete: Json = {**data("defaults")["compute"]["nats"], **nat}
         if "subnetworks" in nat:
             complete["subnetworks"] = [
                 {
@@ -68,9 +55,10 @@ class ResourcePolicies(Collection):
 
     def complete(self, key: str, asked: Json) -> Json:
         """A policy of exactly one kind."""
-        kinds = [field for field in _POLICIES if field in asked]
+        known = data("kinds")["resource_policies"]
+        kinds = [field for field in known if field in asked]
         if len(kinds) != 1:
-            raise resources.bad_value("policy", ", ".join(kinds), f"Set exactly one of {', '.join(_POLICIES)}.")
+            raise resources.bad_value("policy", ", ".join(kinds), f"Set exactly one of {', '.join(known)}.")
         return {**asked, "status": "READY"}
 
     def users(self, key: str, stored: Json) -> list[str]:

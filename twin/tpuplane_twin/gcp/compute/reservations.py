@@ -6,7 +6,6 @@ from tpuplane_twin.gcp.backend import node_counts
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.container.names import POOL
-from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.locations import machines_in
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.views import PoolView
@@ -18,7 +17,7 @@ class Reservations(Collection):
     """Reservations of machines in a zone."""
 
     collection, singular, scope = "reservations", "reservation", "zone"
-    verbs = "insert get delete"
+    verbs = "insert delete"
 
     def complete(self, key: str, asked: Json) -> Json:
         """A reservation of one kind, of machines that the zone has."""
@@ -34,15 +33,7 @@ class Reservations(Collection):
                 raise resources.bad_value(field, machine, "The machine type does not exist in the zone.")
             if int(specific.get("count", 0)) < 1:
                 raise resources.required("specificReservation.count")
-        return {"specificReservationRequired": False, **asked, "status": "READY"}
-
-    def get(self, call: Call) -> Json:
-        """One reservation."""
-        key = self.key(call)
-        found = {item["selfLink"]: item for item in self.items(call.params["project"], f"zones/{call.params['zone']}")}
-        if resources.BASE + key not in found:
-            raise resources.missing(key)
-        return found[resources.BASE + key]
+        return {**asked, "status": "READY"}
 
     def items(self, project: str, scope: str) -> Iterator[Json]:
         """Every reservation of the project, with the machines that pools use."""

@@ -38,14 +38,6 @@ def missing(key: str) -> ApiError:
     return ApiError("NOT_FOUND", f"The resource '{key}' was not found")
 
 
-def in_use(kind: str, key: str, user: str) -> ApiError:
-    """400 for a deletion: another resource still refers to the resource."""
-    return invalid(
-        f"The {kind} resource '{key}' is already being used by '{user}'",
-        reason="resourceInUseByAnotherResource",
-    )
-
-
 def check_name(name: object) -> str:
     """The name of a new resource; rejects what Compute Engine rejects."""
     if not name:

@@ -1,7 +1,6 @@
 """The handlers of the Compute Engine API."""
 
 from collections.abc import Callable
-from functools import partial
 
 from tpuplane_twin.gcp.compute import catalogue, resources
 from tpuplane_twin.gcp.compute.collection import Source, reads
@@ -22,7 +21,9 @@ def compute_handlers(store: Store) -> dict[str, Handler]:
     handlers: dict[str, Handler] = {"compute.projects.get": _project}
     for collection in _COLLECTIONS:
         handlers.update(collection(store).handlers())
-    operations = partial(_operations, store)
+
+    def operations(project: str, scope: str) -> list[Json]:
+        return store.values(resources.OPERATION, f"projects/{project}/{scope}".rstrip("/"))
 
     def of_groups(shown: Callable[[Group], Json]) -> Source:
         return lambda project, scope: map(shown, groups(store, project, scope))
@@ -43,10 +44,6 @@ def compute_handlers(store: Store) -> dict[str, Handler]:
     ):
         handlers.update(reads(name, source, verbs) if verbs else reads(name, source))
     return handlers
-
-
-def _operations(store: Store, project: str, scope: str) -> list[Json]:
-    return store.values(resources.OPERATION, f"projects/{project}/{scope}".rstrip("/"))
 
 
 def _project(call: Call) -> Json:

@@ -34,11 +34,13 @@ def complete_pool(asked: Json, cluster: Json, location: str) -> Json:
         config["accelerators"] = _accelerators(config.get("accelerators", []), machine.gpu)
     if "workloadMetadataConfig" not in config and view.workload_pool:
         config["workloadMetadataConfig"] = {"mode": "GKE_METADATA"}
+    zones = list(asked.get("locations") or view.zones or default_zones(location))
+    check_zones(zones, location)
     pool: Json = {
         **asked,
         "config": config,
         "initialNodeCount": int(asked.get("initialNodeCount", 0)),
-        "locations": _zones(asked, view, location),
+        "locations": zones,
         "management": asked.get("management", {"autoRepair": True, "autoUpgrade": view.on_channel}),
         "maxPodsConstraint": asked.get(
             "maxPodsConstraint", cluster.get("defaultMaxPodsConstraint", {"maxPodsPerNode": _PODS_PER_NODE})
@@ -91,12 +93,6 @@ def check_zones(zones: list[str], location: str) -> None:
     for zone in zones:
         if not is_zone(zone) or region_of(zone) != region_of(location):
             raise invalid(f'Invalid node location "{zone}": not a zone of region {region_of(location)}.')
-
-
-def _zones(asked: Json, cluster: ClusterView, location: str) -> list[str]:
-    zones = list(asked.get("locations") or cluster.zones or default_zones(location))
-    check_zones(zones, location)
-    return zones
 
 
 def _network(cluster: ClusterView, asked: Json) -> Json:
