@@ -33,7 +33,9 @@ def show(paths: TwinPaths, process: str | None, *, follow: bool, lines: int, as_
         for file in _files(paths, process):
             # A log that was shortened meanwhile is smaller.
             offset = min(offsets.get(file, 0), file.stat().st_size)
-            data = _since(file, offset)
+            with file.open("rb") as stream:
+                stream.seek(offset)
+                data = stream.read()
             for line in data.decode(errors="replace").splitlines()[0 if file in offsets else -lines :]:
                 _print(_title(paths, file), line, as_json=as_json)
             offsets[file] = offset + len(data)
@@ -49,12 +51,6 @@ def _files(paths: TwinPaths, process: str | None) -> list[Path]:
 def _title(paths: TwinPaths, file: Path) -> str:
     parts = [part for part in file.relative_to(paths.root).with_suffix("").parts if part not in ("logs", "clusters")]
     return "/".join(parts)
-
-
-def _since(file: Path, offset: int) -> bytes:
-    with file.open("rb") as stream:
-        stream.seek(offset)
-        return stream.read()
 
 
 def _print(title: str, line: str, *, as_json: bool) -> None:

@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Callable, Coroutine, Iterable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
@@ -142,18 +143,17 @@ class Operations:
     async def _run(self, key: str, work: Json) -> None:
         async with self.lock(work["cluster"]):
             await self._write(lambda: self._update(key, {"status": "RUNNING"}))
+            failure = ""
             try:
                 commit = await self._worker.run(work)
-                failure = ""
             except BackendError as error:
                 failure = str(error)
             except Exception as error:
                 log.exception("%s %s", work["action"], work["target"])
                 failure = f"Internal error: {type(error).__name__}: {error}"
             if failure:
-                await self._write(lambda: self._fail(key, work, failure))
-            else:
-                await self._write(lambda: self._finish(key, commit))
+                commit = partial(self._worker.fail, work, failure)
+            await self._write(partial(self._end, key, commit, failure))
 
     async def _write(self, change: Commit) -> None:
         """Write an outcome; on a full disk, wait for space."""
@@ -174,19 +174,13 @@ class Operations:
         if operation is not None:
             self._store.put(OPERATION, key, {**operation, **fields})
 
-    def _finish(self, key: str, commit: Commit) -> None:
+    def _end(self, key: str, commit: Commit, failure: str) -> None:
         commit()
-        self._end(key, {})
-
-    def _fail(self, key: str, work: Json, message: str) -> None:
-        self._worker.fail(work, message)
         # Clients read statusMessage; `error` is its newer form.
-        self._end(key, {"statusMessage": message, "error": {"code": 13, "message": message}})
-
-    def _end(self, key: str, fields: Json) -> None:
-        self._update(key, {**fields, "status": "DONE", "endTime": now()})
+        failed = {"statusMessage": failure, "error": {"code": 13, "message": failure}} if failure else {}
+        self._update(key, {**failed, "status": "DONE", "endTime": now()})
         if key in self._ends:
-            self._ends.pop(key).set_result(str(fields.get("statusMessage", "")))
+            self._ends.pop(key).set_result(failure)
         self._store.delete(_WORK, key)
         self._store.trim(OPERATION, _KEPT_OPERATIONS)
 

@@ -142,8 +142,5 @@ class Catalogue:
 def catalogue() -> Catalogue:
     """`tools.yaml`, read once."""
     data: dict[str, Any] = yaml.safe_load((HERE / "tools.yaml").read_text())
-    return Catalogue(tuple(_source(entry) for entry in data["sources"]), float(data["disk_gib"]), data["remedies"])
-
-
-def _source(entry: dict[str, Any]) -> Source:
-    return Source(**{**entry, "folders": tuple(entry.get("folders", ()))})
+    sources = (Source(**{**entry, "folders": tuple(entry.get("folders", ()))}) for entry in data["sources"])
+    return Catalogue(tuple(sources), float(data["disk_gib"]), data["remedies"])
