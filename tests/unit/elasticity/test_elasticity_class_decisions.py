@@ -55,7 +55,7 @@ def signatures(*capacities: str) -> frozenset[str]:
 def test_the_first_priority_that_is_not_left_alone_is_taken() -> None:
     first = made(look(cheap_hosts(), at=of_class()))
     second = made(look(cheap_hosts(), at=of_class(), backoff=signatures("spot")))
-    assert [pool.capacity for pool in (*first, *second)] == ["spot", "flex-start"]
+    assert [it.pool.capacity for it in (*first, *second)] == ["spot", "flex-start"]
     neither = look(cheap_hosts(), at=of_class(), backoff=signatures("spot", "flex-start"))
     assert why(neither) == "in backoff after failed scale-up"
 
@@ -63,7 +63,7 @@ def test_the_first_priority_that_is_not_left_alone_is_taken() -> None:
 def test_a_pool_of_a_higher_priority_is_made_before_one_of_a_lower_grows() -> None:
     lower = there("lower", "flex-start", 0)
     (growth,) = look(cheap_hosts(), lower, at=of_class()).up.growths
-    assert growth.after.capacity == "spot"
+    assert growth.after.pool.capacity == "spot"
 
 
 def test_while_capacity_is_awaited_lower_priorities_wait() -> None:
@@ -123,7 +123,7 @@ def test_a_priority_with_an_incomplete_tpu_is_ignored(tpu: Json) -> None:
     priorities = [{"tpu": tpu, "machineType": "ct6e-standard-4t"}, {"gpu": {"count": 1}}, {"tpu": TPU, "spot": True}]
     at = of_class(priorities=priorities, whenUnsatisfiable="ScaleUpAnyway")
     (growth,) = look(cheap_hosts(), at=at).up.growths
-    assert growth.after.capacity == "spot"
+    assert growth.after.pool.capacity == "spot"
     (growth,) = look(cheap_hosts(), there("other", "on-demand", 0), at=at, backoff=signatures("spot")).up.growths
     assert growth.after.name == "other"
     assert at.rank(growth.after) == 3
@@ -144,7 +144,7 @@ def test_pods_move_to_a_higher_priority_and_the_old_slice_is_deleted() -> None:
     low, high = there("low", "flex-start", 4), there("high", "spot", 4)
     pods = running(low)
     (growth,) = look(pods, low, at=at).moves.growths
-    assert growth.after.capacity == "spot"
+    assert growth.after.pool.capacity == "spot"
     (emptied,) = look(pods, low, high, at=at).moves.emptied
     assert emptied.before.name == "low"
     assert len(emptied.nodes) == 4

@@ -122,7 +122,7 @@ def test_templates_equal_the_later_nodes() -> None:
 @pytest.mark.parametrize(("run", "seconds"), [("3600s", 3600), ("3600.5s", 3600)])
 def test_a_run_may_have_parts_of_a_second(run: str, seconds: int) -> None:
     found = group("short", "e2-standard-4", config={"machineType": "e2-standard-4", "maxRunDuration": run})
-    assert found.max_run_seconds == seconds
+    assert found.pool.max_run_seconds == seconds
 
 
 def test_the_patience_is_a_setting() -> None:

@@ -16,7 +16,7 @@ def test_a_slice_is_made_whole_for_its_hosts() -> None:
     (pool,) = made(look(hosts(4)))
     assert pool.is_slice
     assert pool.numbers == {"us-east5-b": [0, 1, 2, 3]}
-    assert pool.autoprovisioned
+    assert pool.pool.autoprovisioned
     assert pool.name.startswith("nap-ct6e-standa-4t-")
     assert len(pool.name) <= 40
 
@@ -50,7 +50,7 @@ def test_existing_pools_come_first() -> None:
 )
 def test_the_selectors_decide_the_provisioning_model(selector: dict[str, str], capacity: str, reservation: str) -> None:
     (pool,) = made(look(hosts(4, **selector)))
-    assert (pool.capacity, pool.reservation) == (capacity, reservation)
+    assert (pool.pool.capacity, "".join(pool.pool.reservation_names)) == (capacity, reservation)
     assert ("-spot-" in pool.name) == (capacity == "spot")
 
 

@@ -46,16 +46,16 @@ class Priority:
         if "nodepools" in spec:
             return group.name in spec["nodepools"]
         tpu, gpu, machine, family = (spec.get(name) for name in ("tpu", "gpu", "machineType", "machineFamily"))
-        if not (tpu or gpu or machine or family) or self.capacity != group.capacity:
+        if not (tpu or gpu or machine or family) or self.capacity != group.pool.capacity:
             return False
-        zones = spec.get("location", {}).get("zones")
+        zones, names = spec.get("location", {}).get("zones"), group.pool.reservation_names
         return (
             # GKE's definition requires no field of `tpu` and `gpu`; incomplete ones match nothing.
             (tpu is None or (tpu.get("type"), tpu.get("count"), tpu.get("topology")) == group.tpu)
             and (gpu is None or (gpu.get("type"), gpu.get("count", 1)) == group.gpu)
-            and machine in (None, group.machine)
-            and family in (None, group.machine.partition("-")[0])
-            and (not self._reservations or group.reservation in {_path(it) for it in self._reservations})
+            and machine in (None, group.pool.machine.name)
+            and family in (None, group.pool.machine.family)
+            and (not self._reservations or any(_path(it) in names for it in self._reservations))
             and (zones is None or set(group.zones) <= set(zones))
         )
 

@@ -45,7 +45,7 @@ class View:
     def settled(self) -> bool:
         """Whether there is nothing to decide: nothing is pending, and no pool can shrink or be deleted."""
         waits = self.queue.open or any(pod.unschedulable for pod in self.pods)
-        return not waits and not any(group.can_shrink or group.autoprovisioned for group in self.groups)
+        return not waits and not any(group.can_shrink or group.pool.autoprovisioned for group in self.groups)
 
     @property
     def idle(self) -> bool:
@@ -116,7 +116,7 @@ def decide(view: View, since: Since, now: float, delay: float) -> Decision:
     decision.deleted = [
         group
         for group in view.groups
-        if group.autoprovisioned and not group.size and group.key not in grown and group.signature not in view.awaited
+        if group.pool.autoprovisioned and not group.size and not {group.key, group.signature} & (grown | view.awaited)
     ]
     return decision
 

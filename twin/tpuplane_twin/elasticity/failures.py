@@ -73,7 +73,7 @@ class Failures:
 
 
 def _keys(group: Group) -> tuple[str, ...]:
-    made = group.autoprovisioned or group.compute_class
+    made = group.pool.autoprovisioned or group.compute_class
     return (group.key, group.signature) if made else (group.key,)
 
 

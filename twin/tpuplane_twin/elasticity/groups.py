@@ -31,27 +31,17 @@ class Group:
 
     key: str
     name: str
+    pool: Pool
     numbers: Numbers
     minimum: int
     maximum: int
     totals: tuple[int, int] | None
     hosts: int
-    balanced: bool
-    spot: bool
-    queued: bool
     templates: Mapping[str, Node]
     links: Mapping[str, str]
     costs: Costs
-    machine: str
-    capacity: str
-    reservation: str
     signature: str
     """Equal for pools with the same capacity."""
-    labels: Mapping[str, str]
-    """The node labels of the pool's configuration."""
-    autoprovisioned: bool = False
-    """Whether the cluster autoscaler created it, and deletes it when it is empty."""
-    max_run_seconds: int | None = None
     offer: Offer | None = None
     """The description of a pool that does not exist yet."""
     headroom: int | None = None
@@ -63,35 +53,26 @@ class Group:
 
         Raises `UnknownMachine` for an unknown machine type.
         """
-        shape, limits = Pool(pool, cluster), pool["autoscaling"]
-        zones = shape.zones
+        shape = Pool(pool, cluster)
         total = shape.total_min_nodes, shape.total_max_nodes
         return cls(
             key=key,
             name=shape.name,
+            pool=shape,
             numbers=node_numbers(pool),
             minimum=shape.min_nodes,
             maximum=shape.max_nodes,
             totals=total if any(total) else None,
             # The API accepts no other maximum for a slice than its hosts.
             hosts=shape.max_nodes if shape.is_slice else 1,
-            balanced=limits.get("locationPolicy") == "BALANCED",
-            spot=shape.capacity == "spot",
             costs=costs(pool, cluster),
-            machine=shape.machine.name,
-            capacity=shape.capacity,
-            reservation=next(iter(shape.reservation_names), ""),
             signature=signature_of(shape, shape.topology),
-            labels=shape.node_labels,
-            autoprovisioned=bool(limits.get("autoprovisioned")),
-            max_run_seconds=shape.max_run_seconds,
-            queued=shape.queued,
             templates={
-                zone: Node.parse(shape.node(Place(zone, 0), shape.new_name(zone), _NO_NETWORK)) for zone in zones
+                zone: Node.parse(shape.node(Place(zone, 0), shape.new_name(zone), _NO_NETWORK)) for zone in shape.zones
             },
             links={
                 zone: link.replace("instanceGroupManagers", "instanceGroups")
-                for zone, link in zip(zones, pool["instanceGroupUrls"], strict=True)
+                for zone, link in zip(shape.zones, pool["instanceGroupUrls"], strict=True)
             },
         )
 
@@ -108,17 +89,17 @@ class Group:
     @property
     def compute_class(self) -> str:
         """The compute class of its nodes, empty without one."""
-        return self.labels.get(CLASS, "")
+        return str(self.pool.node_labels.get(CLASS, ""))
 
     @property
     def wait_seconds(self) -> int:
         """How long it waits for capacity before the next priority is tried."""
-        return int(self.labels.get(CAPACITY_WAIT, 0))
+        return int(self.pool.node_labels.get(CAPACITY_WAIT, 0))
 
     @property
     def recycle_lead_seconds(self) -> int | None:
         """How long before they expire its nodes are replaced; None: never."""
-        lead = self.labels.get(RECYCLE_LEAD)
+        lead = self.pool.node_labels.get(RECYCLE_LEAD)
         return None if lead is None else int(lead)
 
     @property
@@ -196,7 +177,8 @@ class Group:
     def growing_zones(self) -> list[str]:
         """The zones with room in the order of growth: by size if balanced, else as listed."""
         zones = [zone for zone in self.zones if self.room(zone)]
-        return sorted(zones, key=lambda zone: len(self.numbers[zone])) if self.balanced else zones
+        balanced = self.pool.location_policy == "BALANCED"
+        return sorted(zones, key=lambda zone: len(self.numbers[zone])) if balanced else zones
 
     def future(self, zone: str, number: int) -> Node:
         """The future node at a place."""

@@ -24,9 +24,9 @@ class Moves:
 
 def lifetime(group: Group) -> int | None:
     """Lifetime of the pool's nodes in seconds; None: unlimited."""
-    if group.max_run_seconds is None and group.capacity == "flex-start":
+    if group.pool.max_run_seconds is None and group.pool.capacity == "flex-start":
         return FLEX_START_SECONDS
-    return group.max_run_seconds
+    return group.pool.max_run_seconds
 
 
 def ended(nodes: Sequence[Node], groups: Sequence[Group], born: Mapping[str, float], now: float) -> list[Shrinkage]:

@@ -49,7 +49,7 @@ class Pools:
             held = self._held.get(group.compute_class)
             rank = self._where.rank(group)
             late = (held is not None and rank > held) or (self._below is not None and rank >= self._below)
-            if not late and not group.queued and not self.blocked(group) and self._where.wanted(group):
+            if not late and not group.pool.queued and not self.blocked(group) and self._where.wanted(group):
                 yield group
 
     def order(self, group: Group) -> tuple[int, bool]:
@@ -74,7 +74,7 @@ class Pools:
 
     def blocked(self, group: Group) -> bool:
         """Whether the pool is in back-off; a possible new pool, if any pool with its signature is."""
-        alike = group.autoprovisioned or bool(group.compute_class)
+        alike = group.pool.autoprovisioned or bool(group.compute_class)
         return group.key in self._backoff or (alike and group.signature in self._backoff)
 
     def limit_reached(self, group: Group) -> str:

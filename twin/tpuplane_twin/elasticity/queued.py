@@ -109,7 +109,7 @@ def plan_answers(queue: Queue, nodes: Sequence[Node], groups: Sequence[Group], l
     """The plan. Accepted requests keep their place; then pending requests follow, oldest first."""
     answers = Answers()
     present = {group.name: group for group in groups}
-    pools = {name: limits.cap(group) for name, group in present.items() if group.queued}
+    pools = {name: limits.cap(group) for name, group in present.items() if group.pool.queued}
     for request in sorted(queue.requests, key=lambda it: (it.state == "Pending", it.created, it.name)):
         condition: Condition | None = None
         if request.state in ("Pending", "Accepted"):

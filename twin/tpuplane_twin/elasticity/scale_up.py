@@ -133,7 +133,7 @@ def _score(simulation: Simulation, group: Group, waiting: Sequence[Gang]) -> tup
         asked = sum(pod.requests.get(resource, 0) for gang in helped for pod in gang)
         return sum(node.allocatable.get(resource, 0) for node in nodes) - asked
 
-    return (idle(TPU), not group.spot, idle("cpu"), idle("memory"))
+    return (idle(TPU), group.pool.capacity != "spot", idle("cpu"), idle("memory"))
 
 
 def _grow(simulation: Simulation, group: Group, waiting: Sequence[Gang]) -> tuple[Group, list[Gang]]:
@@ -190,7 +190,7 @@ def _why_not(simulation: Simulation, group: Group, pod: Pod, nodes: list[int], p
     obstacles = [simulation.obstacle(pod, at) for at in nodes]
     if all(mismatches):
         return str(mismatches[0])
-    if group.queued:
+    if group.pool.queued:
         return QUEUED
     if pools.blocked(group):
         return BACKOFF

@@ -150,6 +150,9 @@ class PoolView:
     placement_topology = _Field("placementPolicy.tpuTopology", "")
     """The topology of a multi-host slice; empty for single-host and CPU pools."""
     autoscaled = _Field("autoscaling.enabled", False)
+    autoprovisioned = _Field("autoscaling.autoprovisioned", False)
+    """Whether the cluster autoscaler created the pool, and deletes it when it is empty."""
+    location_policy = _Field("autoscaling.locationPolicy", "")
     min_nodes = _Limit("autoscaling.minNodeCount", 0)
     max_nodes = _Limit("autoscaling.maxNodeCount", 0)
     """Limits for each zone. Where they are 0, the totals may apply."""
