@@ -187,6 +187,29 @@ async def test_a_setter_without_its_field_means_its_default(cluster: Api) -> Non
         await cluster.done("POST", f"{CLUSTERS}/c1:{method}", {})
 
 
+async def test_network_policy_needs_its_addon(cluster: Api) -> None:
+    policy = {"networkPolicy": {"enabled": True, "provider": "CALICO"}}
+
+    def addon(*, disabled: bool) -> dict[str, object]:
+        return {"addonsConfig": {"networkPolicyConfig": {"disabled": disabled}}}
+
+    message = await cluster.refused("POST", f"{CLUSTERS}/c1:setNetworkPolicy", policy, 400)
+    assert message.startswith("The network policy addon must be enabled before updating the nodes")
+    await cluster.done("POST", f"{CLUSTERS}/c1:setAddons", addon(disabled=False))
+    await cluster.done("POST", f"{CLUSTERS}/c1:setNetworkPolicy", policy)
+    assert await cluster.refused("POST", f"{CLUSTERS}/c1:setAddons", addon(disabled=True), 400) == message
+
+
+async def test_a_new_cluster_gets_network_policy_with_its_addon(project: Api) -> None:
+    policy = {"networkPolicy": {"enabled": True}}
+    dataplane = {"networkConfig": {"datapathProvider": "ADVANCED_DATAPATH"}}
+    message = await project.refused("POST", CLUSTERS, {"cluster": cluster_body(**policy, **dataplane)}, 400)
+    assert message == "Enabling NetworkPolicy for clusters with DatapathProvider=ADVANCED_DATAPATH is not allowed."
+    await project.done("POST", CLUSTERS, {"cluster": cluster_body(**policy)})
+    found = await project.call("GET", f"{CLUSTERS}/c1")
+    assert (found["networkPolicy"], found["addonsConfig"]["networkPolicyConfig"]) == ({"enabled": True}, {})
+
+
 @pytest.mark.parametrize("locations", [{}, {"locations": []}])
 async def test_a_cluster_has_locations(cluster: Api, locations: dict[str, object]) -> None:
     message = "Must specify at least one location."

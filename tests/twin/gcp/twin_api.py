@@ -16,6 +16,7 @@ from google_auth_httplib2 import AuthorizedHttp
 from googleapiclient.discovery import build_from_document
 from googleapiclient.discovery_cache import get_static_doc
 from tpuplane_twin.daemon.faults import Faults
+from tpuplane_twin.daemon.fleet import context_name
 from tpuplane_twin.gcp.app import create_app
 from tpuplane_twin.gcp.backend import (
     NO_ROTATION,
@@ -97,6 +98,7 @@ class MemoryBackend:
         self.clusters[cluster["name"]].pools.pop(pool["name"], None)
 
     async def instances(self, cluster: Json) -> list[Instance]:
+        assert context_name(cluster).endswith(cluster["name"])  # the fleet finds a cluster by it
         if cluster["name"] in self.refuse:
             raise BackendError(self.refuse[cluster["name"]])
         return [

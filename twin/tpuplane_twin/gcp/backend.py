@@ -55,7 +55,7 @@ class Instance:
 
 
 class ClusterBackend(Protocol):
-    """One control plane per cluster, simulated nodes for the pools."""
+    """One control plane per cluster, simulated nodes for the pools. Clusters and pools are those of GKE's answers."""
 
     async def create_cluster(self, cluster: Json) -> Endpoint:
         """Start the cluster's control plane, with the credentials of its `ROTATION`; return when it serves."""

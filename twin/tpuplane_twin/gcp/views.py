@@ -69,6 +69,9 @@ class ClusterView:
     network = _Field("networkConfig.network", "", required=True)
     subnetwork = _Field("networkConfig.subnetwork", "", required=True)
     """Resource names, without a link's host and version."""
+    dataplane = _Field("networkConfig.datapathProvider", "")
+    network_policy = _Field("networkPolicy.enabled", False)
+    network_policy_addon_off = _Field("addonsConfig.networkPolicyConfig.disabled", False)
     multi_networking = _Field("networkConfig.enableMultiNetworking", False)
     private_nodes = _Field("networkConfig.defaultEnablePrivateNodes", False)
     pods = _Field("clusterIpv4Cidr", PODS)

@@ -6,7 +6,8 @@ from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Instance
 from tpuplane_twin.gcp.compute.collection import reads
 from tpuplane_twin.gcp.compute.groups import Group, groups
 from tpuplane_twin.gcp.compute.resources import constant_id, missing
-from tpuplane_twin.gcp.container.names import CLUSTER, parent_cluster
+from tpuplane_twin.gcp.container.answers import cluster_answer
+from tpuplane_twin.gcp.container.names import find_cluster, parent_cluster
 from tpuplane_twin.gcp.errors import unavailable
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.projects import project_number
@@ -24,7 +25,7 @@ def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handle
         found: list[Member] = []
         for key in dict.fromkeys(parent_cluster(pool) for pool, _ in by_pool):
             try:
-                machines = await backend.instances(store.get(CLUSTER, key) or {})
+                machines = await backend.instances(cluster_answer(store, key, find_cluster(store, key)))
             except BackendError as error:
                 raise unavailable(f"The nodes of {key} cannot be read: {error}") from error
             named = [((f"{key}/nodePools/{it.pool}", it.zone), it) for it in machines]

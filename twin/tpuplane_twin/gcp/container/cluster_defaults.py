@@ -18,6 +18,9 @@ def complete_cluster(asked: Json, project: str, location: str, network: Json) ->
     """The requested cluster with every default and its network fields."""
     asked = {key: value for key, value in asked.items() if key not in ("nodePools", "nodeConfig", "etag")}
     cluster = overlay(overlay(data("defaults")["cluster"], asked), network)
+    if ClusterView(asked).network_policy:
+        # CIS Google Kubernetes Engine Benchmark 1.5, "Ensure Network Policy is Enabled": a new cluster gets the add-on.
+        cluster["addonsConfig"]["networkPolicyConfig"] = asked.get("addonsConfig", {}).get("networkPolicyConfig", {})
     cluster["locations"] = list(asked.get("locations") or default_zones(location))
     cluster["autoscaling"] = complete_autoscaling(cluster, asked.get("autoscaling", {}), asked.get("autoscaling", {}))
     version = master_version(asked.get("initialClusterVersion"), ClusterView(cluster).channel)

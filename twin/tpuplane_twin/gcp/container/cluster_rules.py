@@ -1,9 +1,12 @@
-"""Rules of a cluster's options, when it is created and changed. The messages are the twin's own.
+"""Rules of a cluster's options, when it is created and changed. Most messages are the twin's own.
 
 Versions and their sources are the catalogue's. Keys for Secrets:
 https://docs.cloud.google.com/kubernetes-engine/docs/how-to/encrypting-secrets. Parallelstore is no longer supported:
 https://docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters#ParallelstoreCsiDriverConfig.
 Components: Google's command-line client, googlecloudsdk/api_lib/container/api_adapter.py (_GetMonitoringConfig).
+Network policy, in GKE's words: https://github.com/hashicorp/terraform-provider-google/issues/11334,
+https://github.com/gke-labs/kube-agents/pull/932 (a policy without its add-on) and
+https://github.com/terraform-google-modules/terraform-google-kubernetes-engine/issues/765 (removal of the add-on).
 """
 
 from tpuplane.tpu import GkeVersion, catalogue
@@ -34,6 +37,7 @@ def check_cluster(store: Store, project: str, cluster: Json) -> None:
     view = ClusterView(cluster)
     _check_autoscaling(store, project, view)
     check_blocks(view)
+    _check_network_policy(view)
     _check_secrets(store, project, view)
     version = GkeVersion.parse(view.version)
     for addon, (feature, name) in _ADDONS.items():
@@ -69,6 +73,16 @@ def _check_autoscaling(store: Store, project: str, cluster: ClusterView) -> None
     upgrade = defaults["upgradeSettings"]
     if upgrade["strategy"] == "SURGE" and not (upgrade.get("maxSurge") or upgrade.get("maxUnavailable")):
         raise invalid("Max surge and max unavailable cannot both be 0.")
+
+
+def _check_network_policy(cluster: ClusterView) -> None:
+    if cluster.network_policy and cluster.dataplane == "ADVANCED_DATAPATH":
+        raise invalid("Enabling NetworkPolicy for clusters with DatapathProvider=ADVANCED_DATAPATH is not allowed.")
+    if cluster.network_policy and cluster.network_policy_addon_off:
+        raise invalid(
+            "The network policy addon must be enabled before updating the nodes, and cannot be removed until network"
+            " policy has been disabled on the nodes."
+        )
 
 
 def _needs(version: GkeVersion, feature: str, name: str) -> None:
