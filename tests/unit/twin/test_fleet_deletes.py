@@ -84,3 +84,27 @@ async def test_the_current_context_stays_while_its_cluster_exists(tmp_path: Path
     fleet = resumed
     fleet.serve("gke_acme_us-east5_a")
     assert await current() == NAME, "it is not back yet"
+
+
+async def test_an_entry_that_gcloud_writes_for_a_dns_endpoint_gets_the_authority(tmp_path: Path) -> None:
+    paths = TwinPaths("local", tmp_path / "local").make()
+    fleet = FleetAtWork(paths, ProcessManager(), PortBook(paths.ports), Tools({}, {}), "token", lambda _: None)
+    fleet.serve(NAME)
+    await fleet.delete_cluster({**CLUSTER, "name": "none"})  # writes the kubeconfig
+    complete = yaml.safe_load(paths.kubeconfig.read_text())
+    (entry,) = (it["cluster"] for it in complete["clusters"])
+    address = {"server": entry["server"]}
+
+    def kubeconfig(*clusters: dict[str, object]) -> str:
+        named = [{"name": name, "cluster": it} for name, it in zip((NAME, "mine"), clusters, strict=True)]
+        return yaml.safe_dump({**complete, "clusters": named})
+
+    def added(text: str) -> str:
+        paths.kubeconfig.write_text(text)
+        fleet.add_authorities(text)
+        return yaml.safe_dump(yaml.safe_load(paths.kubeconfig.read_text()))
+
+    assert added(kubeconfig(address, address)) == kubeconfig(entry, address), "another program's cluster stays"
+    insecure = {**address, "insecure-skip-tls-verify": True}
+    for text in (kubeconfig(insecure, address), kubeconfig({"server": "https://127.0.0.1:1"}, address), "null\n...\n"):
+        assert added(text) == text

@@ -24,6 +24,8 @@ _EXPECTED = (aiohttp.ClientError, ClusterError, DiskFull, NoPortFree, OSError, P
 # etcd allocates 128 MiB at its start; the rest is data and the logs of the first day.
 _CLUSTER_MIB = 400
 
+_KUBECONFIG_SECONDS = 0.5
+
 
 class Fleet:
     """The `ClusterBackend` of the twin. `report` gets what a start waits for; `trusted` signs servers' certificates."""
@@ -95,6 +97,36 @@ class Fleet:
         """The twin's client of the cluster's API server; None until it runs."""
         plane = self._planes.get(context_name(cluster))
         return plane.api if plane is not None else None
+
+    async def watch_kubeconfig(self) -> None:
+        """Add the authorities that the kubeconfig lacks, until cancelled."""
+        seen = checked = ""
+        while True:
+            with contextlib.suppress(OSError):
+                text = self._paths.kubeconfig.read_text(encoding="utf-8")
+                # Other programs write it in several steps.
+                if text == seen != checked:
+                    self.add_authorities(text)
+                    checked = text
+                seen = text
+            await asyncio.sleep(_KUBECONFIG_SECONDS)
+
+    def add_authorities(self, text: str) -> None:
+        """Write the kubeconfig `text` with the authority of each cluster whose entry is only its address.
+
+        gcloud leaves it out for DNS endpoints, whose certificates are public on Google Cloud.
+        """
+        with contextlib.suppress(yaml.YAMLError, AttributeError, KeyError, TypeError):
+            document = yaml.safe_load(text)
+            planes = [(it, self._planes.get(it["name"])) for it in document["clusters"]]
+            complete = [
+                (it, plane.cluster_entry()) for it, plane in planes if plane is not None and plane.has_authority
+            ]
+            lacking = [(it, entry) for it, entry in complete if it["cluster"] == {"server": entry["server"]}]
+            for it, entry in lacking:
+                it["cluster"] = entry
+            if lacking:
+                write_atomic(self._paths.kubeconfig, yaml.safe_dump(document, sort_keys=False))
 
     async def close(self) -> None:
         """Stop every control plane; their data stays."""

@@ -78,6 +78,7 @@ class Supervisor:
             asyncio.create_task(self.elasticity.run()),
             asyncio.create_task(self._watch_record(stopped)),
             asyncio.create_task(upkeep(self.paths)),
+            asyncio.create_task(self.fleet.watch_kubeconfig()),
         ]
         try:
             await stopped.wait()
