@@ -196,6 +196,45 @@ async def test_nat_is_an_entry_of_its_router(project: Api) -> None:
     assert (await project.call("GET", f"{ROUTERS}/r"))["nats"] == []
 
 
+async def test_static_addresses_of_a_nat(project: Api) -> None:
+    addresses = f"{REGION}/addresses"
+    await project.call("POST", addresses, {"name": "one"})
+    await project.call("POST", addresses, {"name": "two"})
+    links = [f"{LINK}/regions/{LOCATION}/addresses/{name}" for name in ("one", "two")]
+    one, two = (await project.call("GET", addresses))["items"]
+    assert (one["address"], two["address"], one["status"]) == ("198.18.0.2", "198.18.0.3", "RESERVED")
+    nat = {
+        "name": "nat",
+        "natIpAllocateOption": "MANUAL_ONLY",
+        "natIps": links,
+        "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES",
+    }
+    await project.call("POST", ROUTERS, {"name": "r", "network": "global/networks/net", "nats": [nat]})
+    used = await project.call("GET", f"{addresses}/one")
+    assert (used["status"], used["users"]) == ("IN_USE", [f"{LINK}/regions/{LOCATION}/routers/r"])
+    assert "already being used by" in await project.refused("DELETE", f"{addresses}/one", None, 400)
+    unknown = {"nats": [{**nat, "natIps": [f"{links[0]}-none"]}]}
+    await project.refused("PATCH", f"{ROUTERS}/r", unknown, 404)
+    await project.call("DELETE", f"{ROUTERS}/r")
+    await project.call("DELETE", f"{addresses}/one")
+
+
+async def test_addresses_have_labels_and_may_be_internal(project: Api) -> None:
+    addresses = f"{REGION}/addresses"
+    internal = {"name": "inside", "addressType": "INTERNAL", "subnetwork": f"regions/{LOCATION}/subnetworks/sub"}
+    await project.call("POST", addresses, internal)
+    made = await project.call("GET", f"{addresses}/inside")
+    assert (made["address"], made["purpose"]) == ("10.0.0.2", "GCE_ENDPOINT")
+    assert made["subnetwork"] == f"{LINK}/regions/{LOCATION}/subnetworks/sub"
+    labels = {"labels": {"team": "a"}, "labelFingerprint": made["labelFingerprint"]}
+    await project.call("POST", f"{addresses}/inside/setLabels", labels)
+    assert (await project.call("GET", f"{addresses}/inside"))["labels"] == {"team": "a"}
+    await project.refused("POST", f"{addresses}/inside/setLabels", labels, 412)
+    for address in ("10.0.0.2", "10.99.0.1"):
+        rejected = {**internal, "name": "other", "address": address}
+        assert "It must be a free address of 10.0.0.0/" in await project.refused("POST", addresses, rejected, 400)
+
+
 async def test_null_in_a_patch_clears(project: Api) -> None:
     await project.call("POST", ROUTERS, {"name": "r", "network": "global/networks/net", "description": "old"})
     await project.call("PATCH", f"{ROUTERS}/r", {"description": None})

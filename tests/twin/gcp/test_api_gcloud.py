@@ -63,6 +63,7 @@ async def gcloud(cluster: Api, tmp_path: Path) -> Gcloud:
         ("networks subnets list --filter=name~none", set()),
         ("firewall-rules list --filter=name~ssh", {"default-allow-ssh"}),
         ("addresses list", set()),
+        ("instances list --filter=name~b-[01]", {"slice-b-0", "slice-b-1"}),
         ("instance-groups managed list --filter=zone:us-east5-a", set()),
         ("accelerator-types list --filter=name=ct4p", {"ct4p"}),
         (f"machine-types list --zones={ZONE} --filter=name~ct6e.*8t", {"ct6e-standard-8t"}),

@@ -111,11 +111,12 @@ async def test_a_project_has_its_number_and_default_account(api: Api) -> None:
 
 
 async def test_collections_without_creation_are_empty(api: Api) -> None:
-    nothing = await api.call("GET", f"{COMPUTE}/aggregated/addresses?returnPartialSuccess=true")
-    assert nothing == {"kind": "compute#addressAggregatedList", "selfLink": f"{LINK}/aggregated/addresses", "items": {}}
+    nothing = await api.call("GET", f"{COMPUTE}/aggregated/autoscalers?returnPartialSuccess=true")
+    link = f"{LINK}/aggregated/autoscalers"
+    assert nothing == {"kind": "compute#autoscalerAggregatedList", "selfLink": link, "items": {}}
     assert await names(api, "zones/us-central1-a/autoscalers") == []
-    await api.refused("GET", f"{COMPUTE}/regions/{LOCATION}/addresses/mine", None, 404)
-    await api.refused("GET", f"{COMPUTE}/regions/nowhere/addresses", None, 404)
+    await api.refused("GET", f"{COMPUTE}/zones/{LOCATION}-a/autoscalers/mine", None, 404)
+    await api.refused("GET", f"{COMPUTE}/zones/nowhere/autoscalers", None, 404)
     # A network always has routes of Google's making.
     await api.refused("GET", f"{COMPUTE}/global/routes", None, 400)
 

@@ -1,11 +1,19 @@
 """Routers with their NATs, resource policies, addresses."""
 
+from ipaddress import IPv4Network, ip_address
+from itertools import islice
+
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.container.names import POOL, group_urls
+from tpuplane_twin.gcp.errors import ApiError
+from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.locations import data, region_of
+from tpuplane_twin.gcp.merge import etag_of
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.views import PoolView
+
+_EXTERNAL = "198.18.0.0/15"
 
 
 class Routers(Collection):
@@ -35,6 +43,11 @@ class Routers(Collection):
                     continue
                 raise resources.required(f"nats[{at}].{field}")
         complete: Json = {**data("defaults")["compute"]["nats"], **nat}
+        if "natIps" in nat:
+            field = f"nats[{at}].natIps"
+            complete["natIps"] = [
+                resources.reference(self.store, "compute.addresses", field, link, project) for link in nat["natIps"]
+            ]
         if "subnetworks" in nat:
             complete["subnetworks"] = [
                 {
@@ -46,6 +59,50 @@ class Routers(Collection):
                 for entry in nat["subnetworks"]
             ]
         return complete
+
+
+class Addresses(Collection):
+    """Static addresses of a region. Nothing answers at the external ones, which are of RFC 2544's range for tests."""
+
+    collection, singular = "addresses", "address"
+    verbs = "insert delete setLabels"
+
+    def complete(self, key: str, asked: Json) -> Json:
+        """An address of the subnetwork, or an external one: the requested one, else the first free one."""
+        block, address = _EXTERNAL, {"networkTier": "PREMIUM", **asked}
+        if asked["addressType"] == "INTERNAL":
+            kind, project = "compute.subnetworks", key.split("/")[1]
+            link = resources.reference(self.store, kind, "subnetwork", asked.get("subnetwork"), project)
+            block = (self.store.get(kind, link.removeprefix(resources.BASE)) or {})["ipCidrRange"]
+            address = {"purpose": "GCE_ENDPOINT", **asked, "subnetwork": link}
+        taken = {it["address"] for it in self.store.values(self.kind)}
+        # The first address of a subnetwork is its gateway's.
+        free = (str(it) for it in islice(IPv4Network(block).hosts(), 1, None))
+        found = asked.get("address") or next((it for it in free if it not in taken), "")
+        if not found or found in taken or ip_address(found) not in IPv4Network(block):
+            raise resources.bad_value("address", found, f"It must be a free address of {block}.")
+        return {**address, "address": found}
+
+    def view(self, key: str, stored: Json) -> Json:
+        """The address with its use."""
+        users = [resources.BASE + user for user in self.users(key, stored)]
+        use = {"status": "IN_USE", "users": users} if users else {"status": "RESERVED"}
+        return {**stored, **use, "labelFingerprint": etag_of(stored.get("labels", {}))}
+
+    def users(self, key: str, stored: Json) -> list[str]:
+        """Routers whose NATs have the address."""
+        routers = self.store.items("compute.routers", key.partition("/addresses/")[0])
+        link = resources.BASE + key
+        return [router for router, it in routers if any(link in nat.get("natIps", ()) for nat in it.get("nats", ()))]
+
+    def set_labels(self, call: Call) -> Json:
+        """Replace the labels; the fingerprint must be that of the current ones."""
+        key = f"{self._parent(call)}/{call.params['resource']}"
+        stored = self.find(key)
+        if call.body.get("labelFingerprint") != etag_of(stored.get("labels", {})):
+            raise ApiError("FAILED_PRECONDITION", "Labels fingerprint either invalid or outdated", http_code=412)
+        self.put(key, {**stored, "labels": call.body.get("labels", {})})
+        return resources.done(self.store, "setLabels", key, stored["id"])
 
 
 class ResourcePolicies(Collection):
