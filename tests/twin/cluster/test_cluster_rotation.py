@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from functools import partial
 
 import aiohttp
 import pytest
@@ -34,6 +35,9 @@ async def test_the_former_credentials_serve_until_the_rotation_is_complete(bare:
     assert await nodes_seen(bare, both) == nodes
     assert await nodes_seen(bare, former) is None
     await eventually(lambda: pods_trust(bare, latter))
+    for replicas in (3, 2):  # the controllers work with the new credentials
+        await bare.kubectl("scale", "deployment", "kube-dns", f"--replicas={replicas}", "--namespace=kube-system")
+        await eventually(partial(kube_dns_has, bare, replicas))
 
     await rotate(bare, serves=0, trusted=0)  # the other tests use the former authority
     assert await nodes_seen(bare, former) == nodes
@@ -59,6 +63,12 @@ async def nodes_seen(cluster: Cluster, certificates: str) -> set[str] | None:
                 return {node["metadata"]["name"] for node in (await answer.json())["items"]}
         except aiohttp.ClientConnectorCertificateError:
             return None
+
+
+async def kube_dns_has(cluster: Cluster, replicas: int) -> bool:
+    async with cluster.api() as api:
+        found = await api.get("Deployment", "kube-dns", "kube-system")
+    return found is not None and found["status"].get("replicas") == replicas
 
 
 async def pods_trust(cluster: Cluster, certificates: str) -> bool:
