@@ -16,7 +16,8 @@ from cluster_objects import (
     slice_pool,
 )
 from tpuplane_twin.cluster.api import Api
-from tpuplane_twin.cluster.stages import RUN_FOR_ANNOTATION
+
+RUN_FOR = "pod-complete.stage.kwok.x-k8s.io/delay"
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
@@ -77,7 +78,7 @@ async def test_training_ends_when_its_annotation_says_so(
 ) -> None:
     await make_pools(slice_pool("slice-a", "ct6e-standard-4t", "4x4", 4))
     url = f"{JOBSETS}/{namespace}/jobsets"
-    await api.request("POST", url, body=jobset("train", "4x4", 4, 1, **{RUN_FOR_ANNOTATION: "300ms"}))
+    await api.request("POST", url, body=jobset("train", "4x4", 4, 1, **{RUN_FOR: "300ms"}))
 
     async def completed() -> bool:
         status = (await api.request("GET", f"{url}/train")).get("status", {})

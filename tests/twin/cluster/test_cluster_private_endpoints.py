@@ -9,8 +9,7 @@ from ipaddress import IPv4Network
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.cluster.runner.private_endpoints import PrivateEndpoints
-from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
+from tpuplane_twin.cluster.vpc import PrivateEndpoint, PrivateEndpoints, Vpc
 
 from tests.eventually import eventually
 from tests.twin.sandbox.sandboxed import PYTHON, Pods, daemon

@@ -42,12 +42,9 @@ def test_nobody_waits_for_ever() -> None:
 
     followers = [threading.Thread(target=create, daemon=True) for _ in range(2)]
     api = CancelledInThePause(followers)
-    urls: dict[str, Any] = dict.fromkeys(
-        ("container", "compute", "iam", "resource_manager", "kms"), "http://127.0.0.1:1/"
-    )
-    rest: dict[str, Any] = dict.fromkeys(("logging", "monitoring", "service_usage"), "http://127.0.0.1:1/")
+    endpoints = {"resourceManager": "http://127.0.0.1:1/"}
     names: dict[str, Any] = {"project": "acme", "region": "us-east5", "zone": "", "attribution": ""}
-    member = api.member = IamMember(Session(api=api, default_labels={}, **urls, **rest, **names))
+    member = api.member = IamMember(Session(api=api, endpoints=endpoints, default_labels={}, **names), "iam_member")
     create()
     for thread in followers:
         thread.join(10)

@@ -12,7 +12,7 @@ from tpuplane_twin.cluster.api import Api
 
 pytestmark = pytest.mark.unit
 
-ANSWER = b'{"items": [{"metadata": {"name": "n0"}}]}'
+ANSWER = b'{"metadata": {}, "items": [{"metadata": {"name": "n0"}}]}'
 
 
 class Handler(BaseHTTPRequestHandler):

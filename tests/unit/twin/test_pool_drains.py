@@ -56,7 +56,7 @@ class OneServer(Api):
             raise ApiError(status, "", f"refused with {status}")
         place = self.pods if "/pods" in url else self.nodes
         if method == "GET":
-            return {"items": list(place.values())}
+            return {"metadata": {}, "items": list(place.values())}
         if method == "DELETE":
             place.pop(url)
         elif url.endswith("/nodes"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tpuplane.tpu import SliceError
-from tpuplane_twin.cluster.runner import chips
+from tpuplane_twin.cluster.runner import orders
 from tpuplane_twin.cluster.runner.images import image_of
 from tpuplane_twin.tools import ToolError, Tools, ray
 
@@ -16,20 +16,20 @@ V6E = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.co
 
 
 def test_a_tpu_host_tells_its_place_in_the_slice() -> None:
-    assert chips.host_environment(V6E, 4) == {
+    assert orders.host_environment(V6E, 4) == {
         "TPU_ACCELERATOR_TYPE": "v6e-16",
         "TPU_TOPOLOGY": "4x4",
         "TPU_CHIPS_PER_HOST_BOUNDS": "2,2,1",
         "TPU_HOST_BOUNDS": "2,2,1",
         "TPU_SKIP_MDS_QUERY": "true",
     }
-    assert chips.host_environment({"cloud.google.com/gke-nodepool": "system"}, 4) == {}
+    assert orders.host_environment({"cloud.google.com/gke-nodepool": "system"}, 4) == {}
     with pytest.raises(SliceError, match="4x5"):
-        chips.host_environment({**V6E, "cloud.google.com/gke-tpu-topology": "4x5"}, 4)
+        orders.host_environment({**V6E, "cloud.google.com/gke-tpu-topology": "4x5"}, 4)
 
 
 def test_devices_make_up_for_chips_and_keep_the_users_flags() -> None:
-    found = chips.instead_of({"XLA_FLAGS": "--xla_dump_to=/tmp/x", "JAX_PLATFORMS": "tpu,cpu"}, 4)
+    found = orders.instead_of({"XLA_FLAGS": "--xla_dump_to=/tmp/x", "JAX_PLATFORMS": "tpu,cpu"}, 4)
     assert found["JAX_PLATFORMS"] == "cpu"
     assert found["XLA_FLAGS"].split() == ["--xla_dump_to=/tmp/x", "--xla_force_host_platform_device_count=4"]
 

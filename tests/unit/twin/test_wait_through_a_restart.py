@@ -9,7 +9,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from tpuplane_twin.providers.kubernetes.api import Cancellation
 from tpuplane_twin.providers.kubernetes.awaiting.kstatus import NotReady, Verdict, View
 from tpuplane_twin.providers.kubernetes.awaiting.table import Awaiter
 from tpuplane_twin.providers.kubernetes.awaiting.wait import Waiter
@@ -84,7 +83,7 @@ def said() -> Said:
 @pytest.fixture
 def waiter(server: Server, said: Said) -> Waiter:
     api = client_of(server.server_port)
-    return Waiter(api, Discovery(api), Cancellation(), ResourceLog(said, "urn"))
+    return Waiter(api, Discovery(api), threading.Event(), ResourceLog(said, "urn"))
 
 
 def runs(view: View) -> Verdict:
@@ -100,7 +99,7 @@ def test_an_object_becomes_ready_after_the_restart(server: Server, waiter: Waite
 
 def test_an_object_is_gone_after_the_restart(server: Server, waiter: Waiter) -> None:
     server.answers = [pods("Running"), AWAY, AWAY, pods()]
-    waiter.until_gone(PODS, POD, 60)
+    waiter.until_deleted(PODS, POD, 60)
     assert not server.answers
 
 

@@ -1,7 +1,5 @@
 """Where a cluster's addresses come from: pods and Services from the ranges that its GKE cluster has."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -6,7 +6,7 @@ import asyncio
 import json
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ T = TypeVar("T")
 
 FIELD_MANAGER = "tpuplane-twin"
 _CONNECTIONS = 32
+_PAGE = 500
 _PATIENCE = 120.0  # seconds for which a server that was killed may be away: on a busy machine its start takes a minute
 
 # Every kind that the operators' manifests and the twin itself need: its path, and the kinds in namespaces after "|".
@@ -90,11 +91,20 @@ class Api:
                 return None
             raise
 
+    async def read_list(self, url: str, params: Mapping[str, str]) -> tuple[list[Object], str]:
+        """All objects of a collection, read page by page, and the version of the list."""
+        found: list[Object] = []
+        following: dict[str, str] = {}
+        while True:
+            page = await self.request("GET", url, params={**params, "limit": str(_PAGE), **following})
+            found += page["items"]
+            if not page["metadata"].get("continue"):
+                return found, str(page["metadata"].get("resourceVersion", ""))
+            following = {"continue": page["metadata"]["continue"]}
+
     async def list(self, kind: str, namespace: str | None = None, **selectors: str) -> list[Object]:
         """All objects of `kind` that match `labelSelector` and `fieldSelector`."""
-        answer = await self.request("GET", path(kind, None, namespace), params=selectors)
-        items: list[Object] = answer["items"]
-        return items
+        return (await self.read_list(path(kind, None, namespace), selectors))[0]
 
     async def create(self, item: Object) -> None:
         """Create `item`; nothing happens where it exists."""

@@ -1,18 +1,16 @@
 """One GKE cluster's control plane on this machine: real Kubernetes, real operators, simulated nodes."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tpuplane_twin.cluster import components, gcs_fuse, ray_operator
+from tpuplane_twin.cluster import components, gcs_fuse
 from tpuplane_twin.cluster.api import Api, ClusterError, together
 from tpuplane_twin.cluster.identities import Credentials, cluster_entry, kubeconfig
 from tpuplane_twin.cluster.install import Installation
-from tpuplane_twin.cluster.layout import Layout, ToolBox
+from tpuplane_twin.cluster.layout import Layout
 from tpuplane_twin.cluster.pki import Authority, signing_key
 from tpuplane_twin.cluster.pools import NodePools
 from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET_PORT
@@ -27,6 +25,7 @@ from tpuplane_twin.gcp.views import ClusterView
 from tpuplane_twin.machine.files import write_if_changed
 from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
+from tpuplane_twin.tools import Tools
 
 Progress = Callable[[str], None]
 
@@ -46,7 +45,7 @@ class ControlPlane:
         *,
         processes: ProcessManager,
         ports: PortBook,
-        tools: ToolBox,
+        tools: Tools,
         token: str,
         trusted: Authority | None = None,
         vpc: Vpc | None = None,
@@ -185,7 +184,7 @@ class ControlPlane:
         if self._api is None or self._applied == self._wanted():
             return
         if not self._ray:
-            await self._processes.stop(f"{self._key}/{ray_operator.NAME}")
+            await self._processes.stop(f"{self._key}/kuberay")
         await self.start()
 
     async def apply_node_pool(self, pool: dict[str, Any], cluster: dict[str, Any]) -> None:
@@ -220,7 +219,6 @@ class ControlPlane:
 
     def _layout(self) -> Layout:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        identities = (*components.IDENTITIES, ray_operator.IDENTITY)
         authority = Authority(self._pki(self._authority), "tpuplane-twin")
         if self._next_authority != self._authority:
             following = Authority(self._pki(self._next_authority), "tpuplane-twin")
@@ -231,20 +229,14 @@ class ControlPlane:
             self._tools,
             self._ports,
             authority,
-            Credentials(self._folder / "auth", self._token, identities),
+            Credentials(self._folder / "auth", self._token, components.IDENTITIES),
             self._trusted,
         )
         signing_key(self._pki(0) / "service-accounts.key")
         return layout
 
     def _check_ports(self, layout: Layout) -> None:
-        for use in (
-            *components.PORTS,
-            WEBHOOK_PORT,
-            KUBELET_PORT,
-            METRICS_PORT,
-            ray_operator.HEALTH_PORT,
-        ):
+        for use in (*components.PORTS, WEBHOOK_PORT, KUBELET_PORT, METRICS_PORT):
             self._ports.check(f"{layout.key}/{use}")
 
     def _publish(self) -> None:
@@ -274,7 +266,7 @@ class ControlPlane:
         await installation.finish(api)
         await together(
             self._processes.start(components.kwok(layout)),
-            *([self._processes.start(ray_operator.process(layout))] if self._ray else []),
+            *([self._processes.start(components.kuberay(layout))] if self._ray else []),
             self._serve_webhook(layout, api),
             gcs_fuse.register(api, enabled=self._gcs_fuse),
         )

@@ -4,8 +4,6 @@ As on GKE (https://cloud.google.com/kubernetes-engine/docs/how-to/cloud-storage-
 must have the driver, and the pod the annotation by which it gets the sidecar that mounts.
 """
 
-from __future__ import annotations
-
 from tpuplane_twin.cluster.api import Api, Object
 
 DRIVER = "gcsfuse.csi.storage.gke.io"

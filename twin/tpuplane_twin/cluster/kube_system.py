@@ -4,8 +4,6 @@ They come from the add-ons of the very release of Kubernetes. GKE's do, too, wit
 simulated: `runner.dns` answers names at kube-dns' address, `runner.metrics` the metrics API.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re
@@ -14,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from tpuplane_twin.cluster.addresses import kubernetes_address
 from tpuplane_twin.cluster.api import Object
 from tpuplane_twin.cluster.runner import dns, metrics
 
@@ -88,6 +87,6 @@ def _endpoint(services: str) -> Object:
             "labels": {"kubernetes.io/service-name": _METRICS},
         },
         "addressType": "IPv4",
-        "endpoints": [{"addresses": [metrics.address(services)], "conditions": {"ready": True}}],
+        "endpoints": [{"addresses": [kubernetes_address(services)], "conditions": {"ready": True}}],
         "ports": [{"port": metrics.PORT_INSIDE, "protocol": "TCP"}],
     }

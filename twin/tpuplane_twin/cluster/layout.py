@@ -1,11 +1,9 @@
 """Where a cluster's processes, files and ports are: what every part of a control plane needs to know."""
 
-from __future__ import annotations
-
 import ssl
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import aiohttp
 import yaml
@@ -15,22 +13,9 @@ from tpuplane_twin.cluster.identities import Credentials
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.machine.files import write_if_changed
 from tpuplane_twin.machine.ports import PortBook
+from tpuplane_twin.tools import Tools
 
 LOOPBACK = "127.0.0.1"
-
-
-class ToolBox(Protocol):
-    """The built tools: what a control plane needs of `tpuplane_twin.tools.Tools`."""
-
-    def binary(self, name: str) -> Path:
-        """The executable called `name`."""
-
-    def module(self, name: str) -> Path:
-        """The folder of the Go module that `name` was built from."""
-
-    @property
-    def ray(self) -> Path | None:
-        """The Python environment of Ray's pods; None where they are simulated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +24,7 @@ class Layout:
 
     key: str
     folder: Path
-    tools: ToolBox
+    tools: Tools
     ports: PortBook
     authority: Authority
     credentials: Credentials
@@ -90,20 +75,20 @@ class Layout:
         write_if_changed(path, yaml.safe_dump_all(documents, sort_keys=False))
         return path
 
-    def environment(self, *, memory_mib: int | None = None) -> dict[str, str]:
+    def environment(self, memory_mib: int) -> dict[str, str]:
         """The whole environment of one process; `memory_mib` is what Go's collector tries to stay under."""
-        environment = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin"}
-        if memory_mib is not None:
-            environment["GOMEMLIMIT"] = f"{memory_mib}MiB"
-        return environment
+        return {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", "GOMEMLIMIT": f"{memory_mib}MiB"}
 
-    def serving(self, use: str) -> ssl.SSLContext:
-        """How a server with the certificate called `use` answers: only to clients with one of the cluster's authority.
+    def serving(
+        self, use: str, authority: Authority | None = None, hosts: Iterable[str] = (LOOPBACK, "localhost")
+    ) -> ssl.SSLContext:
+        """How a server with the certificate called `use` answers: only to clients with one of the same authority.
 
-        Other users of this machine have none.
+        That is the cluster's unless another is given. Other users of this machine have no such certificate.
         """
-        pair = self.authority.issue(use)
-        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(self.authority.pair.certificate))
+        authority = authority or self.authority
+        pair = authority.issue(use, hosts=hosts)
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(authority.pair.certificate))
         tls.load_cert_chain(pair.certificate, pair.key)
         tls.verify_mode = ssl.CERT_REQUIRED
         return tls

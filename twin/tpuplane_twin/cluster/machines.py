@@ -1,7 +1,5 @@
 """What a machine type offers to pods, as GKE works it out. TPU and GPU machine types come from the catalogues."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """All objects of a kind, kept up to date by a watch: no requests are sent while nothing changes."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable
@@ -14,7 +12,6 @@ from tpuplane_twin.cluster.api import Api, ClusterError, path
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-_PAGE = 500
 _AGAIN_SECONDS = 1.0
 
 
@@ -47,23 +44,13 @@ class Mirror(Generic[T]):
                 await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _list(self) -> str:
-        found: dict[str, T] = {}
-        params = {"limit": str(_PAGE)}
-        while True:
-            answer = await self._api.request("GET", path(self._kind, None, None), params=params)
-            for item in answer["items"]:
-                parsed = self._parse(item)
-                if parsed is not None:
-                    found[_key(item)] = parsed
-            following = answer["metadata"].get("continue")
-            if not following:
-                break
-            params["continue"] = following
+        items, version = await self._api.read_list(path(self._kind, None, None), {})
+        found = {_key(item): parsed for item in items if (parsed := self._parse(item)) is not None}
         if found != self.items or not self.synced.is_set():
             self.items = found
             self._changed.set()
         self.synced.set()
-        return str(answer["metadata"]["resourceVersion"])
+        return version
 
     def _take(self, item: dict[str, Any], *, deleted: bool) -> None:
         key = _key(item)

@@ -1,7 +1,5 @@
 """A GKE node pool as Kubernetes nodes: names, labels, taints and capacity as GKE's own nodes have them. Pure."""
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import ipaddress
@@ -19,8 +17,7 @@ from tpuplane.tpu import region_of
 
 from tpuplane_twin.cluster.addresses import node_address
 from tpuplane_twin.cluster.api import Object
-from tpuplane_twin.cluster.capacity import capacity_labels, capacity_taints
-from tpuplane_twin.cluster.gpus import TAINT, Gpus
+from tpuplane_twin.cluster.capacity import GPU_TAINT, Gpus, capacity_labels, capacity_taints
 from tpuplane_twin.cluster.machines import Machine, ephemeral_storage, machine
 from tpuplane_twin.gcp.backend import node_numbers
 from tpuplane_twin.gcp.container.names import instance_name
@@ -119,7 +116,7 @@ class Pool(PoolView):
         if self.machine.tpu is not None and not any(taint["key"] == TPU for taint in taints):
             taints.append({"key": TPU, "value": "present", "effect": "NoSchedule"})
         if self.gpus is not None and not any(taint["key"] == GPU for taint in taints):
-            taints.append(TAINT)
+            taints.append(GPU_TAINT)
         return taints + capacity_taints(self)
 
     def labels(self, place: Place, name: str) -> dict[str, str]:

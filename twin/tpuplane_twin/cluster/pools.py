@@ -1,7 +1,5 @@
 """Making a cluster's nodes what its node pools say: create, relabel, replace, drain and delete."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from dataclasses import dataclass, field

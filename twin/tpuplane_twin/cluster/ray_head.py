@@ -4,8 +4,6 @@ Without it KubeRay would take the API server's "Failure" for the status of the j
 submits it, because nothing computes.
 """
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from functools import partial

@@ -5,18 +5,12 @@ of pods and Services, kubelets) through its `cluster` egress, and that is this. 
 machine, so the tunnel rejects what it does not know, and nothing leaves the machine.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from tpuplane_twin.cluster.api import Api
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout
-from tpuplane_twin.cluster.ray_head import RayHeads, is_dashboard
 
 logger = logging.getLogger(__name__)
 
@@ -36,29 +30,6 @@ class Dialler(Protocol):
 
     async def dial(self, host: str, port: int) -> Streams:
         """A connection to that address of a pod. Raises `Unreachable`."""
-
-
-class Simulated:
-    """The addresses of simulated pods and nodes: nothing answers, and the error names the pod.
-
-    The dashboards of Ray's heads answer about jobs.
-    """
-
-    def __init__(self, api: Callable[[], Api | None]) -> None:
-        """`api` gives the client of the cluster, where it runs."""
-        self._api = api
-        self._heads = RayHeads()
-
-    async def dial(self, host: str, port: int) -> Streams:
-        """A connection to a Ray head's dashboard. Raises `Unreachable` for everything else."""
-        api = self._api()
-        pods = await api.list("Pod", fieldSelector=f"status.podIP={host}") if api is not None else []
-        if api is None or not pods:
-            raise Unreachable("no pod has this address")
-        if is_dashboard(pods[0], port):
-            return await self._heads.connect(api, pods[0])
-        name = f"{pods[0]['metadata']['namespace']}/{pods[0]['metadata']['name']}"
-        raise Unreachable(f"the pod {name} is simulated and nothing runs in it")
 
 
 class Tunnel:
@@ -134,23 +105,3 @@ async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         await writer.drain()
     if writer.can_write_eof():
         writer.write_eof()
-
-
-def egress(layout: Layout) -> dict[str, Any]:
-    """The API server's egress configuration: it dials everything in the cluster through the tunnel."""
-    pair = layout.authority.issue("tunnel-client")
-    files: dict[str, Path] = {
-        "caBundle": layout.authority.pair.certificate,
-        "clientCert": pair.certificate,
-        "clientKey": pair.key,
-    }
-    tls = {key: str(path) for key, path in files.items()}
-    connection = {
-        "proxyProtocol": "HTTPConnect",
-        "transport": {"tcp": {"url": f"https://{layout.address(PORT)}", "tlsConfig": tls}},
-    }
-    return {
-        "apiVersion": "apiserver.k8s.io/v1beta1",
-        "kind": "EgressSelectorConfiguration",
-        "egressSelections": [{"name": "cluster", "connection": connection}],
-    }

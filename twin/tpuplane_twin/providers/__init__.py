@@ -4,8 +4,6 @@ Every `pulumi` command starts its providers, and importing the `pulumi` package 
 provider uses the generated protocol classes alone. Their parent packages are therefore put in place unexecuted.
 """
 
-from __future__ import annotations
-
 import sys
 from importlib.machinery import PathFinder
 from types import ModuleType

@@ -1,10 +1,10 @@
-"""What a resource provider is: the calls that the engine makes, in plain Python values."""
+"""What the engine asks a resource provider, and what it answers, in plain Python values."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 Properties = dict[str, Any]
 
@@ -45,6 +45,33 @@ class Urn(NamedTuple):
         return cls(qualified.rpartition("$")[2], name, text)
 
 
+class Autonaming(NamedTuple):
+    """The stack's naming rule, when it has one: the proposed name, and PROPOSE, ENFORCE or DISABLE."""
+
+    proposed: str
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the engine asks about one resource; each operation uses a part of it."""
+
+    urn: Urn
+    id: str = ""
+    olds: Properties = field(default_factory=dict)
+    """The state. In a check: the inputs of the last deployment."""
+    news: Properties = field(default_factory=dict)
+    """The inputs. In a read: those that the engine keeps."""
+    timeout: float = 0
+    """In seconds, 0 for the default."""
+    preview: bool = False
+    ignore: Sequence[str] = ()
+    """The property paths of `ignoreChanges`."""
+    seed: bytes = b""
+    """What random names follow from: the same in the preview and in the update."""
+    autonaming: Autonaming | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One changed property; it `replaces` when only a new resource can have the new value.
@@ -70,85 +97,9 @@ class Difference:
     delete_before_replace: bool = False
 
 
-class Autonaming(NamedTuple):
-    """The stack's naming rule, when it has one: the proposed name, and PROPOSE, ENFORCE or DISABLE."""
-
-    proposed: str
-    mode: str
-
-
 @dataclass(frozen=True, slots=True)
 class Checked:
     """Inputs with defaults filled in, and what is wrong with them: (property, reason); "" where the reason names it."""
 
     inputs: Properties
     failures: Sequence[tuple[str, str]] = ()
-
-
-class Provider(Protocol):
-    """What a provider does. Methods run in threads, many at once; timeouts are in seconds, 0 for the default."""
-
-    title: str
-    """As in "the official Kubernetes plugin"."""
-    keeps_secrets: bool = False
-    """Whether property values arrive and leave with their `Secret`s; else opened and without nulls."""
-
-    @property
-    def version(self) -> str:
-        """The SDK's: the engine warns of a plugin older than the SDK that asks for it."""
-
-    def attach(self, engine: str) -> None:
-        """Log to the engine at this address; a provider without messages for it has nothing to do."""
-        return
-
-    def cancel(self) -> None:
-        """Stop waiting within a few seconds: operations under way end with an error and keep their state."""
-
-    def check_config(self, urn: Urn, news: Properties) -> Checked:
-        """Check the provider's own configuration."""
-
-    def diff_config(self, olds: Properties, news: Properties) -> Difference:
-        """What a changed configuration means for the provider, and for all that it created."""
-
-    def configure(self, args: Properties, variables: Mapping[str, str]) -> None:
-        """Read the configuration, as values and as the strings `<package>:config:<key>`."""
-
-    def invoke(self, token: str, args: Properties) -> Properties:
-        """The result of a function."""
-
-    def construct(self, request: Any) -> Any:
-        """Create a component (`ConstructRequest` → `ConstructResponse`)."""
-        raise ProviderError(f"the twin's {self.title} provider has no component {request.type}")
-
-    def check(
-        self, urn: Urn, olds: Properties, news: Properties, seed: bytes, autonaming: Autonaming | None
-    ) -> Checked:
-        """Inputs with name and defaults filled in, or what is wrong with them."""
-
-    def diff(
-        self, urn: Urn, resource_id: str, state: Properties, news: Properties, ignore: Sequence[str]
-    ) -> Difference:
-        """What an update with these inputs would change."""
-
-    def create(self, urn: Urn, inputs: Properties, timeout: float, preview: bool) -> tuple[str, Properties]:
-        """The new resource's id and state; in a preview, what it would look like."""
-
-    def read(
-        self, urn: Urn, resource_id: str, inputs: Properties, state: Properties
-    ) -> tuple[str, Properties, Properties]:
-        """Id, inputs and state as they are now, for a refresh or an import; the id is empty where nothing exists."""
-
-    def update(
-        self,
-        urn: Urn,
-        resource_id: str,
-        state: Properties,
-        news: Properties,
-        timeout: float,
-        preview: bool,
-        ignore: Sequence[str] = (),
-    ) -> Properties:
-        """The state after a change in place; in a preview, what it would look like."""
-
-    def delete(self, urn: Urn, resource_id: str, state: Properties, timeout: float) -> None:
-        """Delete a resource; one that does not exist is fine."""

@@ -1,4 +1,4 @@
-# ruff: noqa: D102 - the methods are the engine's, and described by its protocol
+# ruff: noqa: D102 - the methods in capitals are the engine's, and described by its protocol
 """A Pulumi resource provider as a gRPC server: plain Python values inside, the engine's protocol outside.
 
 The SDK's `pulumi.provider.experimental` has no way to say "created, but in an error state", prints a traceback for
@@ -11,9 +11,11 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
+from importlib import metadata
 from typing import Any, Final, TypeVar, cast
 
 import grpc
@@ -27,17 +29,26 @@ from tpuplane_twin.providers.contract import (
     Difference,
     InitFailed,
     Properties,
-    Provider,
     ProviderError,
+    Request,
     Urn,
 )
-from tpuplane_twin.providers.values import Secret, decode_struct, encode_struct
+from tpuplane_twin.providers.values import decode_struct, encode_struct, reveal
 
 _MESSAGE_LIMIT: Final = 400 * 1024 * 1024  # the engine's own limit
 _THREADS: Final = 256  # an operation waits in its thread; the engine starts as many as the program allows
 _ORPHAN_CHECK_SECONDS: Final = 5
 _GRACE_SECONDS: Final = 2
 """How long operations under way have for their last answer after the engine ends the provider."""
+
+# Field of a `Request` → field of the engine's messages, in those that have it.
+_OPTIONS: Final = {
+    "id": "id",
+    "timeout": "timeout",
+    "preview": "preview",
+    "ignore": "ignoreChanges",
+    "seed": "randomSeed",
+}
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -46,7 +57,7 @@ def _reporting(handler: Handler) -> Handler:
     """Turn the provider's exceptions into gRPC statuses that the engine shows without a traceback."""
 
     @wraps(handler)
-    def wrapper(self: Servicer, request: Any, context: grpc.ServicerContext) -> Any:
+    def wrapper(self: Provider, request: Any, context: grpc.ServicerContext) -> Any:
         try:
             return handler(self, request, context)
         except InitFailed as failure:
@@ -70,21 +81,83 @@ def _init_failed(failure: InitFailed) -> status_pb2.Status:
     return status
 
 
-class Servicer(provider_pb2_grpc.ResourceProviderServicer):
-    """The engine's protocol in front of a `Provider`."""
+class Provider(ABC, provider_pb2_grpc.ResourceProviderServicer):
+    """The operations of a provider, and the engine's protocol (in capitals) in front of them.
 
-    def __init__(self, provider: Provider) -> None:
-        self._provider = provider
+    Operations run in threads, many at once. They raise `ProviderError`, and `InitFailed` where the resource exists.
+    """
+
+    title: str
+    """As in "the official Kubernetes plugin"."""
+    keeps_secrets: bool = False
+    """Whether property values arrive and leave with their `Secret`s; else opened and without nulls."""
+
+    @property
+    def version(self) -> str:
+        """The SDK's: the engine warns of a plugin older than the SDK that asks for it."""
+        return metadata.version(f"pulumi-{self.title.lower()}")
+
+    def attach(self, engine: str) -> None:
+        """Log to the engine at this address; a provider without messages for it has nothing to do."""
+        return
+
+    @abstractmethod
+    def cancel(self) -> None:
+        """Stop waiting within a few seconds: operations under way end with an error and keep their state."""
+
+    @abstractmethod
+    def check_config(self, urn: Urn, news: Properties) -> Checked:
+        """Check the provider's own configuration."""
+
+    @abstractmethod
+    def diff_config(self, olds: Properties, news: Properties) -> Difference:
+        """What a changed configuration means for the provider, and for all that it created."""
+
+    @abstractmethod
+    def configure(self, args: Properties, variables: Mapping[str, str]) -> None:
+        """Read the configuration, as values and as the strings `<package>:config:<key>`."""
+
+    @abstractmethod
+    def invoke(self, token: str, args: Properties) -> Properties:
+        """The result of a function."""
+
+    def construct(self, request: Any) -> Any:
+        """Create a component (`ConstructRequest` → `ConstructResponse`)."""
+        raise ProviderError(f"the twin's {self.title} provider has no component {request.type}")
+
+    @abstractmethod
+    def check(self, request: Request) -> Checked:
+        """Inputs with name and defaults filled in, or what is wrong with them."""
+
+    @abstractmethod
+    def diff(self, request: Request) -> Difference:
+        """What an update with these inputs would change."""
+
+    @abstractmethod
+    def create(self, request: Request) -> tuple[str, Properties]:
+        """The new resource's id and state; in a preview, what it would look like."""
+
+    @abstractmethod
+    def read(self, request: Request) -> tuple[str, Properties, Properties]:
+        """Id, inputs and state as they are now, for a refresh or an import; the id is empty where nothing exists."""
+
+    @abstractmethod
+    def update(self, request: Request) -> Properties:
+        """The state after a change in place; in a preview, what it would look like."""
+
+    @abstractmethod
+    def delete(self, request: Request) -> None:
+        """Delete a resource; one that does not exist is fine."""
 
     def GetPluginInfo(self, request: Any, context: Any) -> Any:
-        return plugin_pb2.PluginInfo(version=self._provider.version)
+        return plugin_pb2.PluginInfo(version=self.version)
 
     def Attach(self, request: Any, context: Any) -> Any:
-        self._provider.attach(request.address)
+        self.attach(request.address)
         return empty_pb2.Empty()
 
     def Cancel(self, request: Any, context: Any) -> Any:
-        self._provider.cancel()
+        self.cancel()
         return empty_pb2.Empty()
 
     def GetMapping(self, request: Any, context: Any) -> Any:
@@ -100,99 +173,76 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         self._not_offered(context, "parameterization (typed custom resources)")
 
     def _not_offered(self, context: grpc.ServicerContext, what: str) -> None:
-        title = self._provider.title
-        reason = f"the twin's {title} provider does not offer {what}; install the official {title} plugin"
+        reason = f"the twin's {self.title} provider does not offer {what}; install the official {self.title} plugin"
         context.abort(grpc.StatusCode.UNIMPLEMENTED, reason)
 
     @_reporting
     def Construct(self, request: Any, context: Any) -> Any:
-        return self._provider.construct(request)
+        return self.construct(request)
 
     @_reporting
     def CheckConfig(self, request: Any, context: Any) -> Any:
-        return _checked(self._provider.check_config(Urn.parse(request.urn), self._values(request.news)))
+        return _checked(self.check_config(Urn.parse(request.urn), self._values(request.news)))
 
     @_reporting
     def DiffConfig(self, request: Any, context: Any) -> Any:
-        return _difference(self._provider.diff_config(self._values(request.olds), self._values(request.news)))
+        return _difference(self.diff_config(self._values(request.olds), self._values(request.news)))
 
     @_reporting
     def Configure(self, request: Any, context: Any) -> Any:
-        self._provider.configure(self._values(request.args), request.variables)
+        self.configure(self._values(request.args), request.variables)
         return pb.ConfigureResponse(
-            acceptSecrets=self._provider.keeps_secrets, supportsPreview=True, supports_autonaming_configuration=True
+            acceptSecrets=self.keeps_secrets, supportsPreview=True, supports_autonaming_configuration=True
         )
 
     @_reporting
     def Invoke(self, request: Any, context: Any) -> Any:
-        result = self._provider.invoke(request.tok, self._values(request.args))
+        result = self.invoke(request.tok, self._values(request.args))
         response = pb.InvokeResponse()
         getattr(response, "return").CopyFrom(encode_struct(result))  # a keyword of Python
         return response
 
     @_reporting
     def Check(self, request: Any, context: Any) -> Any:
-        autonaming = None
-        if request.HasField("autonaming"):
-            mode = pb.CheckRequest.AutonamingOptions.Mode.Name(request.autonaming.mode)
-            autonaming = Autonaming(request.autonaming.proposed_name, mode)
-        olds, news = self._values(request.olds), self._values(request.news)
-        return _checked(self._provider.check(Urn.parse(request.urn), olds, news, request.randomSeed, autonaming))
+        return _checked(self.check(self._request(request, olds=request.olds, news=request.news)))
 
     @_reporting
     def Diff(self, request: Any, context: Any) -> Any:
-        state, news = self._values(request.olds), self._values(request.news)
-        difference = self._provider.diff(Urn.parse(request.urn), request.id, state, news, list(request.ignoreChanges))
-        return _difference(difference)
+        return _difference(self.diff(self._request(request, olds=request.olds, news=request.news)))
 
     @_reporting
     def Create(self, request: Any, context: Any) -> Any:
-        resource_id, outputs = self._provider.create(
-            Urn.parse(request.urn), self._values(request.properties), request.timeout, request.preview
-        )
-        return pb.CreateResponse(id=resource_id, properties=encode_struct(outputs))
+        resource_id, state = self.create(self._request(request, news=request.properties))
+        return pb.CreateResponse(id=resource_id, properties=encode_struct(state))
 
     @_reporting
     def Read(self, request: Any, context: Any) -> Any:
-        resource_id, inputs, outputs = self._provider.read(
-            Urn.parse(request.urn), request.id, self._values(request.inputs), self._values(request.properties)
-        )
-        return pb.ReadResponse(id=resource_id, inputs=encode_struct(inputs), properties=encode_struct(outputs))
+        resource_id, inputs, state = self.read(self._request(request, olds=request.properties, news=request.inputs))
+        return pb.ReadResponse(id=resource_id, inputs=encode_struct(inputs), properties=encode_struct(state))
 
     @_reporting
     def Update(self, request: Any, context: Any) -> Any:
-        outputs = self._provider.update(
-            Urn.parse(request.urn),
-            request.id,
-            self._values(request.olds),
-            self._values(request.news),
-            request.timeout,
-            request.preview,
-            request.ignoreChanges,
-        )
-        return pb.UpdateResponse(properties=encode_struct(outputs))
+        state = self.update(self._request(request, olds=request.olds, news=request.news))
+        return pb.UpdateResponse(properties=encode_struct(state))
 
     @_reporting
     def Delete(self, request: Any, context: Any) -> Any:
-        self._provider.delete(Urn.parse(request.urn), request.id, self._values(request.properties), request.timeout)
+        self.delete(self._request(request, olds=request.properties))
         return empty_pb2.Empty()
+
+    def _request(self, message: Any, **properties: Any) -> Request:
+        known = message.DESCRIPTOR.fields_by_name
+        values: dict[str, Any] = {name: getattr(message, field) for name, field in _OPTIONS.items() if field in known}
+        values |= {name: self._values(struct) for name, struct in properties.items()}
+        if "autonaming" in known and message.HasField("autonaming"):
+            mode = pb.CheckRequest.AutonamingOptions.Mode.Name(message.autonaming.mode)
+            values["autonaming"] = Autonaming(message.autonaming.proposed_name, mode)
+        return Request(Urn.parse(message.urn), **values)
 
     def _values(self, struct: Any) -> Properties:
         values = decode_struct(struct)
-        return values if self._provider.keeps_secrets else _opened(values)
-
-
-def _opened(value: Any) -> Any:
-    """A value with its secrets open and its objects without nulls, as the official bridge drops them."""
-    match value:
-        case Secret():
-            return _opened(value.value)
-        case dict():
-            return {key: _opened(item) for key, item in value.items() if item is not None}
-        case list():
-            return [_opened(item) for item in value]
-        case _:
-            return value
+        # The official bridge drops nulls.
+        return values if self.keeps_secrets else dict(reveal(values, without_nulls=True))
 
 
 def _checked(checked: Checked) -> Any:
@@ -223,7 +273,7 @@ def run(provider: Provider) -> None:
         provider.attach(engines[-1])
     limits = [("grpc.max_receive_message_length", _MESSAGE_LIMIT), ("grpc.max_send_message_length", _MESSAGE_LIMIT)]
     server = grpc.server(ThreadPoolExecutor(_THREADS), options=limits)
-    provider_pb2_grpc.add_ResourceProviderServicer_to_server(Servicer(provider), server)
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(provider, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     ended, parent = threading.Event(), os.getppid()

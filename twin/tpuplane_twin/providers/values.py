@@ -5,8 +5,6 @@ None. Two things that JSON does not have are classes here: `UNKNOWN`, a value th
 `Secret`, a value that must stay encrypted in the state. The SDK's own `PropertyValue` drops unknown values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -77,15 +75,16 @@ def has_unknown(value: Any) -> bool:
     return any(item is UNKNOWN for item in _leaves(value))
 
 
-def reveal(value: Any) -> Any:
-    """The same value with every `Secret` opened."""
+def reveal(value: Any, *, without_nulls: bool = False) -> Any:
+    """The same value with every `Secret` opened, and its objects without nulls if so wanted."""
     match value:
         case Secret():
-            return reveal(value.value)
+            return reveal(value.value, without_nulls=without_nulls)
         case Mapping():
-            return {key: reveal(item) for key, item in value.items()}
+            kept = {key: item for key, item in value.items() if item is not None or not without_nulls}
+            return {key: reveal(item, without_nulls=without_nulls) for key, item in kept.items()}
         case list():
-            return [reveal(item) for item in value]
+            return [reveal(item, without_nulls=without_nulls) for item in value]
         case _:
             return value
 

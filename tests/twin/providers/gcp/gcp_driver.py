@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tpuplane_twin.providers.contract import Change, Difference, InitFailed, Urn
+from tpuplane_twin.providers.contract import Autonaming, Change, Checked, Difference, InitFailed, Request, Urn
 from tpuplane_twin.providers.gcp.provider import GcpProvider
 from tpuplane_twin.providers.values import reveal
 
@@ -42,29 +42,32 @@ class Driver:
 
     def failures(self, token: str, name: str, inputs: Json) -> list[str]:
         """What Check refuses."""
-        return [reason for _, reason in self.provider.check(Urn(token, name), {}, inputs, b"seed", None).failures]
+        return [reason for _, reason in self.check(Urn(token, name), {}, inputs).failures]
+
+    def check(self, urn: Urn, olds: Json, news: Json, seed: bytes = b"seed", rule: Autonaming | None = None) -> Checked:
+        return self.provider.check(Request(urn, olds=olds, news=news, seed=seed, autonaming=rule))
 
     def create(self, token: str, name: str, /, **inputs: Any) -> Deployed:
         """Check, preview, create."""
         urn = Urn(token, name)
-        checked = self.provider.check(urn, {}, inputs, b"seed", None)
+        checked = self.check(urn, {}, inputs)
         assert not checked.failures, checked.failures
-        self.provider.create(urn, checked.inputs, 0, True)
-        resource_id, state = self.provider.create(urn, checked.inputs, 0, False)
+        self.provider.create(Request(urn, news=checked.inputs, preview=True))
+        resource_id, state = self.provider.create(Request(urn, news=checked.inputs))
         return Deployed(urn, resource_id, checked.inputs, reveal(state))
 
     def inputs(self, resource: Deployed, changed: Mapping[str, Any]) -> Json:
         """The inputs of the next run of the program; None removes one."""
         given = {**resource.inputs, **changed}
         given = {name: value for name, value in given.items() if value is not None and not name.startswith("__")}
-        checked = self.provider.check(resource.urn, resource.inputs, given, b"other", None)
+        checked = self.check(resource.urn, resource.inputs, given, b"other")
         assert not checked.failures, checked.failures
         return checked.inputs
 
     def diff(self, resource: Deployed, /, *ignore: str, **changed: Any) -> Difference:
         """What a preview of the changed program says."""
         news = self.inputs(resource, changed)
-        return self.provider.diff(resource.urn, resource.id, resource.state, news, list(ignore))
+        return self.provider.diff(Request(resource.urn, resource.id, resource.state, news, ignore=ignore))
 
     def changes(self, resource: Deployed, /, **changed: Any) -> Mapping[str, Change]:
         """The changed paths of that preview."""
@@ -73,22 +76,23 @@ class Driver:
     def update(self, resource: Deployed, /, **changed: Any) -> Deployed:
         """Send the changes."""
         news = self.inputs(resource, changed)
-        state = self.provider.update(resource.urn, resource.id, resource.state, news, 0, False)
+        state = self.provider.update(Request(resource.urn, resource.id, resource.state, news))
         return Deployed(resource.urn, resource.id, news, reveal(state))
 
     def refresh(self, resource: Deployed) -> Deployed | None:
         """Read it again; None when it is gone."""
-        resource_id, inputs, state = self.provider.read(resource.urn, resource.id, resource.inputs, resource.state)
+        request = Request(resource.urn, resource.id, resource.state, resource.inputs)
+        resource_id, inputs, state = self.provider.read(request)
         return Deployed(resource.urn, resource_id, inputs, reveal(state)) if resource_id else None
 
     def read(self, token: str, resource_id: str) -> Deployed:
         """Import."""
         urn = Urn(token, "imported")
-        found, inputs, state = self.provider.read(urn, resource_id, {}, {})
+        found, inputs, state = self.provider.read(Request(urn, resource_id))
         return Deployed(urn, found, inputs, reveal(state))
 
     def delete(self, resource: Deployed) -> None:
-        self.provider.delete(resource.urn, resource.id, resource.state, 0)
+        self.provider.delete(Request(resource.urn, resource.id, resource.state))
 
     def broken(self, token: str, name: str, /, **inputs: Any) -> tuple[Deployed, str]:
         """Create something that comes to be in an error state; what stays in the state, and the message."""

@@ -18,7 +18,7 @@ from gcp_driver import (
     pool_inputs,
 )
 from google_api import GoogleApi
-from tpuplane_twin.providers.contract import Autonaming, ProviderError, Urn
+from tpuplane_twin.providers.contract import Autonaming, ProviderError, Request, Urn
 from tpuplane_twin.providers.gcp.provider import GcpProvider
 from tpuplane_twin.providers.values import UNKNOWN, has_unknown
 
@@ -120,23 +120,25 @@ def test_check_lets_through(offline: Driver, inputs: dict[str, Any]) -> None:
 
 def test_names_are_made_once(offline: Driver) -> None:
     urn = Urn(NETWORK, "Main")
-    first = offline.provider.check(urn, {}, {}, b"seed", None).inputs
+    first = offline.check(urn, {}, {}).inputs
     assert first["name"].startswith("main-")
     assert len(first["name"]) == len("main-") + 7
     assert "name" in first["__defaults"]
-    again = offline.provider.check(urn, first, {}, b"other seed", None).inputs
+    again = offline.check(urn, first, {}, b"other seed").inputs
     assert again["name"] == first["name"]
-    proposed = offline.provider.check(urn, {}, {}, b"seed", Autonaming("Main-by-rule", "PROPOSE")).inputs
+    proposed = offline.check(urn, {}, {}, b"seed", Autonaming("Main-by-rule", "PROPOSE")).inputs
     assert proposed["name"] == "main-by-rule"
     with pytest.raises(ProviderError, match="automatic naming is disabled"):
-        offline.provider.check(urn, {}, {}, b"seed", Autonaming("", "DISABLE"))
+        offline.check(urn, {}, {}, b"seed", Autonaming("", "DISABLE"))
 
 
 def test_previews_know_what_can_be_known(offline: Driver) -> None:
-    _, planned = offline.provider.create(Urn(ACCOUNT, "a"), {"accountId": "tpu-nodes"}, 0, True)
+    _, planned = offline.provider.create(Request(Urn(ACCOUNT, "a"), news={"accountId": "tpu-nodes"}, preview=True))
     assert planned["email"] == "tpu-nodes@acme.iam.gserviceaccount.com"
     assert has_unknown(planned["uniqueId"])
-    _, planned = offline.provider.create(Urn(CLUSTER, "c"), {"name": "c", "network": UNKNOWN}, 0, True)
+    _, planned = offline.provider.create(
+        Request(Urn(CLUSTER, "c"), news={"name": "c", "network": UNKNOWN}, preview=True)
+    )
     assert planned["effectiveLabels"] == {"goog-pulumi-provisioned": "true"}
     assert has_unknown(planned["endpoint"])
     assert has_unknown(planned["network"])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pulumi.runtime import rpc
 from tpuplane_twin.providers.contract import Change
-from tpuplane_twin.providers.kubernetes import diff, inputs, kinds, paths, values
+from tpuplane_twin.providers.kubernetes import diff, inputs, kinds, values
 from tpuplane_twin.providers.values import (
     ASSET_SIGNATURE,
     RESOURCE_SIGNATURE,
@@ -43,13 +43,13 @@ def test_values_survive_the_wire(obj: dict[str, Any]) -> None:
 @given(st.lists(_STEPS | st.integers(0, 9), min_size=1, max_size=4))
 def test_paths_survive_their_text(steps: list[str | int]) -> None:
     path = (next((step for step in steps if isinstance(step, str)), "a"), *steps)
-    assert paths.parse(paths.render(path)) == path
+    assert values.parse_path(values.render_path(path)) == path
 
 
 @pytest.mark.parametrize("text", ["a[", "a..b", 'a["b', "[x]"])
 def test_text_that_is_no_path(text: str) -> None:
-    with pytest.raises(paths.PathError, match="is not a property path"):
-        paths.parse(text)
+    with pytest.raises(values.PathError, match="is not a property path"):
+        values.parse_path(text)
 
 
 def test_the_marks_on_the_wire_are_the_sdks() -> None:
@@ -77,7 +77,7 @@ def test_a_secret_in_a_list_hides_the_list_and_nothing_else() -> None:
 def changes(
     live: dict[str, Any], old: dict[str, Any], new: dict[str, Any], *replacing: str, built_in: bool = True
 ) -> dict[str, Change]:
-    return diff.detailed(live, old, new, [paths.parse(text) for text in replacing], built_in=built_in)
+    return diff.detailed(live, old, new, [values.parse_path(text) for text in replacing], built_in=built_in)
 
 
 ADD, DELETE, UPDATE = Change("add"), Change("delete", of_input=True), Change("update")

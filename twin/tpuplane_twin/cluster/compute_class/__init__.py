@@ -4,8 +4,6 @@ GKE brings the definition with every cluster, and no registry has it. It is writ
 that the two check each other.
 """
 
-from __future__ import annotations
-
 import copy
 from functools import cache
 
@@ -16,10 +14,6 @@ from tpuplane_twin.cluster.compute_class.notation import Notation, Schema, rules
 
 LABEL = "cloud.google.com/compute-class"
 NAMESPACE_DEFAULT = "cloud.google.com/default-compute-class"
-
-# For the API server's match conditions (CEL).
-NAMES_A_CLASS = f"has(object.spec.nodeSelector) && '{LABEL}' in object.spec.nodeSelector"
-NAMES_NONE = f"!({NAMES_A_CLASS})"
 
 _META = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
 

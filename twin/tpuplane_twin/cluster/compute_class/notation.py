@@ -13,8 +13,6 @@ the message of the rejection), `$whole` (rules of the list or mapping of free ke
 of a value that is no object).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """What a container of a pod is as a process: its command, its environment, its files. Pure, as a kubelet does it."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping

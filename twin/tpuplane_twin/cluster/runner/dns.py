@@ -1,7 +1,5 @@
 """The names of a cluster's Services and pods, for what runs in its pods. It forwards no query."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 from typing import Protocol, cast

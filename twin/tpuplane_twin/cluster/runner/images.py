@@ -1,7 +1,5 @@
 """Which images the twin has the program of."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -11,8 +9,7 @@ from typing import Any
 from tpuplane.data_files import read_data
 
 from tpuplane_twin.cluster.api import Object
-from tpuplane_twin.cluster.layout import ToolBox
-from tpuplane_twin.tools import ray
+from tpuplane_twin.tools import Tools, ray
 from tpuplane_twin.tools.catalogue import catalogue
 
 _RAY = "ray"
@@ -52,7 +49,7 @@ class Image:
             return None
         return f"{reference} is another version: the twin runs {self.tool} {self.version} for it"
 
-    def mounts(self, tools: ToolBox) -> list[Object]:
+    def mounts(self, tools: Tools) -> list[Object]:
         """What the container mounts in addition to its pod's volumes: the program."""
         if self.tool == _RAY:
             folders = {_environment(tools), (_environment(tools) / "bin" / "python").resolve().parents[1]}
@@ -61,7 +58,7 @@ class Image:
             return [{"source": folder, "target": folder, "readOnly": True} for folder in there]
         return [{"source": str(tools.binary(self.tool)), "target": self.entrypoint, "readOnly": True}]
 
-    def environment(self, tools: ToolBox) -> dict[str, str]:
+    def environment(self, tools: Tools) -> dict[str, str]:
         """The variables that the image itself sets."""
         if self.tool != _RAY:
             return {"PATH": _PATH, "HOME": "/"}
@@ -119,7 +116,7 @@ def _tag(reference: str) -> str | None:
     return found["tag"] if found else None
 
 
-def _environment(tools: ToolBox) -> Path:
+def _environment(tools: Tools) -> Path:
     if tools.ray is None:
         raise ValueError("this twin has no Ray")
     return tools.ray

@@ -1,7 +1,5 @@
 """The part of a kubelet's own API that serves `kubectl logs`, for every node of the cluster at once."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import json
-import ssl
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import psutil
 from aiohttp import web
 
-from tpuplane_twin.cluster.addresses import kubernetes_address
 from tpuplane_twin.cluster.api import Api, ApiError, Object
 from tpuplane_twin.cluster.layout import Layout, LoopbackServer
 
@@ -24,8 +23,15 @@ PORT_INSIDE = 10250
 
 _GROUP = "metrics.k8s.io/v1beta1"
 _INFO = {"title": _GROUP, "version": "v1beta1"}
+# What discovery finds.
+_RESOURCES: dict[str, Any] = {
+    "groupVersion": _GROUP,
+    "resources": [
+        {"name": name, "singularName": "", "namespaced": name == "pods", "kind": kind, "verbs": ["get", "list"]}
+        for name, kind in (("nodes", "NodeMetrics"), ("pods", "PodMetrics"))
+    ],
+}
 _HOST = "metrics-server.kube-system.svc"
-_PAGE = 500
 _SAMPLE_SECONDS = 15.0  # metrics-server's own resolution
 
 Processes = Callable[[], Iterable[tuple[Object, Mapping[str, int]]]]
@@ -49,11 +55,6 @@ class Usage:
         return {"cpu": f"{self.cpu}n", "memory": f"{self.memory}Ki"}
 
 
-def address(services: str) -> str:
-    """Where the API answers inside the cluster with this Service range: next to the API server."""
-    return kubernetes_address(services)
-
-
 class Metrics(LoopbackServer):
     """Serves the metrics API to the API server alone. Nothing is measured between requests."""
 
@@ -68,25 +69,17 @@ class Metrics(LoopbackServer):
         self._api = api
         app = web.Application()
         base = f"/apis/{_GROUP}"
-        app.router.add_get(base, _resources)
+        app.router.add_get(base, _document(kind="APIResourceList", apiVersion="v1", **_RESOURCES))
         # The API server requests a description again and again; it has nothing beyond discovery.
-        app.router.add_get("/openapi/v2", _nothing(swagger="2.0", info=_INFO, paths={}))
-        app.router.add_get("/openapi/v3", _nothing(paths={}))
+        app.router.add_get("/openapi/v2", _document(swagger="2.0", info=_INFO, paths={}))
+        app.router.add_get("/openapi/v3", _document(paths={}))
         app.router.add_get(f"{base}/nodes", self._list_nodes)
         app.router.add_get(f"{base}/nodes/{{name}}", self._node)
         app.router.add_get(f"{base}/pods", self._list_pods)
         app.router.add_get(f"{base}/namespaces/{{namespace}}/pods", self._list_pods)
         app.router.add_get(f"{base}/namespaces/{{namespace}}/pods/{{name}}", self._pod)
-        await self.listen(app, PORT, self._tls())
-
-    def _tls(self) -> ssl.SSLContext:
-        """Only the API server's aggregator is answered, which has authorized its client."""
-        aggregator = self._layout.aggregator
-        pair = aggregator.issue(PORT, hosts=(_HOST,))
-        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(aggregator.pair.certificate))
-        tls.load_cert_chain(pair.certificate, pair.key)
-        tls.verify_mode = ssl.CERT_REQUIRED
-        return tls
+        # Only the API server's aggregator is answered, which has authorized its client.
+        await self.listen(app, PORT, self._layout.serving(PORT, self._layout.aggregator, hosts=(_HOST,)))
 
     async def _list_nodes(self, request: web.Request) -> web.Response:
         used = await self._used_by_node()
@@ -127,25 +120,22 @@ class Metrics(LoopbackServer):
         return used
 
     async def _read(self, plural: str, request: web.Request) -> list[Object]:
-        """The objects of a request, page by page: a cluster has thousands of nodes."""
+        """The objects of a request."""
         selectors = {name: request.query[name] for name in ("labelSelector", "fieldSelector") if name in request.query}
-        found: list[Object] = []
-        params = {**selectors, "limit": str(_PAGE)}
-        while True:
-            page = await self._ask(_path(plural, request), params)
-            found += page["items"]
-            if not (following := page["metadata"].get("continue")):
-                return found
-            params["continue"] = following
+        with self._answering() as api:
+            return (await api.read_list(_path(plural, request), selectors))[0]
 
     async def _read_one(self, plural: str, request: web.Request) -> Object:
-        return await self._ask(f"{_path(plural, request)}/{request.match_info['name']}", {})
+        with self._answering() as api:
+            return await api.request("GET", f"{_path(plural, request)}/{request.match_info['name']}")
 
-    async def _ask(self, path: str, params: dict[str, str]) -> Object:
+    @contextmanager
+    def _answering(self) -> Iterator[Api]:
+        """The cluster's API server, whose rejections are the answer."""
         if self._api is None:
             raise web.HTTPServiceUnavailable
         try:
-            return await self._api.request("GET", path, params=params)
+            yield self._api
         except ApiError as error:
             raise _rejected(error.status, error.reason, str(error)) from error
 
@@ -215,25 +205,12 @@ def _path(plural: str, request: web.Request) -> str:
     return f"/api/v1/namespaces/{namespace}/{plural}" if namespace is not None else f"/api/v1/{plural}"
 
 
-def _nothing(**document: Any) -> Callable[[web.Request], Awaitable[web.Response]]:
+def _document(**document: Any) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def answer(request: web.Request) -> web.Response:
         del request
         return web.json_response(document)
 
     return answer
-
-
-async def _resources(request: web.Request) -> web.Response:
-    """What discovery finds."""
-    del request
-    kinds = (("nodes", "NodeMetrics", False), ("pods", "PodMetrics", True))
-    resources = [
-        {"name": name, "singularName": "", "namespaced": namespaced, "kind": kind, "verbs": ["get", "list"]}
-        for name, kind, namespaced in kinds
-    ]
-    return web.json_response(
-        {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": _GROUP, "resources": resources}
-    )
 
 
 def _answer(kind: str, **fields: Any) -> web.Response:

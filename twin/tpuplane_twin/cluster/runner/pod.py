@@ -1,7 +1,5 @@
 """The life of one process pod: volumes, start, readiness, restarts, end."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging
@@ -16,10 +14,10 @@ from pathlib import Path
 from tpuplane.tpu import SliceError
 
 from tpuplane_twin.cluster.api import Object
-from tpuplane_twin.cluster.runner import container, probes, status
+from tpuplane_twin.cluster.runner import container, probes
 from tpuplane_twin.cluster.runner.images import Image, image_named
 from tpuplane_twin.cluster.runner.orders import Orders, Surroundings
-from tpuplane_twin.cluster.runner.report import AWAY, Report
+from tpuplane_twin.cluster.runner.report import AWAY, Report, now, terminated
 from tpuplane_twin.cluster.runner.side_processes import FIRST_DELAY, LONGEST_DELAY, Run, SideProcesses
 from tpuplane_twin.cluster.runner.turns import Turn, Turns
 from tpuplane_twin.cluster.runner.volumes import NotThere, Volumes
@@ -109,7 +107,7 @@ class ProcessPod:
         if self._lost is not None:
             # It ended with the supervisor: as at a reboot of the node.
             if not container.restarts(self.pod, _KILLED):
-                await self._say_ended(_KILLED, self._lost.get("startedAt") or status.now())
+                await self._say_ended(_KILLED, self._lost.get("startedAt") or now())
                 return
             self._restarts, self._lost = self._restarts + 1, None
         if rejection := self._image.rejection(self._container["image"]):
@@ -121,7 +119,7 @@ class ProcessPod:
         delay = FIRST_DELAY
         while True:
             end = await self._start(last)
-            started = self._started = status.now()
+            started = self._started = now()
             begun = asyncio.get_running_loop().time()
             works = [partial(self._watch, started, last), *(partial(self._accompany, each) for each in self._others())]
             tasks = [asyncio.create_task(self._retried(work)) for work in works]
@@ -133,7 +131,7 @@ class ProcessPod:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
                 self._turn.give()
-            last = status.terminated(code, started)
+            last = terminated(code, started)
             if not container.restarts(self.pod, code):
                 await self._say_ended(code, started)
                 return
@@ -142,7 +140,7 @@ class ProcessPod:
                 delay = FIRST_DELAY
             message = f"back-off {delay:g}s restarting container {self._container['name']}; its log is {self.log()}"
             await self._report.event("Warning", "BackOff", f"exit code {code}: {message}")
-            await self._report.status(status.waiting(self.pod, "CrashLoopBackOff", message, self._restarts, last))
+            await self._report.waiting("CrashLoopBackOff", message, self._restarts, last)
             await asyncio.sleep(delay)
             delay = min(delay * 2, LONGEST_DELAY)
 
@@ -163,7 +161,7 @@ class ProcessPod:
         if not self._over:
             # As a kubelet: some controllers let go of a pod in a terminal phase only.
             code = process[1].result() if process is not None and self._started and process[1].done() else _KILLED
-            await self._say_ended(code, self._started or status.now())
+            await self._say_ended(code, self._started or now())
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
         await self._report.delete()
 
@@ -197,7 +195,7 @@ class ProcessPod:
                 continue
             delay = FIRST_DELAY
             while True:
-                await self._report.status(status.waiting(self.pod, "PodInitializing", each["name"], self._restarts))
+                await self._report.waiting("PodInitializing", each["name"], self._restarts)
                 await self._asking.take()
                 try:
                     self._process = await self._host.run(await self._orders.of(each))
@@ -247,7 +245,7 @@ class ProcessPod:
         # A command costs more than a connection.
         look = _LOOK * (4 if "exec" in probe else 1)
         failures, ready, refreshed = 0, False, loop.time()
-        await self._report.status(status.running(self.pod, started, self._restarts, ready=False, last=last))
+        await self._report.running(started, self._restarts, ready=False, last=last)
         while True:
             address, dialler = self.pod["status"]["podIP"], self._host.dialler
             # A container that is alive has started, also where it waits for others to be ready.
@@ -258,7 +256,7 @@ class ProcessPod:
             now_ready = succeeds or (ready and failures < probe.get("failureThreshold", 3))
             if now_ready != ready:
                 ready = now_ready
-                await self._report.status(status.running(self.pod, started, self._restarts, ready=ready, last=last))
+                await self._report.running(started, self._restarts, ready=ready, last=last)
             if not ready or loop.time() - refreshed > _REFRESH:
                 refreshed = loop.time()
                 # What is missing now existed at the start: the process keeps running with what it has.
@@ -271,10 +269,10 @@ class ProcessPod:
             self._said = f"{reason} {message}"
             logger.warning("%s: %s: %s", self._layout.key, self.name, message)
             await self._report.event("Warning", reason, message)
-            await self._report.status(status.waiting(self.pod, reason, message, self._restarts, last))
+            await self._report.waiting(reason, message, self._restarts, last)
 
     async def _say_ended(self, code: int, started: str) -> None:
-        await self._report.status(status.ended(self.pod, status.terminated(code, started), self._restarts))
+        await self._report.ended(terminated(code, started), self._restarts)
         self._over = True
 
     async def _retried(self, work: Callable[[], Awaitable[None]]) -> None:

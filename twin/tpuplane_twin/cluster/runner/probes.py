@@ -1,7 +1,5 @@
 """Probing whether a container is ready, as a kubelet does."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import ssl

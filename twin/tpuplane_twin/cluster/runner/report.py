@@ -1,22 +1,33 @@
-"""Reports about one process pod to the API server. Its status and its end are sent until they are accepted."""
-
-from __future__ import annotations
+"""The status and events that a kubelet reports of a pod and its first container, sent until they are accepted."""
 
 import asyncio
 import contextlib
+import datetime as dt
 import logging
 
 import aiohttp
 
 from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object
-from tpuplane_twin.cluster.runner import status
 
 logger = logging.getLogger(__name__)
 
 AWAY = (ClusterError, aiohttp.ClientError, TimeoutError)
 """How a request fails: the API server rejects it, does not answer for long, or cuts its answer off."""
 
+_READY = ("ContainersReady", "Ready")
 _AGAIN_SECONDS = 0.5
+
+
+def now() -> str:
+    """This moment, as Kubernetes writes it."""
+    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def terminated(code: int, started: str) -> Object:
+    """How a container ended."""
+    reason = "Completed" if code == 0 else "Error"
+    state: Object = {"exitCode": code, "reason": reason, "startedAt": started, "finishedAt": now()}
+    return state | ({"signal": code - 128} if code > 128 else {})
 
 
 class Report:
@@ -29,14 +40,37 @@ class Report:
         self._namespace = f"/api/v1/namespaces/{metadata['namespace']}"
         self._url = f"{self._namespace}/pods/{metadata['name']}"
 
-    async def status(self, said: Object) -> None:
-        """Report the pod's status."""
-        body = {"metadata": {"uid": self._pod["metadata"]["uid"]}, "status": said}
-        await self._request("PATCH", f"{self._url}/status", body, "application/strategic-merge-patch+json")
+    async def waiting(self, reason: str, message: str, restarts: int, last: Object | None = None) -> None:
+        """The container does not run, and is to."""
+        state = {"waiting": {"reason": reason, "message": message}}
+        await self._status("Running" if restarts else "Pending", state, restarts, last=last)
+
+    async def running(self, since: str, restarts: int, *, ready: bool, last: Object | None = None) -> None:
+        """The container runs."""
+        await self._status("Running", {"running": {"startedAt": since}}, restarts, ready=ready, last=last)
+
+    async def ended(self, end: Object, restarts: int) -> None:
+        """The container has ended for good."""
+        phase = "Succeeded" if end["exitCode"] == 0 else "Failed"
+        await self._status(phase, {"terminated": end}, restarts)
 
     async def event(self, kind: str, reason: str, message: str) -> None:
         """Something happened to it; `kind` is Normal or Warning. Sent once: nothing waits for an event."""
-        body = status.event(self._pod, kind, reason, message)
+        metadata, moment = self._pod["metadata"], now()
+        about = {"apiVersion": "v1", "kind": "Pod", **{key: metadata[key] for key in ("name", "namespace", "uid")}}
+        body = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"generateName": f"{metadata['name'][:50]}.", "namespace": metadata["namespace"]},
+            "involvedObject": about,
+            "type": kind,
+            "reason": reason,
+            "message": message[:1024],
+            "count": 1,
+            "firstTimestamp": moment,
+            "lastTimestamp": moment,
+            "source": {"component": "kubelet", "host": self._pod["spec"].get("nodeName", "")},
+        }
         with contextlib.suppress(*AWAY):
             await self._api.request("POST", f"{self._namespace}/events", body=body)
 
@@ -50,6 +84,32 @@ class Report:
             "preconditions": {"uid": self._pod["metadata"]["uid"]},
         }
         await self._request("DELETE", self._url, body)
+
+    async def _status(
+        self, phase: str, state: Object, restarts: int, *, ready: bool = False, last: Object | None = None
+    ) -> None:
+        first, *others = self._pod["spec"]["containers"]
+        mine: Object = {
+            "name": first["name"],
+            "image": first["image"],
+            "imageID": "",
+            "ready": ready,
+            "started": "running" in state,
+            "restartCount": restarts,
+            "state": state,
+            "lastState": {"terminated": last} if last else {},
+        }
+        # The twin runs the first container; the others are simulated, and have its status.
+        theirs = [{**mine, "name": other["name"], "image": other["image"]} for other in others]
+        reason = {} if ready else {"reason": "PodCompleted" if phase == "Succeeded" else "ContainersNotReady"}
+        transition = {"status": str(ready), "lastTransitionTime": now(), **reason}
+        status = {
+            "phase": phase,
+            "containerStatuses": [mine, *theirs],
+            "conditions": [{"type": kind, **transition} for kind in _READY],
+        }
+        body = {"metadata": {"uid": self._pod["metadata"]["uid"]}, "status": status}
+        await self._request("PATCH", f"{self._url}/status", body, "application/strategic-merge-patch+json")
 
     async def _request(self, method: str, url: str, body: Object, content_type: str = "application/json") -> None:
         while True:

@@ -1,7 +1,5 @@
 """The pods of one cluster that are real processes: found, started, reached and ended."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging
@@ -16,17 +14,18 @@ from tpuplane_twin.cluster.addresses import kubernetes_address
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout
 from tpuplane_twin.cluster.mirror import Mirror
+from tpuplane_twin.cluster.ray_head import RayHeads, is_dashboard
 from tpuplane_twin.cluster.runner import dns, metrics
 from tpuplane_twin.cluster.runner.images import Image, image_of
 from tpuplane_twin.cluster.runner.kubelet import NODE_PORT, Kubelet
 from tpuplane_twin.cluster.runner.kubelet import PORT as KUBELET
+from tpuplane_twin.cluster.runner.listeners import Listeners
 from tpuplane_twin.cluster.runner.orders import Surroundings
 from tpuplane_twin.cluster.runner.pod import PODS, Host, ProcessPod
-from tpuplane_twin.cluster.runner.private_endpoints import PrivateEndpoints
 from tpuplane_twin.cluster.runner.services import Services
 from tpuplane_twin.cluster.runner.turns import Turns
-from tpuplane_twin.cluster.tunnel import Simulated, Streams, Unreachable, relay
-from tpuplane_twin.cluster.vpc import PrivateEndpoint, Vpc
+from tpuplane_twin.cluster.tunnel import Streams, Unreachable
+from tpuplane_twin.cluster.vpc import PrivateEndpoint, PrivateEndpoints, Vpc
 from tpuplane_twin.machine.processes import ProcessFailed, ProcessManager, ProcessSpec
 from tpuplane_twin.sandbox.client import SandboxError, Sandboxes
 
@@ -63,15 +62,15 @@ class Runner:
         self._services = services
         self._vpc = vpc
         self._place = place
-        self._sandboxes = Sandboxes(layout.folder / _SOCKET, self._exited, self._lost)
+        self._sandboxes = Sandboxes(layout.folder / _SOCKET, self._exited, self._close)
         self._starting = asyncio.Lock()
         self._ends: dict[int, asyncio.Future[int]] = {}
         self._lives: dict[str, _Life] = {}
         self._tasks: list[asyncio.Task[None]] = []
-        self._listener: asyncio.Server | None = None
+        self._kubernetes = Listeners(self._sandboxes, "Service kubernetes", asyncio.Event())
         self._serving: list[asyncio.Task[None]] = []
         self._api: Api | None = None
-        self._simulated = Simulated(lambda: self._api)
+        self._heads = RayHeads()
         self._kubelet = Kubelet(layout, self._log)
         self._metrics = metrics.Metrics(layout, self._processes_of_pods)
 
@@ -102,12 +101,12 @@ class Runner:
     async def dial(self, host: str, port: int) -> Streams:
         """A connection to a process pod. Raises `Unreachable`."""
         pod = next((life.pod for life in self._lives.values() if life.pod.pod["status"]["podIP"] == host), None)
-        if (host, port) == (metrics.address(self._services), metrics.PORT_INSIDE):
+        if (host, port) == (kubernetes_address(self._services), metrics.PORT_INSIDE):
             return await asyncio.open_connection(LOOPBACK, self._layout.port(metrics.PORT))
         if pod is None and port == NODE_PORT:
             return await asyncio.open_connection(LOOPBACK, self._layout.port(KUBELET))
         if pod is None:
-            return await self._simulated.dial(host, port)
+            return await self._dial_simulated(host, port)
         try:
             made = await self._sandboxes.socket()
             try:
@@ -120,6 +119,16 @@ class Runner:
         except (OSError, TimeoutError, SandboxError) as error:
             raise Unreachable(f"the pod {pod.name} does not answer at port {port}: {error}") from error
 
+    async def _dial_simulated(self, host: str, port: int) -> Streams:
+        """The dashboards of simulated Ray heads answer about jobs; of all others the error names the pod."""
+        pods = await self._api.list("Pod", fieldSelector=f"status.podIP={host}") if self._api is not None else []
+        if self._api is None or not pods:
+            raise Unreachable("no pod has this address")
+        if is_dashboard(pods[0], port):
+            return await self._heads.connect(self._api, pods[0])
+        name = f"{pods[0]['metadata']['namespace']}/{pods[0]['metadata']['name']}"
+        raise Unreachable(f"the pod {name} is simulated and nothing runs in it")
+
     async def _follow(self, api: Api, pods: Mirror[Object], changed: asyncio.Event) -> None:
         await pods.synced.wait()
         await asyncio.to_thread(self._sweep, {pod["metadata"]["uid"] for pod in pods.items.values()})
@@ -127,7 +136,7 @@ class Runner:
         given = {"KUBERNETES_SERVICE_HOST": address, "KUBERNETES_SERVICE_PORT": "443"}
         places = max(1, (os.cpu_count() or 1) // 2)
         around = Surroundings(self._layout, api, self._services, given)
-        host = Host(around, self, self._run, self._signal, Turns(places), Turns(places))
+        host = Host(around, self, self._run, self._sandboxes.signal, Turns(places), Turns(places))
 
         def again(_: asyncio.Task[None]) -> None:
             # Not at once: finalizers may hold the pod for long.
@@ -199,9 +208,6 @@ class Runner:
             raise
         return pid, self._awaited(pid)
 
-    async def _signal(self, pid: int, number: signal.Signals) -> None:
-        await self._sandboxes.signal(pid, number)
-
     async def _ready(self) -> None:
         """The daemon, started with the first process pod and again when it has died. Raises `SandboxError`."""
         async with self._starting:
@@ -225,29 +231,15 @@ class Runner:
                 raise SandboxError(f"this machine does not let the twin make namespaces: {error}") from error
             if not await self._sandboxes.connect():
                 raise SandboxError("the process that runs pods is being started again")
-            await self._serve_kubernetes()
+            # The Service `kubernetes`, for what runs in pods.
+            port = self._layout.port("apiserver")
+            address = (kubernetes_address(self._services), 443)
+            await self._kubernetes.listen({address: lambda _: asyncio.open_connection(LOOPBACK, port)})
             if self._api is not None:
                 self._serving = [asyncio.create_task(self._serve_services(self._api))]
                 if self._place is not None:
                     endpoints = PrivateEndpoints(self._vpc, self._place, self._sandboxes)
                     self._serving.append(asyncio.create_task(endpoints.run()))
-
-    async def _serve_kubernetes(self) -> None:
-        """The Service `kubernetes`, for what runs in pods."""
-        listener = await self._sandboxes.socket()
-        listener.bind((kubernetes_address(self._services), 443))
-        port = self._layout.port("apiserver")
-
-        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            try:
-                far = await asyncio.open_connection(LOOPBACK, port)
-            except OSError:
-                writer.close()
-                return
-            with contextlib.suppress(OSError):
-                await relay((reader, writer), far)
-
-        self._listener = await asyncio.start_server(serve, sock=listener)
 
     async def _serve_services(self, api: Api) -> None:
         """The other Services, and the names of all of them."""
@@ -276,14 +268,9 @@ class Runner:
         if not end.done():
             end.set_result(code)
 
-    def _lost(self) -> None:
-        """The daemon has ended, and every process with it."""
-        self._close()
-
     def _close(self) -> None:
-        if self._listener is not None:
-            self._listener.close()
-            self._listener = None
+        """Also when the daemon has ended, and every process with it."""
+        self._kubernetes.close()
         for serving in self._serving:
             serving.cancel()
         self._serving = []

@@ -1,25 +1,18 @@
 """Services as a pod that is a real process sees them: their addresses answer, and their names resolve."""
 
-from __future__ import annotations
-
 import asyncio
-import contextlib
-import logging
 import random
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.mirror import Mirror
-from tpuplane_twin.cluster.tunnel import Dialler, Streams, Unreachable, relay
-from tpuplane_twin.sandbox.client import SandboxError, Sandboxes
-
-logger = logging.getLogger(__name__)
-
-Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+from tpuplane_twin.cluster.runner.listeners import Address, Listeners, Reach
+from tpuplane_twin.cluster.tunnel import Dialler, Streams, Unreachable
+from tpuplane_twin.sandbox.client import Sandboxes
 
 _NAME = "kubernetes.io/service-name"
-_AGAIN_SECONDS = 1.0  # until an address that could not be listened at is tried once more
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +43,8 @@ class Services:
         self._changed = asyncio.Event()
         self._services: Mirror[Service] = Mirror(api, "Service", service, self._changed)
         self._endpoints: Mirror[Endpoints] = Mirror(api, "EndpointSlice", endpoints, self._changed)
-        self._sandboxes = sandboxes
         self._dialler = dialler
-        self._listeners: dict[tuple[str, int], asyncio.Server] = {}
-        self._served: dict[tuple[str, int], tuple[Service, str]] = {}
+        self._listeners = Listeners(sandboxes, "Service", self._changed)
 
     async def run(self) -> None:
         """Serve until cancelled. The runner serves the Service `kubernetes`."""
@@ -61,13 +52,12 @@ class Services:
         try:
             while True:
                 self._changed.clear()
-                await self._listen()
+                await self._listeners.listen(self._wanted())
                 await self._changed.wait()
         finally:
             for mirror in mirrors:
                 mirror.cancel()
-            for listener in self._listeners.values():
-                listener.close()
+            self._listeners.close()
 
     def addresses(self, namespace: str, name: str) -> list[str]:
         """What the name of a Service means: its address, or its ready pods' where it is headless."""
@@ -82,46 +72,17 @@ class Services:
         """The pods of a headless Service that are called `host`, ready or not: they find each other by name."""
         return [address for address, called, _ in self._pods(namespace, name) if called == host]
 
-    async def _listen(self) -> None:
-        self._served = wanted = {
-            (found.address, port): (found, name)
+    def _wanted(self) -> dict[Address, Reach]:
+        return {
+            (found.address, port): partial(self._reach, found, name)
             for found in self._services.items.values()
             for port, name in found.ports
             if found.address not in ("None", "") and (found.namespace, found.name) != ("default", "kubernetes")
             # One without a ready pod refuses connections, as kube-proxy does it.
             if self._targets(found, name)
         }
-        for key in self._listeners.keys() - wanted.keys():
-            self._listeners.pop(key).close()
-        for key in wanted.keys() - self._listeners.keys():
-            with contextlib.suppress(SandboxError):
-                listener = await self._sandboxes.socket()
-                try:
-                    listener.bind(key)
-                    self._listeners[key] = await asyncio.start_server(self._serving(key), sock=listener)
-                except OSError as error:
-                    listener.close()
-                    logger.warning("the Service at %s:%s is not served in pods: %s", *key, error)
-                    asyncio.get_running_loop().call_later(_AGAIN_SECONDS, self._changed.set)
 
-    def _serving(self, key: tuple[str, int]) -> Serve:
-        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            # Its port may have another name now, or the address another Service.
-            found = self._served.get(key)
-            try:
-                if found is None:
-                    raise Unreachable("it is not served any more")
-                far = await self._reach(*found)
-            except Unreachable as error:
-                logger.debug("the Service at %s:%s: %s", *key, error)
-                writer.transport.abort()
-                return
-            with contextlib.suppress(OSError):
-                await relay((reader, writer), far)
-
-        return serve
-
-    async def _reach(self, found: Service, port: str) -> Streams:
+    async def _reach(self, found: Service, port: str, source: str) -> Streams:
         targets = self._targets(found, port)
         if not targets:
             raise Unreachable("no pod of it is ready")

@@ -1,7 +1,5 @@
 """What runs next to a pod's first container, in its sandbox: the commands of probes, and the pod's other containers."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import signal

@@ -1,7 +1,5 @@
 """Turns: starts that keep a processor busy happen a few at a time."""
 
-from __future__ import annotations
-
 import asyncio
 import heapq
 import itertools

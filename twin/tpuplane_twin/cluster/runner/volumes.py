@@ -1,7 +1,5 @@
 """The volumes of a process pod, as folders: filled before it starts, and kept up to date while it runs."""
 
-from __future__ import annotations
-
 import base64
 import datetime as dt
 import time

@@ -4,8 +4,6 @@ GKE does it for indexed Jobs with a headless service, and for the slices of a mu
 conditions are not published; these follow from what its multislice guide relies on.
 """
 
-from __future__ import annotations
-
 import copy
 
 from tpuplane_twin.cluster.tpu_webhook.pods import Pod, hosts, is_7x, joined, set_env, tpu_containers

@@ -1,7 +1,5 @@
 """What the webhook reads from a pod and writes into it. Pure: a pod in, a changed pod out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any

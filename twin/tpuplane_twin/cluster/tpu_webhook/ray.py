@@ -4,8 +4,6 @@ After github.com/ai-on-gke/kuberay-tpu-webhook (1.3.5) with the labels of KubeRa
 numbers the hosts, so nothing has to be remembered from pod to pod and no two requests can race.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,14 +1,13 @@
 """The webhook's server, in the supervisor's process, and its registration with the API server."""
 
-from __future__ import annotations
-
 import base64
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from aiohttp import web
+from tpuplane.data_files import read_data
 
 from tpuplane_twin.cluster import compute_class
 from tpuplane_twin.cluster.api import Api, Object
@@ -19,27 +18,7 @@ from tpuplane_twin.cluster.tpu_webhook.pods import Pod, Rejected, patch
 logger = logging.getLogger(__name__)
 
 PORT = "tpu-webhook"
-_MUTATING, _VALIDATING = "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"
-_JOB_PODS = "gke-tpu-job-webhook"
-_CLASS_PODS = "gke-compute-class-webhook"
-_RAY_PODS = "kuberay-tpu-mutating-webhook-cfg"
-_RAY_CLUSTERS = "kuberay-tpu-validating-webhook-cfg"
 _LARGEST_REVIEW = 8 * 1024**2  # bytes; etcd rejects objects of more than 1.5 MiB
-_NOT_SYSTEM = {
-    "matchExpressions": [
-        {
-            "key": "kubernetes.io/metadata.name",
-            "operator": "NotIn",
-            "values": ["kube-system", "kube-node-lease"],
-        }
-    ]
-}
-# Only pods that ask for chips: every other pod is created without a round trip.
-_ASKS_FOR_TPU = (
-    "object.spec.containers.exists(c, has(c.resources) && ("
-    "(has(c.resources.limits) && 'google.com/tpu' in c.resources.limits) || "
-    "(has(c.resources.requests) && 'google.com/tpu' in c.resources.requests)))"
-)
 
 
 class TpuWebhook(LoopbackServer):
@@ -62,20 +41,20 @@ class TpuWebhook(LoopbackServer):
     async def register(self, api: Api, *, ray: bool) -> None:
         """Register the webhooks of Job pods and of compute classes, and those of Ray with `ray`."""
         self._api = api
-        asks = [{"name": "asks-for-tpu", "expression": _ASKS_FOR_TPU}]
-        of_jobs = {"matchExpressions": [{"key": jobs.JOB, "operator": "Exists"}]}
-        of_ray = {"matchLabels": {"app.kubernetes.io/name": "kuberay"}}
-        job_pods = self._webhook(_JOB_PODS, "/mutate/job", objectSelector=of_jobs, matchConditions=asks)
-        ray_pods = self._webhook(_RAY_PODS, "/mutate/ray", objectSelector=of_ray, matchConditions=asks)
-        clusters = self._webhook(_RAY_CLUSTERS, "/validate/raycluster", rules=[_rule("ray.io", "*", "rayclusters")])
-        await api.apply(_configuration(_MUTATING, _CLASS_PODS, *self._of_classes()))
-        await api.apply(_configuration(_MUTATING, _JOB_PODS, job_pods))
-        if ray:
-            await api.apply(_configuration(_MUTATING, _RAY_PODS, ray_pods))
-            await api.apply(_configuration(_VALIDATING, _RAY_CLUSTERS, clusters))
-        else:
-            await api.delete(_MUTATING, _RAY_PODS)
-            await api.delete(_VALIDATING, _RAY_CLUSTERS)
+        bundle = base64.b64encode(self._layout.authority.pem.encode()).decode()
+        for name, entry in read_data("tpuplane_twin.cluster", "webhooks")["configurations"].items():
+            if entry.get("ray") and not ray:
+                await api.delete(entry["kind"], name)
+                continue
+            webhooks = []
+            for webhook in entry["webhooks"]:
+                url = f"https://{self._layout.address(PORT)}{webhook['path']}"
+                rest = {key: value for key, value in webhook.items() if key != "path"}
+                webhooks.append({**rest, "clientConfig": {"url": url, "caBundle": bundle}})
+            group = "admissionregistration.k8s.io/v1"
+            await api.apply(
+                {"apiVersion": group, "kind": entry["kind"], "metadata": {"name": name}, "webhooks": webhooks}
+            )
 
     async def _default_class(self, request: web.Request) -> web.Response:
         api, review = self._api, await request.json()
@@ -83,52 +62,6 @@ class TpuWebhook(LoopbackServer):
         name = ((found or {"metadata": {}})["metadata"].get("labels") or {}).get(compute_class.NAMESPACE_DEFAULT)
         answer: web.Response = await _mutating(lambda pod: compute_class.defaulted(pod, name))(request)
         return answer
-
-    def _of_classes(self) -> Iterator[Object]:
-        """The webhooks of compute classes. The default class of a cluster changes no pod: the autoscaler reads it."""
-        none = [{"name": "no-class", "expression": compute_class.NAMES_NONE}]
-        marked = {"key": compute_class.NAMESPACE_DEFAULT, "operator": "Exists"}
-        namespaces = {"matchExpressions": [*_NOT_SYSTEM["matchExpressions"], marked]}
-        named = [{"name": "a-class", "expression": compute_class.NAMES_A_CLASS}]
-        yield self._webhook(
-            f"{_CLASS_PODS}-of-namespace", "/mutate/default-class", namespaceSelector=namespaces, matchConditions=none
-        )
-        yield self._webhook(f"{_CLASS_PODS}-named", "/mutate/class", matchConditions=named)
-
-    def _webhook(self, name: str, path: str, **more: Any) -> Object:
-        """One webhook; of new pods, unless `more` has other rules."""
-        bundle = base64.b64encode(self._layout.authority.pem.encode()).decode()
-        return {
-            "name": f"{name.removesuffix('-cfg')}.ray-system.svc",
-            "admissionReviewVersions": ["v1"],
-            "sideEffects": "None",
-            "namespaceSelector": _NOT_SYSTEM,
-            "clientConfig": {"url": f"https://{self._layout.address(PORT)}{path}", "caBundle": bundle},
-            "rules": [_rule("", "v1", "pods")],
-            **more,
-        }
-
-
-def _configuration(kind: str, name: str, *webhooks: Object) -> Object:
-    group = "admissionregistration.k8s.io/v1"
-    return {"apiVersion": group, "kind": kind, "metadata": {"name": name}, "webhooks": list(webhooks)}
-
-
-def client(layout: Layout) -> Object:
-    """The kubeconfig in which the API server finds what it shows this webhook: a certificate."""
-    pair = layout.authority.issue(f"{PORT}-client")
-    shown = {"client-certificate": str(pair.certificate), "client-key": str(pair.key)}
-    return {"apiVersion": "v1", "kind": "Config", "users": [{"name": layout.address(PORT), "user": shown}]}
-
-
-def _rule(group: str, version: str, resource: str) -> Object:
-    return {
-        "operations": ["CREATE"],
-        "apiGroups": [group],
-        "apiVersions": [version],
-        "resources": [resource],
-        "scope": "Namespaced",
-    }
 
 
 def _mutating(mutate: Callable[[Pod], Pod]) -> Callable[[web.Request], Any]:

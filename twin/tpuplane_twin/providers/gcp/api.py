@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
+from urllib.parse import urlencode
 
 import urllib3
 
@@ -169,10 +170,7 @@ class Api:
         if body is not None:
             headers["Content-Type"] = "application/json"
             data = json.dumps(body).encode()
-        fields = dict(query) if query else {}
-        fields["alt"] = "json"
-        separator = "&" if "?" in url else "?"
-        target = url + separator + "&".join(f"{key}={value}" for key, value in fields.items())
+        target = f"{url}{'&' if '?' in url else '?'}{urlencode({**(query or {}), 'alt': 'json'})}"
         try:
             response = self._pool.request(method, target, body=data, headers=headers)
         except urllib3.exceptions.HTTPError as error:

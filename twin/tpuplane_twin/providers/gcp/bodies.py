@@ -4,8 +4,6 @@ Requests leave out what is zero, false or empty, as Google's Go client does, unl
 A state holds a zero for every plain value that the API left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -24,15 +22,10 @@ def expand(fields: Mapping[str, Field], properties: Mapping[str, Any]) -> dict[s
         value = properties.get(name)
         if rule.api is None or rule.output or value is None or value is UNKNOWN:
             continue
-        sent = _expanded(rule, value)
+        sent = expand_one(rule, value)
         if sent or rule.force_send or (rule.element == "object" and sent is not None and sent != []):
             _put(body, rule.api, sent)
     return body
-
-
-def expand_one(rule: Field, value: Any) -> Any:
-    """The API's form of one property's value."""
-    return _expanded(rule, value)
 
 
 def flatten(fields: Mapping[str, Field], body: Mapping[str, Any]) -> Properties:
@@ -63,7 +56,8 @@ def _put(body: dict[str, Any], path: str, value: Any) -> None:
     body[last] = value
 
 
-def _expanded(rule: Field, value: Any) -> Any:
+def expand_one(rule: Field, value: Any) -> Any:
+    """The API's form of one property's value."""
     if rule.element == "object":
         items = [expand(rule.fields, item) for item in (value if isinstance(value, list) else [value])]
         if rule.single or (rule.type == "object" and not rule.listed):

@@ -4,34 +4,30 @@ Nothing more is rejected: an unknown machine type, a tpuTopology that does not e
 they do in production.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tpuplane_twin.providers.contract import Autonaming, Checked, Properties
+from tpuplane_twin.providers.contract import Checked, Properties, Request
 from tpuplane_twin.providers.gcp import formats
-from tpuplane_twin.providers.gcp.defaults import automatic_name, fill_defaults, first_at, objects
+from tpuplane_twin.providers.gcp.inputs import automatic_name, fill_defaults, first_at, objects
 from tpuplane_twin.providers.gcp.tables import Field, Table, snake
 from tpuplane_twin.providers.values import UNKNOWN
 
 
-def check(
-    table: Table, name: str, olds: Properties, news: Properties, seed: bytes, autonaming: Autonaming | None
-) -> Checked:
+def check(table: Table, request: Request) -> Checked:
     """Inputs as the state will hold them, and one failure per mistake, each naming `<resource>.<path>`."""
-    checker = _Checker(name)
-    inputs = checker.object(table.fields, news, "", "")
+    checker = _Checker(request.urn.name)
+    inputs = checker.object(table.fields, request.news, "", "")
     checker.combinations(table.fields, inputs, inputs)
     if table.name_property and table.name_property not in inputs:
-        inputs = {table.name_property: automatic_name(table, name, olds, seed, autonaming), **inputs}
+        inputs = {table.name_property: automatic_name(table, request), **inputs}
         checker.string(table.fields[table.name_property], inputs[table.name_property], table.name_property)
         named = [table.name_property]
     else:
         named = []
     checker.required(table.fields, inputs, "")
-    fill_defaults(table.fields, inputs, olds, inputs, named)
+    fill_defaults(table.fields, inputs, request.olds, inputs, named)
     return Checked(inputs, checker.failures)
 
 
@@ -71,13 +67,16 @@ class _Checker:
         if rule.type == "map<string>":
             return self._map(value, path)
         if rule.type == "object":
-            if not isinstance(value, Mapping):
-                self.fail(f"expected object type, got {_kind(value)} type", path)
-                return value
-            inner = self.object(rule.fields, value, path, f"{tf}.0.")
-            self.required(rule.fields, inner, path)
-            return inner
+            return self._nested(rule, value, path, f"{tf}.0.")
         return self._scalar(rule, value, path, tf)
+
+    def _nested(self, rule: Field, value: Any, path: str, tf: str) -> Any:
+        if not isinstance(value, Mapping):
+            self.fail(f"expected object type, got {_kind(value)} type", path)
+            return value
+        inner = self.object(rule.fields, value, path, tf)
+        self.required(rule.fields, inner, path)
+        return inner
 
     def _collection(self, rule: Field, value: Any, path: str, tf: str) -> Any:
         if not isinstance(value, list):
@@ -102,12 +101,8 @@ class _Checker:
                 items.append(item)
             elif rule.element != "object":
                 items.append(self._scalar(rule, item, where, f"{tf}.{index}"))
-            elif isinstance(item, Mapping):
-                inner = self.object(rule.fields, item, where, f"{tf}.{index}.")
-                self.required(rule.fields, inner, where)
-                items.append(inner)
             else:
-                self.fail(f"expected object type, got {_kind(item)} type", where)
+                items.append(self._nested(rule, item, where, f"{tf}.{index}."))
         return items
 
     def _map(self, value: Any, path: str) -> Any:

@@ -1,12 +1,11 @@
 """The string formats that the official plugin checks before it sends anything, with its messages."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 # Format → what it must match, each with the message of the official plugin.
@@ -22,7 +21,6 @@ _PATTERNS: Final = {
     "hourly": (("^([01]?[0-9]|2[0-3]):00$", '"{path}" ("{value}") must be in the format of HH:00, on the hour'),),
     "goDuration": ((r"^(?:\d+(?:\.\d+)?(?:ns|us|ms|s|m|h))+\Z", 'expected {path} to be a duration, got "{value}"'),),
 }
-_NO_NETWORK: Final = 'expected "{path}" to be a valid network Value, got {value}: invalid CIDR address: {value}'
 
 
 def problems(name: str, path: str, value: str) -> Iterator[str]:
@@ -43,34 +41,20 @@ def _cidr(path: str, value: str) -> Iterator[str]:
         yield f'"{path}" is not a valid IP CIDR range: invalid CIDR address: {value}'
 
 
-def _network(value: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+def _network(path: str, value: str, *, private: bool) -> Iterator[str]:
+    """A network: a private one, or one of 28 bits."""
     try:
-        return ipaddress.ip_network(value)
+        network = ipaddress.ip_network(value) if value else None
     except ValueError:
-        return None
-
-
-def _cidr28(path: str, value: str) -> Iterator[str]:
-    if not value:
+        yield f'expected "{path}" to be a valid network Value, got {value}: invalid CIDR address: {value}'
         return
-    network = _network(value)
-    if network is None:
-        yield _NO_NETWORK.format(path=path, value=value)
-    elif network.prefixlen != 28:
+    if network is not None and private and not network.is_private:
+        yield f'expected "{path}" to be in private range, got {value}'
+    if network is not None and not private and network.prefixlen != 28:
         yield (
             f'expected "{path}" to contain a network Value with between 28 and 28 significant bits, '
             f"got: {network.prefixlen}"
         )
-
-
-def _rfc1918(path: str, value: str) -> Iterator[str]:
-    if not value:
-        return
-    network = _network(value)
-    if network is None:
-        yield _NO_NETWORK.format(path=path, value=value)
-    elif not network.is_private:
-        yield f'expected "{path}" to be in private range, got {value}'
 
 
 def _rfc3339(path: str, value: str) -> Iterator[str]:
@@ -117,8 +101,8 @@ def _json(path: str, value: str) -> Iterator[str]:
 
 _FORMATS: Final[dict[str, Callable[[str, str], Iterator[str]]]] = {
     "cidr": _cidr,
-    "cidr28": _cidr28,
-    "rfc1918": _rfc1918,
+    "cidr28": partial(_network, private=False),
+    "rfc1918": partial(_network, private=True),
     "rfc3339": _rfc3339,
     "privateAsn": _private_asn,
     "iamMember": _iam_member,

@@ -1,14 +1,80 @@
-"""Inputs from a state: what `pulumi refresh` updates them to, and what `pulumi import` starts from."""
+"""The inputs that the state keeps: with automatic names and defaults, after a refresh, and from an import."""
 
-from __future__ import annotations
-
+import hashlib
+import secrets
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from tpuplane_twin.providers.contract import Properties
-from tpuplane_twin.providers.gcp.defaults import DEFAULTS
-from tpuplane_twin.providers.gcp.tables import Field
+from tpuplane_twin.providers.contract import Properties, ProviderError, Request
+from tpuplane_twin.providers.gcp.tables import Field, Table
 from tpuplane_twin.providers.values import reveal
+
+DEFAULTS: Final = "__defaults"
+"""Where inputs list the properties that the user left out and a default filled in."""
+
+_SUFFIX_LENGTH: Final = 7
+
+
+def automatic_name(table: Table, request: Request) -> str:
+    """The name of a resource that the user did not name: the old one, the stack's rule, or a random suffix."""
+    prop, limit, olds, autonaming = table.autoname["property"], table.autoname["max"], request.olds, request.autonaming
+    lower = table.autoname.get("lower")
+    if prop in olds and prop in olds.get(DEFAULTS, [prop]):
+        return str(olds[prop])
+    base = request.urn.name.lower() if lower else request.urn.name
+    if autonaming is None:
+        digits = hashlib.sha256(request.seed).hexdigest() if request.seed else secrets.token_hex(_SUFFIX_LENGTH)
+        return f"{base[: limit - _SUFFIX_LENGTH - 1]}-{digits[:_SUFFIX_LENGTH]}"
+    if autonaming.mode == "DISABLE":
+        raise ProviderError("automatic naming is disabled but no explicit name was provided")
+    if autonaming.mode == "ENFORCE":
+        return autonaming.proposed
+    proposed = autonaming.proposed.lower() if lower else autonaming.proposed
+    if len(proposed) > limit:
+        raise ProviderError(f"calculated name '{proposed}' exceeds maximum length of {limit}")
+    return proposed
+
+
+def fill_defaults(
+    fields: Mapping[str, Field],
+    inputs: Properties,
+    olds: Any,
+    root: Mapping[str, Any],
+    named: list[str] | None = None,
+) -> None:
+    """Put schema defaults into the inputs and list them under `__defaults`, as the bridge records them.
+
+    False, zero and empty defaults are not recorded: they are what absence means.
+    """
+    filled = list(named or [])
+    for prop, rule in fields.items():
+        old = olds.get(prop) if isinstance(olds, Mapping) else None
+        if prop in inputs:
+            if rule.fields:
+                for index, item in enumerate(objects(inputs[prop])):
+                    before = old[index] if isinstance(old, list) and index < len(old) else old
+                    fill_defaults(rule.fields, item, before, root)
+        elif rule.default and not rule.deprecated and not any(first_at(root, path) for path in rule.conflicts_with):
+            inputs[prop] = rule.default
+            filled.append(prop)
+    inputs[DEFAULTS] = sorted(filled)
+
+
+def objects(value: Any) -> list[Properties]:
+    """The objects in a value that is one or a list of them."""
+    items = value if isinstance(value, list) else [value]
+    return [item for item in items if isinstance(item, dict)]
+
+
+def first_at(value: Any, path: str) -> Any:
+    """The value at a property path without indices, the first item standing for a list."""
+    for part in path.split("."):
+        if isinstance(value, list):
+            value = value[0] if value else None
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(part)
+    return value
 
 
 def refreshed(inputs: Mapping[str, Any], state: Mapping[str, Any]) -> Properties:

@@ -1,7 +1,5 @@
 """The functions that programs call: the provider's configuration, GKE's versions, and an existing cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -37,7 +35,7 @@ def _client_config(session: Session, args: Mapping[str, Any]) -> Properties:
 
 def _engine_versions(session: Session, args: Mapping[str, Any]) -> Properties:
     project, location = _place(args, session.project, session.region or session.zone)
-    url = f"{session.container}projects/{project}/locations/{location}/serverConfig"
+    url = f"{session.endpoints['container']}projects/{project}/locations/{location}/serverConfig"
     found = session.api.call("GET", url)
     prefix = args.get("versionPrefix") or ""
     masters = [version for version in found.get("validMasterVersions", []) if version.startswith(prefix)]
@@ -66,7 +64,7 @@ def _engine_versions(session: Session, args: Mapping[str, Any]) -> Properties:
 def get_cluster(session: Session, args: Mapping[str, Any]) -> Properties:
     """The cluster of this name. Raises `ProviderError` if there is none, or no location to look in."""
     project, location = _place(args, session.project, session.zone or session.region)
-    resource = Cluster(session)
+    resource = Cluster(session, "cluster")
     name = f"projects/{project}/locations/{location}/clusters/{args.get('name', '')}"
     found = resource.read(name, resource.import_properties(name))
     if found is None:

@@ -1,66 +1,63 @@
 # ruff: noqa: D102 - the methods are described by `Provider`
 """The provider: routes the engine's calls to the resource types and keeps what the engine stores in shape."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from importlib import metadata
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from tpuplane_twin.providers.contract import (
-    Autonaming,
     Change,
     Checked,
     Difference,
     InitFailed,
     Properties,
-    Provider,
     ProviderError,
+    Request,
     Urn,
 )
-from tpuplane_twin.providers.gcp import inputs as extract
 from tpuplane_twin.providers.gcp.api import Deadline
 from tpuplane_twin.providers.gcp.check import check
-from tpuplane_twin.providers.gcp.defaults import DEFAULTS
-from tpuplane_twin.providers.gcp.diff import without_ignored
+from tpuplane_twin.providers.gcp.inputs import DEFAULTS, imported, refreshed
 from tpuplane_twin.providers.gcp.invokes import invoke
+from tpuplane_twin.providers.gcp.plan import without_ignored
 from tpuplane_twin.providers.gcp.resources.account import Account, ServiceIdentity
 from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Resource, Update
 from tpuplane_twin.providers.gcp.resources.cluster import Cluster
 from tpuplane_twin.providers.gcp.resources.iam_member import CryptoKeyIamMember, IamMember
 from tpuplane_twin.providers.gcp.resources.kms import CryptoKey, KeyRing
-from tpuplane_twin.providers.gcp.resources.networking import Firewall, Network, ResourcePolicy, Router, Subnetwork
+from tpuplane_twin.providers.gcp.resources.networking import Firewall, RouterNat, Subnetwork
 from tpuplane_twin.providers.gcp.resources.node_pool import NodePool
-from tpuplane_twin.providers.gcp.resources.observability import AlertPolicy, Dashboard, LogMetric
-from tpuplane_twin.providers.gcp.resources.router_nat import RouterNat
+from tpuplane_twin.providers.gcp.resources.observability import Dashboard, LogMetric
+from tpuplane_twin.providers.gcp.resources.rest import Compute, Rest
 from tpuplane_twin.providers.gcp.session import Session, start_session, unknown_keys
 from tpuplane_twin.providers.gcp.tables import Table
+from tpuplane_twin.providers.server import Provider
 
 _META: Final = "__meta"
 _TIMEOUTS_KEY: Final = "e2bfb730-ecaa-11e6-8f88-34363bc7c4c0"  # where Terraform's SDK keeps a resource's timeouts
 _DEFAULT_MINUTES: Final = 20
 
-_TYPES: Final[tuple[type[Resource], ...]] = (
-    Account,
-    AlertPolicy,
-    Cluster,
-    CryptoKey,
-    CryptoKeyIamMember,
-    Dashboard,
-    Firewall,
-    IamMember,
-    KeyRing,
-    LogMetric,
-    Network,
-    NodePool,
-    ResourcePolicy,
-    Router,
-    RouterNat,
-    ServiceIdentity,
-    Subnetwork,
-)
+# Table of a resource type → the class that makes its requests.
+_TYPES: Final[dict[str, type[Resource]]] = {
+    "account": Account,
+    "alert_policy": Rest,
+    "cluster": Cluster,
+    "crypto_key": CryptoKey,
+    "crypto_key_iam_member": CryptoKeyIamMember,
+    "dashboard": Dashboard,
+    "firewall": Firewall,
+    "iam_member": IamMember,
+    "key_ring": KeyRing,
+    "log_metric": LogMetric,
+    "network": Compute,
+    "node_pool": NodePool,
+    "resource_policy": Compute,
+    "router": Compute,
+    "router_nat": RouterNat,
+    "service_identity": ServiceIdentity,
+    "subnetwork": Subnetwork,
+}
 
 
 class GcpProvider(Provider):
@@ -71,10 +68,6 @@ class GcpProvider(Provider):
     def __init__(self) -> None:
         self._session: Session | None = None
         self._resources: dict[str, Resource] = {}
-
-    @cached_property
-    def version(self) -> str:
-        return metadata.version("pulumi-gcp")
 
     def check_config(self, urn: Urn, news: Properties) -> Checked:
         failures = [
@@ -93,11 +86,9 @@ class GcpProvider(Provider):
         return _difference({name: Change("update") for name in names if olds.get(name) != news.get(name)})
 
     def configure(self, args: Properties, variables: Mapping[str, str]) -> None:
-        self._session = start_session(args)
-        self._resources = {}
-        for kind in _TYPES:
-            resource = kind(self._session)
-            self._resources[resource.table.token] = resource
+        session = self._session = start_session(args)
+        made = [kind(session, name) for name, kind in _TYPES.items()]
+        self._resources = {resource.table.token: resource for resource in made}
 
     def cancel(self) -> None:
         if self._session is not None:
@@ -106,84 +97,63 @@ class GcpProvider(Provider):
     def invoke(self, token: str, args: Properties) -> Properties:
         return invoke(self._configured(), token, args)
 
-    def check(
-        self, urn: Urn, olds: Properties, news: Properties, seed: bytes, autonaming: Autonaming | None
-    ) -> Checked:
-        return check(self._resource(urn).table, urn.name, olds, news, seed, autonaming)
+    def check(self, request: Request) -> Checked:
+        return check(self._resource(request.urn).table, request)
 
-    def diff(
-        self, urn: Urn, resource_id: str, state: Properties, news: Properties, ignore: Sequence[str]
-    ) -> Difference:
-        resource = self._resource(urn)
-        prior = _without_meta(state)
-        changes = without_ignored(resource.diff(prior, resource.plan(_plain(news), prior)), ignore)
-        return _difference(changes, _delete_first(resource.table, news))
+    def diff(self, request: Request) -> Difference:
+        resource = self._resource(request.urn)
+        prior = _without_meta(request.olds)
+        changes = without_ignored(resource.diff(prior, resource.plan(_plain(request.news), prior)), request.ignore)
+        return _difference(changes, _delete_first(resource.table, request.news))
 
-    def create(self, urn: Urn, inputs: Properties, timeout: float, preview: bool) -> tuple[str, Properties]:
-        resource = self._resource(urn)
-        planned = resource.plan(_plain(inputs), None)
-        if preview:
+    def create(self, request: Request) -> tuple[str, Properties]:
+        urn, resource = request.urn, self._resource(request.urn)
+        planned = resource.plan(_plain(request.news), None)
+        if request.preview:
             return "", planned
         try:
-            resource_id, state = resource.create(planned, _deadline(resource.table, "create", timeout))
+            resource_id, state = resource.create(planned, _deadline(resource.table, "create", request.timeout))
         except CreatedInError as error:
             state = _with_meta(resource.table, error.state)
             reason = f"creating {urn.type} {urn.name}: {_listed(error)}"
-            raise InitFailed(reason, error.resource_id, state, inputs) from error
+            raise InitFailed(reason, error.resource_id, state, request.news) from error
         except ProviderError as error:
             raise ProviderError(_listed(error)) from error
         return resource_id, _with_meta(resource.table, state)
 
-    def read(
-        self, urn: Urn, resource_id: str, inputs: Properties, state: Properties
-    ) -> tuple[str, Properties, Properties]:
-        resource = self._resource(urn)
-        refresh = bool(state)
-        prior = _without_meta(state) if refresh else resource.import_properties(resource_id)
+    def read(self, request: Request) -> tuple[str, Properties, Properties]:
+        resource, resource_id = self._resource(request.urn), request.id
+        refresh = bool(request.olds)
+        prior = _without_meta(request.olds) if refresh else resource.import_properties(resource_id)
         if not refresh:
             resource_id = resource.canonical_id(resource_id, prior)
-        try:
+        with _listing("refreshing", request.urn):
             found = resource.read(resource_id, prior)
-        except ProviderError as error:
-            raise ProviderError(f"refreshing {urn.type} {urn.name}: {_listed(error)}") from error
         if found is None:
             return "", {}, {}
-        fields = resource.table.fields
-        new_inputs = extract.refreshed(inputs, found) if refresh else extract.imported(fields, found)
-        return resource_id, new_inputs, _with_meta(resource.table, found)
+        news = refreshed(request.news, found) if refresh else imported(resource.table.fields, found)
+        return resource_id, news, _with_meta(resource.table, found)
 
-    def update(
-        self,
-        urn: Urn,
-        resource_id: str,
-        state: Properties,
-        news: Properties,
-        timeout: float,
-        preview: bool,
-        ignore: Sequence[str] = (),
-    ) -> Properties:
-        resource = self._resource(urn)
-        prior = _without_meta(state)
-        planned = resource.plan(_plain(news), prior)
-        if preview:
+    def update(self, request: Request) -> Properties:
+        resource = self._resource(request.urn)
+        prior = _without_meta(request.olds)
+        planned = resource.plan(_plain(request.news), prior)
+        if request.preview:
             return planned
-        deadline = _deadline(resource.table, "update", timeout)
+        deadline = _deadline(resource.table, "update", request.timeout)
         try:
-            found = resource.update(Update(resource_id, prior, planned, resource.diff(prior, planned), deadline))
+            with _listing("updating", request.urn):
+                found = resource.update(Update(request.id, prior, planned, resource.diff(prior, planned), deadline))
         except ProviderError as error:
             # Some of the requests may have succeeded: the old state stays, and the next refresh shows the result.
-            reason = f"updating {urn.type} {urn.name}: {_listed(error)}"
-            raise InitFailed(reason, resource_id, _with_meta(resource.table, prior), news) from error
+            raise InitFailed(str(error), request.id, _with_meta(resource.table, prior), request.news) from error
         return _with_meta(resource.table, found)
 
-    def delete(self, urn: Urn, resource_id: str, state: Properties, timeout: float) -> None:
-        resource = self._resource(urn)
-        try:
-            prior = _without_meta(state)
-            if resource.check_deletion(resource_id, prior):
-                resource.delete(resource_id, prior, _deadline(resource.table, "delete", timeout))
-        except ProviderError as error:
-            raise ProviderError(f"deleting {urn.type} {urn.name}: {_listed(error)}") from error
+    def delete(self, request: Request) -> None:
+        resource, prior = self._resource(request.urn), _without_meta(request.olds)
+        with _listing("deleting", request.urn):
+            if resource.check_deletion(request.id, prior):
+                resource.delete(request.id, prior, _deadline(resource.table, "delete", request.timeout))
 
     def _configured(self) -> Session:
         if self._session is None:
@@ -219,6 +189,15 @@ def _delete_first(table: Table, news: Properties) -> bool:
 
 def _deadline(table: Table, what: str, timeout: float) -> Deadline:
     return Deadline.after(timeout or table.timeouts.get(what, _DEFAULT_MINUTES) * 60)
+
+
+@contextmanager
+def _listing(doing: str, urn: Urn) -> Iterator[None]:
+    """Say in an error what was being done with which resource."""
+    try:
+        yield
+    except ProviderError as error:
+        raise ProviderError(f"{doing} {urn.type} {urn.name}: {_listed(error)}") from error
 
 
 def _listed(error: Exception) -> str:

@@ -1,7 +1,5 @@
 """What `Configure` decided: the addresses of the APIs, the credentials, and the provider's defaults."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -26,17 +24,17 @@ _ENVIRONMENT: Final[Mapping[str, Sequence[str]]] = {
     "zone": ("GOOGLE_ZONE", "GCLOUD_ZONE", "CLOUDSDK_COMPUTE_ZONE"),
     "accessToken": ("GOOGLE_OAUTH_ACCESS_TOKEN",),
 }
-# Field of a session → what comes before "CustomEndpoint" in the configuration.
-_ENDPOINTS: Final = {
-    "container": "container",
-    "compute": "compute",
-    "iam": "iamBeta",
-    "resource_manager": "resourceManager",
-    "kms": "kms",
-    "logging": "logging",
-    "monitoring": "monitoring",
-    "service_usage": "serviceUsage",
-}
+# What comes before "CustomEndpoint" in the configuration.
+_SERVICES: Final = (
+    "container",
+    "compute",
+    "iamBeta",
+    "resourceManager",
+    "kms",
+    "logging",
+    "monitoring",
+    "serviceUsage",
+)
 _NO_CREDENTIALS: Final = (
     "failed to load application credentials.\n"
     "To use your default gcloud credentials, run:\n"
@@ -52,7 +50,7 @@ class ListCache:
     """A list that many resources read, by full name: the node pools of a cluster, the group managers of a zone.
 
     A missing or old item makes one thread read the whole list again. The official plugin does the same, so that a
-    refresh of a hundred pools costs one request. Setting both VCR_PATH and VCR_MODE turns this off, there as here.
+    refresh of a hundred pools costs one request.
     """
 
     _items: dict[str, tuple[float, Any]] = field(default_factory=dict)
@@ -60,11 +58,10 @@ class ListCache:
 
     def get(self, name: str, read_list: Callable[[], Mapping[str, Any]]) -> Any:
         """The item, None if the list does not have it. `read_list` answers full name → item."""
-        lifetime = 0.0 if os.environ.get("VCR_PATH") and os.environ.get("VCR_MODE") else _LIFETIME_SECONDS
         with self._lock:
             at, item = self._items.get(name, (float("-inf"), None))
             now = time.monotonic()
-            if now - at > lifetime:
+            if now - at > _LIFETIME_SECONDS:
                 self._items.pop(name, None)
                 self._items.update({key: (now, value) for key, value in read_list().items()})
                 item = self._items.get(name, (0.0, None))[1]
@@ -78,17 +75,11 @@ class ListCache:
 
 @dataclass(slots=True)
 class Session:
-    """A configured provider. Base URLs end in a slash."""
+    """A configured provider."""
 
     api: Api
-    container: str
-    compute: str
-    iam: str
-    resource_manager: str
-    kms: str
-    logging: str
-    monitoring: str
-    service_usage: str
+    endpoints: Mapping[str, str]
+    """The base URL of each service, which ends in a slash."""
     project: str
     region: str
     zone: str
@@ -121,11 +112,12 @@ def unknown_keys(config: Mapping[str, Any]) -> Iterator[str]:
 def start_session(config: Mapping[str, Any]) -> Session:
     """Raises `ProviderError` without credentials or without an endpoint of the twin."""
     settings = {key: _setting(config, key, *names) for key, names in _ENVIRONMENT.items()}
-    keys = {field: f"{api}CustomEndpoint" for field, api in _ENDPOINTS.items()}
+    keys = {service: f"{service}CustomEndpoint" for service in _SERVICES}
     endpoints = {
-        field: _setting(config, key, "GOOGLE_" + re.sub("([A-Z])", r"_\1", key).upper()) for field, key in keys.items()
+        service: _setting(config, key, "GOOGLE_" + re.sub("([A-Z])", r"_\1", key).upper())
+        for service, key in keys.items()
     }
-    if missing := [keys[field] for field, url in endpoints.items() if not url]:
+    if missing := [keys[service] for service, url in endpoints.items() if not url]:
         raise ProviderError(
             f"this stand-in for the gcp provider never talks to Google, and gcp:{missing[0]} is not set: run inside "
             f"the environment of `tpuplane-twin env`, or set gcp:{', gcp:'.join(missing)}; for Google Cloud itself "
@@ -133,13 +125,12 @@ def start_session(config: Mapping[str, Any]) -> Session:
         )
     if not settings["accessToken"]:
         raise ProviderError(_NO_CREDENTIALS)
-    urls: dict[str, Any] = {field: _base(url) for field, url in endpoints.items()}
     attribution = ""
     if str(config.get("addPulumiAttributionLabel", "true")).lower() != "false":
         attribution = str(config.get("pulumiAttributionLabelAdditionStrategy") or "CREATION_ONLY")
     return Session(
         api=Api(settings["accessToken"], _seconds(str(config.get("pollInterval") or ""))),
-        **urls,
+        endpoints={service: _base(url) for service, url in endpoints.items()},
         project=settings["project"],
         region=settings["region"].rpartition("/")[2],
         zone=settings["zone"].rpartition("/")[2],

@@ -1,7 +1,5 @@
 """Differences that mean nothing: another form of the same value, or something that the API added by itself."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -85,10 +85,12 @@ class Field:
 class Step:
     """One request of an update, sent when a property at or below one of `watch` changed.
 
-    - Compute: the API form of these properties, by PATCH or by the method `verb` of the resource (POST). With
-      `fingerprint` the resource is read first.
-    - Container: `field` with the value of the first one. With `required` nothing is sent when the value was removed;
-      otherwise `absent` is sent. `by` is how the request names a pool.
+    A request is sent to the resource, or to its method `verb` by POST.
+
+    - Compute: the API form of these properties. With `fingerprint` the resource is read first.
+    - Container: `field` with the value of the first one, or of `value`. With `required` nothing is sent when the value
+      was removed; otherwise `absent` is sent. `by` is how the request names a pool, `target` "cluster" that it changes
+      the pool through its cluster.
     - APIs with an update mask: `field` is the entry of the mask.
     """
 
@@ -98,7 +100,9 @@ class Step:
     field: str = ""
     required: bool = False
     absent: Any = None
+    value: str = ""
     by: str = ""
+    target: str = ""
 
     def body(self, value: Any) -> dict[str, Any] | None:
         """The request's body for the first watched property's API form, None when there is nothing to send."""
@@ -118,17 +122,31 @@ class Table:
     """All rules of one resource type. Timeouts are in minutes; `schema_version` is kept in the state's `__meta`."""
 
     token: str
+    service: str
+    """The API, as in the provider's configuration `<service>CustomEndpoint`."""
+    version: str = ""
+    """What follows the endpoint before every path."""
+    collection: str = ""
+    """Path template of the collection: `projects/{project}/regions/{region}/routers`."""
+    kind: str
+    """The type's name in messages."""
+    links: Mapping[str, str] = field(default_factory=dict)
+    """Properties that name another resource → the path template that a bare name means."""
     schema_version: int
     timeouts: Mapping[str, int]
     fields: Mapping[str, Field]
-    name_property: str | None
-    name_max: int
-    name_lower: bool
-    delete_before_replace: bool
-    import_formats: tuple[str, ...]
+    autoname: Mapping[str, Any] = field(default_factory=dict)
+    """The `property` that is named automatically, the `max` length of its value, and whether it is `lower` case."""
+    delete_before_replace: bool = False
+    import_formats: tuple[str, ...] = ()
     """Regular expressions with named groups; the first that matches an import id gives the first properties."""
-    steps: tuple[Step, ...]
+    steps: tuple[Step, ...] = ()
     """The requests of an update, in the order of the official plugin; the Container API takes one field at a time."""
+
+    @property
+    def name_property(self) -> str | None:
+        """The property that is named automatically."""
+        return self.autoname.get("property")
 
 
 @cache
@@ -141,22 +159,11 @@ def snake(name: str) -> str:
 def load(name: str) -> Table:
     """The table of one resource type: "cluster", "node_pool", …"""
     data = _read(name)
-    autoname = data.get("autoname", {})
     fields = _fields(data)
     if extended := data.get("extends"):
         fields = {**_fields(_read(extended)), **fields}
-    return Table(
-        token=data["token"],
-        schema_version=data["schemaVersion"],
-        timeouts=data["timeouts"],
-        fields=fields,
-        name_property=autoname.get("property"),
-        name_max=autoname.get("max", 0),
-        name_lower=autoname.get("lower", False),
-        delete_before_replace=data.get("deleteBeforeReplace", False),
-        import_formats=tuple(data.get("importFormats", ())),
-        steps=tuple(Step(**{**step, "watch": tuple(step["watch"])}) for step in data.get("steps", ())),
-    )
+    steps = tuple(Step(**{**step, "watch": tuple(step["watch"])}) for step in data.get("steps", ()))
+    return Table(fields=fields, steps=steps, **_attributes(data, {"extends", "steps"}))
 
 
 @cache
@@ -184,11 +191,6 @@ def _field(path: str, entry: Mapping[str, Any], owner: Mapping[str, Any]) -> Fie
         siblings = owner.get(kind, ())
         return tuple(path.removesuffix(name) + sibling for sibling in siblings) if name in siblings else ()
 
-    attributes: dict[str, Any] = {
-        snake(key): tuple(value) if isinstance(value, list) else value
-        for key, value in entry.items()
-        if key not in ("fields", "api", "tf", "exactlyOneOf", "atLeastOneOf")
-    }
     return Field(
         name=name,
         api=entry.get("api", name),
@@ -196,5 +198,15 @@ def _field(path: str, entry: Mapping[str, Any], owner: Mapping[str, Any]) -> Fie
         fields=_fields(entry, f"{path}."),
         exactly_one_of=group("exactlyOneOf"),
         at_least_one_of=group("atLeastOneOf"),
-        **attributes,
+        **_attributes(entry, {"api", "tf"}),
     )
+
+
+def _attributes(entry: Mapping[str, Any], without: Set[str]) -> dict[str, Any]:
+    """The attributes of a table or a field that mean the same in Python."""
+    without = without | {"fields", "exactlyOneOf", "atLeastOneOf"}
+    return {
+        snake(key): tuple(value) if isinstance(value, list) else value
+        for key, value in entry.items()
+        if key not in without
+    }

@@ -1,9 +1,6 @@
 """Requests to one API server, and its messages when it rejects one."""
 
-from __future__ import annotations
-
 import json
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -195,23 +192,3 @@ def _warnings(response: Any) -> list[str]:
         if quote:
             found.append(text.rpartition('"')[0].replace('\\"', '"'))
     return found
-
-
-class Cancellation:
-    """Set once, when the engine cancels the provider."""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-
-    def cancel(self) -> None:
-        """End every wait."""
-        self._event.set()
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether the engine gave up."""
-        return self._event.is_set()
-
-    def sleep(self, seconds: float) -> None:
-        """Wait, but not beyond a cancellation."""
-        self._event.wait(seconds)

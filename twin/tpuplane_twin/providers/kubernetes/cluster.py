@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tpuplane_twin.providers.contract import ProviderError
-from tpuplane_twin.providers.kubernetes.api import ApiServer, Cancellation, ConnectionFailed, StatusError
+from tpuplane_twin.providers.contract import ProviderError, Request
+from tpuplane_twin.providers.kubernetes.api import ApiServer, ConnectionFailed, StatusError
 from tpuplane_twin.providers.kubernetes.awaiting.wait import Waiter
 from tpuplane_twin.providers.kubernetes.discovery import Discovery, NoMatchError, Resource
 from tpuplane_twin.providers.kubernetes.kinds import Kind
@@ -23,21 +23,22 @@ class Operation:
     """One request of the engine about one resource."""
 
     cluster: Cluster
-    urn: str
+    request: Request
     log: ResourceLog
 
     @property
     def waiter(self) -> Waiter:
         """Waits for objects of the cluster. Raises `ProviderError` where it cannot be reached."""
-        return Waiter(self.cluster.api, self.cluster.discovery, self.cluster.cancellation, self.log)
+        return Waiter(self.cluster.api, self.cluster.discovery, self.cluster.cancelled, self.log)
 
 
 class Cluster:
     """One cluster, as one provider resource configures it. Safe for use by many threads."""
 
-    def __init__(self, settings: Settings, cancellation: Cancellation) -> None:
+    def __init__(self, settings: Settings, cancelled: threading.Event) -> None:
+        """`cancelled` is set once the engine cancels the provider."""
         self.settings = settings
-        self.cancellation = cancellation
+        self.cancelled = cancelled
         self.default_namespace = settings.namespace
         self.unreachable = ""
         self._crds: dict[tuple[str, str], str] = {}
@@ -84,11 +85,10 @@ class Cluster:
             return False
         return True
 
-    def namespaced(self, kind: Kind) -> bool:
-        """Whether objects of this kind live in namespaces.
+    def namespaced(self, kind: Kind) -> bool | None:
+        """Whether objects of this kind live in namespaces; None where its CRD may only come with the update.
 
-        From the built-in kinds, then from the CRDs that this program defines, then from the API server. A kind that is
-        not known yet counts as namespaced: its CRD may only come with the update.
+        From the built-in kinds, then from the CRDs that this program defines, then from the API server.
         """
         kind = kind.underlying
         if kind.cluster_scoped is not None:
@@ -97,12 +97,10 @@ class Cluster:
             scope = self._crds.get((kind.group, kind.name))
         if scope is not None:
             return scope == "Namespaced"
-        if self._connection is None:
-            return True
         try:
             return self.discovery.find(kind).namespaced
-        except NoMatchError:
-            return True
+        except (NoMatchError, ProviderError):
+            return None
 
     def remember_crd(self, crd: Object) -> None:
         """Take note of a kind that the program is about to define."""
@@ -121,4 +119,4 @@ class Cluster:
             for version in spec.get("versions") or ()
             if version.get("served")
         ]
-        self.discovery.expect(served, self.cancellation)
+        self.discovery.expect(served, self.cancelled)

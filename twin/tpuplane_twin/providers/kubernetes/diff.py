@@ -1,21 +1,105 @@
-"""What an update would change, property by property, and whether it can be done in place."""
-
-from __future__ import annotations
+"""Diff: what an update would change of what the cluster has, property by property, and whether it can be in place."""
 
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
-from tpuplane_twin.providers.contract import Change
-from tpuplane_twin.providers.kubernetes import paths
-from tpuplane_twin.providers.kubernetes.inputs import same_quantity
-from tpuplane_twin.providers.kubernetes.values import Object
+from tpuplane_twin.providers.contract import Change, Difference, ProviderError
+from tpuplane_twin.providers.kubernetes import kinds, metadata
+from tpuplane_twin.providers.kubernetes.api import ConnectionFailed, StatusError
+from tpuplane_twin.providers.kubernetes.awaiting.kstatus import condition
+from tpuplane_twin.providers.kubernetes.cluster import Operation
+from tpuplane_twin.providers.kubernetes.discovery import NoMatchError
+from tpuplane_twin.providers.kubernetes.inputs import normalize, prune, same_quantity
+from tpuplane_twin.providers.kubernetes.kinds import Kind
+from tpuplane_twin.providers.kubernetes.values import (
+    Checkpoint,
+    Object,
+    Path,
+    PathError,
+    parse_path,
+    path_contains,
+    render_path,
+    to_kubernetes,
+)
 from tpuplane_twin.providers.values import UNKNOWN
 
 _MISSING: Final = object()
 
 
+def difference(operation: Operation) -> Difference:
+    """Compare the live object, as far as the old inputs managed it, with the new inputs. Raises `ProviderError`."""
+    cluster, request = operation.cluster, operation.request
+    before, wanted = Checkpoint.parse(request.olds), normalize(to_kubernetes(request.news))
+    old_inputs = normalize(before.inputs)
+    live = prune(before.live, old_inputs)
+    _canonical_namespaces(live, wanted, cluster.namespaced(Kind.of(wanted)) is not False)
+    live.setdefault("apiVersion", wanted.get("apiVersion"))
+    live.setdefault("kind", wanted.get("kind"))
+    if isinstance(live.get("metadata"), dict):
+        live["metadata"].pop("resourceVersion", None)
+        if metadata.name(wanted):
+            live["metadata"]["name"] = metadata.name(before.live)
+    replacing: Sequence[Path] = kinds.IDENTITY
+    if not kinds.is_patch(request.urn, wanted):
+        replacing = kinds.replacing_fields(
+            wanted,
+            configmap_mutable=cluster.settings.enable_configmap_mutable,
+            secret_mutable=cluster.settings.enable_secret_mutable,
+        )
+    changes = detailed(live, old_inputs, wanted, replacing, built_in=Kind.of(wanted).built_in)
+    try:
+        ignored_paths = [parse_path(text) for text in request.ignore]
+    except PathError as error:
+        raise ProviderError(f"ignoreChanges: {error}") from error
+    changes = {
+        text: change
+        for text, change in changes.items()
+        if not any(path_contains(path, parse_path(text)) for path in ignored_paths)
+    }
+    replaces = [text for text, change in changes.items() if change.replaces]
+    if _unready(operation, before.live, wanted):
+        replaces.append(f'metadata.annotations["{metadata.REPLACE_UNREADY}"]')
+    same_place = (metadata.name(wanted), metadata.namespace(wanted)) == (
+        metadata.name(before.live),
+        metadata.namespace(before.live),
+    )
+    fixed_name = metadata.is_named(wanted) and not metadata.is_true(wanted, metadata.AUTONAMED)
+    return Difference(changes, replaces, delete_before_replace=fixed_name and same_place)
+
+
+def _canonical_namespaces(live: Object, wanted: Object, namespaced: bool) -> None:
+    """No namespace means "default" for the one kind of objects, and a namespace means nothing for the other."""
+    for obj in (live, wanted):
+        holder = obj.get("metadata")
+        if not isinstance(holder, dict):
+            continue
+        if namespaced:
+            holder["namespace"] = holder.get("namespace") or "default"
+        else:
+            holder.pop("namespace", None)
+
+
+def _unready(operation: Operation, live: Object, wanted: Object) -> bool:
+    """Whether the program asks to replace a job that is not complete, and it is not."""
+    cluster, log = operation.cluster, operation.log
+    if not metadata.is_true(wanted, metadata.REPLACE_UNREADY):
+        return False
+    if cluster.unreachable:
+        log.say("warning", "Cluster is unreachable, skipping replaceUnready check")
+        return False
+    if wanted.get("kind") != "Job":
+        log.say("warning", "replaceUnready annotation is not supported for this resource")
+        return False
+    try:
+        path = cluster.resource(live).path(metadata.namespace(live), metadata.name(live))
+        job = cluster.api.request("GET", path)
+    except (NoMatchError, StatusError, ConnectionFailed):
+        return False
+    return condition(job, "Complete").get("status") != "True"
+
+
 def detailed(
-    live: Object, old_inputs: Object, new_inputs: Object, replacing: Sequence[paths.Path], *, built_in: bool
+    live: Object, old_inputs: Object, new_inputs: Object, replacing: Sequence[Path], *, built_in: bool
 ) -> dict[str, Change]:
     """The changes from `live` (pruned to the old inputs) to the new inputs, by property path.
 
@@ -28,17 +112,17 @@ def detailed(
 
 
 class _Comparison:
-    def __init__(self, replacing: Sequence[paths.Path], built_in: bool) -> None:
+    def __init__(self, replacing: Sequence[Path], built_in: bool) -> None:
         self.changes: dict[str, Change] = {}
         self._replacing = replacing
         self._built_in = built_in
 
-    def objects(self, path: paths.Path, live: Object, old: Any, new: Object) -> None:
+    def objects(self, path: Path, live: Object, old: Any, new: Object) -> None:
         before = old if isinstance(old, dict) else {}
         for key in [*new, *(key for key in live if key not in new)]:
             self.values((*path, key), live.get(key, _MISSING), before.get(key, _MISSING), new.get(key, _MISSING))
 
-    def values(self, path: paths.Path, live: Any, old: Any, new: Any) -> None:
+    def values(self, path: Path, live: Any, old: Any, new: Any) -> None:
         if new is UNKNOWN:
             self._record(path, "add" if live is _MISSING else "update", new)
         elif new is _MISSING or new is None:
@@ -54,7 +138,7 @@ class _Comparison:
         elif not _equal(live, new) and not self._rewritten_by_server(live, old, new):
             self._record(path, "update", new)
 
-    def _lists(self, path: paths.Path, live: list[Any], old: Any, new: list[Any]) -> None:
+    def _lists(self, path: Path, live: list[Any], old: Any, new: list[Any]) -> None:
         before = old if isinstance(old, list) else []
         for index in range(max(len(live), len(new))):
             self.values(
@@ -70,9 +154,9 @@ class _Comparison:
             return False
         return same_quantity(live, new)
 
-    def _record(self, path: paths.Path, action: Literal["add", "delete", "update"], value: Any) -> None:
+    def _record(self, path: Path, action: Literal["add", "delete", "update"], value: Any) -> None:
         replaces = any(_touches(path, value, field) for field in self._replacing)
-        self.changes[paths.render(path)] = Change(action, replaces, of_input=action == "delete")
+        self.changes[render_path(path)] = Change(action, replaces, of_input=action == "delete")
 
 
 def _equal(left: Any, right: Any) -> bool:
@@ -80,16 +164,16 @@ def _equal(left: Any, right: Any) -> bool:
     return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
 
 
-def _touches(path: paths.Path, value: Any, field: paths.Path) -> bool:
+def _touches(path: Path, value: Any, field: Path) -> bool:
     """Whether changing `path` to `value` changes `field`, which lies above, at or below it."""
-    if paths.contains(field, path):
+    if path_contains(field, path):
         return True
-    if len(field) <= len(path) or not paths.contains(field[: len(path)], path):
+    if len(field) <= len(path) or not path_contains(field[: len(path)], path):
         return False
     return _holds(value, field[len(path) :])
 
 
-def _holds(value: Any, field: paths.Path) -> bool:
+def _holds(value: Any, field: Path) -> bool:
     if not field:
         return True
     step, rest = field[0], field[1:]

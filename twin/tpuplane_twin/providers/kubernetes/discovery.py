@@ -1,7 +1,5 @@
 """Which kinds an API server serves, under which path, in namespaces or not."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Sequence
@@ -9,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
-from tpuplane_twin.providers.kubernetes.api import ApiServer, Cancellation
+from tpuplane_twin.providers.kubernetes.api import ApiServer
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.values import Object
 
@@ -79,13 +77,13 @@ class Discovery:
         versions = {kind.api_version for kind in self._found}
         return sorted(versions | {str(kind) for kind in self._found if kind.name})
 
-    def expect(self, kinds: Sequence[Kind], cancellation: Cancellation) -> None:
+    def expect(self, kinds: Sequence[Kind], cancelled: threading.Event) -> None:
         """Return once these kinds are served, or after a few seconds: a CRD that is not accepted never serves any."""
         for _ in range(_EXPECT_ATTEMPTS):
             self.refresh()
-            if all(kind in self._found for kind in kinds) or cancellation.cancelled:
+            if all(kind in self._found for kind in kinds) or cancelled.is_set():
                 return
-            cancellation.sleep(_FRESH_SECONDS)
+            cancelled.wait(_FRESH_SECONDS)
 
 
 def _resources(group: Object) -> dict[Kind, Resource]:

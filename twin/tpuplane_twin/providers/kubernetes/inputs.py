@@ -1,6 +1,4 @@
-"""Inputs in the form in which they can be compared with what the API server keeps."""
-
-from __future__ import annotations
+"""Inputs: checked, and in the form in which they can be compared with what the API server keeps."""
 
 import base64
 import binascii
@@ -8,9 +6,17 @@ import re
 from decimal import Decimal
 from typing import Any, Final
 
-from tpuplane_twin.providers.kubernetes import kinds
-from tpuplane_twin.providers.kubernetes.values import Object
+from tpuplane_twin.providers.contract import ProviderError, Request
+from tpuplane_twin.providers.kubernetes import kinds, metadata
+from tpuplane_twin.providers.kubernetes.cluster import Operation
+from tpuplane_twin.providers.kubernetes.kinds import Kind
+from tpuplane_twin.providers.kubernetes.values import Object, mark_secrets, to_kubernetes, to_pulumi
 from tpuplane_twin.providers.values import has_unknown
+
+_REJECTED = {
+    "kubernetes:helm.sh/v3:Release": "render the chart and create its objects one by one (their YAML with "
+    "pulumi_kubernetes.yaml.ConfigGroup, or typed resources)",
+}
 
 # Written by the server alone.
 READ_ONLY: Final = (
@@ -31,6 +37,67 @@ _SCALE |= {unit: Decimal(1000) ** power for power, unit in enumerate("kMGTPE", s
 _SCALE |= {f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGTPE", start=1)}
 
 
+def check(operation: Operation) -> Object:
+    """The inputs with name and namespace filled in, secrets kept secret. Raises `ProviderError`."""
+    cluster, request, log = operation.cluster, operation.request, operation.log
+    token = request.urn.type
+    if token in _REJECTED:
+        raise ProviderError(
+            f"{token} needs the official Kubernetes plugin, which is not installed; with the twin's own provider "
+            f"{_REJECTED[token]}"
+        )
+    if cluster.unreachable and cluster.settings.skip_update_unreachable:
+        log.say("warning", "Cluster is unreachable but skipUpdateUnreachable flag is set to true, skipping...")
+        return request.olds
+    kind = Kind.of_type(token)
+    if kind.built_in and kind.name.endswith("List"):
+        raise ProviderError(
+            "list resources exist for compatibility with YAML manifests and Helm charts, "
+            "and cannot be created directly. Use the underlying resource type instead"
+        )
+    obj, before = normalize(to_kubernetes(request.news)), to_kubernetes(request.olds)
+    if kinds.is_patch(request.urn, obj) and not metadata.is_named(obj):
+        raise ProviderError("patch resources require the `.metadata.name` field to be set")
+    for key in metadata.metadata(obj).get("annotations") or ():
+        if str(key).startswith(metadata.AUTONAMED):
+            log.say("warning", f'ignoring user-specified value for internal annotation "{key}"')
+    if before:
+        _adopt_name(obj, before)
+    else:
+        _autoname(obj, request)
+    if metadata.is_generate_name(obj):
+        raise ProviderError("the `.metadata.generateName` field is not supported in Server-Side Apply mode")
+    unplaced = not metadata.metadata(obj).get("namespace")
+    if cluster.default_namespace and unplaced and cluster.namespaced(kind) is not False:
+        holder = obj.setdefault("metadata", {})
+        if isinstance(holder, dict):
+            holder["namespace"] = cluster.default_namespace
+    if kinds.is_crd(obj):
+        cluster.remember_crd(obj)
+    return mark_secrets(to_pulumi(obj), request.news)
+
+
+def _adopt_name(obj: Object, before: Object) -> None:
+    if not metadata.is_named(obj) and metadata.is_true(before, metadata.AUTONAMED):
+        obj.setdefault("metadata", {})
+        metadata.set_autoname(obj, metadata.name(before))
+    # The label comes from client-side apply; it stays where it is and is never added.
+    if metadata.has_managed_by_label(before):
+        metadata.set_entry(obj, "labels", metadata.MANAGED_BY, metadata.managed_by_value())
+
+
+def _autoname(obj: Object, request: Request) -> None:
+    autonaming = request.autonaming
+    if metadata.is_named(obj) or metadata.is_generate_name(obj):
+        return
+    if autonaming and autonaming.mode == "DISABLE":
+        raise ProviderError("autonaming is disabled, resource requires the .metadata.name field to be set")
+    proposed = autonaming.proposed if autonaming else ""
+    chosen = proposed or metadata.unique_name(f"{request.urn.name}-", request.seed)
+    obj.setdefault("metadata", {})
+    metadata.set_autoname(obj, chosen)
+
+
 def normalize(obj: Object) -> Object:
     """The object without what the server would not keep as written. Changes and returns `obj`."""
     if not has_unknown(obj):
@@ -41,13 +108,12 @@ def normalize(obj: Object) -> Object:
             spec = obj.get("spec")
             if isinstance(spec, dict) and spec.get("preserveUnknownFields") is False:
                 del spec["preserveUnknownFields"]
-    metadata = obj.get("metadata")
-    if isinstance(metadata, dict):
-        for key in READ_ONLY:
-            metadata.pop(key, None)
-        for key in _EMPTY_IS_MISSING:
-            if key in metadata and not metadata[key]:
-                del metadata[key]
+    holder = metadata.metadata(obj)
+    for key in READ_ONLY:
+        holder.pop(key, None)
+    for key in _EMPTY_IS_MISSING:
+        if key in holder and not holder[key]:
+            del holder[key]
     return obj
 
 

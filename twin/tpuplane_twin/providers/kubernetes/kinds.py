@@ -9,9 +9,8 @@ from typing import Any
 
 from tpuplane.data_files import read_data
 
-from tpuplane_twin.providers.contract import ProviderError
-from tpuplane_twin.providers.kubernetes import paths
-from tpuplane_twin.providers.kubernetes.values import Object
+from tpuplane_twin.providers.contract import ProviderError, Urn
+from tpuplane_twin.providers.kubernetes.values import Object, Path, parse_path
 
 
 class TypeTokenError(ProviderError):
@@ -73,20 +72,10 @@ class Kind:
         return f"{self.api_version}/{self.name}"
 
 
-def type_of_urn(urn: str) -> str:
-    """The type token inside a URN, without its parents' types."""
-    return urn.split("::")[2].rpartition("$")[2]
-
-
-def name_of_urn(urn: str) -> str:
-    """The name inside a URN."""
-    return urn.split("::", 3)[3]
-
-
-def is_patch(urn: str, obj: Mapping[str, Any]) -> bool:
+def is_patch(urn: Urn, obj: Mapping[str, Any]) -> bool:
     """Whether the resource only patches an object that it does not own."""
     kind = obj.get("kind")
-    return bool(kind) and type_of_urn(urn).endswith(f":{kind}Patch")
+    return bool(kind) and urn.type.endswith(f":{kind}Patch")
 
 
 def is_crd(obj: Mapping[str, Any]) -> bool:
@@ -100,7 +89,7 @@ def is_core(obj: Mapping[str, Any], kind: str) -> bool:
     return obj.get("apiVersion") in ("v1", "core/v1") and obj.get("kind") == kind
 
 
-def replacing_fields(obj: Object, *, configmap_mutable: bool, secret_mutable: bool) -> tuple[paths.Path, ...]:
+def replacing_fields(obj: Object, *, configmap_mutable: bool, secret_mutable: bool) -> tuple[Path, ...]:
     """The fields of this object whose change replaces it."""
     fields = [*_force_new().get(str(Kind.of(obj)), ()), *IDENTITY]
     immutable = obj.get("immutable") is True
@@ -113,7 +102,7 @@ def replacing_fields(obj: Object, *, configmap_mutable: bool, secret_mutable: bo
     return tuple(fields)
 
 
-IDENTITY: tuple[paths.Path, ...] = (("metadata", "name"), ("metadata", "namespace"))
+IDENTITY: tuple[Path, ...] = (("metadata", "name"), ("metadata", "namespace"))
 """What makes an object this object: a change always replaces."""
 
 
@@ -123,9 +112,9 @@ def _table() -> dict[str, frozenset[str]]:
 
 
 @functools.cache
-def _force_new() -> dict[str, tuple[paths.Path, ...]]:
+def _force_new() -> dict[str, tuple[Path, ...]]:
     return {
-        kind: tuple(paths.parse(field) for field in _flat(fields))
+        kind: tuple(parse_path(field) for field in _flat(fields))
         for kind, fields in read_data(__package__, "force_new").items()
     }
 

@@ -1,7 +1,5 @@
 """From a kubeconfig (its text or its path) to an authenticated client configuration."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import copy
@@ -140,8 +138,7 @@ def _authenticate(config: dict[str, Any], base: str, namespace: str) -> Credenti
     configuration.connection_pool_maxsize = 128
     # The loader would write the certificate to a file, which a provider that is killed leaves behind.
     current = _named(config["contexts"], config["current-context"]) or {}
-    entry = (_named(config.get("clusters"), (current.get("context") or {}).get("cluster")) or {}).get("cluster") or {}
-    authority = entry.pop("certificate-authority-data", None)
+    authority = (active_cluster(config, None, None) or {}).pop("certificate-authority-data", None)
     try:
         with _logged_errors() as problems:
             folder = _private_folder(config)

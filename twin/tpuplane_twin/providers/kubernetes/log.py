@@ -1,7 +1,5 @@
 """Messages to the user, through the engine."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from typing import Literal
@@ -36,13 +34,13 @@ class ResourceLog:
         self._status = ""
         self._lock = threading.Lock()
 
-    def status(self, message: str, severity: Severity = "info") -> None:
+    def status(self, message: str) -> None:
         """Replace the resource's status line."""
         with self._lock:
             if message == self._status:
                 return
             self._status = message
-        self._log.send(self._urn, severity, message, ephemeral=True)
+        self._log.send(self._urn, "info", message, ephemeral=True)
 
     def say(self, severity: Severity, message: str) -> None:
         """Add a message that stays."""

@@ -1,7 +1,5 @@
 """What the provider reads from and writes to an object's metadata: names, annotations, labels."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

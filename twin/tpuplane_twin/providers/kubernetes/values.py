@@ -1,9 +1,11 @@
-"""Kubernetes objects as Pulumi properties: names of fields, and what of an object is secret."""
+"""Kubernetes objects as Pulumi properties: fields and their paths, what is secret, what the state keeps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 from tpuplane_twin.providers.values import Secret
 
@@ -85,3 +87,83 @@ def mark_secrets(values: Object, like: Mapping[str, Any]) -> Object:
         elif not isinstance(value, Secret) and has_secret(template):
             marked[key] = Secret(value)
     return marked
+
+
+# The official provider's keys in a state, so that a stack can move between the two.
+INPUTS: Final = "__inputs"
+INITIAL_API_VERSION: Final = "__initialApiVersion"
+FIELD_MANAGER: Final = "__fieldManager"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The state of one object, without secrets' wrappers."""
+
+    inputs: Object
+    live: Object
+    initial_api_version: str | None
+    field_manager: str | None
+
+    @classmethod
+    def parse(cls, state: Mapping[str, Any]) -> Checkpoint:
+        """Read what `render` wrote; inputs are empty for an object that was never created by a program."""
+        live = to_kubernetes(dict(state))
+        inputs = live.pop(INPUTS, None) or {}
+        return cls(inputs, live, live.pop(INITIAL_API_VERSION, None), live.pop(FIELD_MANAGER, None))
+
+
+def render(
+    inputs: Object, live: Object, secrets_like: Mapping[str, Any], initial_api_version: str, field_manager: str
+) -> Object:
+    """The state to keep; what is secret in `secrets_like` (the program's inputs) is secret in it."""
+    state = mark_secrets(to_pulumi(live), secrets_like)
+    state[INPUTS] = mark_secrets(to_pulumi(inputs), secrets_like)
+    state[INITIAL_API_VERSION] = initial_api_version
+    state[FIELD_MANAGER] = field_manager
+    return state
+
+
+Path = tuple[str | int, ...]
+"""Keys and list indices; `*` matches either."""
+
+_STEP = re.compile(r"""\.?(?P<name>[^.\["\]]+)|\[(?P<index>\d+|\*)\]|\["(?P<quoted>(?:[^"\\]|\\.)*)"\]""")
+
+
+class PathError(ValueError):
+    """A text that is not a property path."""
+
+
+def parse_path(text: str) -> Path:
+    """The path that `text` names. Raises `PathError` if it names none."""
+    steps: list[str | int] = []
+    position = 0
+    while position < len(text):
+        found = _STEP.match(text, position)
+        if found is None:
+            raise PathError(f"{text!r} is not a property path; expected for example spec.template or data['a.b']")
+        if found["name"] is not None:
+            steps.append(found["name"])
+        elif found["quoted"] is not None:
+            steps.append(found["quoted"].replace('\\"', '"'))
+        else:
+            steps.append("*" if found["index"] == "*" else int(found["index"]))
+        position = found.end()
+    return tuple(steps)
+
+
+def render_path(path: Sequence[str | int]) -> str:
+    """The text of `path`; keys with dots, quotes or brackets are quoted."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif any(character in step for character in '."[]'):
+            text += '["' + step.replace('"', '\\"') + '"]'
+        else:
+            text += f".{step}" if text else step
+    return text
+
+
+def path_contains(outer: Path, inner: Path) -> bool:
+    """Whether `inner` is `outer` or lies below it."""
+    return len(outer) <= len(inner) and all(step in ("*", below) for step, below in zip(outer, inner, strict=False))

@@ -1,178 +1,236 @@
-"""The requests that create, apply and delete one object, as the official provider sends them."""
+"""Create, update and delete one object: the requests, and the wait until it is ready or deleted."""
 
-from __future__ import annotations
+from typing import Final
 
-import copy
-from collections.abc import Sequence
-from typing import Any, Final
+from tpuplane_twin.providers.contract import InitFailed, ProviderError
+from tpuplane_twin.providers.kubernetes import kinds, metadata
+from tpuplane_twin.providers.kubernetes.api import ConnectionFailed, StatusError
+from tpuplane_twin.providers.kubernetes.awaiting import table
+from tpuplane_twin.providers.kubernetes.awaiting.kstatus import NotReady
+from tpuplane_twin.providers.kubernetes.cluster import Operation
+from tpuplane_twin.providers.kubernetes.discovery import NoMatchError
+from tpuplane_twin.providers.kubernetes.inputs import normalize
+from tpuplane_twin.providers.kubernetes.kinds import Kind
+from tpuplane_twin.providers.kubernetes.values import Checkpoint, Object, render, to_kubernetes
+from tpuplane_twin.providers.kubernetes.writer import ApplyConflict, Writer
+from tpuplane_twin.providers.values import has_unknown
 
-from tpuplane_twin.providers.contract import ProviderError
-from tpuplane_twin.providers.kubernetes import fieldmanagers, kinds, metadata, paths
-from tpuplane_twin.providers.kubernetes.api import ApiServer, StatusError
-from tpuplane_twin.providers.kubernetes.discovery import Resource
-from tpuplane_twin.providers.kubernetes.values import Object
+_RETRY_WAITS: Final = (0.25, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 31.0)
+"""Seconds between attempts while the namespace or the kind is missing: it may be on its way. A minute in all, as the
+official provider; the first attempts come sooner."""
 
-_APPLY: Final = "application/apply-patch+yaml"  # JSON is YAML
-_JSON_PATCH: Final = "application/json-patch+json"
-_TAKE_OVER_ATTEMPTS: Final = 5
-_CONFLICT_HELP: Final = (
-    "server-side apply field conflict detected, see https://www.pulumi.com/registry/packages/kubernetes/"
-    "how-to-guides/managing-resources-with-server-side-apply/#handle-field-conflicts-on-existing-resources "
-    "for troubleshooting help\n"
+_EXISTS: Final = """
+
+The resource already exists in the cluster. This can happen when:
+
+  - Renaming a Pulumi resource: use an alias to preserve the identity,
+    or use deleteBeforeReplace if the resource needs replacement.
+  - Managing an existing resource: use a Patch resource (e.g. NamespacePatch)
+    to manage specific fields without owning the resource lifecycle.
+  - Adopting a resource into Pulumi: use `pulumi import`. Note that
+    protected resources (e.g. kube-system) cannot be deleted on destroy.
+  - Intentional upsert: set upsertExistingObjects on the provider to allow
+    server-side apply to update existing objects on create."""
+
+
+REMEDY: Final = (
+    "If the cluster was deleted, you can remove this resource from Pulumi state by rerunning the operation with the "
+    'PULUMI_K8S_DELETE_UNREACHABLE environment variable set to "true"'
+)
+DELETING_UNREACHABLE: Final = (
+    "configured Kubernetes cluster is unreachable and the `deleteUnreachable` option is enabled. "
+    "Deleting the unreachable resource from Pulumi state"
 )
 
 
-class ApplyConflict(Exception):
-    """Another field manager owns a field that was to be applied."""
-
-    def __init__(self, manager: str, error: StatusError) -> None:
-        super().__init__(
-            f'{_CONFLICT_HELP}The resource managed by field manager "{manager}" had an apply conflict: {error.message}'
-        )
+def field_manager(obj: Object, stored: str | None = None) -> str:
+    """The field manager: of the object's annotation, else of its state, else a new name."""
+    annotated = metadata.annotation(obj, metadata.PATCH_FIELD_MANAGER)
+    return annotated or stored or metadata.unique_name("pulumi-kubernetes-")
 
 
-class Writer:
-    """Writes one object. With `preview` the server computes the result and keeps nothing."""
+def create(operation: Operation) -> tuple[str, Object]:
+    """The new resource's id and state; in a preview no id, and the state as far as the server can tell.
 
-    def __init__(
-        self, api: ApiServer, resource: Resource, manager: str, *, preview: bool = False, force: bool = False
-    ) -> None:
-        self._api = api
-        self._resource = resource
-        self._manager = manager
-        self._preview = preview
-        self._force = force
-        self.warnings: list[str] = []
-
-    def create(self, obj: Object) -> Object:
-        """Create the object. Raises `StatusError`, also when it exists already."""
-        return self._send("POST", self._path(obj, ""), obj, fieldManager=fieldmanagers.CLIENT_SIDE)
-
-    def apply(self, obj: Object, live: Object | None) -> Object:
-        """Apply the object, whether it exists (then `live` is what is known of it) or not.
-
-        Raises `ApplyConflict` where another manager owns a field and nothing forces the change; `StatusError`.
-        """
-        force = self._force or metadata.is_true(obj, metadata.PATCH_FORCE)
-        if self._preview:
-            # A preview of a replacement meets the old object; a preview changes no managers, as the update will.
-            force = force or live is None or fieldmanagers.written_by_create(live)
-        if live is not None and not fieldmanagers.entries(live):
-            force = True
-        try:
-            return self._send(
-                "PATCH",
-                self._path(obj, metadata.name(live or obj)),
-                obj,
-                content_type=_APPLY,
-                fieldManager=self._manager,
-                force=str(force).lower(),
-            )
-        except StatusError as error:
-            if error.conflict:
-                raise ApplyConflict(self._manager, error) from error
-            raise
-
-    def update(self, obj: Object, live: Object, ignored: Sequence[str], *, patch: bool) -> Object:
-        """Change the live object to `obj`; fields in `ignored` keep their values.
-
-        A CRD is replaced as a whole; all else is applied, after taking over from the manager that created it.
-        Raises `ApplyConflict`, `StatusError`, `ProviderError`.
-        """
-        if kinds.is_crd(obj):
-            body = copy.deepcopy(obj)
-            body["metadata"]["resourceVersion"] = metadata.metadata(live).get("resourceVersion")
-            return self._send("PUT", self._path(obj, metadata.name(obj)), body, fieldManager=self._manager)
-        if not patch and not self._preview:
-            live = self._take_over(live)
-        return self.apply(_without_ignored(obj, live, ignored, self._manager), live)
-
-    def relinquish(self, obj: Object) -> None:
-        """Give up every field that this manager applied; the object itself stays. Raises `StatusError`."""
-        identity = {key: obj[key] for key in ("apiVersion", "kind")}
-        name: Object = {"name": metadata.name(obj)}
-        if metadata.namespace(obj):
-            name["namespace"] = metadata.namespace(obj)
-        self._send(
-            "PATCH",
-            self._path(obj, metadata.name(obj)),
-            {**identity, "metadata": name},
-            content_type=_APPLY,
-            fieldManager=self._manager,
-        )
-
-    def _take_over(self, live: Object) -> Object:
-        path = self._path(live, metadata.name(live))
-        for attempt in range(_TAKE_OVER_ATTEMPTS):
-            managers = fieldmanagers.taken_over(live, self._manager)
-            if managers is None:
-                return live
-            # With the version the server rejects the change if a controller wrote meanwhile: its fields must remain.
-            version = metadata.metadata(live).get("resourceVersion")
-            patch = [
-                {"op": "replace", "path": "/metadata/managedFields", "value": managers},
-                {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
-            ]
-            try:
-                return self._send("PATCH", path, patch, content_type=_JSON_PATCH)
-            except StatusError as error:
-                if not error.conflict or attempt == _TAKE_OVER_ATTEMPTS - 1:
-                    raise
-                live = self._api.request("GET", path)
-        return live
-
-    def _path(self, obj: Object, name: str) -> str:
-        return self._resource.path(metadata.namespace(obj), name)
-
-    def _send(self, method: str, path: str, body: Any, content_type: str = "application/json", **query: str) -> Object:
-        if self._preview:
-            query["dryRun"] = "All"
-        return self._api.request(method, path, body=body, content_type=content_type, warnings=self.warnings, **query)
-
-
-def _without_ignored(obj: Object, live: Object, ignored: Sequence[str], manager: str) -> Object:
-    """`obj` with each ignored field as it is now, or left out where only others own it."""
-    if not ignored:
-        return obj
-    result = copy.deepcopy(obj)
-    for text in ignored:
-        path = paths.parse(text)
-        ours, theirs = fieldmanagers.owned(live, path, manager)
-        if theirs and not ours:
-            _remove(result, path)
-            continue
-        try:
-            current = _get(live, path)
-        except KeyError:
-            continue
-        _set(result, path, current, text)
-    return result
-
-
-def _get(obj: Any, path: paths.Path) -> Any:
-    for step in path:
-        in_list = isinstance(obj, list) and isinstance(step, int) and step < len(obj)
-        if not in_list and not (isinstance(obj, dict) and step in obj):
-            raise KeyError(step)
-        obj = obj[step]
-    return obj
-
-
-def _remove(obj: Any, path: paths.Path) -> None:
+    Raises `ProviderError` if nothing was created, `InitFailed` if the object exists but is not ready.
+    """
+    request, urn = operation.request, operation.request.urn.text
+    obj = to_kubernetes(request.news)
+    patch = kinds.is_patch(request.urn, obj)
+    if request.preview and (has_unknown(obj) or patch or not operation.cluster.serves(obj)):
+        return "", request.news
+    manager, version = field_manager(obj), str(obj.get("apiVersion"))
     try:
-        holder = _get(obj, path[:-1])
-    except KeyError:
+        live = _send_new(operation, obj, manager, upsert=patch or operation.cluster.settings.upsert_existing_objects)
+    except NoMatchError as error:
+        raise ProviderError(
+            f'creation of resource "{urn}" with kind {Kind.of(obj)} failed because the Kubernetes API server reported '
+            "that the apiVersion for this resource does not exist. "
+            f"Verify that any required CRDs have been created: {error}"
+        ) from error
+    except (StatusError, ApplyConflict, ConnectionFailed) as error:
+        exists = isinstance(error, StatusError) and error.already_exists
+        if request.preview and isinstance(error, StatusError) and (exists or _only_later(error)):
+            return "", request.news
+        raise ProviderError(
+            f'resource "{urn}" was not successfully created by the Kubernetes API server: '
+            f"{error}{_EXISTS if exists else ''}"
+        ) from error
+    if request.preview:
+        live.pop("status", None)  # the server computes an empty one, which programs must not take for the real one
+        return "", render(obj, live, request.news, version, manager)
+    try:
+        live = _settled(operation, obj, live)
+    except (NotReady, StatusError, ConnectionFailed, table.WaitForError) as error:
+        cause = "waiting for it failed"
+        problems: tuple[str, ...] = ()
+        if isinstance(error, NotReady):
+            live, problems = error.live, error.problems
+            cause = "the Kubernetes API server reported that it failed to fully initialize or become live"
+        state = render(obj, live, request.news, version, manager)
+        message = f'resource "{urn}" was successfully created, but {cause}: {error}'
+        raise InitFailed(message, metadata.identifier(live), state, details=problems) from error
+    return metadata.identifier(live), render(obj, live, request.news, version, manager)
+
+
+def update(operation: Operation) -> Object:
+    """The state after the update. Raises `ProviderError` if the object could not even be read, else `InitFailed`:
+    what was tried is kept, so that the next diff compares with it."""
+    cluster, request, urn = operation.cluster, operation.request, operation.request.urn.text
+    obj = normalize(to_kubernetes(request.news))
+    if request.preview and (has_unknown(obj) or not cluster.serves(obj)):
+        return request.news
+    before = Checkpoint.parse(request.olds)
+    manager = field_manager(obj, before.field_manager)
+    old_manager = field_manager(before.inputs, before.field_manager)
+    version = before.initial_api_version or str(before.inputs.get("apiVersion"))
+    try:
+        resource = cluster.resource(obj)
+        old_live = cluster.api.request("GET", resource.path(metadata.namespace(obj), metadata.name(before.live)))
+    except NoMatchError as error:
+        raise ProviderError(
+            f'update of resource "{urn}" failed because the Kubernetes API server reported that the apiVersion for '
+            f"this resource does not exist. Verify that any required CRDs have been created: {error}"
+        ) from error
+    except (StatusError, ConnectionFailed) as error:
+        raise ProviderError(f'update of resource "{urn}" failed: {error}') from error
+    live = old_live
+    problems: tuple[str, ...] = ()
+    try:
+        writer = Writer(operation, resource, manager)
+        live = writer.update(obj, old_live, request.ignore, patch=kinds.is_patch(request.urn, obj))
+        if not request.preview:
+            live = _settled(operation, obj, live, old_live)
+            if old_manager != manager:
+                Writer(operation, resource, old_manager).relinquish(live)
+    except (NotReady, StatusError, ApplyConflict, ConnectionFailed, table.WaitForError) as error:
+        if request.preview and isinstance(error, StatusError) and error.code == 403:
+            return request.news
+        if isinstance(error, NotReady):
+            live, problems = error.live, error.problems
+        shown = metadata.identifier(live)
+        message = (
+            f'the Kubernetes API server reported that "{shown}" failed to fully initialize or become live: {error}'
+        )
+        state = render(obj, live, request.news, version, manager)
+        raise InitFailed(message, shown, state, details=problems) from error
+    return render(obj, live, request.news, version, manager)
+
+
+def delete(operation: Operation) -> None:
+    """Delete the object and wait until it does not exist. An object or a kind that does not exist is already deleted.
+
+    Raises `ProviderError` if the object stays as it is, `InitFailed` if it is not deleted in time.
+    """
+    cluster, request, log = operation.cluster, operation.request, operation.log
+    if cluster.unreachable:
+        log.say("warning", f"configured Kubernetes cluster is unreachable: {cluster.unreachable}")
+        if cluster.settings.delete_unreachable:
+            log.say("info", DELETING_UNREACHABLE)
+            return
+        raise ProviderError(f"configured Kubernetes cluster is unreachable. {REMEDY}")
+    before = Checkpoint.parse(request.olds)
+    inputs, live = before.inputs, before.live
+    manager = field_manager(inputs, before.field_manager)
+    patch = kinds.is_patch(request.urn, inputs)
+    try:
+        resource = cluster.resource(live)
+        if patch:
+            Writer(operation, resource, manager).relinquish(live)
+            return
+        path = resource.path(metadata.namespace(live), metadata.parse_identifier(request.id)[1])
+        propagation = metadata.deletion_propagation(inputs)
+        options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation}
+        cluster.api.request("DELETE", path, body=options)
+        if metadata.is_true(inputs, metadata.SKIP_AWAIT) and Kind.of(inputs).skips_await_on_delete:
+            return
+        operation.waiter.until_deleted(resource, live, metadata.timeout(inputs, request.timeout))
+    except NoMatchError:
         return
-    if isinstance(holder, dict):
-        holder.pop(path[-1], None)
+    except StatusError as error:
+        if not error.not_found:
+            raise ProviderError(_explained(error, patch=patch)) from error
+    except ConnectionFailed as error:
+        raise ProviderError(str(error)) from error
+    except NotReady as error:
+        version = before.initial_api_version or str(inputs.get("apiVersion"))
+        state = render(inputs, error.live, request.olds, version, manager)
+        raise InitFailed(str(error), metadata.identifier(error.live), state) from error
 
 
-def _set(obj: Any, path: paths.Path, value: Any, text: str) -> None:
-    for step in path[:-1]:
-        if isinstance(obj, dict):
-            obj = obj.setdefault(step, {})
-        elif isinstance(obj, list) and isinstance(step, int) and step < len(obj):
-            obj = obj[step]
-        else:
-            raise ProviderError(f'unable to set field "{text}" with last used value: {step} is not there')
-    obj[path[-1]] = copy.deepcopy(value)
+def _settled(operation: Operation, obj: Object, live: Object, before: Object | None = None) -> Object:
+    """The object once it is ready, and once what it defines is served."""
+    cluster, limit = operation.cluster, metadata.timeout(obj, operation.request.timeout)
+    live = operation.waiter.until_ready(cluster.resource(obj), live, table.for_write(obj), limit, before)
+    operation.log.status("")
+    if kinds.is_crd(obj):
+        cluster.await_kinds(live)
+    return live
+
+
+def _only_later(error: StatusError) -> bool:
+    """Whether a preview cannot tell: the object cannot be created *yet*, or dry runs are not available."""
+    no_dry_run = error.code == 400 and "does not support dry run" in error.message
+    return error.code == 403 or error.namespace_not_found or no_dry_run
+
+
+def _send_new(operation: Operation, obj: Object, manager: str, *, upsert: bool) -> Object:
+    """Create the object; outside of a preview again while its namespace or its kind is missing."""
+    cluster, preview = operation.cluster, operation.request.preview
+
+    def send() -> Object:
+        writer = Writer(operation, cluster.resource(obj), manager)
+        return _apply_new(writer, obj, preview=preview) if upsert else writer.create(obj)
+
+    for attempt, wait in enumerate(() if preview else _RETRY_WAITS):
+        try:
+            return send()
+        except (NoMatchError, StatusError) as error:
+            if cluster.cancelled.is_set() or not (isinstance(error, NoMatchError) or error.not_found):
+                raise
+            operation.log.status(f"Retry #{attempt}; creation failed: {error}")
+        cluster.cancelled.wait(wait)
+    return send()
+
+
+def _apply_new(writer: Writer, obj: Object, *, preview: bool) -> Object:
+    try:
+        return writer.apply(obj, None if preview else obj | {"metadata": {**obj["metadata"], "managedFields": [{}]}})
+    except StatusError as error:
+        if not (preview and "field is immutable" in error.message):
+            raise
+        # The preview of a replacement meets the object that will be deleted first; any other name shows the result.
+        renamed = {**obj, "metadata": {**obj["metadata"], "name": metadata.unique_name(f"{metadata.name(obj)}-")}}
+        return writer.apply(renamed, None)
+
+
+def _explained(error: StatusError, *, patch: bool) -> str:
+    if patch and error.code == 422 and "Required value" in error.message:
+        causes = error.details.get("causes") or ()
+        fields = ", ".join(cause.get("field", "") for cause in causes if cause.get("reason") == "FieldValueRequired")
+        return (
+            "this Patch resource is currently managing a required field, so it can't be deleted directly. Either set "
+            "the `retainOnDelete` resource option, or transfer ownership of the field before deleting: "
+            f"{fields or error.message}"
+        )
+    return error.message

@@ -1,19 +1,17 @@
 """What every resource type has: its table, its plan, and the requests behind create, read, update and delete."""
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from tpuplane_twin.providers.contract import Change, Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import Deadline
-from tpuplane_twin.providers.gcp.diff import diff
-from tpuplane_twin.providers.gcp.plan import plan
+from tpuplane_twin.providers.gcp.bodies import flatten
+from tpuplane_twin.providers.gcp.plan import diff, plan
 from tpuplane_twin.providers.gcp.session import Session
-from tpuplane_twin.providers.gcp.tables import Table, load
+from tpuplane_twin.providers.gcp.tables import load
 from tpuplane_twin.providers.values import UNKNOWN
 
 _ATTRIBUTION: Final = {"goog-pulumi-provisioned": "true"}
@@ -39,18 +37,16 @@ class Update:
 
 
 class Resource(ABC):
-    """A resource type. Instances hold no state of their own but the session."""
+    """A resource type, whose rules are the table called `name`."""
 
-    table_name: ClassVar[str]
-
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, name: str) -> None:
         self.session = session
         self.api = session.api
+        self.table = load(name)
 
-    @property
-    def table(self) -> Table:
-        """The rules of this type."""
-        return load(self.table_name)
+    def url(self, path: str) -> str:
+        """The address of a path below the API's base."""
+        return f"{self.session.endpoints[self.table.service]}{self.table.version}{path}"
 
     def plan(self, inputs: Mapping[str, Any], prior: Properties | None) -> Properties:
         """The planned state, with the provider's defaults for project, location and deletion policy."""
@@ -109,11 +105,13 @@ class Resource(ABC):
     def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:
         """Create it; returns id and state. Raises `CreatedInError` if it exists but is not in order."""
 
-    def created(self, resource_id: str, planned: Properties, kind: str) -> tuple[str, Properties]:
+    def created(self, resource_id: str, planned: Properties, kind: str = "") -> tuple[str, Properties]:
         """Id and state after a create. Raises `ProviderError` where the API does not show the resource."""
         state = self.read(resource_id, planned)
         if state is None:
-            raise ProviderError(f"Error reading {kind} {resource_id}: it does not exist right after its creation")
+            raise ProviderError(
+                f"Error reading {kind or self.table.kind} {resource_id}: it does not exist right after its creation"
+            )
         return resource_id, state
 
     @abstractmethod
@@ -124,9 +122,18 @@ class Resource(ABC):
         """Send what changed; returns the new state. By itself nothing is sent: what changed is the state's alone."""
         return self.read(it.resource_id, it.planned) or known(it.planned)
 
-    def update_mask(self, changed: Mapping[str, Any]) -> str:
-        """The fields of the table's steps whose properties changed."""
-        return ",".join(step.field for step in self.table.steps if touched(changed, *step.watch))
+    def state(self, found: Mapping[str, Any], prior: Properties) -> Properties:
+        """The state for an API object; what exists on the client's side alone is carried over."""
+        fields = self.table.fields
+        state = flatten(fields, found)
+        for name, rule in fields.items():
+            if rule.api is None and prior.get(name) not in (None, UNKNOWN):
+                state[name] = prior[name]
+        if "project" in fields:
+            state["project"] = self.need_project(prior)
+        if "deletionPolicy" in fields:
+            state.setdefault("deletionPolicy", "DELETE")
+        return state
 
     @abstractmethod
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:

@@ -1,7 +1,5 @@
 """Where a cluster's properties and the API's Cluster differ by more than names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +8,6 @@ from tpuplane_twin.providers.gcp.bodies import dig, expand, flatten
 from tpuplane_twin.providers.gcp.resources.base import known
 from tpuplane_twin.providers.gcp.resources.gke import keep_own_taints
 from tpuplane_twin.providers.gcp.resources.node_pool import DEFAULT_SCOPES, pool_body
-from tpuplane_twin.providers.gcp.session import Session
 from tpuplane_twin.providers.gcp.tables import Field
 from tpuplane_twin.providers.values import UNKNOWN
 
@@ -31,7 +28,6 @@ def create_body(
     fields: Mapping[str, Field],
     planned: Properties,
     policy: dict[str, Any] | None,
-    session: Session,
     place: str,
 ) -> dict[str, Any]:
     """The Cluster that a create request carries. `place` is `projects/P/locations/L`."""
@@ -239,12 +235,8 @@ def _policy(policy: Mapping[str, Any]) -> Properties | None:
     if daily := window.get("dailyMaintenanceWindow"):
         state["dailyMaintenanceWindow"] = {"startTime": daily["startTime"], "duration": daily.get("duration", "")}
     elif recurring := window.get("recurringWindow"):
-        times = recurring.get("window") or {}
-        state["recurringWindow"] = {
-            "startTime": times.get("startTime", ""),
-            "endTime": times.get("endTime", ""),
-            "recurrence": recurring.get("recurrence", ""),
-        }
+        found = {**recurring, **(recurring.get("window") or {})}
+        state["recurringWindow"] = {name: found.get(name, "") for name in ("startTime", "endTime", "recurrence")}
     else:
         return None
     exclusions = []

@@ -1,16 +1,14 @@
 """What clusters and node pools share: operations, resting states, labels, instance groups."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar, Final, NamedTuple
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError, Deadline
+from tpuplane_twin.providers.gcp.api import ApiError, Deadline, Interrupted
 from tpuplane_twin.providers.gcp.bodies import dig, expand_one, flatten
-from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Resource
+from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Resource, known
 from tpuplane_twin.providers.gcp.tables import Field
 
 _GROUP_MANAGER: Final = re.compile(
@@ -19,10 +17,10 @@ _GROUP_MANAGER: Final = re.compile(
 
 
 class Call(NamedTuple):
-    """One request of an update: to the resource itself ("") or to a path after it (":setSize", "/nodePools/N")."""
+    """One request of an update."""
 
     method: str
-    target: str
+    path: str
     body: Any
     what: str
 
@@ -30,14 +28,8 @@ class Call(NamedTuple):
 class GkeResource(Resource):
     """Requests to the Container API below one cluster."""
 
-    resting: ClassVar[frozenset[str]]
-    """States in which nothing is under way and all is well."""
     broken: ClassVar[frozenset[str]]
     """States in which nothing is under way and something is wrong."""
-
-    def url(self, path: str) -> str:
-        """The address of a path below the Container API's base."""
-        return self.session.container + path
 
     def location(self, properties: Mapping[str, Any]) -> str:
         """The region or zone: the resource's own, else the provider's."""
@@ -46,17 +38,37 @@ class GkeResource(Resource):
             raise ProviderError("Unable to determine location: region/zone not configured in resource/provider config")
         return str(location).rpartition("/")[2]
 
-    def wait(self, operation: Mapping[str, Any], place: str, activity: str, deadline: Deadline) -> None:
-        """Poll an operation of `projects/P/locations/L` until it is done."""
+    def wait(self, operation: Mapping[str, Any], path: str, activity: str, deadline: Deadline) -> None:
+        """Poll an operation on a cluster or pool until it is done."""
+        place = path.partition("/clusters/")[0]
         url = self.url(f"{place}/operations/{operation['name']}")
         self.api.wait(operation, url, activity, deadline, gke=True)
+
+    def resume(self, prior: Properties, path: str, what: str) -> None:
+        """Wait for the operation of an interrupted creation."""
+        operation = prior.get("operation")
+        if isinstance(operation, str) and operation:
+            deadline = Deadline.after(self.table.timeouts["create"] * 60)
+            self.wait({"name": operation}, path, f"resuming GKE {what}", deadline)
+
+    def change(self, call: Call, deadline: Deadline) -> None:
+        """Send one request of an update, and wait until it is carried out."""
+        operation = self.send(deadline, lambda: self.api.call(call.method, self.url(call.path), call.body))
+        self.wait(operation, call.path, f"updating GKE {call.what}", deadline)
+
+    def interrupted(
+        self, error: Interrupted, operation: Mapping[str, Any], resource_id: str, planned: Properties, what: str
+    ) -> CreatedInError:
+        """The error that keeps a cluster or pool in the state, so that the next deployment continues its creation."""
+        state = {**known(planned), "operation": operation["name"]}
+        return CreatedInError(resource_id, state, f"interrupted while creating GKE {what}: {error}")
 
     def rest(self, path: str, deadline: Deadline) -> str:
         """Wait until a cluster or pool rests; its state. Raises `ApiError` when it does not exist."""
         while True:
             found = self.api.call("GET", self.url(path))
             state = str(found.get("status", ""))
-            if state in self.resting or state in self.broken:
+            if state == "RUNNING" or state in self.broken:
                 return state
             if deadline.passed:
                 raise ProviderError(f'"{path}" has state "{state}" with message "{found.get("statusMessage", "")}"')
@@ -72,22 +84,12 @@ class GkeResource(Resource):
             raise
         return True
 
-    def exists(self, path: str) -> bool:
-        """Whether the API shows a cluster or pool, whatever its state."""
-        try:
-            self.api.call("GET", self.url(path))
-        except ApiError:
-            return False
-        return True
-
-    def made(self, resource_id: str, planned: Properties, what: str, deadline: Deadline) -> Properties:
+    def made(self, resource_id: str, planned: Properties, deadline: Deadline) -> Properties:
         """The state of what was created, once it rests. Raises `CreatedInError` where it rests broken."""
-        found = self.read(resource_id, planned)
-        if found is None:
-            raise ProviderError(f"{what} {planned['name']} does not exist right after its creation")
+        _, found = self.created(resource_id, planned)
         status = self.rest(resource_id, deadline)
         if status in self.broken:
-            message = f'{what} {planned["name"]} was created in the error state "{status}"'
+            message = f'{self.table.kind} {planned["name"]} was created in the error state "{status}"'
             raise CreatedInError(resource_id, found, message)
         return found
 
@@ -149,7 +151,7 @@ class GkeResource(Resource):
                 self.session.group_managers.drop(match[0])
 
     def _list_managers(self, zone: str) -> dict[str, Any]:
-        found = self.api.find(self.session.compute + zone) or {}
+        found = self.api.find(self.session.endpoints["compute"] + zone) or {}
         return {f"{zone}/{item['name']}": item for item in found.get("items", [])}
 
 

@@ -3,8 +3,6 @@
 Members that are created or deleted at the same time share one read-modify-write, as the official plugin batches them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, Final
@@ -28,13 +26,8 @@ _LOOK_AGAIN_SECONDS: Final = 0.2
 class IamMember(Resource):
     """A (role, member, condition) of a project; its id is `project/role/member`."""
 
-    target_name = "project"
-    """The resource of the policy, as messages name it."""
-
-    table_name = "iam_member"
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
+    def __init__(self, session: Session, name: str) -> None:
+        super().__init__(session, name)
         self._waiting: dict[str, list[tuple[Modify, Future[None]]]] = {}
 
     def canonical_id(self, resource_id: str, properties: Properties) -> str:  # noqa: D102
@@ -79,11 +72,11 @@ class IamMember(Resource):
 
     def _policy(self, target: str) -> Policy:
         body = {"options": {"requestedPolicyVersion": _POLICY_VERSION}}
-        return dict(self.api.call("POST", f"{self.session.resource_manager}projects/{target}:getIamPolicy", body))
+        return dict(self.api.call("POST", self.url(f"projects/{target}:getIamPolicy"), body))
 
     def _set_policy(self, target: str, policy: Policy) -> None:
         body = {"policy": policy, "updateMask": "bindings,etag,auditConfigs"}
-        self.api.call("POST", f"{self.session.resource_manager}projects/{target}:setIamPolicy", body)
+        self.api.call("POST", self.url(f"projects/{target}:setIamPolicy"), body)
 
     def _modify(self, target: str, modify: Modify) -> None:
         """Apply `modify`: by this thread with all changes that wait, or by the thread that came first."""
@@ -123,13 +116,13 @@ class IamMember(Resource):
                 break
             except ApiError as error:
                 if error.status != 409:
-                    text = f'{self.target_name} "{target}"'
+                    text = f'{self.table.kind} "{target}"'
                     raise ProviderError(
                         f"Error applying IAM policy for {text}: Error setting IAM policy for {text}: {error}"
                     ) from error
                 if attempt == _MOST_CONFLICTS - 1:
                     raise ProviderError(
-                        f'Error applying IAM policy to {self.target_name} "{target}": Too many conflicts.  '
+                        f'Error applying IAM policy to {self.table.kind} "{target}": Too many conflicts.  '
                         f"Latest error: {error}"
                     ) from error
             self.api.pause(2**attempt * _LOOK_AGAIN_SECONDS)
@@ -141,55 +134,39 @@ class IamMember(Resource):
 class CryptoKeyIamMember(IamMember):
     """A (role, member, condition) of a Cloud KMS key; its id is `key/role/member`."""
 
-    table_name = "crypto_key_iam_member"
-    target_name = "KMS CryptoKey"
-
     def _target(self, properties: Mapping[str, Any]) -> str:
         return str(properties["cryptoKeyId"])
 
     def _policy(self, target: str) -> Policy:
         query = {"options.requestedPolicyVersion": str(_POLICY_VERSION)}
-        return dict(self.api.call("GET", f"{self.session.kms}{target}:getIamPolicy", query=query))
+        return dict(self.api.call("GET", self.url(f"{target}:getIamPolicy"), query=query))
 
     def _set_policy(self, target: str, policy: Policy) -> None:
-        self.api.call("POST", f"{self.session.kms}{target}:setIamPolicy", {"policy": policy})
+        self.api.call("POST", self.url(f"{target}:setIamPolicy"), {"policy": policy})
 
 
 def _binding(policy: Policy, member: Mapping[str, Any]) -> Policy | None:
-    wanted = _condition(member.get("condition"))
-    for binding in policy.get("bindings", []):
-        if binding["role"] == member["role"] and _condition(binding.get("condition")) == wanted:
-            return dict(binding)
-    return None
+    wanted = (member["role"], _condition(member))
+    return next((it for it in policy.get("bindings", []) if (it["role"], _condition(it)) == wanted), None)
 
 
-def _condition(condition: Mapping[str, Any] | None) -> tuple[str, ...]:
-    condition = condition or {}
+def _condition(owner: Mapping[str, Any]) -> tuple[str, ...]:
+    condition = owner.get("condition") or {}
     return tuple(str(condition.get(key, "")) for key in ("expression", "title", "description"))
 
 
 def _add(policy: Policy, member: Mapping[str, Any]) -> None:
     policy["version"] = _POLICY_VERSION
-    bindings = policy.setdefault("bindings", [])
-    for binding in bindings:
-        if _binding({"bindings": [binding]}, member):
-            if member["member"] not in binding["members"]:
-                binding["members"] = sorted([*binding["members"], member["member"]])
-            return
-    entry: Policy = {"role": member["role"], "members": [member["member"]]}
-    if condition := member.get("condition"):
-        entry["condition"] = {key: value for key, value in condition.items() if not key.startswith("__")}
-    bindings.append(entry)
+    binding = _binding(policy, member)
+    if binding is None:
+        binding = {"role": member["role"], "members": []}
+        if condition := member.get("condition"):
+            binding["condition"] = {key: value for key, value in condition.items() if not key.startswith("__")}
+        policy.setdefault("bindings", []).append(binding)
+    binding["members"] = sorted({*binding["members"], member["member"]})
 
 
 def _remove(policy: Policy, member: Mapping[str, Any]) -> None:
-    bindings = []
-    for binding in policy.get("bindings", []):
-        if _binding({"bindings": [binding]}, member):
-            names = [name for name in binding["members"] if name.lower() != member["member"].lower()]
-            if not names:
-                continue
-            bindings.append({**binding, "members": names})
-        else:
-            bindings.append(binding)
-    policy["bindings"] = bindings
+    if (binding := _binding(policy, member)) is not None:
+        binding["members"] = [name for name in binding["members"] if name.lower() != member["member"].lower()]
+    policy["bindings"] = [it for it in policy.get("bindings", []) if it["members"]]

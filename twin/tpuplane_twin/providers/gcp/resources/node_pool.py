@@ -1,18 +1,16 @@
 """Node pools of a GKE cluster."""
 
-from __future__ import annotations
-
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
 from tpuplane_twin.providers.gcp.api import ApiError, Deadline, Interrupted, OperationError, explaining
 from tpuplane_twin.providers.gcp.bodies import expand
-from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Update, known, touched
+from tpuplane_twin.providers.gcp.resources.base import Update, known, touched
 from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource
-from tpuplane_twin.providers.gcp.resources.pool_updates import TO_CLUSTER, calls
+from tpuplane_twin.providers.gcp.tables import Step
 from tpuplane_twin.providers.values import UNKNOWN
 
 # What a pool without nodeConfig runs with; GKE's own default is wider.
@@ -32,8 +30,6 @@ DEFAULT_SCOPES: Final = tuple(
 class NodePool(GkeResource):
     """A node pool; its id is `projects/P/locations/L/clusters/C/nodePools/N`."""
 
-    table_name = "node_pool"
-    resting = frozenset({"RUNNING"})
     broken = frozenset({"ERROR", "RUNNING_WITH_ERROR"})
 
     def parent(self, properties: Mapping[str, Any]) -> str:
@@ -41,13 +37,7 @@ class NodePool(GkeResource):
         cluster = str(properties["cluster"])
         if cluster.startswith("projects/"):
             return cluster
-        return f"{self._place(properties)}/clusters/{cluster}"
-
-    def _place(self, properties: Mapping[str, Any]) -> str:
-        cluster = str(properties["cluster"])
-        if cluster.startswith("projects/"):
-            return cluster.partition("/clusters/")[0]
-        return f"projects/{self.need_project(properties)}/locations/{self.location(properties)}"
+        return f"projects/{self.need_project(properties)}/locations/{self.location(properties)}/clusters/{cluster}"
 
     def canonical_id(self, resource_id: str, properties: Properties) -> str:  # noqa: D102
         return f"{self.parent(properties)}/nodePools/{properties['name']}"
@@ -62,8 +52,7 @@ class NodePool(GkeResource):
         return planned
 
     def create(self, planned: Properties, deadline: Deadline) -> tuple[str, Properties]:  # noqa: D102
-        pool = self._body(planned)
-        parent, place = self.parent(planned), self._place(planned)
+        pool, parent = self._body(planned), self.parent(planned)
         resource_id = f"{parent}/nodePools/{pool['name']}"
         if self.api.find(self.url(resource_id)) is not None:
             raise ProviderError(f"resource - {resource_id} - already exists")
@@ -74,40 +63,35 @@ class NodePool(GkeResource):
         except ApiError as error:
             raise ProviderError(f"error creating NodePool: {error}") from error
         try:
-            self.wait(operation, place, "creating GKE NodePool", deadline)
+            self.wait(operation, parent, "creating GKE NodePool", deadline)
         except Interrupted as error:
-            state = {**known(planned), "operation": operation["name"]}
-            message = f"interrupted while creating GKE NodePool: {error}"
-            raise CreatedInError(resource_id, state, message) from error
+            raise self.interrupted(error, operation, resource_id, planned, "NodePool") from error
         except OperationError:
             # A pool can exist although its operation failed (a stockout, say): then its own state decides.
-            if not self.exists(resource_id):
+            if self.api.find(self.url(resource_id)) is None:
                 raise
-        return resource_id, self.made(resource_id, {**planned, "name": pool["name"]}, "NodePool", deadline)
+        return resource_id, self.made(resource_id, {**planned, "name": pool["name"]}, deadline)
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
+        _, project, _, location, _, cluster, *_ = resource_id.split("/")
         parent = resource_id.partition("/nodePools/")[0]
-        place, _, cluster = parent.partition("/clusters/")
-        _, project, _, location = place.split("/")
-        deadline = Deadline.after(self.table.timeouts["create"] * 60)
-        if isinstance(prior.get("operation"), str) and prior["operation"]:
-            self.wait({"name": prior["operation"]}, place, "resuming GKE node pool", deadline)
+        self.resume(prior, resource_id, "node pool")
         found = self.session.node_pools.get(resource_id, lambda: self._list(parent))
         if found is None:
             return None
         state = self.pool_state(self.table.fields, found, prior)
         state.update({"project": project, "location": location, "operation": ""})
-        given = prior.get("cluster")
-        state["cluster"] = given if isinstance(given, str) else cluster
-        policy = prior.get("deletionPolicy")
-        state["deletionPolicy"] = policy if isinstance(policy, str) else "DELETE"
+        for name, default in (("cluster", cluster), ("deletionPolicy", "DELETE")):
+            given = prior.get(name)
+            state[name] = given if isinstance(given, str) else default
         return state
 
     def update(self, it: Update) -> Properties:  # noqa: D102
         if set(it.changed) - {"deletionPolicy"}:
             self.rest(it.resource_id, it.deadline)
-            for call in calls(self, it.planned, it.changed):
-                self._send(it.resource_id, call, it.deadline)
+            for call in self._calls(it):
+                with self.session.lock(it.resource_id):
+                    self.change(call, it.deadline)
             if touched(it.changed, "nodeCount"):
                 self.forget_group_managers(it.planned)
             self._cluster_rests(it.resource_id, it.deadline)
@@ -115,12 +99,59 @@ class NodePool(GkeResource):
             self.session.node_pools.drop(it.resource_id)
         return super().update(it)
 
+    def _calls(self, it: Update) -> Iterator[Call]:
+        """The requests of the official plugin: one per group of changes, in its order."""
+        for step in self.table.steps:
+            body = self._change(step, it) if touched(it.changed, *step.watch) else None
+            if body is None:
+                continue
+            if step.by:
+                body = {step.by: it.planned["name"], **body}
+            what = f"node pool {(step.value or step.watch[0]).rpartition('.')[2]}"
+            if step.target:
+                yield Call("PUT", it.resource_id.partition("/nodePools/")[0], {"update": body}, what)
+            elif step.verb:
+                yield Call("POST", f"{it.resource_id}:{step.verb}", body, what)
+            else:
+                yield Call("PUT", it.resource_id, body, what)
+
+    def _change(self, step: Step, it: Update) -> dict[str, Any] | None:
+        path = step.value or step.watch[0]
+        value, block = self.value(path, it.planned), it.planned.get(path) or {}
+        match path:
+            case "autoscaling" if value is not None:
+                value = {"enabled": True, **value}
+            case "management":
+                value = {key: bool(block.get(key)) for key in ("autoRepair", "autoUpgrade")}
+            case "upgradeSettings":
+                surge = block.get("maxSurge") or block.get("maxUnavailable")
+                if surge and block.get("strategy", "SURGE") != "SURGE":
+                    raise ProviderError("Surge upgrade settings may not be changed when surge strategy is not enabled")
+            case _ if not step.field:
+                return self._machine(step.watch, it)
+        return step.body(value)
+
+    def _machine(self, watch: Sequence[str], it: Update) -> dict[str, Any]:
+        """Machine and disk go together; of the two ways to say a disk's type and size only the changed one is sent."""
+        properties = {"nodeConfig": known(it.planned.get("nodeConfig") or {})}
+        body = {path.rpartition(".")[2]: self.value(path, properties) for path in watch}
+        boot = body.get("bootDisk")
+        if boot is not None:
+            for top, inner in (("diskType", "diskType"), ("diskSizeGb", "sizeGb")):
+                if not touched(it.changed, f"nodeConfig.{top}"):
+                    body.pop(top)
+                if not touched(it.changed, f"nodeConfig.bootDisk.{inner}"):
+                    boot.pop(inner, None)
+        if body.get("diskSizeGb"):
+            body["diskSizeGb"] = str(body["diskSizeGb"])  # an int64 of this message, so a string in JSON
+        return {name: value for name, value in body.items() if value or (name == "bootDisk" and value is not None)}
+
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
         if not self.rests(resource_id, deadline):
             return
         with explaining("deleting NodePool"):
             operation = self.send(deadline, lambda: self.api.call("DELETE", self.url(resource_id)))
-        self.wait(operation, resource_id.partition("/clusters/")[0], "deleting GKE NodePool", deadline)
+        self.wait(operation, resource_id, "deleting GKE NodePool", deadline)
         self.session.node_pools.drop(resource_id)
 
     def _list(self, parent: str) -> dict[str, Any]:
@@ -139,13 +170,6 @@ class NodePool(GkeResource):
             stamp = time.strftime("%Y%m%d%H%M%S") + secrets.token_hex(4)
             pool["name"] = (prefix if isinstance(prefix, str) else "pool-") + stamp
         return pool
-
-    def _send(self, resource_id: str, call: Call, deadline: Deadline) -> None:
-        parent = resource_id.partition("/nodePools/")[0]
-        path = parent if call.target == TO_CLUSTER else resource_id + call.target
-        with self.session.lock(resource_id):
-            operation = self.send(deadline, lambda: self.api.call(call.method, self.url(path), call.body))
-            self.wait(operation, parent.partition("/clusters/")[0], f"updating GKE {call.what}", deadline)
 
 
 def pool_body(fields: Mapping[str, Any], planned: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 The generic one is "reconciled" of sigs.k8s.io/cli-utils, pkg/kstatus.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -102,23 +100,3 @@ def reconciled(view: View) -> Verdict:
         message = str(ready.get("message") or "Waiting for readiness")
         return Verdict(False, message, (message,))
     return Verdict(True, "Resource is current")
-
-
-def daemonset(view: View) -> Verdict:
-    """Whether every node that should run the pod runs the current one, available."""
-    generic = reconciled(view)
-    if not generic.ready:
-        return generic
-    if "observedGeneration" not in status(view.live):
-        return Verdict(False, "Missing .status.observedGeneration")
-    wanted = count(view.live, "status", "desiredNumberScheduled")
-    for label, key in (
-        ("Current", "currentNumberScheduled"),
-        ("Updated", "updatedNumberScheduled"),
-        ("Available", "numberAvailable"),
-        ("Ready", "numberReady"),
-    ):
-        have = count(view.live, "status", key)
-        if wanted > have:
-            return Verdict(False, f"{label}: {have}/{wanted}", (f"{label}: {have}/{wanted}",))
-    return Verdict(True, f"All replicas scheduled as expected. Replicas: {wanted}")

@@ -1,7 +1,5 @@
 """When services and ingresses can take traffic."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tpuplane_twin.providers.kubernetes.awaiting.kstatus import Verdict, View, status

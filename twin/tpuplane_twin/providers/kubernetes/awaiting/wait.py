@@ -1,13 +1,12 @@
 """The wait itself: look, listen for changes, look again; until ready, timed out or cancelled."""
 
-from __future__ import annotations
-
 import math
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tpuplane_twin.providers.kubernetes.api import ApiServer, Cancellation, ConnectionFailed, StatusError
+from tpuplane_twin.providers.kubernetes.api import ApiServer, ConnectionFailed, StatusError
 from tpuplane_twin.providers.kubernetes.awaiting.kstatus import Check, NotReady, Verdict, View, deletion_message
 from tpuplane_twin.providers.kubernetes.awaiting.table import Awaiter
 from tpuplane_twin.providers.kubernetes.discovery import Discovery, NoMatchError, Resource
@@ -25,10 +24,10 @@ _AGAIN_SECONDS: Final = 1.0
 class Waiter:
     """Waits for objects of one API server, and shows meanwhile what for."""
 
-    def __init__(self, api: ApiServer, discovery: Discovery, cancellation: Cancellation, log: ResourceLog) -> None:
+    def __init__(self, api: ApiServer, discovery: Discovery, cancelled: threading.Event, log: ResourceLog) -> None:
         self._api = api
         self._discovery = discovery
-        self._cancellation = cancellation
+        self._cancelled = cancelled
         self._log = log
 
     def until_ready(
@@ -61,7 +60,7 @@ class Waiter:
             message = f"Resource '{name(live)}' was created but failed to initialize"
             raise NotReady(message, live, verdict.problems)
 
-    def until_gone(self, resource: Resource, obj: Object, seconds: float) -> None:
+    def until_deleted(self, resource: Resource, obj: Object, seconds: float) -> None:
         """Return once the object does not exist any more. Raises `NotReady` when time or the engine's patience ends."""
         live, uid = obj, metadata(obj).get("uid")
         for seen in self._looks(resource, obj, time.monotonic() + seconds):
@@ -74,7 +73,7 @@ class Waiter:
         raise self._gave_up(obj, live, (), "timed out waiting for the condition")
 
     def _gave_up(self, obj: Object, live: Object, problems: Sequence[str], timed_out: str | None = None) -> NotReady:
-        if self._cancellation.cancelled:
+        if self._cancelled.is_set():
             return NotReady(f'Resource operation was cancelled for "{name(obj)}"', live, problems)
         return NotReady(timed_out or f"'{name(obj)}' timed out waiting to be Ready", live, problems)
 
@@ -91,25 +90,26 @@ class Waiter:
     def _looks(self, resource: Resource, obj: Object, deadline: float) -> Iterator[Object | None]:
         """The current object, at every change and every few seconds; None when it does not exist.
 
-        A server that does not answer, for it is being restarted, is asked again until the time is over.
+        A server that does not answer because it is being restarted is asked again until the time is over.
         """
         path, selector = resource.path(namespace(obj)), f"metadata.name={name(obj)}"
+        identity = {key: obj.get(key) for key in ("apiVersion", "kind")}
         while True:
             try:
                 listing = self._api.request("GET", path, fieldSelector=selector)
             except ConnectionFailed as error:
-                if time.monotonic() >= deadline or self._cancellation.cancelled:
+                if time.monotonic() >= deadline or self._cancelled.is_set():
                     return
                 self._log.status(str(error))
-                self._cancellation.sleep(_AGAIN_SECONDS)
+                self._cancelled.wait(_AGAIN_SECONDS)
                 continue
             items = listing.get("items") or ()
-            live: Object | None = {**_identity(obj), **items[0]} if items else None
+            live: Object | None = {**identity, **items[0]} if items else None
             yield live
             version = str(metadata(listing).get("resourceVersion") or "")
             while version:
                 remaining = deadline - time.monotonic()
-                if remaining <= 0 or self._cancellation.cancelled:
+                if remaining <= 0 or self._cancelled.is_set():
                     return
                 seconds = max(1, min(LISTEN_SECONDS, math.ceil(remaining)))
                 for event in self._changes(path, version, selector, seconds):
@@ -128,7 +128,3 @@ class Waiter:
             yield from self._api.watch(path, version, selector, seconds)
         except (ConnectionFailed, StatusError):
             yield {"type": "ERROR"}
-
-
-def _identity(obj: Object) -> Object:
-    return {key: obj.get(key) for key in ("apiVersion", "kind")}

@@ -1,19 +1,44 @@
-"""When deployments and stateful sets have rolled out."""
+"""When pods, jobs, deployments, stateful sets and daemon sets are ready, and what is wrong with those that are not."""
 
-from __future__ import annotations
+from collections.abc import Iterable, Sequence
 
-from collections.abc import Sequence
-
-from tpuplane_twin.providers.kubernetes.awaiting import pods
-from tpuplane_twin.providers.kubernetes.awaiting.kstatus import Verdict, View, condition, count, status
+from tpuplane_twin.providers.kubernetes.awaiting.kstatus import Verdict, View, condition, count, reconciled, status
 from tpuplane_twin.providers.kubernetes.kinds import Kind
-from tpuplane_twin.providers.kubernetes.metadata import annotation, generation, name
+from tpuplane_twin.providers.kubernetes.metadata import annotation, generation, metadata, name, namespace
 from tpuplane_twin.providers.kubernetes.values import Object
 
 _REVISION = "deployment.kubernetes.io/revision"
 _REPLICASET = Kind("apps", "v1", "ReplicaSet")
 _POD = Kind("", "v1", "Pod")
 _CLAIM = Kind("", "v1", "PersistentVolumeClaim")
+_NOT_LIVE = "Minimum number of live Pods was not attained"
+
+
+def pod(view: View) -> Verdict:
+    """Scheduled, initialized, and ready (or finished well)."""
+    label = _label(view.live)
+    for kind, verb in (("PodScheduled", "scheduled"), ("Initialized", "initialized"), ("Ready", "ready")):
+        finished = kind == "Ready" and status(view.live).get("phase") == "Succeeded"
+        if condition(view.live, kind).get("status") != "True" and not finished:
+            return Verdict(False, f'Waiting for Pod "{label}" to be {verb}', tuple(_problems([view.live])))
+    return Verdict(True, f'Pod "{label}" is ready')
+
+
+def job(view: View) -> Verdict:
+    """Started and complete; failed for good once its back-off or its deadline is used up."""
+    label = _label(view.live)
+    failure = condition(view.live, "Failed")
+    if failure.get("status") == "True" and failure.get("reason") in ("BackoffLimitExceeded", "DeadlineExceeded"):
+        text = f"[{failure['reason']}] {failure.get('message', '')}"
+        return Verdict(False, text, (text,), failed=True)
+    if not status(view.live).get("startTime"):
+        return Verdict(False, f'Waiting for Job "{label}" to start')
+    if condition(view.live, "Complete").get("status") == "True":
+        return Verdict(True, f'Job "{label}" is complete')
+    counts = " | ".join(
+        f"{key.title()}: {count(view.live, 'status', key)}" for key in ("active", "succeeded", "failed")
+    )
+    return Verdict(False, f'Waiting for Job "{label}" to succeed ({counts})')
 
 
 def deployment(view: View) -> Verdict:
@@ -22,7 +47,7 @@ def deployment(view: View) -> Verdict:
     if count(live, "status", "observedGeneration") < generation(live):
         return Verdict(False, "Waiting for the Deployment to be picked up", (_NOT_LIVE,))
     revision = annotation(live, _REVISION)
-    sets = {annotation(found, _REVISION): found for found in pods.owned_by(view.list_kind(_REPLICASET), live)}
+    sets = {annotation(found, _REVISION): found for found in _owned_by(view.list_kind(_REPLICASET), live)}
     current = sets.get(revision) if revision else None
     available = condition(live, "Available").get("status") == "True"
     progressed = condition(live, "Progressing")
@@ -44,11 +69,8 @@ def deployment(view: View) -> Verdict:
     else:
         found.append("Attempted to roll forward to new ReplicaSet, but minimum number of Pods did not become live")
     if current is not None:
-        found += pods.problems(pods.owned_by(view.list_kind(_POD), current))
+        found += _problems(_owned_by(view.list_kind(_POD), current))
     return Verdict(False, message, tuple(text for text in found if text))
-
-
-_NOT_LIVE = "Minimum number of live Pods was not attained"
 
 
 def _condition_text(obj: Object, kind: str) -> str:
@@ -102,5 +124,74 @@ def statefulset(view: View) -> Verdict:
     found = [] if replicas_ready else [f"{have} out of {wanted} replicas succeeded readiness checks"]
     if not revision_ready:
         found.append(f'StatefulSet controller failed to advance from revision "{current}" to revision "{newest}"')
-    found += pods.problems(pods.owned_by(view.list_kind(_POD), live))
+    found += _problems(_owned_by(view.list_kind(_POD), live))
     return Verdict(False, message, tuple(found))
+
+
+def daemonset(view: View) -> Verdict:
+    """Whether every node that should run the pod runs the current one, available."""
+    generic = reconciled(view)
+    if not generic.ready:
+        return generic
+    if "observedGeneration" not in status(view.live):
+        return Verdict(False, "Missing .status.observedGeneration")
+    wanted = count(view.live, "status", "desiredNumberScheduled")
+    for label, key in (
+        ("Current", "currentNumberScheduled"),
+        ("Updated", "updatedNumberScheduled"),
+        ("Available", "numberAvailable"),
+        ("Ready", "numberReady"),
+    ):
+        have = count(view.live, "status", key)
+        if wanted > have:
+            return Verdict(False, f"{label}: {have}/{wanted}", (f"{label}: {have}/{wanted}",))
+    return Verdict(True, f"All replicas scheduled as expected. Replicas: {wanted}")
+
+
+def _owned_by(objects: Iterable[Object], owner: Object) -> list[Object]:
+    """Those of the objects that this owner controls."""
+    uid = metadata(owner).get("uid")
+    return [
+        obj
+        for obj in objects
+        if any(reference.get("uid") == uid for reference in metadata(obj).get("ownerReferences") or ())
+    ]
+
+
+def _problems(pods: Iterable[Object]) -> list[str]:
+    """What keeps these pods from being ready, one line per pod and condition."""
+    found = []
+    for obj in pods:
+        scheduled = condition(obj, "PodScheduled")
+        if scheduled.get("status") == "False" and scheduled.get("message"):
+            found.append(str(scheduled["message"]))
+        causes = "".join(_container_problems(obj))
+        for kind in ("Initialized", "Ready"):
+            entry = condition(obj, kind)
+            if not entry or entry.get("status") == "True":
+                continue
+            message = str(entry.get("message") or "") if entry.get("reason") else ""
+            if message or causes:
+                found.append(f"[Pod {_label(obj)}]: {message}{causes}")
+    return found
+
+
+def _container_problems(obj: Object) -> Iterable[str]:
+    for container in status(obj).get("containerStatuses") or ():
+        if container.get("ready"):
+            continue
+        state = container.get("state") or {}
+        waiting, terminated = state.get("waiting") or {}, state.get("terminated") or {}
+        if waiting and waiting.get("reason") != "ContainerCreating":
+            yield f"[{waiting.get('reason')}] {waiting.get('message', '')}"
+        if terminated.get("reason"):
+            yield (
+                f"[{terminated['reason']}] {terminated['message']}"
+                if terminated.get("message")
+                else f'container "{container["name"]}" completed with exit code {terminated.get("exitCode")}'
+            )
+
+
+def _label(obj: Object) -> str:
+    space = namespace(obj)
+    return f"{space}/{name(obj)}" if space not in ("", "default") else name(obj)

@@ -1,6 +1,4 @@
-"""The components by their types: their inputs, and the objects that they become."""
-
-from __future__ import annotations
+"""The components by their types: their inputs, and the objects that they become. And the function that decodes YAML."""
 
 import copy
 from collections.abc import Callable, Mapping
@@ -14,18 +12,37 @@ from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes.cluster import Cluster
 from tpuplane_twin.providers.kubernetes.construct import helm, manifests
 from tpuplane_twin.providers.kubernetes.construct.monitor import Monitor
+from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.log import EngineLog
 from tpuplane_twin.providers.kubernetes.values import Object, to_kubernetes
-from tpuplane_twin.providers.values import ASSET_SIGNATURE, SIGNATURE_KEY, decode_struct, encode_struct, has_unknown
-
-_NOT_OFFERED = {
-    "verify": "verification of signatures",
-    "keyring": "verification of signatures",
-    "postRenderer": "post-renderers",
-}
-_VALUE_FILES = "valueYamlFiles"
+from tpuplane_twin.providers.values import (
+    ASSET_SIGNATURE,
+    RESOURCE_SIGNATURE,
+    SIGNATURE_KEY,
+    UNKNOWN,
+    decode_struct,
+    encode_struct,
+    has_unknown,
+)
 
 Inputs = dict[str, Any]
+
+_REJECTED = {
+    "kubernetes:helm:template": "a Helm chart: render it with `helm template`",
+    "kubernetes:kustomize:directory": "a kustomization: render it with `kubectl kustomize`",
+}
+
+
+def invoke(cluster: Cluster, token: str, arguments: Object) -> Object:
+    """The function's result. Raises `ProviderError`."""
+    if token == "kubernetes:yaml:decode":  # noqa: S105
+        return {"result": _decode(cluster, arguments)}
+    if token in _REJECTED:
+        raise ProviderError(
+            f"the twin's own Kubernetes provider cannot expand {_REJECTED[token]} and pass the YAML to "
+            "pulumi_kubernetes.yaml.ConfigGroup, or install the official Kubernetes plugin"
+        )
+    raise ProviderError(f'unknown Invoke type "{token}"')
 
 
 def construct(
@@ -38,8 +55,8 @@ def construct(
             f"the twin's own Kubernetes provider does not offer the component {request.type}; allowed: "
             f"{', '.join(_COMPONENTS)}; or install the official Kubernetes plugin"
         )
-    files = request.inputs.fields.get(_VALUE_FILES)
-    others = {key: value for key, value in request.inputs.fields.items() if key != _VALUE_FILES}
+    files = request.inputs.fields.get(helm.VALUE_FILES)
+    others = {key: value for key, value in request.inputs.fields.items() if key != helm.VALUE_FILES}
     plain = struct_pb2.Struct(fields=others)
     inputs = decode_struct(plain)
     with Monitor(request, version) as monitor:
@@ -49,7 +66,7 @@ def construct(
             return provider_pb2.ConstructResponse(urn=urn)
         inputs = {key: value for key, value in to_kubernetes(inputs).items() if value is not None}
         if files is not None:
-            inputs[_VALUE_FILES] = _texts_of(files)
+            inputs[helm.VALUE_FILES] = _texts_of(files)
         objects, namespace = make(request.name, inputs, cluster)
         found, unresolved = manifests.normalize(copy.deepcopy(objects), namespace or cluster.default_namespace, cluster)
         if unresolved:
@@ -59,8 +76,12 @@ def construct(
                 annotations = obj["metadata"].get("annotations") or {}
                 obj["metadata"]["annotations"] = {**annotations, "pulumi.com/skipAwait": "true"}
         prefix = inputs.get("resourcePrefix", request.name)
-        made = monitor.objects(found, urn, prefix)
-        state = encode_struct({"resources": [each.reference(version) for each in made]})
+        # References that the program's SDK turns into resources. One without an id is not created yet.
+        resources = [
+            {SIGNATURE_KEY: RESOURCE_SIGNATURE, "urn": made.urn, "id": made.id or UNKNOWN, "packageVersion": version}
+            for made in monitor.objects(found, urn, prefix)
+        ]
+        state = encode_struct({"resources": resources})
         return provider_pb2.ConstructResponse(urn=urn, state=state)
 
 
@@ -91,32 +112,7 @@ def _text(value: struct_pb2.Value) -> str:
 
 
 def _chart(name: str, inputs: Inputs, cluster: Cluster) -> tuple[list[Object], str]:
-    for key, what in _NOT_OFFERED.items():
-        if inputs.get(key):
-            raise ProviderError(
-                f"{key}: the twin's own Kubernetes provider offers no {what}; install the official Kubernetes plugin"
-            )
-    repository: Mapping[str, Any] = inputs.get("repositoryOpts") or {}
-    if others := repository.keys() - {"repo"}:
-        # Helm's command line takes credentials as arguments, which every user of the machine can read.
-        raise ProviderError(
-            f"repositoryOpts.{min(others)}: the twin's own Kubernetes provider takes repo alone; log in with "
-            "`helm registry login` or `helm repo add`, or install the official Kubernetes plugin"
-        )
-    release = helm.Release(
-        name=inputs.get("name") or name,
-        chart=str(inputs.get("chart") or ""),
-        namespace=inputs.get("namespace") or "",
-        version=inputs.get("version") or "",
-        devel=bool(inputs.get("devel")),
-        dependency_update=bool(inputs.get("dependencyUpdate")),
-        plain_http=bool(inputs.get("plainHttp")),
-        skip_crds=bool(inputs.get("skipCrds")),
-        values=inputs.get("values") or {},
-        value_files=tuple(inputs.get(_VALUE_FILES) or ()),
-        repository=str(repository.get("repo") or ""),
-    )
-    return manifests.parse([helm.render(release, cluster)]), release.namespace
+    return manifests.parse([helm.render(name, inputs, cluster)]), inputs.get("namespace") or ""
 
 
 def _config_group(name: str, inputs: Inputs, cluster: Cluster) -> tuple[list[Object], str]:
@@ -141,6 +137,21 @@ def _read(place: str, *, glob: bool) -> list[str]:
         return [each.read_text(encoding="utf-8") for each in found]
     except OSError as error:
         raise ProviderError(f"reading YAML file from disk: {error}") from error
+
+
+def _decode(cluster: Cluster, arguments: Object) -> list[Any]:
+    text, default_namespace = arguments.get("text"), arguments.get("defaultNamespace")
+    if not isinstance(text, str):
+        raise ProviderError("missing required field 'text' of type string")
+    objects = []
+    for document in manifests.load_all(text):
+        if not isinstance(document, dict) or not document.get("kind") or not document.get("apiVersion"):
+            continue
+        holder = document.setdefault("metadata", {})
+        if default_namespace and cluster.namespaced(Kind.of(document)) is not False:
+            holder["namespace"] = holder.get("namespace") or default_namespace
+        objects.append(document)
+    return objects
 
 
 _COMPONENTS: Mapping[str, Callable[[str, Inputs, Cluster], tuple[list[Object], str]]] = {

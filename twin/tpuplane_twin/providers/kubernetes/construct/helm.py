@@ -1,78 +1,81 @@
 """Rendering a chart with Helm itself, for the cluster that it is meant for."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes import kubeconfig
 from tpuplane_twin.providers.kubernetes.cluster import Cluster
 from tpuplane_twin.tools import ToolError, ensure
 
+VALUE_FILES: Final = "valueYamlFiles"
+"""The input with the texts of YAML files, under `values`."""
 
-@dataclass(frozen=True, slots=True)
-class Release:
-    """What to render: the fields of `helm.sh/v4`'s Chart."""
-
-    name: str
-    chart: str
-    namespace: str = ""
-    version: str = ""
-    devel: bool = False
-    dependency_update: bool = False
-    plain_http: bool = False
-    skip_crds: bool = False
-    values: Mapping[str, Any] = field(default_factory=dict)
-    value_files: tuple[str, ...] = ()
-    """Texts of YAML files, under `values`."""
-    repository: str = ""
+_NOT_OFFERED: Final = {
+    "verify": "verification of signatures",
+    "keyring": "verification of signatures",
+    "postRenderer": "post-renderers",
+}
 
 
-def render(release: Release, cluster: Cluster) -> str:
-    """The chart's manifest, without hooks. Raises `ProviderError` with Helm's message."""
+def render(name: str, inputs: Mapping[str, Any], cluster: Cluster) -> str:
+    """The chart's manifest without hooks, from the inputs of `helm.sh/v4`'s Chart called `name`.
+
+    Raises `ProviderError`, also with Helm's message.
+    """
+    for key, what in _NOT_OFFERED.items():
+        if inputs.get(key):
+            raise ProviderError(
+                f"{key}: the twin's own Kubernetes provider offers no {what}; install the official Kubernetes plugin"
+            )
+    repository: Mapping[str, Any] = inputs.get("repositoryOpts") or {}
+    if others := repository.keys() - {"repo"}:
+        # Helm's command line takes credentials as arguments, which every user of the machine can read.
+        raise ProviderError(
+            f"repositoryOpts.{min(others)}: the twin's own Kubernetes provider takes repo alone; log in with "
+            "`helm registry login` or `helm repo add`, or install the official Kubernetes plugin"
+        )
     try:
         helm = ensure(["helm"]).binary("helm")
     except ToolError as error:
         raise ProviderError(str(error)) from error
-    with tempfile.TemporaryDirectory(prefix="pulumi-kubernetes-") as name:
-        folder = Path(name)  # mode 0700: values may be secret
-        command = [str(helm), "template", release.name, release.chart, *_flags(release)]
-        command += _cluster_flags(cluster, folder)
-        for index, text in enumerate((*release.value_files, json.dumps(release.values))):
+    chart = str(inputs.get("chart") or "")
+    with tempfile.TemporaryDirectory(prefix="pulumi-kubernetes-") as temporary:
+        folder = Path(temporary)  # mode 0700: values may be secret
+        command = [str(helm), "template", str(inputs.get("name") or name), chart]
+        command += [*_flags(inputs, repository.get("repo")), *_cluster_flags(cluster, folder)]
+        for index, text in enumerate((*(inputs.get(VALUE_FILES) or ()), json.dumps(inputs.get("values") or {}))):
             file = folder / f"values-{index}.yaml"
             file.write_text(text, encoding="utf-8")
             command += ["--values", str(file)]
-        result = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(folder))
+        # The user's own Helm settings (repositories, registry credentials), and a cache where none is configured.
+        environment = {"HELM_CACHE_HOME": str(folder / "cache"), **os.environ}
+        result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if result.returncode:
-        raise ProviderError(f"chart {release.chart!r} cannot be rendered: {_said(result.stderr)}")
+        raise ProviderError(f"chart {chart!r} cannot be rendered: {_message(result.stderr)}")
     return result.stdout
 
 
-def _flags(release: Release) -> Iterator[str]:
-    yield from ("--no-hooks", "--dry-run=server", "--namespace", release.namespace or "default")
-    if not release.skip_crds:
-        yield "--include-crds"
+def _flags(inputs: Mapping[str, Any], repository: Any) -> Iterator[str]:
+    yield from ("--no-hooks", "--dry-run=server", "--namespace", inputs.get("namespace") or "default")
+    version = inputs.get("version")
     for flag, wanted in (
-        ("--devel", release.devel and not release.version),
-        ("--dependency-update", release.dependency_update),
-        ("--plain-http", release.plain_http),
+        ("--include-crds", not inputs.get("skipCrds")),
+        ("--devel", inputs.get("devel") and not version),
+        ("--dependency-update", inputs.get("dependencyUpdate")),
+        ("--plain-http", inputs.get("plainHttp")),
     ):
         if wanted:
             yield flag
-    for flag, value in (
-        ("--version", release.version),
-        ("--repo", release.repository),
-    ):
+    for flag, value in (("--version", version), ("--repo", repository)):
         if value:
-            yield from (flag, value)
+            yield from (flag, str(value))
 
 
 def _cluster_flags(cluster: Cluster, folder: Path) -> Iterator[str]:
@@ -97,11 +100,6 @@ def _cluster_flags(cluster: Cluster, folder: Path) -> Iterator[str]:
         yield from ("--api-versions", known)
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    """The user's own Helm settings (repositories, registry credentials), and a cache where none is configured."""
-    return {"HELM_CACHE_HOME": str(folder / "cache"), **os.environ}
-
-
-def _said(errors: str) -> str:
+def _message(errors: str) -> str:
     lines = [line.removeprefix("Error: ") for line in errors.splitlines() if line.strip()]
     return "\n".join(line for line in lines if not line.startswith(("WARNING:", "walk.go"))) or "Helm said nothing"

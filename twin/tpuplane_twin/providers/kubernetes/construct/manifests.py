@@ -12,7 +12,6 @@ import yaml
 from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes import kinds, metadata
 from tpuplane_twin.providers.kubernetes.cluster import Cluster
-from tpuplane_twin.providers.kubernetes.discovery import NoMatchError
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.values import Object
 
@@ -80,7 +79,8 @@ def normalize(objects: Sequence[Object], namespace: str, cluster: Cluster) -> tu
     Raises `ProviderError` for what is no object.
     """
     found = list(_expanded(objects))
-    scopes = {_defined_kind(crd): str(crd["spec"].get("scope")) for crd in found if kinds.is_crd(crd)}
+    for crd in filter(kinds.is_crd, found):
+        cluster.remember_crd(crd)
     unresolved: list[str] = []
     for obj in found:
         if not obj.get("kind") or not obj.get("apiVersion"):
@@ -90,7 +90,7 @@ def normalize(objects: Sequence[Object], namespace: str, cluster: Cluster) -> tu
         if metadata.namespace(obj):
             continue
         kind = Kind.of(obj)
-        namespaced = _namespaced(kind, scopes, cluster)
+        namespaced = cluster.namespaced(kind)
         if namespaced is None:
             unresolved.append(str(kind))
         elif namespaced:
@@ -125,18 +125,6 @@ def _expanded(objects: Iterable[Object]) -> Iterator[Object]:
 def _defined_kind(crd: Object) -> tuple[str, str]:
     spec: dict[str, Any] = crd.get("spec") or {}
     return str(spec.get("group")), str((spec.get("names") or {}).get("kind"))
-
-
-def _namespaced(kind: Kind, scopes: dict[tuple[str, str], str], cluster: Cluster) -> bool | None:
-    if kind.cluster_scoped is not None:
-        return not kind.cluster_scoped
-    scope = scopes.get((kind.group, kind.name))
-    if scope is not None:
-        return scope == "Namespaced"
-    try:
-        return cluster.discovery.find(kind).namespaced
-    except (NoMatchError, ProviderError):
-        return None
 
 
 def _named(obj: Object, everything: set[Identity]) -> Iterator[Identity]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any
 
 import grpc
 from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
@@ -14,24 +12,13 @@ from pulumi.runtime.proto import provider_pb2, resource_pb2, resource_pb2_grpc
 from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes import metadata
 from tpuplane_twin.providers.kubernetes.construct.manifests import Identity, dependencies
-from tpuplane_twin.providers.kubernetes.values import Object
-from tpuplane_twin.providers.values import RESOURCE_SIGNATURE, SIGNATURE_KEY, UNKNOWN, Secret, encode_struct
+from tpuplane_twin.providers.kubernetes.values import Object, mark_secrets
+from tpuplane_twin.providers.values import encode_struct
 
 _NO_DEPENDENCIES = resource_pb2.RegisterResourceRequest.PropertyDependencies()
 _KEEP = "helm.sh/resource-policy"
 
-
-@dataclass(frozen=True, slots=True)
-class Registered:
-    """One object that the engine knows now. An empty id: it is not created yet."""
-
-    urn: str
-    id: str
-
-    def reference(self, version: str) -> dict[str, Any]:
-        """What a program gets for it: a reference that its SDK turns into a resource."""
-        known = self.id or UNKNOWN
-        return {SIGNATURE_KEY: RESOURCE_SIGNATURE, "urn": self.urn, "id": known, "packageVersion": version}
+Registered = resource_pb2.RegisterResourceResponse
 
 
 class Monitor:
@@ -101,7 +88,7 @@ class Monitor:
             name=f"{prefix}:{place}" if prefix else place,
             parent=parent,
             custom=True,
-            object=encode_struct(_with_secrets(obj)),
+            object=encode_struct(mark_secrets(obj, {})),
             dependencies=dependencies,
             # Said to be none: else each property would depend on all that the object waits for.
             propertyDependencies=dict.fromkeys(obj, _NO_DEPENDENCIES),
@@ -114,19 +101,12 @@ class Monitor:
         )
         if metadata.annotation(obj, _KEEP) == "keep":
             registration.retainOnDelete = True
-        answer = self._register(registration)
-        return Registered(answer.urn, answer.id)
+        return self._register(registration)
 
-    def _register(self, registration: resource_pb2.RegisterResourceRequest) -> resource_pb2.RegisterResourceResponse:
+    def _register(self, registration: resource_pb2.RegisterResourceRequest) -> Registered:
         try:
-            answer: resource_pb2.RegisterResourceResponse = self._stub.RegisterResource(registration)
+            answer: Registered = self._stub.RegisterResource(registration)
         except grpc.RpcError as error:
             # The engine has already reported what is wrong with the object itself.
             raise ProviderError(f"{registration.type} {registration.name}: {error.details()}") from error
         return answer
-
-
-def _with_secrets(obj: Mapping[str, Any]) -> dict[str, Any]:
-    if obj.get("apiVersion") == "v1" and obj.get("kind") == "Secret":
-        return {key: Secret(value) if key in ("data", "stringData") else value for key, value in obj.items()}
-    return dict(obj)
