@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import yaml
 
 from tests.pulumi_program import Program
@@ -44,6 +45,18 @@ class PlatformUnderTest(Program):
         shutil.copy(REPOSITORY / "Pulumi.yaml", folder)
         for part in ("infra", "stacks"):
             shutil.copytree(REPOSITORY / part, folder / part)
+
+    @contextmanager
+    def taken_down(self) -> Iterator[None]:
+        """At the end the twin is taken down, and nothing of it may be left."""
+        try:
+            yield
+        finally:
+            self.twin("down")
+        assert not (self.folder / "twins" / self.name).exists()
+        left = [process for process in psutil.process_iter(["cmdline"]) if _of(process, str(self.folder))]
+        _, left = psutil.wait_procs(left, timeout=60)
+        assert not left, left
 
     @property
     def stack_file(self) -> Path:
@@ -82,17 +95,6 @@ class PlatformUnderTest(Program):
         return str(node["metadata"]["labels"][POOL])
 
     @contextmanager
-    def edited(self, **pool_changes: dict[str, Any]) -> Iterator[None]:
-        """The stack file with other values for the pools of central1; the former file comes back at the end."""
-
-        def change(clusters: dict[str, Any]) -> None:
-            for pool, changes in pool_changes.items():
-                clusters["central1"]["pools"][pool] |= changes
-
-        with self.rewritten(change):
-            yield
-
-    @contextmanager
     def rewritten(self, change: Callable[[dict[str, Any]], None]) -> Iterator[None]:
         """The stack file with `change` made to its clusters; the former file comes back at the end."""
         with self.described(lambda platform: change(platform["clusters"])):
@@ -109,3 +111,7 @@ class PlatformUnderTest(Program):
             yield
         finally:
             self.stack_file.write_text(former)
+
+
+def _of(process: psutil.Process, folder: str) -> bool:
+    return any(folder in argument for argument in process.info["cmdline"] or [])

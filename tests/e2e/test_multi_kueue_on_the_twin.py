@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import pytest
 import yaml
 
+from tests.e2e.local_stack.test_workloads import running
 from tests.e2e.platform_under_test import PlatformUnderTest
-from tests.e2e.test_workloads import running
 from tests.eventually import wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]

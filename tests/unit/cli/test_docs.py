@@ -11,7 +11,7 @@ from tests.pages import PAGES, REPOSITORY, blocks, script
 
 pytestmark = pytest.mark.unit
 
-# Each needs what no test of a checkout has; every other shell block is run by tests/e2e/pages/test_pages.py.
+# Each needs what no test of a checkout has; every other shell block is run by tests/e2e/local_stack/test_pages.py.
 UNTESTED = [
     ("docs/ci.md", "creates the 594 hosts of prod, which takes minutes"),
     ("docs/testing.md", "runs the tests themselves"),

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 from collections.abc import Iterator
-from typing import TypeVar
 
 import psutil
 import pytest
@@ -18,22 +17,20 @@ from tests.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
 
-T = TypeVar("T")
-
 
 def test_every_process_may_be_killed(platform: PlatformUnderTest) -> None:
-    """One after the other, the supervisor last; then the same platform stands, with the same nodes."""
+    """All of them at once, and then the supervisor with them; afterwards the same platform stands."""
     former = sorted(node["metadata"]["uid"] for node in platform.items(CENTRAL1, "nodes"))
-    for name in [process["name"] for process in platform.status()["processes"]]:
-        pid = wait_until(lambda name=name: pid_of(platform, name))
+    running = wait_until(lambda: pids(platform), lambda now: None not in now.values())
+    for pid in running.values():
         psutil.Process(pid).kill()
-        wait_until(lambda name=name, pid=pid: revived(platform, name, pid))
+    wait_until(lambda: pids(platform), lambda now: all(now[name] not in (None, running[name]) for name in running))
     supervisor = platform.status()["pid"]
     psutil.Process(supervisor).kill()
     said = platform.twin("status", check=False)
     assert said.returncode == 1
     assert "is not up; start it with `tpuplane-twin up" in said.stderr
-    platform.rehearse()
+    platform.twin("up")
     assert sorted(node["metadata"]["uid"] for node in platform.items(CENTRAL1, "nodes")) == former
     assert not platform.steps()
 
@@ -61,15 +58,16 @@ def test_pulumi_killed_half_way_goes_on(platform: PlatformUnderTest) -> None:
         finally:
             engine.send_signal(signal.SIGKILL)
             engine.wait()
-        platform.rehearse()
+        platform.rehearse("--no-sample")
         (spare,) = (cluster for cluster in platform.status()["clusters"] if cluster["name"] == "lab-spare")
         assert {pool["name"] for pool in spare["nodePools"]} == {"system", "small"}
         assert not platform.steps()
     platform.pulumi("up", "--yes", "--skip-preview")
-    assert len(platform.status()["clusters"]) == 2
+    assert len(platform.status()["clusters"]) == 1
 
 
 def test_a_port_that_is_taken_is_named(platform: PlatformUnderTest) -> None:
+    former = {node["metadata"]["uid"] for node in platform.items(CENTRAL1, "nodes")}
     platform.twin("down", "--keep-state")
     ports = json.loads((platform.folder / "twins" / platform.name / "ports.json").read_text())
     for key in ("Google API", f"{CENTRAL1}/apiserver"):
@@ -79,8 +77,8 @@ def test_a_port_that_is_taken_is_named(platform: PlatformUnderTest) -> None:
             assert f"port {ports[key]} on 127.0.0.1" in said.stderr
             assert "process" in said.stderr
             assert "Traceback" not in said.stderr
-    platform.rehearse()
-    assert not platform.steps()
+    platform.twin("up")
+    assert {node["metadata"]["uid"] for node in platform.items(CENTRAL1, "nodes")} == former
 
 
 def test_two_twins_side_by_side(platform: PlatformUnderTest) -> None:
@@ -89,20 +87,16 @@ def test_two_twins_side_by_side(platform: PlatformUnderTest) -> None:
         mine = platform.status()
         assert other["api"] != mine["api"]
         assert other["clusters"] == []
-        assert len(mine["clusters"]) == 2
+        assert len(mine["clusters"]) == 1
         tokens = {(platform.folder / "twins" / name / "token").read_text() for name in (platform.name, "other")}
         assert len(tokens) == 2
     finally:
         platform.run(BIN / "tpuplane-twin", "down", "--name", "other")
 
 
-def revived(platform: PlatformUnderTest, name: str, killed: int) -> bool:
-    return pid_of(platform, name) not in (None, killed)
-
-
-def pid_of(platform: PlatformUnderTest, name: str) -> int | None:
-    """The process's number; it has none while it is started again."""
-    return next((it["pid"] for it in platform.status()["processes"] if it["name"] == name), None)
+def pids(platform: PlatformUnderTest) -> dict[str, int | None]:
+    """The number of each process; one that is started again has none meanwhile."""
+    return {process["name"]: process["pid"] for process in platform.status()["processes"]}
 
 
 @contextlib.contextmanager

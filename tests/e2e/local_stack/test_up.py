@@ -59,7 +59,6 @@ def test_nothing_is_left_to_do(platform: PlatformUnderTest) -> None:
 
 def test_refresh_finds_what_was_made(platform: PlatformUnderTest) -> None:
     platform.pulumi("refresh", "--yes", "--skip-preview", "--expect-no-changes")
-    assert not platform.steps()
 
 
 def test_objects_in_the_cluster_are_the_programs(platform: PlatformUnderTest) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.e2e.local_stack.test_workloads import running
 from tests.e2e.platform_under_test import BIN, CENTRAL1, PlatformUnderTest
-from tests.e2e.test_workloads import running
 from tests.eventually import wait_until
 
 pytestmark = pytest.mark.e2e

@@ -40,7 +40,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def consumer(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
     """Somebody's program with an environment of its own: the wheel, and this repository's locked dependencies."""
     folder = tmp_path_factory.mktemp("somebody") / "consumer"
-    shutil.copytree(Path(__file__).parent / "programs" / "consumer", folder)
+    shutil.copytree(Path(__file__).parent / "consumer", folder)
     locked = [BIN / "uv", "export", "--frozen", "--all-packages", "--no-emit-workspace", "--no-hashes", "--quiet"]
     (folder / "constraints.txt").write_text(run(locked, REPOSITORY, dict(os.environ)).stdout)
     variables = {**os.environ, "VIRTUAL_ENV": str(folder / "venv")}

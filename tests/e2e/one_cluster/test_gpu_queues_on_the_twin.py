@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +9,10 @@ import pytest
 import yaml
 from tpuplane.workloads import RayClusterSpec, ray_cluster_manifest
 
+from tests.e2e.local_stack.test_team_queues import flavors_and_nodes
+from tests.e2e.local_stack.test_workloads import running
 from tests.e2e.other_programs import example
 from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
-from tests.e2e.test_team_queues import flavors_and_nodes
-from tests.e2e.test_workloads import running
 from tests.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
@@ -22,23 +20,8 @@ pytestmark = pytest.mark.e2e
 WORKERS = "ray.io/node-type=worker"
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlatformUnderTest]:
-    """A twin whose only cluster has GPU nodes."""
-    platform = PlatformUnderTest(tmp_path_factory.mktemp("gpus"), name="gpus")
-    stack = yaml.safe_load(platform.stack_file.read_text())
-    stack["config"]["tpuplane:platform"] = yaml.safe_load((Path(__file__).parent / "gpus.yaml").read_text())
-    platform.stack_file.write_text(yaml.safe_dump(stack))
-    try:
-        platform.twin("rehearse", "local", "--no-sample", "--json")
-        platform.variables |= json.loads(platform.twin("env", "--json").stdout)
-        yield platform
-    finally:
-        platform.twin("down")
-
-
-def test_flavors_are_the_gpu_nodes_own_labels_and_taints(lab: PlatformUnderTest) -> None:
-    found = flavors_and_nodes(lab)
+def test_flavors_are_the_gpu_nodes_own_labels_and_taints(platform: PlatformUnderTest) -> None:
+    found = flavors_and_nodes(platform)
     assert {name: sorted({lab_pool(node) for node in nodes}) for name, nodes in found.items()} == {
         "cpu": ["system"],
         "g2-standard-12": ["l4s"],
@@ -48,28 +31,30 @@ def test_flavors_are_the_gpu_nodes_own_labels_and_taints(lab: PlatformUnderTest)
         assert {node["status"]["allocatable"]["nvidia.com/gpu"] for node in found[name]} == {gpus}
 
 
-def test_a_job_of_the_quotas_size_is_admitted_and_a_larger_one_refused(lab: PlatformUnderTest, tmp_path: Path) -> None:
-    with example(lab, tmp_path, "ray-torch", gpu="nvidia-l4", nodes="2") as program:
-        pods = running(lab, CENTRAL1, WORKERS, 2, namespace="research")
+def test_a_job_of_the_quotas_size_is_admitted_and_a_larger_one_refused(
+    platform: PlatformUnderTest, tmp_path: Path
+) -> None:
+    with example(platform, tmp_path, "ray-torch", gpu="nvidia-l4", nodes="2") as program:
+        pods = running(platform, CENTRAL1, WORKERS, 2, namespace="research")
         assert len({pod["spec"]["nodeName"] for pod in pods}) == 2
         # Not on the node whose GPU is shared, which has the same accelerator and room for four.
-        assert {lab.pool_of(CENTRAL1, pod) for pod in pods} == {"l4s"}
-        uses(lab, "g2-standard-12", {"nvidia.com/gpu": "2", "google.com/tpu": "0"})
+        assert {platform.pool_of(CENTRAL1, pod) for pod in pods} == {"l4s"}
+        uses(platform, "g2-standard-12", {"nvidia.com/gpu": "2", "google.com/tpu": "0"})
 
         program.pulumi("config", "set", "--stack", "dev", "nodes", "3")
         program.up()
-        said = waits(lab, "research", "request (3) > maximum capacity (2)")
+        said = waits(platform, "research", "request (3) > maximum capacity (2)")
         assert "insufficient quota for nvidia.com/gpu in flavor g2-standard-12" in said
-        lab.kubectl(CENTRAL1, "wait", "pod", "--for=delete", "-n", "research", "-l", WORKERS, "--timeout=300s")
+        platform.kubectl(CENTRAL1, "wait", "pod", "--for=delete", "-n", "research", "-l", WORKERS, "--timeout=300s")
 
 
-def test_kueue_takes_no_ray_cluster_that_scales(lab: PlatformUnderTest, tmp_path: Path) -> None:
+def test_kueue_takes_no_ray_cluster_that_scales(platform: PlatformUnderTest, tmp_path: Path) -> None:
     """Why `queue` beside `autoscaling` is refused, and why a service that scales is in no team's namespace."""
     group = {"accelerator": "nvidia-l4", "image": "rayproject/ray:2.60.0", "replicas": 0, "maxReplicas": 1}
     spec = {"namespace": "research", "autoscaling": True, "gpuWorkers": {"gpu": group}}
     manifest = tmp_path / "scaling.yaml"
     manifest.write_text(yaml.safe_dump(ray_cluster_manifest("scaling", RayClusterSpec.model_validate(spec))))
-    refused = lab.run("kubectl", "--context", CENTRAL1, "apply", "-f", manifest, check=False)
+    refused = platform.run("kubectl", "--context", CENTRAL1, "apply", "-f", manifest, check=False)
     assert refused.returncode != 0
     assert "a kueue managed job can use autoscaling only when" in refused.stderr
 

@@ -8,22 +8,21 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.platform_under_test import CENTRAL2, PlatformUnderTest
+from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
 
 pytestmark = pytest.mark.e2e
 
 FRONT = "urn:pulumi:local::tpuplane::tpuplane:index:Platform$tpuplane:index:Cluster$"
-CLUSTER = f"{FRONT}gcp:container/cluster:Cluster::platform-central2"
-POOL = f"{FRONT}tpuplane:index:TpuNodePool$gcp:container/nodePool:NodePool::platform-central2-cubes-0"
-REMEDY = "platform-central2 has deletionProtection: true; set it to false and run `pulumi up`"
+CLUSTER = f"{FRONT}gcp:container/cluster:Cluster::platform-central1"
+POOL = f"{FRONT}tpuplane:index:TpuNodePool$gcp:container/nodePool:NodePool::platform-central1-evals-0"
+REMEDY = "platform-central1 has deletionProtection: true; set it to false and run `pulumi up`"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def protected(platform: PlatformUnderTest) -> Iterator[PlatformUnderTest]:
-    """The platform, whose second cluster is protected."""
-    with platform.rewritten(lambda clusters: clusters["central2"].update(deletionProtection=True)):
+    """The platform, whose cluster is protected."""
+    with platform.rewritten(lambda clusters: clusters["central1"].update(deletionProtection=True)):
         up(platform)
-        assert not platform.steps()
         yield platform
     up(platform)
     assert not platform.steps()
@@ -34,7 +33,7 @@ def up(platform: PlatformUnderTest) -> None:
 
 
 def nodes(platform: PlatformUnderTest) -> dict[str, set[str]]:
-    found = platform.pools(CENTRAL2)
+    found = platform.pools(CENTRAL1)
     return {pool: {node["metadata"]["uid"] for node in found[pool]} for pool in found}
 
 
@@ -78,25 +77,26 @@ def test_no_order_deletes_anything_of_a_protected_cluster(protected: PlatformUnd
 
 
 def test_a_protected_cluster_that_leaves_the_stack_file_keeps_its_pools(protected: PlatformUnderTest) -> None:
-    protected.pulumi("state", "unprotect", CLUSTER, "--yes")
+    def without(described: dict[str, Any]) -> None:
+        # A platform has a cluster: of one that exists it makes nothing.
+        described["clusters"] = {"there": {"location": "us-central1", "existing": {"name": "lab-central1"}}}
+        del described["teams"]
 
-    def without(clusters: dict[str, Any]) -> None:
-        del clusters["central2"]
-
-    with protected.rewritten(without):
-        rejected(protected, "preview")
-        with remembered(protected):
+    with remembered(protected):
+        protected.pulumi("state", "unprotect", CLUSTER, "--yes")
+        with protected.described(without):
+            rejected(protected, "preview")
             rejected(protected, "up", "--yes", "--skip-preview")
-    up(protected)
     assert not protected.steps()
 
 
 def test_pools_of_a_protected_cluster_come_and_go(protected: PlatformUnderTest) -> None:
     def fewer(clusters: dict[str, Any]) -> None:
-        clusters["central2"]["pools"]["cubes"] |= {"slices": 1, "topology": "2x2x1"}
+        clusters["central1"]["pools"]["evals"] |= {"topology": "2x2"}
 
+    former = set(nodes(protected))
     with protected.rewritten(fewer):
         up(protected)
-        assert set(nodes(protected)) == {"system", "cubes"}
+        assert set(nodes(protected)) == former - {"evals-0"} | {"evals"}
     up(protected)
-    assert set(nodes(protected)) == {"system", "cubes-0", "cubes-1"}
+    assert set(nodes(protected)) == former

@@ -1,4 +1,4 @@
-"""Services of Ray on the local stack: one that scales from nothing, and vLLM's. The pods are simulated."""
+"""A service of Ray on the local stack that scales from nothing. The pods are simulated."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.local_stack.test_workloads import running
 from tests.e2e.other_programs import REPOSITORY, example
 from tests.e2e.platform_under_test import CENTRAL1, PlatformUnderTest
-from tests.e2e.test_workloads import running
 from tests.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
@@ -48,15 +48,3 @@ def test_a_service_scales_from_no_slice_on_a_pool_that_scales_from_no_host(
 
         scale(platform, "inference", 0, worker["metadata"]["name"])
         wait_until(lambda: platform.pools(CENTRAL1).get("softmax"), lambda hosts: not hosts)
-
-
-def test_vllm_has_a_host_with_eight_chips(platform: PlatformUnderTest, tmp_path: Path) -> None:
-    with example(platform, tmp_path, "ray-vllm", image="vllm-tpu-ray:2.60.0") as program:
-        (worker,) = running(platform, CENTRAL1, WORKERS, 1, namespace="llm")
-        assert platform.pool_of(CENTRAL1, worker) == "serving"
-        (container,) = worker["spec"]["containers"]
-        assert container["resources"]["limits"]["google.com/tpu"] == "8"
-        (service,) = platform.items(CENTRAL1, "rayservices", "-n", "llm")
-        written = (REPOSITORY / "examples" / "ray-vllm" / "serve.yaml").read_text()
-        assert service["spec"]["serveConfigV2"] == written
-        assert not program.steps()
