@@ -22,14 +22,7 @@ def frontend_url() -> str:
     return f"http://frontend.{frontend['namespace']}.svc:{frontend['port']}"
 
 
-Channel = Annotated[
-    str,
-    *text(
-        r"projects/[a-z][a-z0-9-]{4,28}[a-z0-9]/notificationChannels/[0-9]+",
-        "projects/PROJECT/notificationChannels/NUMBER, as `gcloud beta monitoring channels list` prints it",
-        "the name of a notification channel",
-    ),
-]
+Channel = Annotated[str, *text("notificationChannel")]
 # Cloud Monitoring looks back a day at most.
 Minutes = Annotated[int, Field(ge=1, le=1380)]
 

@@ -15,22 +15,10 @@ from tpuplane.spec.core.fields import Name, Namespace, Spec, reject, text
 RayMode = Literal["gke-addon", "operator", "none"]
 BatchScheduler = Literal["volcano", "yunikorn", "scheduler-plugins", "kai-scheduler"]
 
-_QUANTITY = re.compile(r"([0-9]+(\.[0-9]+)?|\.[0-9]+)(m|k|M|G|T|Ki|Mi|Gi|Ti)?")
-_UNITS = {None: Decimal(1), "m": Decimal("0.001"), "k": Decimal(1000)}
-_UNITS |= {unit: Decimal(1000) ** power for power, unit in enumerate("MGT", start=2)}
-_UNITS |= {f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGT", start=1)}
 _DURATION = re.compile(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
 _DURATION_PART = re.compile(r"([0-9.]+)(ms|s|m|h)")
 _NANOSECONDS = {"ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _LONGEST = 2**63 - 1  # nanoseconds, as Go counts
-
-
-def amount(quantity: str) -> Decimal:
-    """A quantity as the number that it represents."""
-    found = _QUANTITY.fullmatch(quantity)
-    if found is None:
-        raise ValueError(f"{quantity!r} is no quantity")
-    return Decimal(found[1]) * _UNITS[found[3]]
 
 
 def _duration(value: str) -> str:
@@ -71,7 +59,7 @@ def _gate_of(addon: str) -> AfterValidator:
     return AfterValidator(validate)
 
 
-Quantity = Annotated[str, *text(_QUANTITY.pattern, "such as 500m or 2 (CPUs), 512Mi or 2Gi", "a Kubernetes quantity")]
+Quantity = Annotated[str, *text("quantity")]
 Duration = Annotated[str, AfterValidator(_duration)]
 PositiveDuration = Annotated[Duration, AfterValidator(_some_time)]
 Framework = Annotated[str, AfterValidator(_framework)]

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from pydantic.alias_generators import to_snake
 
-from tpuplane.spec.addons.addons import CertManagerSpec, JobSetSpec, KueueSpec, LaunchAgentSpec, RaySpec, amount
+from tpuplane.quantities import thousandths
+from tpuplane.spec.addons.addons import CertManagerSpec, JobSetSpec, KueueSpec, LaunchAgentSpec, RaySpec
 from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
@@ -78,7 +79,7 @@ def _check_resources(at: Path, cluster: ClusterSpec, addon: Addon) -> Iterator[M
     for field in ("cpu", "memory"):
         request = getattr(spec.resources.requests, field) or addon.requests.get(field)
         limit = getattr(spec.resources.limits, field) or addon.limits.get(field)
-        if request and limit and amount(request) > amount(limit):
+        if request and limit and thousandths(request) > thousandths(limit):
             own = getattr(spec.resources.requests, field) is None
             path = (*at, addon.key, "resources", "limits" if own else "requests", field)
             if own:

@@ -46,7 +46,7 @@ def _moment(value: str) -> str:
 
 
 Moment = Annotated[str, BeforeValidator(_unparsed), AfterValidator(_moment)]
-TimeOfDay = Annotated[str, *text(r"([01][0-9]|2[0-3]):[0-5][0-9]", "00:00 to 23:59 (UTC), in quotes", "a time of day")]
+TimeOfDay = Annotated[str, *text("timeOfDay")]
 
 
 class MaintenanceWindowSpec(Spec):

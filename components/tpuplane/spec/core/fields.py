@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from tpuplane.spec.core.errors import shown
+from tpuplane.spec.core.rules import spec_data
 
 
 def unwrap(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -92,51 +93,17 @@ def reject(message: str) -> PydanticCustomError:
     return PydanticCustomError("tpuplane", "{message}", {"message": message})
 
 
-def text(pattern: str, rule: str, what: str = "allowed") -> tuple[object, AfterValidator]:
-    """Annotations of a string that must match `pattern`; `rule` says the same in plain words, `what` names it."""
+def text(name: str) -> tuple[object, AfterValidator]:
+    """Annotations of a string that must match the pattern of this name in `data/texts.yaml`."""
+    known: dict[str, str] = spec_data("texts")[name]
+    pattern, message = known["pattern"], f"is not {known.get('what', 'allowed')}; allowed: {known['allowed']}"
 
     def validate(value: str) -> str:
         if not re.fullmatch(pattern, value):
-            raise reject(f"{shown(value)} is not {what}; allowed: {rule}")
+            raise reject(f"{shown(value)} {message}")
         return value
 
     return Field(json_schema_extra={"pattern": f"^(?:{pattern})$"}), AfterValidator(validate)
-
-
-_NAME = r"[a-z](?:[a-z0-9-]{0,38}[a-z0-9])?"
-_NAME_RULE = "1 to 40 lower-case letters, digits and hyphens, starting with a letter, not ending with a hyphen"
-_PROJECT = r"[a-z][a-z0-9-]{4,28}[a-z0-9]"
-_PROJECT_RULE = "a project id: 6 to 30 lower-case letters, digits and hyphens, starting with a letter"
-_NAMESPACE = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-_NAMESPACE_RULE = "a Kubernetes namespace: 1 to 63 lower-case letters, digits and hyphens (RFC 1123)"
-_RESOURCE = r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?"
-_RESOURCE_RULE = "a Compute Engine name: 1 to 63 lower-case letters, digits and hyphens, starting with a letter"
-_ZONE = r"[a-z]+-[a-z]+[0-9]+-[a-z][a-z0-9]*"
-_ZONE_RULE = "a zone, such as us-central1-b"
-_ACCOUNT = r"[a-z0-9][a-z0-9.-]{0,62}@[a-z0-9.-]+\.gserviceaccount\.com"
-_ACCOUNT_RULE = "a service account's e-mail address, such as nodes@my-project.iam.gserviceaccount.com"
-_KMS_KEY = r"projects/[a-z0-9-]+/locations/[a-z0-9-]+/keyRings/[A-Za-z0-9_-]{1,63}/cryptoKeys/[A-Za-z0-9_-]{1,63}"
-_KMS_KEY_RULE = "a Cloud KMS key, projects/P/locations/REGION/keyRings/RING/cryptoKeys/KEY"
-_GROUP = r"gke-security-groups@[a-z0-9-]+(?:\.[a-z0-9-]+)+"
-_GROUP_RULE = "gke-security-groups@DOMAIN, the name that GKE looks for"
-_VERSION = r"\d+\.\d+(?:\.\d+(?:-gke\.\d+)?)?"
-_VERSION_RULE = "a GKE version such as 1.34, 1.34.1 or 1.34.1-gke.2201000"
-_LABEL_KEY = r"[a-z][a-z0-9_-]{0,62}"
-_LABEL_KEY_RULE = "a label key: 1 to 63 lower-case letters, digits, _ and -, starting with a letter"
-_LABEL_VALUE = r"[a-z0-9_-]{0,63}"
-_LABEL_VALUE_RULE = "a label value: at most 63 lower-case letters, digits, _ and -"
-_NODE_LABEL_KEY = r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
-_NODE_LABEL_KEY_RULE = "a Kubernetes label key: [prefix/]name, the name at most 63 letters, digits, '-', '_' and '.'"
-_NODE_LABEL_VALUE = r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?"
-_NODE_LABEL_VALUE_RULE = "a Kubernetes label value: at most 63 letters, digits, '-', '_' and '.'"
-_SECONDS = r"\d+(?:\.\d{1,9})?s"
-_SECONDS_RULE = "a duration in seconds, such as 3600s"
-_KEY_PATH = r"projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+"
-_KEY_PATH_RULE = "a key's path: projects/…/locations/…/keyRings/…/cryptoKeys/…"
-_STORAGE_POOL = r"projects/[a-z0-9-]+/zones/[a-z0-9-]+/storagePools/[a-z0-9-]+"
-_STORAGE_POOL_RULE = "a storage pool's path: projects/…/zones/…/storagePools/…"
-_TAINT_VALUE = r"(?:[a-z0-9][-A-Za-z0-9_.]{1,61})?[A-Za-z0-9]"
-_TAINT_VALUE_RULE = "a taint's value: at most 63 letters, digits, '-', '_' and '.'"
 
 
 _PROHIBITED = tuple(
@@ -210,27 +177,27 @@ def _authorized(cidr: str) -> str:
     return cidr
 
 
-Name = Annotated[str, *text(_NAME, _NAME_RULE)]
-ProjectId = Annotated[str, *text(_PROJECT, _PROJECT_RULE)]
-Namespace = Annotated[str, *text(_NAMESPACE, _NAMESPACE_RULE), AfterValidator(_namespace)]
-ResourceName = Annotated[str, *text(_RESOURCE, _RESOURCE_RULE)]
-Zone = Annotated[str, *text(_ZONE, _ZONE_RULE)]
-KmsKey = Annotated[str, *text(_KMS_KEY, _KMS_KEY_RULE)]
-SecurityGroup = Annotated[str, *text(_GROUP, _GROUP_RULE)]
-ServiceAccountEmail = Annotated[str, *text(_ACCOUNT, _ACCOUNT_RULE), AfterValidator(_own_account)]
-GkeVersion = Annotated[str, *text(_VERSION, _VERSION_RULE)]
-Seconds = Annotated[str, *text(_SECONDS, _SECONDS_RULE)]
-KeyPath = Annotated[str, *text(_KEY_PATH, _KEY_PATH_RULE)]
-StoragePool = Annotated[str, *text(_STORAGE_POOL, _STORAGE_POOL_RULE)]
-TaintValue = Annotated[str, *text(_TAINT_VALUE, _TAINT_VALUE_RULE)]
+Name = Annotated[str, *text("name")]
+ProjectId = Annotated[str, *text("project")]
+Namespace = Annotated[str, *text("namespace"), AfterValidator(_namespace)]
+ResourceName = Annotated[str, *text("resource")]
+Zone = Annotated[str, *text("zone")]
+KmsKey = Annotated[str, *text("kmsKey")]
+SecurityGroup = Annotated[str, *text("securityGroup")]
+ServiceAccountEmail = Annotated[str, *text("serviceAccount"), AfterValidator(_own_account)]
+GkeVersion = Annotated[str, *text("gkeVersion")]
+Seconds = Annotated[str, *text("seconds")]
+KeyPath = Annotated[str, *text("keyPath")]
+StoragePool = Annotated[str, *text("storagePool")]
+TaintValue = Annotated[str, *text("taintValue")]
 _RANGE = Field(json_schema_extra={"pattern": r"^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}$"})
 Cidr = Annotated[str, _RANGE, AfterValidator(_cidr), AfterValidator(_of_a_vpc)]
 AuthorizedCidr = Annotated[str, _RANGE, AfterValidator(_cidr), AfterValidator(_authorized)]
 Labels = dict[
-    Annotated[str, *text(_LABEL_KEY, _LABEL_KEY_RULE), AfterValidator(_label_key)],
-    Annotated[str, *text(_LABEL_VALUE, _LABEL_VALUE_RULE)],
+    Annotated[str, *text("labelKey"), AfterValidator(_label_key)],
+    Annotated[str, *text("labelValue")],
 ]
 NodeLabels = dict[
-    Annotated[str, *text(_NODE_LABEL_KEY, _NODE_LABEL_KEY_RULE), AfterValidator(_node_label_key)],
-    Annotated[str, *text(_NODE_LABEL_VALUE, _NODE_LABEL_VALUE_RULE)],
+    Annotated[str, *text("nodeLabelKey"), AfterValidator(_node_label_key)],
+    Annotated[str, *text("nodeLabelValue")],
 ]
