@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tpuplane.addons import ChartMissing
-from tpuplane.addons.charts import MIRROR_VARIABLE, locate
+from tpuplane.addons.charts import MIRROR_VARIABLE, ChartMissing, locate
 from tpuplane.spec.addons.catalogue import Chart
 
 pytestmark = pytest.mark.components

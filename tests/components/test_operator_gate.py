@@ -11,8 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from tpuplane.addons import NotReady
-from tpuplane.addons.gate import Answer, probe_sender, until_accepted
+from tpuplane.addons.gate import Answer, NotReady, probe_sender, until_accepted
 from tpuplane.plan import AddonPlan, plan
 from tpuplane.spec import parse_platform
 

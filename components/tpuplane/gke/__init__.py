@@ -13,7 +13,6 @@ from tpuplane.gke.node_pool import (
     TpuNodePool,
     TpuNodePoolArgs,
 )
-from tpuplane.gke.service_account import NodeServiceAccount, NodeServiceAccountArgs
 
 __all__ = [
     "AnyCluster",
@@ -28,8 +27,6 @@ __all__ = [
     "GpuNodePoolArgs",
     "Network",
     "NetworkArgs",
-    "NodeServiceAccount",
-    "NodeServiceAccountArgs",
     "SubnetworkArgs",
     "SystemNodePool",
     "SystemNodePoolArgs",

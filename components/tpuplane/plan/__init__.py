@@ -5,7 +5,6 @@ from __future__ import annotations
 from tpuplane.plan.addons import AddonPlan
 from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.plan.cluster_options import (
-    AutoProvisioningPlan,
     ExclusionPlan,
     KeyPlan,
     MaintenancePlan,
@@ -17,7 +16,6 @@ from tpuplane.spec.pools.hosts import Capacity
 
 __all__ = [
     "AddonPlan",
-    "AutoProvisioningPlan",
     "AutoscalingPlan",
     "Capacity",
     "ClusterPlan",

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
+from pydantic.alias_generators import to_snake
 
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan
-from tpuplane.spec import (
-    CertManagerSpec,
-    ClusterSpec,
-    JobSetSpec,
-    KueueSpec,
-    OperatorResourcesSpec,
-    RaySpec,
-    WaitForPodsReadySpec,
-)
+from tpuplane.spec import ClusterSpec
+from tpuplane.spec.addons.addons import KueueSpec, LaunchAgentSpec, RaySpec, WaitForPodsReadySpec
 from tpuplane.spec.addons.catalogue import Addon, Chart, Probe, addon_catalogue
 from tpuplane.spec.addons.checks import frameworks, installed
 
@@ -62,16 +55,6 @@ PROBE_NAME = "tpuplane-probe"
 Values = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """What an add-on's values are made from, in addition to its own data."""
-
-    cluster: ClusterSpec
-    node_selector: Values
-    fair_sharing: bool
-    manager: ManagerPlan | None
-
-
 def addon_plans(
     cluster: ClusterSpec,
     system_pool: NodePoolPlan | None,
@@ -82,18 +65,23 @@ def addon_plans(
 
     They run on the nodes of `system_pool`; in an existing cluster, which has no system pool, anywhere.
     """
-    addons = installed(cluster)
+    addons, wanted = installed(cluster), cluster.addons
     present = {addon.key for addon in addons}
+    values = {"ray": _ray(wanted.ray)}
+    if wanted.kueue is not None:
+        values["kueue"] = _kueue(wanted.kueue, cluster, queues, manager)
+    if wanted.launch_agent is not None:
+        values["launchAgent"] = _launch_agent(wanted.launch_agent)
     place = {GKE_POOL_LABEL: system_pool.name} if system_pool is not None else {}
-    fair = queues is not None and queues.fair_sharing
-    context = _Context(cluster, place, fair_sharing=fair, manager=manager)
     return tuple(
         AddonPlan(
             key=addon.key,
             title=addon.title,
             chart=addon.chart,
             namespace=addon.namespace,
-            values=_VALUES[addon.key](addon, context),
+            values=_filled(
+                addon.values, {"$nodeSelector": place, **_common(addon, cluster), **values.get(addon.key, {})}
+            ),
             after=tuple(key for key in addon.after if key in present),
             probe=_probe(addon, addon.probe) if addon.probe else None,
             namespace_by_chart=addon.namespace_by_chart,
@@ -115,188 +103,96 @@ def _probe(addon: Addon, probe: Probe) -> ProbePlan:
     )
 
 
-def _resources(addon: Addon, wanted: OperatorResourcesSpec) -> Values:
-    return {
-        "requests": {**addon.requests, **wanted.requests.model_dump(exclude_none=True)},
-        "limits": {**addon.limits, **wanted.limits.model_dump(exclude_none=True)},
+def _filled(template: Any, values: Values) -> Any:
+    """The template with the values of its `$names`. Fields of a mapping whose value is None are omitted."""
+    if isinstance(template, dict):
+        return {key: found for key, it in template.items() if (found := _filled(it, values)) is not None}
+    if isinstance(template, list):
+        return [_filled(it, values) for it in template]
+    return values[template] if isinstance(template, str) and template.startswith("$") else template
+
+
+def _common(addon: Addon, cluster: ClusterSpec) -> Values:
+    """What charts of several add-ons take."""
+    image, spec = addon.image, getattr(cluster.addons, to_snake(addon.key), None)
+    found: Values = {
+        # A release never changes under its tag.
+        "$image": {"repository": image.repository, "tag": image.pinned, "pullPolicy": "IfNotPresent"},
+        "$imageName": f"{image.repository}:{image.pinned}",
+        "$namespace": addon.namespace,
+        "$namespaceLabels": NAMESPACE_LABELS,
+        "$user": addon.user,
     }
-
-
-def _image(addon: Addon) -> Values:
-    # A release never changes under its tag.
-    return {"repository": addon.image.repository, "tag": addon.image.pinned, "pullPolicy": "IfNotPresent"}
-
-
-def _budget(replicas: int) -> Values:
-    # One replica under a budget would hold up every drain of its node.
-    return {"enabled": replicas > 1, "minAvailable": 1}
+    if spec is not None:
+        replicas, wanted = getattr(spec, "replicas", 1), spec.resources
+        found["$replicas"] = replicas
+        # One replica under a budget would hold up every drain of its node.
+        found["$budget"] = {"enabled": replicas > 1, "minAvailable": 1}
+        found["$resources"] = {
+            "requests": {**addon.requests, **wanted.requests.model_dump(exclude_none=True)},
+            "limits": {**addon.limits, **wanted.limits.model_dump(exclude_none=True)},
+        }
+    return found
 
 
 def _gates(wanted: Mapping[str, bool]) -> list[Values]:
     return [{"name": name, "enabled": on} for name, on in wanted.items()]
 
 
-def _jobset(addon: Addon, context: _Context) -> Values:
-    spec = context.cluster.addons.jobset or JobSetSpec()
+def _ray(spec: RaySpec) -> Values:
     return {
-        "image": _image(addon),
-        "controller": {
-            "replicas": spec.replicas,
-            "resources": _resources(addon, spec.resources),
-            "podSecurityContext": {"runAsUser": addon.user},
-            "nodeSelector": context.node_selector,
-            "podDisruptionBudget": _budget(spec.replicas),
-        },
-    }
-
-
-def _ray(addon: Addon, context: _Context) -> Values:
-    spec: RaySpec = context.cluster.addons.ray
-    values: Values = {
-        "image": _image(addon),
-        "replicas": spec.replicas,
-        "resources": _resources(addon, spec.resources),
-        "nodeSelector": context.node_selector,
         # The chart takes the list as a whole.
-        "featureGates": _gates({**addon_catalogue().feature_gates["ray"], **spec.feature_gates}),
+        "$featureGates": _gates({**addon_catalogue().feature_gates["ray"], **spec.feature_gates}),
+        "$batchScheduler": {"name": spec.batch_scheduler} if spec.batch_scheduler is not None else None,
+        "$watchNamespaces": list(spec.watch_namespaces) or None,
     }
-    if spec.batch_scheduler is not None:
-        values["batchScheduler"] = {"name": spec.batch_scheduler}
-    if spec.watch_namespaces:
-        values["watchNamespace"] = list(spec.watch_namespaces)
-    return values
 
 
-def _kueue(addon: Addon, context: _Context) -> Values:
-    spec = context.cluster.addons.kueue or KueueSpec()
-    configuration = _kueue_configuration(spec, context)
-    return {
-        "enableCertManager": spec.certificates == "cert-manager",
-        "controllerManager": {
-            "replicas": spec.replicas,
-            "featureGates": _gates(spec.feature_gates),
-            "manager": {
-                "image": _image(addon),
-                "resources": _resources(addon, spec.resources),
-                "podSecurityContext": {"runAsUser": addon.user},
-            },
-            "nodeSelector": context.node_selector,
-            "podDisruptionBudget": _budget(spec.replicas),
+def _kueue(spec: KueueSpec, cluster: ClusterSpec, queues: QueuesPlan | None, manager: ManagerPlan | None) -> Values:
+    known = addon_catalogue()
+    by_cert_manager = spec.certificates == "cert-manager"
+    configuration = _filled(
+        known.kueue["configuration"],
+        {
+            "$frameworks": list(spec.integrations or frameworks(cluster)),
+            "$manageJobsWithoutQueueName": spec.manage_jobs_without_queue_name,
+            # GKE's namespaces, and those of add-ons, whether this cluster has them or not.
+            "$systemNamespaces": [*known.kueue["systemNamespaces"], *(it.namespace for it in known.addons.values())],
+            "$metrics": spec.metrics,
+            "$internalCertManagement": {"enable": False} if by_cert_manager else None,
+            "$fairSharing": dict(known.kueue["fairSharing"]) if queues is not None and queues.fair_sharing else None,
+            "$multiKueue": _multi_kueue(manager),
+            "$waitForPodsReady": _wait_for_pods_ready(spec.wait_for_pods_ready),
         },
+    )
+    return {
+        "$certManager": by_cert_manager,
+        "$featureGates": _gates(spec.feature_gates),
         # The chart wants it as text. Sorted, so that it is the same text from one run to the next.
-        "managerConfig": {"controllerManagerConfigYaml": yaml.safe_dump(configuration, sort_keys=True)},
+        "$configuration": yaml.safe_dump(configuration, sort_keys=True),
     }
 
 
-def _kueue_configuration(spec: KueueSpec, context: _Context) -> Values:
-    known = addon_catalogue()
-    found: Values = {
-        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
-        "kind": "Configuration",
-        **copy.deepcopy(known.kueue["configuration"]),
-        "integrations": {"frameworks": list(spec.integrations or frameworks(context.cluster))},
-        "manageJobsWithoutQueueName": spec.manage_jobs_without_queue_name,
-        "managedJobsNamespaceSelector": {
-            "matchExpressions": [
-                {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": _system_namespaces()}
-            ]
-        },
-    }
-    found["metrics"]["enableClusterQueueResources"] = spec.metrics
-    if spec.certificates == "cert-manager":
-        found["internalCertManagement"] = {"enable": False}
-    if context.fair_sharing:
-        found["fairSharing"] = dict(known.kueue["fairSharing"])
-    if context.manager is not None:
-        found["multiKueue"] = {
-            "dispatcherName": context.manager.dispatcher,
-            "workerLostTimeout": context.manager.worker_lost_timeout,
-            # By this name workers know whose jobs they run, and a manager finds those that it no longer has.
-            "origin": context.manager.name,
-        }
-    if spec.wait_for_pods_ready is not None:
-        found["waitForPodsReady"] = _wait_for_pods_ready(spec.wait_for_pods_ready)
-    return found
+def _multi_kueue(manager: ManagerPlan | None) -> Values | None:
+    """Workers know by `origin` whose jobs they run, and a manager finds those that it no longer has."""
+    if manager is None:
+        return None
+    timeout = manager.worker_lost_timeout
+    return {"dispatcherName": manager.dispatcher, "workerLostTimeout": timeout, "origin": manager.name}
 
 
-def _system_namespaces() -> list[str]:
-    """Namespaces that Kueue leaves alone: GKE's and the add-ons' own, whether this cluster has them or not."""
-    known = addon_catalogue()
-    return [*known.kueue["systemNamespaces"], *(addon.namespace for addon in known.addons.values())]
-
-
-def _wait_for_pods_ready(spec: WaitForPodsReadySpec) -> Values:
-    requeuing = spec.requeuing
-    return {
-        "timeout": spec.timeout,
-        "recoveryTimeout": spec.recovery_timeout or spec.timeout,
-        "blockAdmission": spec.block_admission,
-        "requeuingStrategy": {
-            "backoffLimitCount": requeuing.backoff_limit_count,
-            "backoffBaseSeconds": requeuing.backoff_base_seconds,
-            "backoffMaxSeconds": requeuing.backoff_max_seconds,
-        },
-    }
-
-
-def _launch_agent(addon: Addon, context: _Context) -> Values:
-    spec = context.cluster.addons.launch_agent
+def _wait_for_pods_ready(spec: WaitForPodsReadySpec | None) -> Values | None:
     if spec is None:
-        raise ValueError("the cluster has no Launch agent")
+        return None
+    return {
+        **spec.model_dump(by_alias=True, exclude={"requeuing"}),
+        "recoveryTimeout": spec.recovery_timeout or spec.timeout,
+        "requeuingStrategy": spec.requeuing.model_dump(by_alias=True),
+    }
+
+
+def _launch_agent(spec: LaunchAgentSpec) -> Values:
     config: Values = {"queues": list(spec.queues), "max_jobs": spec.max_jobs, "builder": {"type": "noop"}}
     if spec.entity is not None:
         config["entity"] = spec.entity
-    return {
-        "namespace": addon.namespace,
-        "baseUrl": spec.base_url,
-        "launchConfig": yaml.safe_dump(config, sort_keys=True),
-        # Its role includes every Secret of a namespace: in other namespaces the platform gives it a role.
-        "additionalTargetNamespaces": [],
-        "agent": {
-            "useExternalWandbSecret": True,
-            "image": f"{addon.image.repository}:{addon.image.pinned}",
-            "imagePullPolicy": "IfNotPresent",
-            "resources": _resources(addon, spec.resources),
-            "nodeSelector": context.node_selector,
-            # A budget that keeps the only replica would hold up every drain of its node.
-            "minAvailable": 0,
-        },
-    }
-
-
-def _cert_manager(addon: Addon, context: _Context) -> Values:
-    spec = context.cluster.addons.cert_manager or CertManagerSpec()
-    part = {"podDisruptionBudget": _budget(spec.replicas), "nodeSelector": context.node_selector}
-    return {
-        "crds": {"enabled": True},
-        "global": {"leaderElection": {"namespace": addon.namespace}},
-        # A job that waits for the webhook after an installation; the gate does.
-        "startupapicheck": {"enabled": False},
-        **part,
-        "replicaCount": spec.replicas,
-        "image": _image(addon),
-        "resources": _resources(addon, spec.resources),
-        "webhook": {**part, "replicaCount": spec.replicas},
-        "cainjector": {**part, "replicaCount": spec.replicas},
-    }
-
-
-def _ray_tpu_webhook(addon: Addon, _context: _Context) -> Values:
-    """The chart knows no node selector; TPU and GPU nodes have taints that it tolerates not."""
-    return {
-        "tpuWebhook": {
-            "namespace": {"name": addon.namespace, "labels": NAMESPACE_LABELS},
-            "image": _image(addon),
-            "deployment": {"podSecurityContext": {"runAsNonRoot": True}},
-        }
-    }
-
-
-_VALUES: Mapping[str, Callable[[Addon, _Context], Values]] = {
-    "certManager": _cert_manager,
-    "rayTpuWebhook": _ray_tpu_webhook,
-    "jobset": _jobset,
-    "ray": _ray,
-    "kueue": _kueue,
-    "launchAgent": _launch_agent,
-}
+    return {"$baseUrl": spec.base_url, "$launchConfig": yaml.safe_dump(config, sort_keys=True)}

@@ -21,12 +21,8 @@ from tpuplane.plan.cluster_options import (
 from tpuplane.plan.network import SubnetPlan
 from tpuplane.plan.pools import Context, NodePoolPlan, system_pool
 from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan, WorkerPlan
-from tpuplane.spec import (
-    ClusterSpec,
-    ControlPlaneSpec,
-    ExistingClusterSpec,
-)
-from tpuplane.spec.cluster.cluster import ExistingNetworkSpec
+from tpuplane.spec import ClusterSpec, ControlPlaneSpec
+from tpuplane.spec.cluster.cluster import ExistingClusterSpec, ExistingNetworkSpec
 from tpuplane.spec.cluster.network_checks import address_needs
 from tpuplane.spec.cluster.options import MonitoringSpec
 from tpuplane.spec.core.locations import region_of, system_zones
@@ -84,19 +80,9 @@ class ClusterPlan:
         return next((addon for addon in self.addons if addon.key == key), None)
 
     @property
-    def addon_names(self) -> tuple[str, ...]:
-        """The add-ons and their releases, in the order of their installation."""
-        return tuple(f"{addon.title} {addon.chart.version}" for addon in self.addons)
-
-    @property
     def default_compute_class(self) -> bool:
         """Whether pods that ask for no compute class get the one called `default`."""
         return any(it.name == DEFAULT_CLASS for it in self.compute_classes)
-
-    @property
-    def class_summaries(self) -> tuple[str, ...]:
-        """The compute classes, each with its ways to get nodes."""
-        return tuple(f"{it.name} ({', then '.join(map(str, it.priorities))})" for it in self.compute_classes)
 
     @property
     def namespace_classes(self) -> dict[str, str]:

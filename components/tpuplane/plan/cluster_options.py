@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from tpuplane.spec import ClusterSpec, MaintenanceSpec
+from tpuplane.spec import ClusterSpec
 from tpuplane.spec.cluster.auto_provisioning_room import provisioning_zones, tpu_rooms
-from tpuplane.spec.cluster.maintenance import WEEKDAYS, ExclusionScope
+from tpuplane.spec.cluster.maintenance import WEEKDAYS, ExclusionScope, MaintenanceSpec
 from tpuplane.spec.cluster.option_checks import has_component
 from tpuplane.spec.cluster.options import EncryptionSpec, MonitoringSpec
 

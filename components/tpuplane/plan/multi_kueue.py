@@ -20,8 +20,9 @@ from tpuplane.plan.queue_model import (
     WorkerPlan,
 )
 from tpuplane.plan.queues import Share, launcher_plan, local_queues
-from tpuplane.spec import AuthorizedNetworkSpec, ControlPlaneSpec, PlatformSpec
+from tpuplane.spec import ControlPlaneSpec, PlatformSpec
 from tpuplane.spec.addons.catalogue import addon_catalogue
+from tpuplane.spec.cluster.cluster import AuthorizedNetworkSpec
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.names import cluster_name
 from tpuplane.spec.queues.kueue_checks import managed

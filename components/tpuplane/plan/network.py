@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tpuplane.spec import ClusterNetworkSpec
+from tpuplane.spec.cluster.cluster import ClusterNetworkSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 
 import pulumi
 
-from tpuplane.addons import Addons, Monitoring, MonitoringArgs, MultiKueue, MultiKueueWorker, Queues, QueuesArgs
+from tpuplane.addons.monitoring import Monitoring, MonitoringArgs
+from tpuplane.addons.multi_kueue import MultiKueue, MultiKueueWorker
+from tpuplane.addons.operators import Addons
+from tpuplane.addons.queues import Queues, QueuesArgs
 from tpuplane.gke import AnyCluster, Cluster
 from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan import ClusterPlan, PlatformPlan

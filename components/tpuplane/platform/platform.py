@@ -5,7 +5,7 @@ from typing import TypedDict
 
 import pulumi
 
-from tpuplane.addons import Observability
+from tpuplane.addons.observability import Observability
 from tpuplane.args import PlatformArgs
 from tpuplane.description_error import in_plain_words
 from tpuplane.gke import AnyCluster, Cluster, GpuNodePool, Network, NetworkArgs, TpuNodePool

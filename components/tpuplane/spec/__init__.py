@@ -6,24 +6,12 @@ models and the same words in both. All mistakes of a description are reported in
 
 from __future__ import annotations
 
-from tpuplane.spec.addons.addons import (
-    CertManagerSpec,
-    JobSetSpec,
-    KueueSpec,
-    OperatorResourcesSpec,
-    RaySpec,
-    WaitForPodsReadySpec,
-)
 from tpuplane.spec.cluster.cluster import (
-    AuthorizedNetworkSpec,
-    ClusterNetworkSpec,
     ClusterSettingsSpec,
     ClusterSpec,
     ControlPlaneSpec,
-    ExistingClusterSpec,
     SystemPoolSpec,
 )
-from tpuplane.spec.cluster.maintenance import MaintenanceExclusionSpec, MaintenanceSpec, MaintenanceWindowSpec
 from tpuplane.spec.core.errors import Mistake, SpecError
 from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
 from tpuplane.spec.pools.gpu import GpuPoolSpec
@@ -34,32 +22,20 @@ from tpuplane.spec.stackfile import CONFIG_KEY, StackFileMissing, load_stack, pa
 __all__ = [
     "CONFIG_KEY",
     "PROJECT_KEY",
-    "AuthorizedNetworkSpec",
-    "CertManagerSpec",
-    "ClusterNetworkSpec",
     "ClusterSettingsSpec",
     "ClusterSpec",
     "ControlPlaneSpec",
-    "ExistingClusterSpec",
     "ExtraNetworkSpec",
     "FlexStartSpec",
     "GpuPoolSpec",
-    "JobSetSpec",
-    "KueueSpec",
-    "MaintenanceExclusionSpec",
-    "MaintenanceSpec",
-    "MaintenanceWindowSpec",
     "Mistake",
-    "OperatorResourcesSpec",
     "PlatformSpec",
     "PoolSpec",
-    "RaySpec",
     "ReservationSpec",
     "SecondaryBootDiskSpec",
     "SpecError",
     "StackFileMissing",
     "SystemPoolSpec",
-    "WaitForPodsReadySpec",
     "load_stack",
     "parse_platform",
 ]

@@ -1,15 +1,25 @@
-"""The catalogue: look-ups by name, label, machine type and zone, over the data files."""
+"""The catalogue: look-ups by name, label, machine type and zone, over the data files. Each is read on first use."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache, cached_property
-from typing import Literal
+from typing import Any, Literal
 
-from tpuplane.tpu import loading
+from tpuplane.data_files import read_data
 from tpuplane.tpu.errors import SliceError
-from tpuplane.tpu.model import Availability, Generation, MachineType, Price, PriceModel
+from tpuplane.tpu.model import (
+    AcceleratorTypeName,
+    Availability,
+    ChipFacts,
+    Generation,
+    MachineType,
+    Price,
+    PriceModel,
+)
 from tpuplane.tpu.nearest import nearest_names
+from tpuplane.tpu.topology import TopologyRule
 from tpuplane.tpu.versions import GkeVersion
 
 Offer = Literal["documented", "listed", "region"]
@@ -20,20 +30,28 @@ _ZONE = re.compile(r"([a-z]+-[a-z]+[0-9]+)-(?:ai[0-9]+)?[a-z]")
 class Catalogue:
     """The known facts about TPUs on GKE. Use `catalogue()` to get the instance."""
 
-    @property
+    @cached_property
     def generations(self) -> tuple[Generation, ...]:
         """Every generation, oldest first."""
-        return tuple(loading.generations().values())
+        return tuple(_generation(name, raw) for name, raw in _read("generations")["generations"].items())
 
-    @property
+    @cached_property
     def prices(self) -> tuple[Price, ...]:
         """Every list price on record."""
-        return loading.prices()
+        return tuple(
+            Price(generation, region, model, float(usd), as_of, source)
+            for source, rows in _read("prices")["prices"].items()
+            for generation, region, model, usd, as_of in rows
+        )
 
-    @property
+    @cached_property
     def sources(self) -> dict[str, str]:
         """The citation of each source key."""
-        return loading.sources()
+        return dict(_read("sources")["sources"])
+
+    @cached_property
+    def _zones(self) -> dict[str, Availability]:
+        return {name: Availability(**_with_tuples(raw)) for name, raw in _read("zones")["zones"].items()}
 
     @cached_property
     def _names(self) -> dict[str, Generation]:
@@ -104,7 +122,7 @@ class Catalogue:
 
     def offer_sources(self, offer: Offer) -> tuple[str, ...]:
         """Keys of `sources` for a result of `zone_offers`."""
-        return loading.offer_sources()["regions" if offer == "region" else offer]
+        return tuple(_read("zones")["sources"]["regions" if offer == "region" else offer])
 
     def check_zone(self, zone: str, generation: str) -> None:
         """Reject a zone that is not known to offer the generation.
@@ -129,7 +147,7 @@ class Catalogue:
         )
 
     def _availability(self, generation: str) -> Availability:
-        return loading.zones()[self.generation(generation).name]
+        return self._zones[self.generation(generation).name]
 
     def price(self, generation: str, region: str, model: PriceModel) -> Price | None:
         """The newest list price for this region and model; None if it is not on record."""
@@ -143,7 +161,7 @@ class Catalogue:
         Raises:
             KeyError: for an unknown feature, which is a mistake of the caller.
         """
-        return GkeVersion.minimum(loading.features()[feature])
+        return GkeVersion.minimum(_read("versions")["features"][feature]["version"])
 
 
 def region_of(zone: str) -> str:
@@ -153,6 +171,30 @@ def region_of(zone: str) -> str:
 
 
 @cache
+def _read(name: str) -> Any:
+    return read_data("tpuplane.tpu", name)
+
+
+def _with_tuples(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in mapping.items()}
+
+
+def _generation(name: str, raw: Mapping[str, Any]) -> Generation:
+    values = _with_tuples(raw)
+    machines = values.pop("machines")
+    rule = values.pop("rule", None)
+    return Generation(
+        name=name,
+        machines=tuple(MachineType(name=key, **_with_tuples(machine)) for key, machine in machines.items()),
+        rule=TopologyRule(**rule) if rule else None,
+        chip=ChipFacts(**values.pop("chip")),
+        accelerator_type=AcceleratorTypeName(**_with_tuples(values.pop("accelerator_type"))),
+        not_on_gke=tuple(values.pop("not_on_gke", {}).items()),
+        **values,
+    )
+
+
+@cache
 def catalogue() -> Catalogue:
-    """The catalogue. Its files are read on first use."""
+    """The catalogue."""
     return Catalogue()

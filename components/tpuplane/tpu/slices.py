@@ -8,7 +8,7 @@ from tpuplane.tpu.accelerator_type import resolve
 from tpuplane.tpu.catalogue import catalogue
 from tpuplane.tpu.errors import SliceError
 from tpuplane.tpu.model import Generation, MachineType, Placement
-from tpuplane.tpu.slice_errors import machine_error, topology_error
+from tpuplane.tpu.nearest import nearest_names, nearest_topologies
 from tpuplane.tpu.topology import chip_count, parse
 
 
@@ -35,14 +35,14 @@ class Slice:
         """
         gen = catalogue().generation(generation)
         if not gen.accepts(topology):
-            raise topology_error(gen, topology)
+            raise _topology_error(gen, topology)
         machines = gen.machines_for(topology)
         if machine_type is None:
             return cls(gen, topology, machines[0])
         for machine in machines:
             if machine.name == machine_type:
                 return cls(gen, topology, machine)
-        raise machine_error(gen, topology, machine_type)
+        raise _machine_error(gen, topology, machine_type)
 
     @classmethod
     def from_accelerator_type(cls, name: str, machine_type: str | None = None) -> Slice:
@@ -155,3 +155,54 @@ def _grid(topology: str) -> tuple[int, ...]:
 
 def _bounds(grid: tuple[int, ...]) -> str:
     return ",".join(map(str, grid))
+
+
+def _topology_error(gen: Generation, topology: str) -> SliceError:
+    """The error for a topology that the generation does not have."""
+    dims = parse(topology)
+    detail = None
+    if dims is None:
+        form = "AxB" if gen.dimensions == 2 else "AxBxC"
+        detail = f"write {form}, for example {gen.topologies[-1]}"
+    elif len(dims) != gen.dimensions:
+        detail = f"it needs {gen.dimensions} numbers"
+    elif gen.rule:
+        detail = gen.rule.broken_by(dims)
+    listed = gen.topologies
+    allowed_text = None
+    if gen.rule:
+        below_a_cube = [shape for shape in listed if not gen.rule.admits(shape)]
+        allowed_text = f"{', '.join(below_a_cube)}, and {gen.rule}"
+    return SliceError(
+        "topology",
+        topology,
+        f"is not a {gen.name} topology" + (f" ({detail})" if detail else ""),
+        allowed=listed,
+        allowed_text=allowed_text,
+        nearest=nearest_topologies(gen, topology),
+    )
+
+
+def _machine_error(gen: Generation, topology: str, machine_type: str) -> SliceError:
+    """The error for a machine type that does not make this topology of the generation."""
+    allowed = tuple(machine.name for machine in gen.machines_for(topology))
+    return SliceError(
+        "machine_type",
+        machine_type,
+        _machine_cause(gen, topology, machine_type),
+        allowed=allowed,
+        nearest=nearest_names(machine_type, allowed, count=1) or allowed[:1],
+    )
+
+
+def _machine_cause(gen: Generation, topology: str, machine_type: str) -> str:
+    try:
+        owner, machine = catalogue().machine(machine_type)
+    except SliceError:
+        reason = dict(gen.not_on_gke).get(machine_type)
+        return f"is not a {gen.name} machine type" + (f" on GKE ({reason})" if reason else "")
+    if owner.name != gen.name:
+        return f"is a {owner.name} machine type and does not make {gen.name} {topology}"
+    if machine.single_host_only:
+        return f"makes only {gen.name} {machine.single_host_topology}, not {topology}"
+    return f"has {machine.chips} chips per host and does not make {gen.name} {topology}"

@@ -63,6 +63,8 @@ class Addon(Spec):
     """None: it brings no kinds."""
     requests: dict[str, str]
     limits: dict[str, str]
+    values: dict[str, Any]
+    """The chart's values, with `$names` that the plan fills in."""
     sources: tuple[str, ...]
     namespace_by_chart: bool = False
     """The chart makes its namespace itself."""
