@@ -76,7 +76,7 @@ def provisioning_spec(plan: ProvisioningPlan) -> Spec:
     return {
         "provisioningClassName": "queued-provisioning.gke.io",
         "managedResources": list(plan.managed_resources),
-        "parameters": plan.parameters,
+        "parameters": {"maxRunDurationSeconds": str(plan.max_run_seconds)},
         "retryStrategy": {
             "backoffLimitCount": plan.retries,
             "backoffBaseSeconds": plan.pause_seconds,

@@ -73,9 +73,8 @@ class MultiKueueWorker(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _allow(self, name: str, plan: WorkerPlan) -> None:
-        kinds = [(kind.group, kind.resource) for kind in plan.kinds]
         workloads = ("kueue.x-k8s.io", "workloads")
-        watch = self._role(f"{name}-watch", [_rule(*it, _WATCH) for it in (workloads, *kinds)])
+        watch = self._role(f"{name}-watch", [_rule(*it, _WATCH) for it in (workloads, *plan.kinds)])
         kubernetes.rbac.v1.ClusterRoleBinding(
             f"{name}-watch",
             metadata={"name": f"{ACCOUNT}-watch"},
@@ -86,7 +85,7 @@ class MultiKueueWorker(pulumi.ComponentResource):
         rules = [
             _rule(*workloads, [*_MAKE, "update"]),
             _rule(workloads[0], "workloads/status", ["patch"]),
-            *(_rule(*kind, [*_MAKE, "patch"]) for kind in kinds),
+            *(_rule(*kind, [*_MAKE, "patch"]) for kind in plan.kinds),
         ]
         make = self._role(f"{name}-make", rules)
         for namespace in plan.namespaces:

@@ -23,6 +23,7 @@ from tpuplane.gke.node_pool import SystemNodePool
 from tpuplane.gke.pool_resource import CLOUD_PLATFORM_SCOPE, waiting_like
 from tpuplane.gke.service_account import own_account
 from tpuplane.plan.cluster import ClusterPlan
+from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 from tpuplane.plan.components import planned_cluster
 from tpuplane.plan.pools import NodePoolPlan
 
@@ -110,8 +111,8 @@ class Cluster(pulumi.ComponentResource):
         )
         self.node_service_account = pulumi.Output.from_input(self._service_account)
         keys = self._keys(name, args["project"], plan)
-        self._secrets_key = args.get("secrets_key") or key_id(plan.keys.secrets, keys)
-        self._boot_disk_key = args.get("boot_disk_key") or key_id(plan.keys.boot_disk, keys)
+        self._secrets_key = args.get("secrets_key") or key_id(SECRETS_KEY, plan.keys, keys)
+        self._boot_disk_key = args.get("boot_disk_key") or key_id(BOOT_DISK_KEY, plan.keys, keys)
         self._waits = [*self.identity, *([] if keys is None else [keys])]
         self._guard = DeletionGuard(name, protected=plan.settings.deletion_protection)
         self.resource = self._cluster(name, args, plan, plan.system_pool, opts)
@@ -151,7 +152,7 @@ class Cluster(pulumi.ComponentResource):
         )
 
     def _keys(self, name: str, project: pulumi.Input[str], plan: ClusterPlan) -> ClusterKeys | None:
-        names = plan.keys.made
+        names = tuple(use for use, existing in plan.keys.items() if existing is None)
         if not names:
             return None
         return ClusterKeys(

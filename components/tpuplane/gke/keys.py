@@ -1,11 +1,11 @@
 """Cloud KMS keys of a cluster: a separate key ring, which only Google's service agents can use."""
 
+from collections.abc import Mapping
 from typing import Final, TypedDict
 
 import pulumi
 import pulumi_gcp as gcp
 
-from tpuplane.plan import KeyPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 
 _ROLE: Final = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
@@ -65,15 +65,11 @@ class ClusterKeys(pulumi.ComponentResource):
         self.register_outputs({"keys": {key: made.id for key, made in self.keys.items()}})
 
 
-def key_id(plan: KeyPlan | None, made: ClusterKeys | None) -> pulumi.Input[str] | None:
-    """Full resource name of a created or existing key; None if only Google's own encryption is used."""
-    if plan is None:
-        return None
-    if plan.existing is not None:
-        return plan.existing
-    if made is None or plan.name is None:
-        raise ValueError("the plan needs a key that was not created")
-    made_id: pulumi.Output[str] = made.keys[plan.name].id
+def key_id(use: str, keys: Mapping[str, str | None], made: ClusterKeys | None) -> pulumi.Input[str] | None:
+    """Full resource name of the plan's key for this use, created or existing; None if only Google's own encryption is used."""
+    if made is None or use not in made.keys:
+        return keys.get(use)
+    made_id: pulumi.Output[str] = made.keys[use].id
     return made_id
 
 

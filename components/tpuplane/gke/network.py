@@ -10,7 +10,7 @@ from tpuplane.args import ClusterNetworkArgs
 from tpuplane.description_error import in_plain_words
 from tpuplane.gke.arguments import require
 from tpuplane.plan.components import planned_network
-from tpuplane.plan.network import NatPlan, NetworkPlan, SubnetPlan
+from tpuplane.plan.network import NetworkPlan, SubnetPlan
 
 
 class SubnetworkArgs(ClusterNetworkArgs):
@@ -70,8 +70,8 @@ class Network(pulumi.ComponentResource):
         )
         # By name, as the plan names them.
         self.subnets = {subnet.name: self._subnet(name, project, subnet) for subnet in plan.subnets}
-        for nat in plan.nats:
-            self._nat(name, project, nat)
+        for region, nat_name in plan.nats.items():
+            self._nat(name, project, region, nat_name)
         self.network_id = self.network.id
         self.subnetwork_ids = {name: subnet.id for name, subnet in self.subnets.items()}
         self.register_outputs({"networkId": self.network_id, "subnetworkIds": self.subnetwork_ids})
@@ -102,20 +102,20 @@ class Network(pulumi.ComponentResource):
             ),
         )
 
-    def _nat(self, name: str, project: pulumi.Input[str], plan: NatPlan) -> None:
+    def _nat(self, name: str, project: pulumi.Input[str], region: str, nat_name: str) -> None:
         router = gcp.compute.Router(
-            f"{name}-{plan.router_name}",
-            name=plan.router_name,
+            f"{name}-{nat_name}",
+            name=nat_name,
             project=project,
-            region=plan.region,
+            region=region,
             network=self.network.id,
             opts=self._child(),
         )
         gcp.compute.RouterNat(
-            f"{name}-{plan.nat_name}",
-            name=plan.nat_name,
+            f"{name}-{nat_name}",
+            name=nat_name,
             project=project,
-            region=plan.region,
+            region=region,
             router=router.name,
             nat_ip_allocate_option="AUTO_ONLY",
             source_subnetwork_ip_ranges_to_nat="ALL_SUBNETWORKS_ALL_IP_RANGES",

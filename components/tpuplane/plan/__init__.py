@@ -5,8 +5,6 @@ from __future__ import annotations
 from tpuplane.plan.addons import AddonPlan
 from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.plan.cluster_options import (
-    ExclusionPlan,
-    KeyPlan,
     MaintenancePlan,
     TpuLimitPlan,
 )
@@ -19,8 +17,6 @@ __all__ = [
     "AutoscalingPlan",
     "Capacity",
     "ClusterPlan",
-    "ExclusionPlan",
-    "KeyPlan",
     "MaintenancePlan",
     "NodePoolPlan",
     "PlatformPlan",

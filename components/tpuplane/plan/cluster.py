@@ -11,7 +11,6 @@ from tpuplane.plan.addons import AddonPlan
 from tpuplane.plan.classes import ComputeClassPlan
 from tpuplane.plan.cluster_options import (
     AutoProvisioningPlan,
-    KeysPlan,
     MaintenancePlan,
     auto_provisioning_plan,
     keys_plan,
@@ -56,7 +55,7 @@ class ClusterPlan:
     node_addresses: int  # taken of the subnet's primary range at full scale, one for each node
     pod_addresses: int  # taken of its pods' range at full scale, a block for each node
     control_plane: ControlPlaneSpec
-    keys: KeysPlan
+    keys: dict[str, str | None]  # Cloud KMS keys by their use; None: the key is made
     monitoring: MonitoringSpec  # with its components, also where the user names none
     ray_operator: bool  # GKE's Ray add-on: KubeRay and the TPU webhook
     resource_labels: dict[str, str]

@@ -2,47 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal
 
 from tpuplane.spec import ClusterSpec
+from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
 from tpuplane.spec.cluster.auto_provisioning_room import provisioning_zones, tpu_rooms
-from tpuplane.spec.cluster.maintenance import WEEKDAYS, ExclusionScope, MaintenanceSpec
+from tpuplane.spec.cluster.maintenance import WEEKDAYS, MaintenanceExclusionSpec, MaintenanceSpec
 from tpuplane.spec.cluster.option_checks import has_component
-from tpuplane.spec.cluster.options import EncryptionSpec, MonitoringSpec
-
-
-@dataclass(frozen=True, slots=True)
-class KeyPlan:
-    """A Cloud KMS key. Exactly one of `existing` and `name` is set: an existing key, or a new one."""
-
-    existing: str | None = None  # full resource name
-    name: str | None = None  # of the key in the cluster's own key ring
-
-
-@dataclass(frozen=True, slots=True)
-class KeysPlan:
-    """The Cloud KMS keys of a cluster. None: Google's own."""
-
-    secrets: KeyPlan | None
-    boot_disk: KeyPlan | None
-
-    @property
-    def made(self) -> tuple[str, ...]:
-        """Names of the keys that are made."""
-        keys = (self.secrets, self.boot_disk)
-        return tuple(key.name for key in keys if key is not None and key.name is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class ExclusionPlan:
-    """A time without upgrades. `end` is None where it lasts until the end of the version's support."""
-
-    name: str
-    start: str  # RFC 3339, UTC
-    end: str | None
-    scope: ExclusionScope
+from tpuplane.spec.cluster.options import MonitoringSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +21,7 @@ class MaintenancePlan:
     start: str  # RFC 3339, UTC
     end: str
     recurrence: str
-    exclusions: tuple[ExclusionPlan, ...] = ()
+    exclusions: Mapping[str, MaintenanceExclusionSpec]
 
 
 SECRETS_KEY = "secrets"
@@ -73,10 +42,11 @@ _COMPONENTS = (
 )
 
 
-def keys_plan(cluster: ClusterSpec) -> KeysPlan:
-    """Which keys encrypt what the cluster stores."""
+def keys_plan(cluster: ClusterSpec) -> dict[str, str | None]:
+    """The cluster's Cloud KMS keys by their use: the full resource name of an existing key; None for a new key."""
     spec = cluster.security
-    return KeysPlan(_key(spec.secrets_encryption, SECRETS_KEY), _key(spec.boot_disk_encryption, BOOT_DISK_KEY))
+    uses = {SECRETS_KEY: spec.secrets_encryption, BOOT_DISK_KEY: spec.boot_disk_encryption}
+    return {use: encryption.key for use, encryption in uses.items() if encryption is not None}
 
 
 def monitoring(cluster: ClusterSpec) -> MonitoringSpec:
@@ -86,12 +56,6 @@ def monitoring(cluster: ClusterSpec) -> MonitoringSpec:
         return spec
     usual = tuple(component for component in _COMPONENTS if has_component(cluster, component))
     return spec.model_copy(update={"components": usual})
-
-
-def _key(spec: EncryptionSpec | None, name: str) -> KeyPlan | None:
-    if spec is None:
-        return None
-    return KeyPlan(name=name) if spec.key is None else KeyPlan(existing=spec.key)
 
 
 # A window repeats without end from its first opening. That opening is in the past, in a fixed week, so that the plan of
@@ -107,15 +71,11 @@ def maintenance_plan(spec: MaintenanceSpec | None) -> MaintenancePlan | None:
     days = [day for day in WEEKDAYS if day in spec.window.days]
     hour, minute = map(int, spec.window.start.split(":"))
     start = _FIRST_MONDAY + timedelta(days=WEEKDAYS.index(days[0]), hours=hour, minutes=minute)
-    exclusions = (
-        ExclusionPlan(name, exclusion.start, exclusion.end, exclusion.scope)
-        for name, exclusion in spec.exclusions.items()
-    )
     return MaintenancePlan(
         start=start.strftime(_RFC_3339),
         end=(start + timedelta(hours=spec.window.hours)).strftime(_RFC_3339),
         recurrence=f"FREQ=WEEKLY;BYDAY={','.join(days)}",
-        exclusions=tuple(exclusions),
+        exclusions=spec.exclusions,
     )
 
 
@@ -133,15 +93,9 @@ class TpuLimitPlan:
 class AutoProvisioningPlan:
     """What GKE may make by itself, and how: the defaults are those of declared pools."""
 
-    cpu: int  # vCPUs of the whole cluster
-    memory_gb: int
+    settings: AutoProvisioningSpec  # what the user wrote, for all that needs no plan
     tpu: tuple[TpuLimitPlan, ...]
     zones: tuple[str, ...]
-    autoscaling_profile: Literal["BALANCED", "OPTIMIZE_UTILIZATION"]
-    disk_type: str
-    disk_size_gb: int
-    auto_repair: bool
-    auto_upgrade: bool
     # As for the hosts of a declared slice: there are none to surge to.
     max_surge: int = 0
     max_unavailable: int = 1
@@ -158,16 +112,10 @@ def auto_provisioning_plan(cluster: ClusterSpec) -> AutoProvisioningPlan | None:
     if spec is None:
         return None
     return AutoProvisioningPlan(
-        cpu=spec.limits.cpu,
-        memory_gb=spec.limits.memory_gb,
+        settings=spec,
         tpu=tuple(
             TpuLimitPlan(room.generation.label, room.generation.name, room.maximum, room.chips)
             for room in tpu_rooms(cluster)
         ),
         zones=provisioning_zones(cluster),
-        autoscaling_profile=spec.autoscaling_profile,
-        disk_type=spec.disk_type,
-        disk_size_gb=spec.disk_size_gb,
-        auto_repair=spec.auto_repair,
-        auto_upgrade=spec.auto_upgrade,
     )

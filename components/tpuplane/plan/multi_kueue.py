@@ -12,7 +12,6 @@ from tpuplane.plan.queue_model import (
     ClusterQueuePlan,
     FlavorPlan,
     FlavorQuotaPlan,
-    KindPlan,
     ManagerPlan,
     NamespacePlan,
     QueuesPlan,
@@ -57,7 +56,7 @@ def worker_plan(spec: PlatformSpec, key: str) -> WorkerPlan | None:
     teams = (name for name, team in spec.teams.items() if key in team.clusters)
     return WorkerPlan(
         namespace=known.addons["kueue"].namespace,
-        kinds=tuple(KindPlan(*kind) for kind in watched),
+        kinds=tuple((group, resource) for group, resource in watched),
         namespaces=tuple(namespace for name in teams for namespace in namespaces_of(name, spec.teams[name])),
     )
 

@@ -22,32 +22,18 @@ class SubnetPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class NatPlan:
-    """Cloud Router and Cloud NAT of one region: how private nodes reach image registries."""
-
-    region: str
-    router_name: str
-    nat_name: str
-
-
-@dataclass(frozen=True, slots=True)
 class NetworkPlan:
     """The platform's VPC: one subnetwork per cluster, one NAT per region."""
 
     name: str
     subnets: tuple[SubnetPlan, ...]
-    nats: tuple[NatPlan, ...]
+    nats: dict[str, str]  # by region, the name of its Cloud Router and Cloud NAT, for private nodes
 
 
 def network_plan(name: str, subnets: Iterable[SubnetPlan]) -> NetworkPlan:
     """A VPC called `name` with these subnetworks, and a NAT for each of their regions."""
     found = tuple(subnets)
-    regions = dict.fromkeys(subnet.region for subnet in found)
-    return NetworkPlan(
-        name=name,
-        subnets=found,
-        nats=tuple(NatPlan(region, f"{name}-{region}", f"{name}-{region}") for region in regions),
-    )
+    return NetworkPlan(name, found, {subnet.region: f"{name}-{subnet.region}" for subnet in found})
 
 
 def subnet_plan(name: str, region: str, network: ClusterNetworkSpec) -> SubnetPlan | None:

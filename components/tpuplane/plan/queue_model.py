@@ -32,11 +32,6 @@ class ProvisioningPlan:
     pause_seconds: int = 60  # before the first of them; twice as long before each that follows
     longest_pause_seconds: int = 1800
 
-    @property
-    def parameters(self) -> dict[str, str]:
-        """Parameters of the provisioning class."""
-        return {"maxRunDurationSeconds": str(self.max_run_seconds)}
-
 
 @dataclass(frozen=True, slots=True)
 class AdmissionCheckPlan:
@@ -183,17 +178,9 @@ class ManagerPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class KindPlan:
-    """A kind of job that is handed on: its API group (empty for the core's) and resource."""
-
-    group: str
-    resource: str
-
-
-@dataclass(frozen=True, slots=True)
 class WorkerPlan:
     """What the manager may do in a cluster that runs jobs: watch these kinds, and make them in these namespaces."""
 
     namespace: str  # Kueue's own
-    kinds: tuple[KindPlan, ...]
+    kinds: tuple[tuple[str, str], ...]  # of jobs that are handed on: API group (empty for the core's) and resource
     namespaces: tuple[str, ...]

@@ -201,7 +201,7 @@ def test_names_of_everything_begin_with_the_platform() -> None:
     assert platform.network.name == "lab"
     assert [subnet.name for subnet in platform.network.subnets] == ["lab-one", "lab-two"]
     # Two clusters of one region share its NAT.
-    assert [(nat.region, nat.router_name) for nat in platform.network.nats] == [("us-central1", "lab-us-central1")]
+    assert platform.network.nats == {"us-central1": "lab-us-central1"}
 
 
 def test_labels_add_up_and_ours_cannot_be_lost() -> None:
