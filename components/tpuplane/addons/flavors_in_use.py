@@ -3,6 +3,8 @@
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from tpuplane.gke.resource_options import after
+
 NAME = "tpuplane-flavors-in-use"
 
 # Kueue accepts the removal and no longer counts the workloads, so it would assign their slices a second time.
@@ -41,5 +43,5 @@ def keep_flavors_in_use(name: str, opts: pulumi.ResourceOptions) -> pulumi.Resou
         f"{name}-binding",
         metadata={"name": NAME},
         spec={"policy_name": NAME, "validation_actions": ["Deny"]},
-        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[policy])),
+        opts=after(opts, [policy]),
     )

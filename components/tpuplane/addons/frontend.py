@@ -3,6 +3,7 @@
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from tpuplane.gke.resource_options import after
 from tpuplane.plan.observability import FrontendPlan
 
 _NAME = "frontend"
@@ -12,10 +13,6 @@ _USER = 65532  # a high number, which no user of the node has
 
 def make_frontend(name: str, plan: FrontendPlan, inside: pulumi.ResourceOptions) -> None:
     """Create namespace, account, Deployment and Service of the frontend, without permissions in the cluster."""
-
-    def after(*resources: pulumi.Resource) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions.merge(inside, pulumi.ResourceOptions(depends_on=list(resources)))
-
     namespace = kubernetes.core.v1.Namespace(
         f"{name}-namespace",
         metadata={
@@ -32,7 +29,7 @@ def make_frontend(name: str, plan: FrontendPlan, inside: pulumi.ResourceOptions)
         metadata={"name": plan.account, "namespace": plan.namespace},
         # Workload Identity needs no token, and the frontend does not use the API server.
         automount_service_account_token=False,
-        opts=after(namespace),
+        opts=after(inside, [namespace]),
     )
     placed: kubernetes.meta.v1.ObjectMetaArgsDict = {"name": _NAME, "namespace": plan.namespace}
     kubernetes.apps.v1.Deployment(
@@ -43,20 +40,20 @@ def make_frontend(name: str, plan: FrontendPlan, inside: pulumi.ResourceOptions)
             "selector": {"match_labels": _MATCH},
             "template": {"metadata": {"labels": _MATCH}, "spec": _pod(plan)},
         },
-        opts=after(account),
+        opts=after(inside, [account]),
     )
     kubernetes.core.v1.Service(
         f"{name}-service",
         metadata=placed,
         spec={"selector": _MATCH, "ports": [{"name": "web", "port": plan.port, "target_port": "web"}]},
-        opts=after(namespace),
+        opts=after(inside, [namespace]),
     )
     if plan.replicas > 1:
         kubernetes.policy.v1.PodDisruptionBudget(
             f"{name}-budget",
             metadata=placed,
             spec={"selector": {"match_labels": _MATCH}, "min_available": 1},
-            opts=after(namespace),
+            opts=after(inside, [namespace]),
         )
 
 

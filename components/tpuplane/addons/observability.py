@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp as gcp
@@ -10,26 +9,23 @@ import pulumi_gcp as gcp
 from tpuplane.plan.observability import AlertPlan, ObservabilityPlan
 
 
-class ObservabilityArgs(TypedDict):
-    """Arguments of `Observability`."""
-
-    project: str
-    """Google Cloud project id. A change replaces everything."""
-
-    plan: ObservabilityPlan
-    """The dashboard, alerts, log metrics and grants. Changed in place."""
-
-    after: NotRequired[Sequence[pulumi.Resource]]
-    """The clusters of the same program. Google rejects a grant to a frontend's account before the first cluster with
-    Workload Identity exists, because this cluster creates the identity pool of the project."""
-
-
 class Observability(pulumi.ComponentResource):
     """A dashboard, alert policies, log metrics and the frontends' role, for all clusters of a platform."""
 
-    def __init__(self, name: str, args: ObservabilityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        project: str,
+        plan: ObservabilityPlan,
+        clusters: Sequence[pulumi.Resource],
+        opts: pulumi.ResourceOptions,
+    ) -> None:
+        """Create them. `clusters` are those of the same program.
+
+        Google rejects a grant to a frontend's account before the first cluster with Workload Identity exists, because
+        this cluster creates the identity pool of the project.
+        """
         super().__init__("tpuplane:index:Observability", name, {}, opts)
-        project, plan = args["project"], args["plan"]
         inside = pulumi.ResourceOptions(parent=self)
         metrics = [
             gcp.logging.Metric(
@@ -43,7 +39,7 @@ class Observability(pulumi.ComponentResource):
                 project=project,
                 role=plan.frontend_grant.role,
                 member=plan.frontend_grant.member,
-                opts=pulumi.ResourceOptions(parent=self, depends_on=list(args.get("after", ()))),
+                opts=pulumi.ResourceOptions(parent=self, depends_on=list(clusters)),
             )
         if plan.dashboard is not None:
             gcp.monitoring.Dashboard(

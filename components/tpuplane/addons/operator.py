@@ -1,9 +1,9 @@
-"""An operator from its Helm chart: namespace, chart, and the gate that opens when its webhooks answer."""
+"""The operators of a cluster, each with its namespace, its Helm chart, and the gate that opens when it answers."""
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -11,6 +11,8 @@ import pulumi_kubernetes as kubernetes
 from tpuplane.addons import gate
 from tpuplane.addons.charts import locate
 from tpuplane.gke.existing_cluster import AnyCluster
+from tpuplane.gke.kubernetes_access import kubernetes_provider
+from tpuplane.gke.resource_options import after
 from tpuplane.plan.addons import NAMESPACE_LABELS, AddonPlan
 
 _CRD = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
@@ -18,25 +20,6 @@ _SECRET = "kubernetes:core/v1:Secret"  # noqa: S105
 _MARKER = "tpuplane-addon"
 # Their keys are names of fields, also of fields that are called "description".
 _NAMES = frozenset({"properties", "patternProperties", "definitions"})
-
-
-class OperatorArgs(TypedDict):
-    """Arguments of `Operator`."""
-
-    cluster: AnyCluster
-    """The cluster of the operator, which is deleted with it."""
-
-    plan: AddonPlan
-    """The planned add-on. A new release or other values change it in place, also its CRDs."""
-
-    adopting: kubernetes.Provider
-    """Provider of the cluster that adopts existing CRDs of an earlier installation."""
-
-    after: NotRequired[Sequence[pulumi.Resource]]
-    """Resources that must exist before: nodes, and `ready` of other operators."""
-
-    chart_mirror: NotRequired[str]
-    """Source of the chart. Default: the variable TPUPLANE_CHART_MIRROR, else the plan's repository."""
 
 
 class Operator(pulumi.ComponentResource):
@@ -50,19 +33,26 @@ class Operator(pulumi.ComponentResource):
     """Exists only while the webhooks of the operator answer. Resources that depend on it are created after the operator
     and deleted before it."""
 
-    def __init__(self, name: str, args: OperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        plan = args["plan"]
-        source = locate(plan.chart, args.get("chart_mirror"))
+    def __init__(
+        self,
+        name: str,
+        cluster: AnyCluster,
+        plan: AddonPlan,
+        adopting: kubernetes.Provider,
+        waits: Sequence[pulumi.Resource],
+        opts: pulumi.ResourceOptions,
+    ) -> None:
+        """Install the add-on, after nodes and other operators (`waits`). `adopting` takes over CRDs that exist."""
+        source = locate(plan.chart)
         super().__init__("tpuplane:index:Operator", name, {}, opts)
-        self._inside = pulumi.ResourceOptions.merge(args["cluster"].in_cluster(), pulumi.ResourceOptions(parent=self))
-        self._adopting = args["adopting"]
-        after = list(args.get("after", ()))
+        self._inside = pulumi.ResourceOptions.merge(cluster.in_cluster(), pulumi.ResourceOptions(parent=self))
+        self._adopting = adopting
         if not plan.namespace_by_chart:
-            after = [
+            waits = [
                 kubernetes.core.v1.Namespace(
                     f"{name}-namespace",
                     metadata={"name": plan.namespace, "labels": NAMESPACE_LABELS},
-                    opts=self._after(after),
+                    opts=after(self._inside, waits),
                 )
             ]
         chart = kubernetes.helm.v4.Chart(
@@ -79,25 +69,19 @@ class Operator(pulumi.ComponentResource):
                 parent=self,
                 provider=self._inside.provider,
                 deleted_with=self._inside.deleted_with,
-                depends_on=after,
+                depends_on=list(waits),
                 transforms=[self._child],
             ),
         )
-        opens = gate.hook(f"{name}-gate", plan, plan.probe, args["cluster"].kubeconfig) if plan.probe else None
+        opens = gate.hook(f"{name}-gate", plan, plan.probe, cluster.kubeconfig) if plan.probe else None
         gated = pulumi.ResourceHookBinding(before_create=[opens], before_update=[opens]) if opens else None
         self.ready = kubernetes.core.v1.ConfigMap(
             f"{name}-ready",
             # Annotations, because a change of data would replace it and the resources that depend on it.
             metadata={"name": _MARKER, "namespace": plan.namespace, "annotations": _annotations(plan)},
-            opts=pulumi.ResourceOptions.merge(
-                self._after([chart]),
-                pulumi.ResourceOptions(hooks=gated),
-            ),
+            opts=pulumi.ResourceOptions.merge(after(self._inside, [chart]), pulumi.ResourceOptions(hooks=gated)),
         )
         self.register_outputs({})
-
-    def _after(self, resources: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions.merge(self._inside, pulumi.ResourceOptions(depends_on=list(resources)))
 
     def _child(self, args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
         """Add resource options to an object of the chart, which does not inherit them from a remote component."""
@@ -151,3 +135,23 @@ def _schema(value: Any) -> Any:
             return [_schema(item) for item in value]
         case _:
             return value
+
+
+class Addons(pulumi.ComponentResource):
+    """The operators that the platform installs in a cluster. They are removed in the reverse of their order."""
+
+    operators: Mapping[str, Operator]
+    """Operators by their key in the user's file, and rayTpuWebhook, which is part of ray."""
+
+    def __init__(
+        self, name: str, cluster: AnyCluster, plans: Sequence[AddonPlan], nodes: Sequence[pulumi.Resource]
+    ) -> None:
+        """Install the add-ons in the order of `plans`, on `nodes`."""
+        super().__init__("tpuplane:index:Addons", name, {}, pulumi.ResourceOptions(parent=cluster))
+        own, operators = pulumi.ResourceOptions(parent=self), dict[str, Operator]()
+        adopting = kubernetes_provider(name, cluster.identifier, cluster.kubeconfig, parent=self, adopting=True)
+        for plan in plans:
+            waits = [*nodes, *(operators[key].ready for key in plan.after)]
+            operators[plan.key] = Operator(f"{name}-{plan.key}", cluster, plan, adopting, waits, own)
+        self.operators = operators
+        self.register_outputs({})

@@ -1,13 +1,12 @@
 """Queues of a cluster: flavors and topology, a cohort, and the queue, namespaces and access of each team."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
 from tpuplane.addons.flavors_in_use import keep_flavors_in_use
-from tpuplane.addons.kueue_component import KueueComponent
 from tpuplane.addons.kueue_objects import (
     API_VERSION,
     check_spec,
@@ -22,20 +21,29 @@ from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan.queue_model import AdmissionCheckPlan, QueuesPlan, TeamPlan
 
 
-class QueuesArgs(TypedDict):
-    """Arguments of `Queues`."""
+class KueueComponent(pulumi.ComponentResource):
+    """Kueue's objects in one cluster, each after the objects that it refers to."""
 
-    cluster: AnyCluster
-    """The cluster of the queues, which are deleted with it."""
+    def __init__(self, kind: str, name: str, cluster: AnyCluster) -> None:
+        super().__init__(f"tpuplane:index:{kind}", name, {}, pulumi.ResourceOptions(parent=cluster))
+        self._name, self._cluster = name, cluster
 
-    plan: QueuesPlan
-    """The planned queues. Quotas, weights and preemption change in place; a new name is a new object."""
+    def _object(
+        self, kind: str, called: str, spec: Mapping[str, Any], after: Sequence[pulumi.Resource]
+    ) -> kubernetes.apiextensions.CustomResource:
+        return kubernetes.apiextensions.CustomResource(
+            f"{self._name}-{kind.lower()}-{called}",
+            api_version=API_VERSION,
+            kind=kind,
+            metadata={"name": called},
+            spec=spec,
+            opts=self._after(after),
+        )
 
-    ready: NotRequired[Sequence[pulumi.Resource]]
-    """Resources that must exist before: the gate of Kueue's webhooks."""
-
-    checks: NotRequired[Sequence[pulumi.Resource]]
-    """Existing admission checks that the cluster queues name."""
+    def _after(self, resources: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions.merge(
+            self._cluster.in_cluster(), pulumi.ResourceOptions(parent=self, depends_on=list(resources))
+        )
 
 
 class Queues(KueueComponent):
@@ -48,9 +56,16 @@ class Queues(KueueComponent):
     cluster_queues: Mapping[str, kubernetes.apiextensions.CustomResource]
     """Cluster queues by name: the queue of each team, and with `-elastic` the queue of its autoscaled pools."""
 
-    def __init__(self, name: str, args: QueuesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("Queues", name, args["cluster"], opts)
-        plan, ready = args["plan"], args.get("ready", ())
+    def __init__(
+        self,
+        name: str,
+        cluster: AnyCluster,
+        plan: QueuesPlan,
+        ready: Sequence[pulumi.Resource],
+        checks: Sequence[pulumi.Resource],
+    ) -> None:
+        """Create them after the gate of Kueue's webhooks (`ready`). `checks` are the admission checks of a manager."""
+        super().__init__("Queues", name, cluster)
         topologies = [
             self._object("Topology", it.name, {"levels": [{"nodeLabel": label} for label in it.levels]}, ready)
             for it in plan.topologies
@@ -60,10 +75,10 @@ class Queues(KueueComponent):
         ]
         for priority_class, priority in plan.priorities.items():
             self._priority(priority_class, priority.value, priority.description, ready)
-        checks = [*args.get("checks", ()), *(self._check(it, ready) for it in plan.checks)]
+        every_check = [*checks, *(self._check(it, ready) for it in plan.checks)]
         kept = keep_flavors_in_use(f"{name}-flavors-in-use", self._after(ready))
         cohort = self._object("Cohort", plan.cohort, cohort_spec(plan), flavors or ready)
-        before = [cohort, kept, *flavors, *checks]
+        before = [cohort, kept, *flavors, *every_check]
         self.cluster_queues = {
             it.name: self._object("ClusterQueue", it.name, cluster_queue_spec(plan, it), before)
             for it in plan.cluster_queues

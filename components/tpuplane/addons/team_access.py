@@ -3,11 +3,11 @@
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from tpuplane.addons.roles import RBAC, grant
 from tpuplane.plan.queue_model import LauncherPlan, TeamPlan
 
 ROLE = "tpuplane-team"
 LAUNCHER_ROLE = "tpuplane-launch-agent"
-_RBAC = "rbac.authorization.k8s.io"
 _ALL = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
 # Kubernetes' role `edit` covers pods, jobs and services, but not always custom resources.
@@ -46,39 +46,19 @@ def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi
         "name": launcher.account,
         "namespace": launcher.namespace,
     }
-    _grant((f"{name}-launch-role", f"{name}-launch"), LAUNCHER_ROLE, namespace, rules, [account], opts)
+    grant((f"{name}-launch-role", f"{name}-launch"), LAUNCHER_ROLE, namespace, rules, [account], opts)
 
 
 def grant_access(name: str, namespace: str, team: TeamPlan, opts: pulumi.ResourceOptions) -> None:
     """Let the members of the team run workloads in one namespace."""
     subjects: list[kubernetes.rbac.v1.SubjectArgsDict] = [
-        {"kind": member.kind, "name": member.name, "api_group": _RBAC} for member in team.members
+        {"kind": member.kind, "name": member.name, "api_group": RBAC} for member in team.members
     ]
-    _grant((f"{name}-role", f"{name}-work"), ROLE, namespace, _RULES, subjects, opts)
+    grant((f"{name}-role", f"{name}-work"), ROLE, namespace, _RULES, subjects, opts)
     kubernetes.rbac.v1.RoleBinding(
         f"{name}-edit",
         metadata={"name": f"{ROLE}-edit", "namespace": namespace},
-        role_ref={"kind": "ClusterRole", "name": "edit", "api_group": _RBAC},
+        role_ref={"kind": "ClusterRole", "name": "edit", "api_group": RBAC},
         subjects=subjects,
         opts=opts,
-    )
-
-
-def _grant(
-    names: tuple[str, str],
-    called: str,
-    namespace: str,
-    rules: list[kubernetes.rbac.v1.PolicyRuleArgsDict],
-    subjects: list[kubernetes.rbac.v1.SubjectArgsDict],
-    opts: pulumi.ResourceOptions,
-) -> None:
-    """Create a role in a namespace and its binding. `names` are the names of both in Pulumi."""
-    placed: kubernetes.meta.v1.ObjectMetaArgsDict = {"name": called, "namespace": namespace}
-    role = kubernetes.rbac.v1.Role(names[0], metadata=placed, rules=rules, opts=opts)
-    kubernetes.rbac.v1.RoleBinding(
-        names[1],
-        metadata=placed,
-        role_ref={"kind": "Role", "name": called, "api_group": _RBAC},
-        subjects=subjects,
-        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[role])),
     )

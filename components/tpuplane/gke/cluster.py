@@ -20,7 +20,8 @@ from tpuplane.gke.kubernetes_access import (
     token_kubeconfig,
 )
 from tpuplane.gke.node_pool import SystemNodePool
-from tpuplane.gke.pool_resource import CLOUD_PLATFORM_SCOPE, waiting_like
+from tpuplane.gke.pool_resource import CLOUD_PLATFORM_SCOPE
+from tpuplane.gke.resource_options import waiting_like
 from tpuplane.gke.service_account import own_account
 from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
@@ -152,19 +153,11 @@ class Cluster(pulumi.ComponentResource):
         )
 
     def _keys(self, name: str, project: pulumi.Input[str], plan: ClusterPlan) -> ClusterKeys | None:
-        names = tuple(use for use, existing in plan.keys.items() if existing is None)
-        if not names:
+        uses = [use for use, existing in plan.keys.items() if existing is None]
+        if not uses:
             return None
-        return ClusterKeys(
-            f"{name}-keys",
-            {
-                "project": project,
-                "region": plan.region,
-                "names": names,
-                "protected": plan.settings.deletion_protection,
-            },
-            pulumi.ResourceOptions(parent=self),
-        )
+        protected, own = plan.settings.deletion_protection, pulumi.ResourceOptions(parent=self)
+        return ClusterKeys(f"{name}-keys", project, plan.region, uses, protected=protected, opts=own)
 
     def _reached(self, by_name: bool) -> tuple[pulumi.Output[str], pulumi.Output[Any]]:
         """Address and CA certificate of the control plane."""

@@ -9,6 +9,7 @@ import pulumi_kubernetes as kubernetes
 from tpuplane.args import PlatformComputeClassArgs, ReservationArgs
 from tpuplane.description_error import in_plain_words
 from tpuplane.gke.arguments import ClusterRef, in_cluster
+from tpuplane.gke.resource_options import like
 from tpuplane.plan.classes import ComputeClassPlan
 from tpuplane.plan.components import planned_class
 
@@ -56,7 +57,7 @@ class ComputeClass(pulumi.ComponentResource):
             kind="ComputeClass",
             metadata={"name": plan.name, "labels": {"app.kubernetes.io/managed-by": "tpuplane"}},
             spec=_with_identity(plan, args["cluster"]) if plan.makes_pools else plan.spec,
-            opts=_like(opts, parent=self),
+            opts=like(opts, parent=self),
         )
         self.class_name = pulumi.Output.from_input(plan.name)
         self.register_outputs({"className": self.class_name})
@@ -73,16 +74,3 @@ def _with_identity(plan: ComputeClassPlan, cluster: ClusterRef) -> dict[str, Any
             for priority in spec["priorities"]
         ]
     return spec
-
-
-def _like(opts: pulumi.ResourceOptions | None, parent: pulumi.Resource) -> pulumi.ResourceOptions:
-    """Options of the object of the component. A component passes its provider to its children, but not its lifecycle
-    options."""
-    if opts is None:
-        return pulumi.ResourceOptions(parent=parent)
-    return pulumi.ResourceOptions(
-        parent=parent,
-        depends_on=opts.depends_on,
-        deleted_with=opts.deleted_with,
-        replace_with=opts.replace_with,
-    )

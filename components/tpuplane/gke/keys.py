@@ -1,7 +1,7 @@
 """Cloud KMS keys of a cluster: a separate key ring, which only Google's service agents can use."""
 
-from collections.abc import Mapping
-from typing import Final, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import pulumi
 import pulumi_gcp as gcp
@@ -10,22 +10,6 @@ from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 
 _ROLE: Final = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
 _ROTATION: Final = "7776000s"  # 90 days, CIS Google Cloud 1.10
-
-
-class ClusterKeysArgs(TypedDict):
-    """Arguments of `ClusterKeys`."""
-
-    project: pulumi.Input[str]
-    """Project of the cluster and of the keys. A change replaces the keys."""
-
-    region: str
-    """Region of the cluster. GKE supports only keys of this region. A change replaces the keys."""
-
-    names: tuple[str, ...]
-    """Names of the keys in the plan. A new name creates a new key."""
-
-    protected: bool
-    """Protect the keys from deletion, as the cluster is. Without its key, encrypted data is lost."""
 
 
 class ClusterKeys(pulumi.ComponentResource):
@@ -38,22 +22,34 @@ class ClusterKeys(pulumi.ComponentResource):
     keys: dict[str, gcp.kms.CryptoKey]
     """Keys by their name in the plan."""
 
-    def __init__(self, name: str, args: ClusterKeysArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        project: pulumi.Input[str],
+        region: str,
+        uses: Sequence[str],
+        *,
+        protected: bool,
+        opts: pulumi.ResourceOptions,
+    ) -> None:
+        """Create one key for each use, in the cluster's region, because GKE supports only keys of this region.
+
+        With `protected` Pulumi rejects the deletion of a key, because encrypted data is lost without its key.
+        """
         super().__init__("tpuplane:index:ClusterKeys", name, {}, opts)
         own = pulumi.ResourceOptions(parent=self)
-        project = args["project"]
         # Creates the service agent if the project has none, and returns its address.
         gke = gcp.projects.ServiceIdentity(name, project=project, service="container.googleapis.com", opts=own).email
         users = {SECRETS_KEY: gke, BOOT_DISK_KEY: gke.apply(_compute_agent)}
-        ring = gcp.kms.KeyRing(name, project=project, location=args["region"], opts=own)
+        ring = gcp.kms.KeyRing(name, project=project, location=region, opts=own)
         self.keys = {}
-        for key in args["names"]:
+        for key in uses:
             self.keys[key] = gcp.kms.CryptoKey(
                 f"{name}-{key}",
                 name=key,
                 key_ring=ring.id,
                 rotation_period=_ROTATION,
-                opts=pulumi.ResourceOptions(parent=self, protect=args["protected"] or None),
+                opts=pulumi.ResourceOptions(parent=self, protect=protected or None),
             )
             gcp.kms.CryptoKeyIAMMember(
                 f"{name}-{key}",

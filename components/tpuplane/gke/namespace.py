@@ -6,6 +6,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from tpuplane.gke.existing_cluster import AnyCluster
+from tpuplane.gke.resource_options import after as waiting_for
 from tpuplane.plan.cluster import DEFAULT_CLASS_LABEL
 from tpuplane.spec.queues.teams import PodSecurity
 
@@ -34,5 +35,5 @@ def make_namespace(
             "name": namespace,
             "labels": {"app.kubernetes.io/managed-by": "tpuplane", **levels, **labels},
         },
-        opts=pulumi.ResourceOptions.merge(cluster.in_cluster(), pulumi.ResourceOptions(depends_on=list(after))),
+        opts=waiting_for(cluster.in_cluster(), after),
     )

@@ -7,18 +7,10 @@ import pulumi_gcp as gcp
 
 from tpuplane.gke.arguments import ClusterRef
 from tpuplane.gke.deletion_guard import guard_of
+from tpuplane.gke.resource_options import waiting_like
 from tpuplane.labels import CLASS_LABEL
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.spec import SystemPoolSpec
-
-
-def waiting_like(opts: pulumi.ResourceOptions | None, own: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
-    """Return a child's own options, so that it waits for what its component was told to wait for.
-
-    Pulumi does not hand `depends_on` down: it holds for the component's own registration alone.
-    """
-    return pulumi.ResourceOptions.merge(pulumi.ResourceOptions(depends_on=opts.depends_on if opts else None), own)
-
 
 CLOUD_PLATFORM_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 """Access is decided by the roles of the nodes' own service account, as Google advises, not by scopes."""

@@ -1,21 +1,9 @@
 """The identity of a cluster's nodes: a service account with only the roles of the plan."""
 
-from typing import TypedDict
-
 import pulumi
 import pulumi_gcp as gcp
 
 from tpuplane.plan.cluster import ClusterPlan, ServiceAccountPlan
-
-
-class NodeServiceAccountArgs(TypedDict):
-    """Arguments of `NodeServiceAccount`."""
-
-    project: pulumi.Input[str]
-    """Project of the account and of the granted roles. A change replaces both."""
-
-    plan: ServiceAccountPlan
-    """Account ID and roles. A new account ID replaces the account. Roles are granted and revoked in place."""
 
 
 class NodeServiceAccount(pulumi.ComponentResource):
@@ -25,9 +13,11 @@ class NodeServiceAccount(pulumi.ComponentResource):
     email: pulumi.Output[str]
     """Address of the account, for `node_config.service_account`."""
 
-    def __init__(self, name: str, args: NodeServiceAccountArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("tpuplane:index:NodeServiceAccount", name, {}, opts)
-        plan, project = args["plan"], args["project"]
+    def __init__(
+        self, name: str, project: pulumi.Input[str], plan: ServiceAccountPlan, parent: pulumi.Resource
+    ) -> None:
+        """Create the account and grant its roles in the project. A new account ID replaces the account."""
+        super().__init__("tpuplane:index:NodeServiceAccount", name, {}, pulumi.ResourceOptions(parent=parent))
         self.account = gcp.serviceaccount.Account(
             name,
             account_id=plan.account_id,
@@ -53,6 +43,4 @@ def own_account(
     """Create the service account of a cluster's nodes; None if the plan uses an existing one."""
     if plan.service_account is None:
         return None
-    return NodeServiceAccount(
-        f"{name}-nodes", {"project": project, "plan": plan.service_account}, pulumi.ResourceOptions(parent=parent)
-    )
+    return NodeServiceAccount(f"{name}-nodes", project, plan.service_account, parent)

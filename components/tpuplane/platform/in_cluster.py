@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pulumi
 
-from tpuplane.addons.monitoring import Monitoring, MonitoringArgs
+from tpuplane.addons.monitoring import Monitoring
 from tpuplane.addons.multi_kueue import MultiKueue, MultiKueueWorker
-from tpuplane.addons.operators import Addons
-from tpuplane.addons.queues import Queues, QueuesArgs
+from tpuplane.addons.operator import Addons
+from tpuplane.addons.queues import Queues
 from tpuplane.gke import AnyCluster, Cluster
 from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan import ClusterPlan, PlatformPlan
@@ -25,7 +25,6 @@ def fill_clusters(
     workers: _Kubeconfigs = {}
     for it in sorted(platform.clusters, key=lambda it: it.manager is not None):
         own, cluster = f"{name}-{it.key}", clusters[it.key]
-        below = pulumi.ResourceOptions(parent=cluster)
         make_classes(own, it, cluster, pools[it.key].ref)
         ready = _addons(f"{own}-addons", it, cluster)
         for namespace in it.namespaces:
@@ -35,10 +34,7 @@ def fill_clusters(
         queues = _queues(own, it, cluster, list(ready.values()), workers)
         if it.worker is not None and isinstance(cluster, Cluster):
             after = [*ready.values(), *([] if queues is None else [queues])]
-            access = MultiKueueWorker(
-                f"{own}-multikueue", {"cluster": cluster, "plan": it.worker, "after": after}, below
-            )
-            workers[it.key] = access.kubeconfig
+            workers[it.key] = MultiKueueWorker(f"{own}-multikueue", cluster, it.worker, after).kubeconfig
         _monitoring(f"{own}-monitoring", it.key, platform.observability, cluster, ready)
 
 
@@ -48,22 +44,11 @@ def _queues(
     """Create a cluster's queues. On a manager of MultiKueue, create the access to its workers first."""
     if plan.queues is None:
         return None
-    below = pulumi.ResourceOptions(parent=cluster)
-    args: QueuesArgs = {"cluster": cluster, "plan": plan.queues, "ready": ready}
+    checks: list[pulumi.Resource] = []
     if plan.manager is not None:
-        handing_on = MultiKueue(
-            f"{name}-multikueue",
-            {
-                "cluster": cluster,
-                "plan": plan.manager,
-                "queues": plan.queues.cluster_queues,
-                "kubeconfigs": workers,
-                "ready": ready,
-            },
-            below,
-        )
-        args["checks"] = handing_on.checks
-    return Queues(f"{name}-queues", args, below)
+        queues = plan.queues.cluster_queues
+        checks = MultiKueue(f"{name}-multikueue", cluster, plan.manager, queues, workers, ready).checks
+    return Queues(f"{name}-queues", cluster, plan.queues, ready, checks)
 
 
 def _addons(name: str, plan: ClusterPlan, cluster: AnyCluster) -> dict[str, pulumi.Resource]:
@@ -71,17 +56,12 @@ def _addons(name: str, plan: ClusterPlan, cluster: AnyCluster) -> dict[str, pulu
     if not plan.addons:
         return {}
     after = [cluster.system_pool] if isinstance(cluster, Cluster) else []
-    made = Addons(name, {"cluster": cluster, "plan": plan, "after": after}, pulumi.ResourceOptions(parent=cluster))
-    return {key: operator.ready for key, operator in made.operators.items()}
+    return {key: operator.ready for key, operator in Addons(name, cluster, plan.addons, after).operators.items()}
 
 
 def _monitoring(
     name: str, key: str, plan: ObservabilityPlan, cluster: AnyCluster, ready: Mapping[str, pulumi.Resource]
 ) -> None:
     """Collect a cluster's metrics, after the add-ons that have them."""
-    if key not in plan.scrapes:
-        return
-    args: MonitoringArgs = {"cluster": cluster, "scrapes": plan.scrapes[key], "ready": ready}
-    if key in plan.frontends:
-        args["frontend"] = plan.frontends[key]
-    Monitoring(name, args, pulumi.ResourceOptions(parent=cluster))
+    if key in plan.scrapes:
+        Monitoring(name, cluster, plan.scrapes[key], plan.frontends.get(key), ready)

@@ -99,15 +99,9 @@ class Platform(pulumi.ComponentResource):
         }
         fill_clusters(name, platform, clusters, pools)
         if platform.observability.wanted:
-            Observability(
-                f"{name}-observability",
-                {
-                    "project": platform.project,
-                    "plan": platform.observability,
-                    "after": [it.resource for it in clusters.values() if isinstance(it, Cluster)],
-                },
-                pulumi.ResourceOptions(parent=self),
-            )
+            made = [it.resource for it in clusters.values() if isinstance(it, Cluster)]
+            own = pulumi.ResourceOptions(parent=self)
+            Observability(f"{name}-observability", platform.project, platform.observability, made, own)
         self.clusters = {
             key: {"name": cluster.name, "location": cluster.location, "endpoint": cluster.endpoint}
             for key, cluster in clusters.items()

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from tpuplane.args import MultisliceArgs, RayClusterArgs, RayJobArgs, RayServiceArgs
 from tpuplane.description_error import in_plain_words
+from tpuplane.gke.resource_options import like
 from tpuplane.spec import SpecError
 from tpuplane.spec.core.fields import Spec
 from tpuplane.spec.core.mistakes import mistakes_of
@@ -112,13 +113,7 @@ def _make(
         kind=manifest["kind"],
         metadata=manifest["metadata"],
         spec=manifest["spec"],
-        opts=pulumi.ResourceOptions(
-            parent=parent,
-            provider=opts.provider if opts else None,
-            deleted_with=opts.deleted_with if opts else None,
-            replace_with=opts.replace_with if opts else None,
-            depends_on=opts.depends_on if opts else None,
-            replace_on_changes=list(replace_on),
-            delete_before_replace=True,
+        opts=pulumi.ResourceOptions.merge(
+            like(opts, parent, replace_on), pulumi.ResourceOptions(delete_before_replace=True)
         ),
     )
