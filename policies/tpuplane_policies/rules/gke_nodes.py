@@ -5,38 +5,14 @@ from __future__ import annotations
 from tpuplane_policies.core.judging import Demand, Demands, Options, Repairs, demand
 from tpuplane_policies.core.registry import repair_rule, resource_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource
-from tpuplane_policies.core.values import Truth, Value
+from tpuplane_policies.core.values import Value
 from tpuplane_policies.rules.iam import grants
-from tpuplane_policies.rules.kinds import IAM, INSTANCE
+from tpuplane_policies.rules.kinds import IAM
 from tpuplane_policies.rules.pools import node_configs, node_range, zone_count
 
 BROAD = ("roles/editor", "roles/owner", "roles/container.admin", "roles/compute.admin", "roles/iam.serviceAccountUser")
 COS = ("COS", "COS_CONTAINERD")
-EXPOSING = ("UNSPECIFIED", "EXPOSE", "MODE_UNSPECIFIED", "GCE_METADATA")
 MAX_NODES_PER_ZONE = 1000  # google/gke-policy-automation, scalability/nodes_per_pool_zone.rego
-
-
-@resource_rule("GKE004", POOL)
-def nodes_hide_their_identity(pool: Resource, options: Options) -> Demands:
-    """Pods get GKE's metadata server instead of Compute Engine's."""
-    config = pool["nodeConfig.workloadMetadataConfig"]
-    text = "pods can use the identity of the node; allowed: GKE_METADATA"
-    yield demand(hides_metadata(config), config["mode"], text, like=like_metadata(pool["nodeConfig"]))
-
-
-def like_metadata(nodes: Value) -> str:
-    """The equivalent checks. trivy's requires a description of the nodes."""
-    return "CKV_GCP_69" + (" GCP-0057" if (~nodes.one_of(None)).holds else "")
-
-
-def exposes_metadata(config: Value) -> Truth:
-    """Whether the mode gives pods Compute Engine's metadata server."""
-    return config["mode"].one_of(*EXPOSING) | config["nodeMetadata"].one_of(*EXPOSING)
-
-
-def hides_metadata(config: Value) -> Truth:
-    """Whether pods get GKE's metadata server. `nodeMetadata` is the name in earlier versions of the API."""
-    return config["mode"].one_of("GKE_METADATA") | config["nodeMetadata"].one_of("GKE_METADATA_SERVER", "SECURE")
 
 
 @resource_rule("GKE005", POOL)
@@ -99,24 +75,6 @@ def nodes_run_cos(it: Resource, options: Options) -> Demands:
         at = config["imageType"]
         cos = at.test(lambda image: not image or str(image).upper() in COS)
         yield demand(cos, at, "not Container-Optimized OS; allowed: COS_CONTAINERD", like="CKV_GCP_22 GCP-0054")
-
-
-@resource_rule("GKE010", CLUSTER, POOL)
-def legacy_metadata_is_off(it: Resource, options: Options) -> Demands:
-    """GKE turns the legacy endpoints off by default."""
-    for config in node_configs(it):
-        at = config["metadata"].child("disable-legacy-endpoints")
-        text = "legacy metadata endpoints answer without a header"
-        yield demand(at.one_of(None, "true", True), at, text, like="GCP-0048")
-
-
-@resource_rule("GKE018", INSTANCE)
-def disks_of_instances_have_a_key(machine: Resource, options: Options) -> Demands:
-    """Machines outside a cluster, such as a bastion."""
-    for disk in (machine["bootDisk"], *machine["attachedDisks"].each()):
-        at, remedy = disk["kmsKeySelfLink"], "set the disk's kmsKeySelfLink"
-        text = "the disk is not encrypted with your own key"
-        yield demand(disk.one_of(None) | at.is_set, at, text, like="GCP-0033", remedy=remedy)
 
 
 @resource_rule("GKE021", CLUSTER, POOL)

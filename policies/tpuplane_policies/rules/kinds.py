@@ -35,6 +35,13 @@ RAY = r"kubernetes:ray\.io/[^:]+:Ray(Cluster|Job|Service)"
 NAMESPACE = r"kubernetes:core/v1:Namespace"
 ROLE = r"kubernetes:rbac\.authorization\.k8s\.io/[^:]+:(Cluster)?Role(Patch)?"
 ROLE_BINDING = r"kubernetes:rbac\.authorization\.k8s\.io/[^:]+:(Cluster)?RoleBinding(Patch)?"
+CLUSTER_ROLE_BINDING = r"kubernetes:rbac\.authorization\.k8s\.io/[^:]+:ClusterRoleBinding(Patch)?"
+EVERYONE = ("system:authenticated", "system:unauthenticated", "system:anonymous", "system:serviceaccounts")
+"""Users and groups with all users or service accounts (Kubernetes, RBAC, "Default roles and role bindings")."""
+EXPOSING = ("UNSPECIFIED", "EXPOSE", "MODE_UNSPECIFIED", "GCE_METADATA")
+"""Modes, by their names in all versions of the API, that give pods Compute Engine's metadata server."""
+HIDING = ("GKE_METADATA_SERVER", "SECURE")
+"""Values of `nodeMetadata`, in earlier versions of the API, that give pods GKE's metadata server."""
 OWN_WORKLOAD = (
     r"kubernetes:core/v1:(Pod|PodTemplate|ReplicationController)(Patch|List)?",
     r"kubernetes:(apps|extensions)/[^:]+:(Deployment|StatefulSet|DaemonSet|ReplicaSet)(Patch|List)?",

@@ -36,15 +36,6 @@ def clusters_are_not_in_the_default_network(cluster: Resource, options: Options)
     yield demand(~default, at, "the cluster is in the default network", remedy="name your own network")
 
 
-@resource_rule("PRJ002", SUBNETWORK)
-def private_google_access(subnetwork: Resource, options: Options) -> Demands:
-    """Subnetworks for proxies of load balancers have no such access."""
-    at = subnetwork["privateIpGoogleAccess"]
-    proxies = subnetwork["purpose"].one_of(*PROXIES)
-    text = "private nodes can reach Google's APIs only through Cloud NAT"
-    yield demand(proxies | at.is_true, at, text, like="CKV_GCP_74 GCP-0075")
-
-
 @repair_rule("PRJ002", SUBNETWORK)
 def give_private_google_access(subnetwork: Resource, options: Options) -> Repairs:
     """Google makes this change in place."""

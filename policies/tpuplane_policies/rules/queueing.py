@@ -165,14 +165,6 @@ def tenants_have_queues(stack: Stack, options: Options) -> Demands:
         yield demand(~tenant | has_one, at, "no LocalQueue in this namespace: its jobs never start")
 
 
-@resource_rule("KQ006", CLUSTER_QUEUE)
-def queues_choose_their_tenants(queue: Resource, options: Options) -> Demands:
-    """An empty selector matches every namespace."""
-    at = queue["spec.namespaceSelector"]
-    chooses = at["matchLabels"].is_set | at["matchExpressions"].is_set
-    yield demand(chooses, at, "every namespace, or none, can use the chips of this queue")
-
-
 @resource_rule("KQ007", KUEUE + ".*")
 def kueue_api_is_current(it: Resource, options: Options) -> Demands:
     """Kueue stores v1beta2 and will remove older versions."""

@@ -1,13 +1,14 @@
 """Conditions on single properties: the entries `requires` of `data/*.yaml`.
 
 `of` names resource types of `kinds`. `property` is a path in the resource, or in each part of it that `each` names. The
-condition is `is` or `one of`; it also holds if one of the properties `unless` is true. `wrong`, `like` and `remedy` are
-those of a finding.
+condition is `is`, `one of`, `none of` or `contains`; lists can be names of `kinds`. It also holds if one of the
+conditions `or` holds, or if one of the properties `unless` is true. `wrong`, `like` and `remedy` are those of a
+finding; `like if` adds equivalent checks under a condition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tpuplane_policies.core.judging import Demands, Options, demand
@@ -24,29 +25,60 @@ CONDITIONS: Mapping[str, Callable[[Value], Truth]] = {
     "false": lambda value: value.is_false,
     "not true": lambda value: ~value.is_true,
     "not false": lambda value: ~value.is_false,
+    "not set": lambda value: ~value.is_set,
+    "given": lambda value: ~value.one_of(None),
+    "not given": lambda value: value.one_of(None),
 }
-TYPES: Mapping[str, Any] = {"CLUSTER": CLUSTER, "POOL": POOL, **vars(kinds)}
+NAMES: Mapping[str, Any] = {"CLUSTER": CLUSTER, "POOL": POOL, **vars(kinds)}
 PARTS: Mapping[str, Callable[[Resource], Iterable[Value]]] = {
     "resource": lambda resource: (resource.props,),
     "node config": node_configs,
+    "disk": lambda resource: (*resource["bootDisk"].each(), *resource["attachedDisks"].each()),
+    "subject": lambda resource: resource["subjects"].each(),
     "pod": pod_specs,
+    "volume": lambda resource: (it for pod in pod_specs(resource) for it in pod["volumes"].each()),
     "container": lambda resource: (container for _, container in all_containers(resource)),
+    "variable": lambda resource: (it for _, container in all_containers(resource) for it in container["env"].each()),
+    "source of variables": lambda resource: (
+        it for _, container in all_containers(resource) for it in container["envFrom"].each()
+    ),
 }
 
 
+def _holds(raw: Mapping[str, Any], part: Value) -> Truth:
+    """Whether a part of a resource meets a condition or one of its alternatives."""
+    at, truth = part[raw["property"]], Truth(False)
+    if "is" in raw:
+        truth = CONDITIONS[raw["is"]](at)
+    elif "one of" in raw:
+        truth = at.one_of(*_listed(raw["one of"]))
+    elif "none of" in raw:
+        truth = ~at.one_of(*_listed(raw["none of"]))
+    elif "contains" in raw:
+        truth = at.contains(raw["contains"])
+    for other in raw.get("or", ()):
+        truth |= _holds(other, part)
+    for name in raw.get("unless", ()):
+        truth |= part[name].is_true
+    return truth
+
+
+def _listed(values: Any) -> Sequence[Any]:
+    return NAMES[values] if isinstance(values, str) else values
+
+
 def _register(rule_id: str, raw: Mapping[str, Any]) -> None:
-    parts, allowed = PARTS[raw.get("each", "resource")], tuple(raw.get("one of", ()))
-    condition = (lambda value: value.one_of(*allowed)) if allowed else CONDITIONS[raw["is"]]
+    parts, also = PARTS[raw.get("each", "resource")], raw.get("like if")
 
     def check(resource: Resource, options: Options) -> Demands:
         for part in parts(resource):
+            like = raw.get("like", "")
+            if also and _holds(also, part).holds:
+                like = f"{like} {also['like']}"
             at = part[raw["property"]]
-            holds = condition(at)
-            for other in raw.get("unless", ()):
-                holds |= resource[other].is_true
-            yield demand(holds, at, raw["wrong"], like=raw.get("like", ""), remedy=raw.get("remedy", ""))
+            yield demand(_holds(raw, part), at, raw["wrong"], like=like, remedy=raw.get("remedy", ""))
 
-    types = [TYPES[name] for name in raw["of"].split()]
+    types = [NAMES[name] for name in raw["of"].split()]
     resource_rule(rule_id, *(it for kind in types for it in ((kind,) if isinstance(kind, str) else kind)))(check)
 
 

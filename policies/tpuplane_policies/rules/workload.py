@@ -8,15 +8,12 @@ from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule
 from tpuplane_policies.core.resources import Resource, matches
 from tpuplane_policies.core.values import Truth, Value
-from tpuplane_policies.rules.kinds import NAMESPACED, ROLE, ROLE_BINDING, WORKLOAD
+from tpuplane_policies.rules.kinds import NAMESPACED, ROLE, WORKLOAD
 from tpuplane_policies.rules.pods import all_containers, containers, pod_specs
 
 HIGH_UID = 10_000  # users of the node can have lower ids (checkov CKV_K8S_40)
 ADDABLE = ("NET_BIND_SERVICE",)
-SOCKETS = ("/var/run/docker.sock",)
 USED_VERBS = ("create", "update", "delete", "deletecollection", "impersonate", "*", "list", "get")  # KSV-0046
-EVERYONE = ("system:authenticated", "system:unauthenticated", "system:anonymous", "system:serviceaccounts")
-"""Users and groups with all users or service accounts (Kubernetes, RBAC, "Default roles and role bindings")."""
 COUNTED = {
     ("requests", "cpu"): "CKV_K8S_10 KSV-0015",
     ("limits", "cpu"): "CKV_K8S_11 KSV-0011",
@@ -115,27 +112,6 @@ def system_calls_are_filtered(workload: Resource, options: Options) -> Demands:
         yield demand(at.one_of("RuntimeDefault"), at, text, like="CKV_K8S_31")
 
 
-@resource_rule("K8S011", *WORKLOAD)
-def secrets_are_files(workload: Resource, options: Options) -> Demands:
-    """Environment variables appear in logs, in child processes and in tools."""
-    for _, container in all_containers(workload):
-        for at in (
-            *(variable["valueFrom.secretKeyRef"] for variable in container["env"].each()),
-            *(source["secretRef"] for source in container["envFrom"].each()),
-        ):
-            yield demand(~at.is_set, at, "a secret in the environment", like="CKV_K8S_35")
-
-
-@resource_rule("K8S013", *WORKLOAD)
-def no_host_paths(workload: Resource, options: Options) -> Demands:
-    """The socket of the container runtime even gives root on the node."""
-    for pod in pod_specs(workload):
-        for volume in pod["volumes"].each():
-            at = volume["hostPath"]
-            like = "KSV-0023" + (" CKV_K8S_27 KSV-0006" if at["path"].one_of(*SOCKETS).holds else "")
-            yield demand(at.one_of(None), at, "the pod has access to files of its node", like=like)
-
-
 @resource_rule("K8S014", ROLE)
 def roles_have_no_wildcards(role: Resource, options: Options) -> Demands:
     """In verbs, resources and API groups."""
@@ -150,15 +126,3 @@ def roles_have_no_wildcards(role: Resource, options: Options) -> Demands:
         for field in stars:
             some = rule[field].test(lambda it: any("*" in str(name) for name in it or ()))
             yield demand(~some, rule[field], "a wildcard also grants what is added later", like=like)
-
-
-@resource_rule("K8S015", ROLE_BINDING)
-def roles_are_bound_to_named_subjects(binding: Resource, options: Options) -> Demands:
-    """No role for all users, and no administrators of the whole cluster."""
-    for subject in binding["subjects"].each():
-        at = subject["name"]
-        like = "KSV-0122" if at.one_of("system:unauthenticated", "system:anonymous").holds else ""
-        yield demand(~at.one_of(*EVERYONE), at, "every user has the role", like=like)
-    at = binding["roleRef.name"]
-    wide = ("cluster-admin", "admin", "edit") if "ClusterRoleBinding" in binding.type else ("cluster-admin",)
-    yield demand(~at.one_of(*wide), at, "the role allows almost everything", like="KSV-0111")
