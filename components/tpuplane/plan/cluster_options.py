@@ -12,6 +12,7 @@ from tpuplane.spec.cluster.auto_provisioning_room import provisioning_zones, tpu
 from tpuplane.spec.cluster.maintenance import WEEKDAYS, MaintenanceExclusionSpec, MaintenanceSpec
 from tpuplane.spec.cluster.option_checks import has_component
 from tpuplane.spec.cluster.options import MonitoringSpec
+from tpuplane.spec.observability import observability_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +28,6 @@ class MaintenancePlan:
 SECRETS_KEY = "secrets"
 BOOT_DISK_KEY = "boot-disks"
 
-# Everything about workloads and nodes; the control plane's own metrics and DCGM (GPUs) cost extra and are chosen.
-_COMPONENTS = (
-    "SYSTEM_COMPONENTS",
-    "STORAGE",
-    "POD",
-    "DEPLOYMENT",
-    "STATEFULSET",
-    "DAEMONSET",
-    "HPA",
-    "CADVISOR",
-    "KUBELET",
-    "JOBSET",
-)
-
 
 def keys_plan(cluster: ClusterSpec) -> dict[str, str | None]:
     """The cluster's Cloud KMS keys by their use: the full resource name of an existing key; None for a new key."""
@@ -54,7 +41,7 @@ def monitoring(cluster: ClusterSpec) -> MonitoringSpec:
     spec = cluster.monitoring
     if spec.components is not None:
         return spec
-    usual = tuple(component for component in _COMPONENTS if has_component(cluster, component))
+    usual = tuple(component for component in observability_data()["components"] if has_component(cluster, component))
     return spec.model_copy(update={"components": usual})
 
 

@@ -13,7 +13,7 @@ from tpuplane.spec.cluster.existing_checks import check_distinct, check_existing
 from tpuplane.spec.cluster.maintenance_checks import check_maintenance
 from tpuplane.spec.cluster.network_checks import address_needs, check_overlaps, check_sizes, ranges_of
 from tpuplane.spec.cluster.option_checks import check_options
-from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.errors import Mistake, Path, check_unique, shown
 from tpuplane.spec.core.locations import check_location
 from tpuplane.spec.core.names import check_names
 from tpuplane.spec.name_checks import check_joined_names, check_labels
@@ -56,7 +56,7 @@ def _check(spec: PlatformSpec) -> Iterator[Mistake]:
         yield from check_existing(at, cluster)
         yield from check_existing_network(at, spec.project, cluster)
         yield from check_settings(at, cluster)
-        yield from _check_namespaces(at, cluster)
+        yield from check_unique((*at, "namespaces"), cluster.namespaces)
         if cluster.existing is None:
             yield from check_sizes((*at, "network"), cluster.network, address_needs(cluster))
         home = home_of(spec.name, spec.project, cluster)
@@ -84,9 +84,3 @@ def _check_control_plane(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
             (*at, "authorizedNetworks"),
             "required with publicEndpoint: the ranges that may reach the control plane, such as your office or VPN",
         )
-
-
-def _check_namespaces(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
-    for index, name in enumerate(cluster.namespaces):
-        if name in cluster.namespaces[:index]:
-            yield Mistake((*at, "namespaces", index), f"{shown(name)} is in the list twice; remove one")

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Annotated
-
-from pydantic import AfterValidator
 
 from tpuplane.labels import PRIORITY_CLASS_LABEL, QUEUE_LABEL
 from tpuplane.spec.core.errors import Mistake, SpecError, shown
-from tpuplane.spec.core.fields import reject
+from tpuplane.spec.core.fields import text
 
 # KubeRay: ray-operator/controllers/ray/utils/constant.go, v1.6.1. JobSet uses the coordinator's address,
 # NAME-slice-0-0.NAME, as a label, which has at most 63 characters (pkg/webhooks/jobset_webhook.go, v0.12.0).
 _LONGEST = {"RayCluster": 53, "RayJob": 47, "RayService": 47, "Multislice": 26}
-
-# https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names
-_SUBDOMAIN = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*")
 
 
 def check_name(kind: str, name: str) -> None:
@@ -30,22 +24,10 @@ def check_name(kind: str, name: str) -> None:
         raise SpecError([Mistake(("name",), f"{shown(name)} is not a valid name of a {kind}; allowed: {allowed}")])
 
 
-def _at_most(most: int) -> Callable[[str], str]:
-    def check(name: str) -> str:
-        if not _SUBDOMAIN.fullmatch(name) or len(name) > most:
-            raise reject(
-                f"{shown(name)} is not a valid name of a Kubernetes object; allowed: 1 to {most} lower-case letters, "
-                "digits, '-' and '.', each part between dots starting and ending with a letter or digit"
-            )
-        return name
-
-    return check
-
-
-ObjectName = Annotated[str, AfterValidator(_at_most(253))]
+ObjectName = Annotated[str, *text("objectName")]
 """The name of an object that pods mention, such as kube-root-ca.crt."""
 
-LabelName = Annotated[str, AfterValidator(_at_most(63))]
+LabelName = Annotated[str, *text("labelName")]
 """The name of an object that is the value of a label, and so at most as long as that."""
 
 # Kueue rejects another queue for a running job, and accepts another priority class

@@ -6,30 +6,20 @@ Sources: https://docs.ray.io/en/latest/cluster/configure-manage-dashboard.html f
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from tpuplane.spec.core.errors import shown
-from tpuplane.spec.core.fields import Spec, reject
+from tpuplane.spec.core.fields import Spec, text
 from tpuplane.spec.observability import frontend_url
 from tpuplane.workloads.names import ObjectName
 from tpuplane.workloads.pods import Manifest
-
-_URL = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*[^\s/?#])?")
 
 LIBTPU_LOGS = "/tmp/tpu_logs"  # noqa: S108
 """Folder of libtpu's logs, unless TPU_LOG_DIR sets another one."""
 
 
-def _url(value: str) -> str:
-    if not _URL.fullmatch(value):
-        raise reject(f"{shown(value)} is not an address; allowed: http://HOST[:PORT][/PATH], no slash at the end")
-    return value
-
-
-Url = Annotated[str, AfterValidator(_url)]
+Url = Annotated[str, *text("url")]
 
 
 class PrometheusHeadersSpec(Spec):

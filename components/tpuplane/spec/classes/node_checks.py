@@ -9,31 +9,8 @@ from typing import Any
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
 from tpuplane.spec.classes.nodes import ClassNodePoolConfigSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
-from tpuplane.spec.core.rules import broken
+from tpuplane.spec.core.rules import broken, spec_data
 
-_RESERVED_METADATA = frozenset(
-    {
-        "cluster-location",
-        "cluster-name",
-        "cluster-uid",
-        "common-psm1",
-        "configure-sh",
-        "containerd-configure-sh",
-        "disable-address-manager",
-        "enable-os-login",
-        "gci-ensure-gke-docker",
-        "gci-metrics-enabled",
-        "gci-update-strategy",
-        "install-ssh-psm1",
-        "instance-template",
-        "k8s-node-setup-psm1",
-        "kube-env",
-        "startup-script",
-        "user-data",
-        "user-profile-psm1",
-        "windows-startup-script-ps1",
-    }
-)
 _DEFAULT_LOW = 80  # percent: the kubelet's own imageGcLowThresholdPercent
 
 
@@ -77,7 +54,7 @@ def _check_metadata(at: Path, metadata: Mapping[str, str]) -> Iterator[Mistake]:
     for key in metadata:
         if not re.fullmatch(r"[a-zA-Z0-9_-]{1,127}", key):
             problem = "is not a key of letters, digits, - and _, of 127 characters at most"
-        elif key in _RESERVED_METADATA:
+        elif key in spec_data("class_rules")["reservedMetadata"]:
             problem = "is one that GKE sets itself"
         else:
             continue

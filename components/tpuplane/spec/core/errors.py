@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -43,6 +43,13 @@ def choice(value: object, what: str, allowed: Iterable[str]) -> str:
     close = nearest_names(str(value), allowed) if len(allowed) > 1 else ()
     hint = f"; nearest: {', '.join(close)}" if close else ""
     return f"{shown(value)} is not {what}; allowed: {', '.join(allowed)}{hint}"
+
+
+def check_unique(at: Path, values: Sequence[str]) -> Iterator[Mistake]:
+    """Reject an item that is in the list before."""
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            yield Mistake((*at, index), f"{shown(value)} is in the list twice; remove one")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from collections.abc import Generator, Iterator, Mapping
 
 from tpuplane.spec.addons.checks import brought_namespaces
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.fields import namespace_problem
+from tpuplane.spec.core.errors import Mistake, Path, check_unique, choice, shown
+from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.hosts import HostsSpec
@@ -28,7 +28,7 @@ _OF_A_FLAVOR = (
 def check_teams(spec: PlatformSpec) -> Iterator[Mistake]:
     """Reject teams whose queues could never admit what they promise."""
     yield from _check_preemption(spec)
-    yield from _check_order(spec.queues.capacity_order)
+    yield from check_unique(("queues", "capacityOrder"), spec.queues.capacity_order)
     yield from _check_launch_agents(spec)
     yield from _check_ray(spec)
     promised: dict[tuple[str, tuple[str, str]], dict[str, int]] = defaultdict(dict)  # by cluster and pool, then by team
@@ -119,12 +119,6 @@ def namespaces_of(name: str, team: TeamSpec) -> tuple[str, ...]:
     return team.namespaces or (name,)
 
 
-def _check_order(order: tuple[str, ...]) -> Iterator[Mistake]:
-    for index, capacity in enumerate(order):
-        if capacity in order[:index]:
-            yield Mistake(("queues", "capacityOrder", index), f"{shown(capacity)} is in the list twice; remove one")
-
-
 def _check_preemption(spec: PlatformSpec) -> Iterator[Mistake]:
     preemption, at = spec.queues.preemption, ("queues", "preemption", "borrowWithinCohort")
     if preemption.borrow_within_cohort == "Never":
@@ -142,8 +136,7 @@ def _check_namespaces(at: Path, spec: PlatformSpec, name: str) -> Iterator[Mista
     of_addons = {namespace: title for cluster in clusters for namespace, title in brought_namespaces(cluster).items()}
     for index, namespace in enumerate(mine):
         path = (*at, "namespaces", index) if spec.teams[name].namespaces else at
-        problem = namespace_problem(namespace)
-        if problem is not None:
+        if problem := text_problem("namespace", namespace):
             yield Mistake(path, f"its namespace {problem}, or give the team namespaces")
         if namespace in of_addons:
             yield broken("addon-namespace", path, value=shown(namespace), addon=of_addons[namespace])

@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from tpuplane.spec.core.fields import Name, Namespace, Spec, reject
+from tpuplane.spec.core.fields import Name, Namespace, Spec, text
 
 PodSecurity = Literal["privileged", "baseline", "restricted"]
 """Levels of Kubernetes' Pod Security Standards, by the name that namespaces' labels have for them."""
 
 # More than any cluster has. Kueue counts thousandths of a core and bytes in 64 bits, and 2^30 bytes are a GB here.
 _MOST = 10**9
-_SUBJECT_KINDS = ("group", "user", "serviceAccount")
 
-
-def _member(value: str) -> str:
-    kind, _, name = value.partition(":")
-    if kind not in _SUBJECT_KINDS or "@" not in name or name.startswith("@") or name.endswith("@"):
-        raise reject(
-            f"{value!r} is not a member; allowed: group:, user: or serviceAccount: and an e-mail address, such as "
-            "group:research@example.com"
-        )
-    return value
-
-
-Member = Annotated[str, AfterValidator(_member)]
+Member = Annotated[str, *text("member")]
 
 
 class _QuotaSpec(Spec):
