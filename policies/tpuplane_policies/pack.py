@@ -24,8 +24,7 @@ from pulumi_policy import (
 )
 from pulumi_policy.proxy import UnknownValueError
 
-from tpuplane_policies.core.config import EXEMPTIONS, SHIPPED, ConfigError, read, settings
-from tpuplane_policies.core.invocation import config_file
+from tpuplane_policies.core.config import EXEMPTIONS, SHIPPED, ConfigError, config_file, read, settings
 from tpuplane_policies.core.registry import Rule, rules
 from tpuplane_policies.core.resources import Resource, Stack, matches
 from tpuplane_policies.core.run import Run, Violation

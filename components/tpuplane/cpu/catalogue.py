@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from tpuplane.data_files import read_data
 from tpuplane.tpu import nearest_names
-from tpuplane.tpu.errors import CatalogueError
+from tpuplane.tpu.errors import CatalogueError, look_up
 
 _CUSTOM = re.compile(
     r"(?:(?P<family>[a-z0-9]+)-)?custom-(?P<vcpus>[0-9]+|micro|small|medium)-(?P<mb>[0-9]+)(?P<ext>-ext)?"
@@ -102,13 +102,7 @@ class CpuCatalogue:
         Raises:
             CpuError: field "machine_family".
         """
-        try:
-            return self.families[name]
-        except KeyError:
-            known = tuple(self.families)
-            raise CpuError(
-                "machine_family", name, "is not a machine family", allowed=known, nearest=nearest_names(name, known)
-            ) from None
+        return look_up(self.families, name, CpuError, "machine_family", "is not a machine family")
 
     def family_of(self, machine_type: str) -> CpuFamily:
         """The family of a machine type. Raises `CpuError` as `machine` does."""

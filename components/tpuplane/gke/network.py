@@ -9,8 +9,8 @@ import pulumi_gcp as gcp
 from tpuplane.args import ClusterNetworkArgs
 from tpuplane.description_error import in_plain_words
 from tpuplane.gke.arguments import require
+from tpuplane.plan.cluster import NetworkPlan, SubnetPlan
 from tpuplane.plan.components import planned_network
-from tpuplane.plan.network import NetworkPlan, SubnetPlan
 
 
 class SubnetworkArgs(ClusterNetworkArgs):

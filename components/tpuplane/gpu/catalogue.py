@@ -8,7 +8,8 @@ from typing import Any
 
 from tpuplane.data_files import read_data
 from tpuplane.gpu.model import Accelerator, GpuError, GpuMachine, GpuPrice
-from tpuplane.tpu import PriceModel, nearest_names, region_of
+from tpuplane.tpu import PriceModel, region_of
+from tpuplane.tpu.errors import look_up
 
 _LISTS = ("boot_disks", "capacities", "zones", "local_ssd_choices", "sources")
 
@@ -74,12 +75,7 @@ class GpuCatalogue:
         Raises:
             GpuError: field "accelerator".
         """
-        try:
-            return self._accelerators[name]
-        except KeyError:
-            names = tuple(self._accelerators)
-            nearest = nearest_names(name, names)
-            raise GpuError("accelerator", name, "is not a known GPU", allowed=names, nearest=nearest) from None
+        return look_up(self._accelerators, name, GpuError, "accelerator", "is not a known GPU")
 
     def machine(self, name: str) -> GpuMachine:
         """The machine type with this name.
@@ -87,14 +83,7 @@ class GpuCatalogue:
         Raises:
             GpuError: field "machine_type".
         """
-        try:
-            return self._machines[name]
-        except KeyError:
-            names = tuple(self._machines)
-            nearest = nearest_names(name, names)
-            raise GpuError(
-                "machine_type", name, "is not a known machine type with GPUs", allowed=names, nearest=nearest
-            ) from None
+        return look_up(self._machines, name, GpuError, "machine_type", "is not a known machine type with GPUs")
 
     def machine_with(self, accelerator: str, gpus: int | None = None) -> GpuMachine:
         """The machine type with this accelerator and number of GPUs; without a number, the one with the fewest GPUs.

@@ -1,10 +1,11 @@
-"""One cluster as a plain frozen value, and how it is planned without its pools, queues and add-ons.
+"""A cluster and its network as plain frozen values, planned without pools, queues and add-ons.
 
 Names here are final (the names Google's API will see); nothing downstream derives or decides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tpuplane.plan.addons import AddonPlan
@@ -17,17 +18,38 @@ from tpuplane.plan.cluster_options import (
     maintenance_plan,
     monitoring,
 )
-from tpuplane.plan.network import SubnetPlan
 from tpuplane.plan.pools import Context, NodePoolPlan, system_pool
 from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan, WorkerPlan
 from tpuplane.spec import ClusterSpec, ControlPlaneSpec
-from tpuplane.spec.cluster.cluster import ExistingClusterSpec, ExistingNetworkSpec
+from tpuplane.spec.cluster.cluster import ClusterNetworkSpec, ExistingClusterSpec, ExistingNetworkSpec
 from tpuplane.spec.cluster.network_checks import address_needs
 from tpuplane.spec.cluster.options import MonitoringSpec
 from tpuplane.spec.core.locations import region_of, system_zones
 
 DEFAULT_CLASS_LABEL = "cloud.google.com/default-compute-class"  # of a namespace
 DEFAULT_CLASS = "default"  # the name that GKE gives the compute class of a whole cluster
+
+
+@dataclass(frozen=True, slots=True)
+class SubnetPlan:
+    """One subnetwork of the platform's VPC: the primary range for nodes, the secondary ranges for pods and services."""
+
+    name: str
+    region: str
+    nodes_cidr: str
+    pods_cidr: str
+    services_cidr: str
+    pods_range: str = "pods"  # name of the secondary range
+    services_range: str = "services"
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkPlan:
+    """The platform's VPC: one subnetwork per cluster, one NAT per region."""
+
+    name: str
+    subnets: tuple[SubnetPlan, ...]
+    nats: dict[str, str]  # by region, the name of its Cloud Router and Cloud NAT, for private nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +171,16 @@ def cluster_plan(key: str, name: str, cluster: ClusterSpec, context: Context) ->
 def node_account(account_id: str, cluster: str) -> ServiceAccountPlan:
     """The service account of the nodes of a cluster, made with it."""
     return ServiceAccountPlan(account_id, f"Nodes of GKE cluster {cluster}", _NODE_ROLES)
+
+
+def network_plan(name: str, subnets: Iterable[SubnetPlan]) -> NetworkPlan:
+    """A VPC called `name` with these subnetworks, and a NAT for each of their regions."""
+    found = tuple(subnets)
+    return NetworkPlan(name, found, {subnet.region: f"{name}-{subnet.region}" for subnet in found})
+
+
+def subnet_plan(name: str, region: str, network: ClusterNetworkSpec) -> SubnetPlan | None:
+    """The subnetwork of one cluster; None if it uses an existing one."""
+    if network.existing is not None:
+        return None
+    return SubnetPlan(name, region, network.nodes_cidr, network.pods_cidr, network.services_cidr)

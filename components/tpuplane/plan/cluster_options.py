@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from tpuplane.spec import ClusterSpec
 from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
-from tpuplane.spec.cluster.auto_provisioning_room import provisioning_zones, tpu_rooms
+from tpuplane.spec.cluster.auto_provisioning_checks import provisioning_zones, tpu_rooms
 from tpuplane.spec.cluster.maintenance import WEEKDAYS, MaintenanceExclusionSpec, MaintenanceSpec
 from tpuplane.spec.cluster.option_checks import has_component
 from tpuplane.spec.cluster.options import MonitoringSpec

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tpuplane.plan.classes import ComputeClassPlan, compute_class
-from tpuplane.plan.cluster import ClusterPlan, cluster_plan, node_account
-from tpuplane.plan.network import NetworkPlan, network_plan, subnet_plan
+from tpuplane.plan.cluster import ClusterPlan, NetworkPlan, cluster_plan, network_plan, node_account, subnet_plan
 from tpuplane.plan.pools import Context, NodePoolPlan, node_pools, system_pool
 from tpuplane.spec.classes.of_cluster import class_in
 from tpuplane.spec.components import (

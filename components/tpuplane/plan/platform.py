@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from tpuplane.labels import PLATFORM_LABEL
 from tpuplane.plan.addons import addon_plans
 from tpuplane.plan.classes import compute_class, in_classes
-from tpuplane.plan.cluster import ClusterPlan, cluster_plan, node_account
+from tpuplane.plan.cluster import ClusterPlan, NetworkPlan, cluster_plan, network_plan, node_account, subnet_plan
 from tpuplane.plan.flavors import in_flavors
 from tpuplane.plan.multi_kueue import control_plane, global_access, manager_plan, manager_queues, worker_plan
-from tpuplane.plan.network import NetworkPlan, network_plan, subnet_plan
 from tpuplane.plan.observability import ObservabilityPlan, observability_plan
 from tpuplane.plan.pools import Context, node_pools
 from tpuplane.plan.queue_model import QueuesPlan

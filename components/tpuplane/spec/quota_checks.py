@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from tpuplane.gpu import GpuError, gpu_catalogue
-from tpuplane.spec.cluster.auto_provisioning_room import provisioning_zones, tpu_rooms
+from tpuplane.spec.cluster.auto_provisioning_checks import provisioning_zones, tpu_rooms
 from tpuplane.spec.cluster.network_checks import address_needs
 from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
 from tpuplane.spec.core.locations import is_zone, known_zones, locations, region_of

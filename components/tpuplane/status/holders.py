@@ -9,7 +9,7 @@ from typing import Any
 from tpuplane.labels import GKE_POOL_LABEL, GPU, TPU
 from tpuplane.quantities import whole_or_part
 from tpuplane.status.objects import Object, asked
-from tpuplane.status.placing import Placing
+from tpuplane.status.waiting import Placing
 
 _WORKLOAD = "kueue.x-k8s.io/workload"
 _OF_KUEUE = ("kueue.x-k8s.io/podset", "kueue.x-k8s.io/managed")

@@ -9,10 +9,8 @@ from typing import Any
 from tpuplane.labels import GPU, TPU
 from tpuplane.quantities import thousandths, whole_or_part
 from tpuplane.status.holders import node_pools, pods_by_workload, pools_of
-from tpuplane.status.kueue_messages import in_plain_words
 from tpuplane.status.objects import Object, asked, condition, is_true, message
-from tpuplane.status.oversized import too_large
-from tpuplane.status.placing import Placing
+from tpuplane.status.waiting import Placing, in_plain_words, too_large
 
 NO_QUEUE = ""
 """The name for jobs without a queue, or with a queue that does not exist."""

@@ -18,10 +18,9 @@ import yaml
 from tpuplane.labels import QUEUE_LABEL
 from tpuplane.status.holders import outside_queues, pods_by_workload
 from tpuplane.status.objects import Object, is_true
-from tpuplane.status.placing import Placing
 from tpuplane.status.pools import describe_pools
 from tpuplane.status.queues import describe_queues
-from tpuplane.status.unqueued import JOB_KINDS, without_workload
+from tpuplane.status.waiting import JOB_KINDS, Placing, without_workload
 
 _NODES, _PODS, _EVENTS = "/api/v1/nodes", "/api/v1/pods", "/api/v1/events"
 _KUEUE = "kueue.x-k8s.io"

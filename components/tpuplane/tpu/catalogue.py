@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from typing import Any, Literal
 
 from tpuplane.data_files import read_data
-from tpuplane.tpu.errors import SliceError
+from tpuplane.tpu.errors import SliceError, look_up
 from tpuplane.tpu.model import (
     AcceleratorTypeName,
     Availability,
@@ -82,19 +82,9 @@ class Catalogue:
         Raises:
             SliceError: field "machine_type".
         """
-        try:
-            return self._machines[machine_type]
-        except KeyError:
-            reasons = {name: reason for gen in self.generations for name, reason in gen.not_on_gke}
-            reason = f" on GKE: {reasons[machine_type]}" if machine_type in reasons else ""
-            names = tuple(self._machines)
-            raise SliceError(
-                "machine_type",
-                machine_type,
-                f"is not a TPU machine type{reason}",
-                allowed=names,
-                nearest=nearest_names(machine_type, names),
-            ) from None
+        reasons = {name: f" on GKE: {reason}" for gen in self.generations for name, reason in gen.not_on_gke}
+        cause = f"is not a TPU machine type{reasons.get(machine_type, '')}"
+        return look_up(self._machines, machine_type, SliceError, "machine_type", cause)
 
     def zones(self, generation: str, *, flex_start: bool = False) -> tuple[str, ...]:
         """Zones that offer a generation: first the documented zones, then zones that an API lists.

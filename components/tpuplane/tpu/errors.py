@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Generic, Literal, TypeVar
+
+from tpuplane.tpu.nearest import nearest_names
 
 Field = Literal["generation", "topology", "machine_type", "accelerator_type", "zone", "version"]
 FieldT = TypeVar("FieldT", bound=str)
+ValueT = TypeVar("ValueT")
 
 
 class CatalogueError(ValueError, Generic[FieldT]):
@@ -43,6 +47,16 @@ class CatalogueError(ValueError, Generic[FieldT]):
         if nearest:
             parts.append(f"nearest: {', '.join(nearest)}")
         super().__init__("; ".join(parts))
+
+
+def look_up(
+    known: Mapping[str, ValueT], name: str, error: type[CatalogueError[FieldT]], field: FieldT, cause: str
+) -> ValueT:
+    """The value under a name. Raises `error` with the known names and the nearest of them."""
+    if name not in known:
+        names = tuple(known)
+        raise error(field, name, cause, allowed=names, nearest=nearest_names(name, names))
+    return known[name]
 
 
 class SliceError(CatalogueError[Field]):

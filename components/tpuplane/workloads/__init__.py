@@ -5,7 +5,7 @@ Pure: the results are manifests. `RayCluster`, `RayJob`, `RayService` and `Multi
 
 from __future__ import annotations
 
-from tpuplane.workloads.gpus import GpuGroupSpec
+from tpuplane.workloads.accelerators import GpuGroupSpec, SliceGroupSpec
 from tpuplane.workloads.jobset import MultisliceSpec, multislice_manifest
 from tpuplane.workloads.pods import pod_spec
 from tpuplane.workloads.ray import (
@@ -16,7 +16,6 @@ from tpuplane.workloads.ray import (
     ray_job_manifest,
     ray_service_manifest,
 )
-from tpuplane.workloads.slices import SliceGroupSpec
 
 __all__ = [
     "GpuGroupSpec",

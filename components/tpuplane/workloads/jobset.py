@@ -8,9 +8,9 @@ from pydantic import Field, model_validator
 
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.spec.core.fields import Namespace, reject
+from tpuplane.workloads.accelerators import SliceGroupSpec
 from tpuplane.workloads.names import QUEUE_PATH, LabelName, check_name, job_labels
 from tpuplane.workloads.pods import INT32, MOST_REPLICAS, Manifest, pod_spec
-from tpuplane.workloads.slices import SliceGroupSpec
 
 API_VERSION = "jobset.x-k8s.io/v1alpha2"
 _JOB = "slice"

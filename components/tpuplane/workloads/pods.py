@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from tpuplane.gpu import GpuError
+from tpuplane.gpu import GpuError, GpuMachine
 from tpuplane.labels import CLASS_LABEL, MACHINE_LABEL, RESERVATION_LABEL, bought_labels
 from tpuplane.quantities import canonical
 from tpuplane.spec.core.fields import Spec, reject
 from tpuplane.spec.pools.hosts import Capacity
-from tpuplane.tpu import SliceError
+from tpuplane.tpu import MachineType, SliceError
 from tpuplane.workloads.names import LabelName
 
 Manifest = dict[str, Any]
@@ -28,22 +28,6 @@ INT32 = 2**31 - 1
 
 MOST_REPLICAS = 100_000
 """The most slices, or pods on GPU nodes, of a group. Operators count pods in 32 bits; a slice has up to 1,536 pods."""
-
-
-class Host(Protocol):
-    """The machine type of the hosts of a group."""
-
-    @property
-    def name(self) -> str:
-        """Compute Engine's name."""
-
-    @property
-    def vcpus(self) -> int:
-        """Virtual CPUs."""
-
-    @property
-    def memory_gb(self) -> int:
-        """Memory in GB of 2^30 bytes."""
 
 
 class PodsSpec(Spec):
@@ -82,7 +66,7 @@ class PodsSpec(Spec):
 
     @property
     @abstractmethod
-    def host(self) -> Host:
+    def host(self) -> MachineType | GpuMachine:
         """The machine type. Raises `SliceError` or `GpuError` if none matches."""
 
     @property

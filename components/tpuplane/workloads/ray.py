@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, model_validator
+import yaml
+from pydantic import AfterValidator, Field, model_validator
 
 from tpuplane.quantities import canonical
 from tpuplane.spec.addons.catalogue import addon_catalogue
@@ -14,7 +15,6 @@ from tpuplane.workloads.pods import INT32, Manifest
 from tpuplane.workloads.ray_dashboard import LIBTPU_LOGS, DashboardSpec, dashboard_environment
 from tpuplane.workloads.ray_groups import GpuWorkerGroupSpec, WorkerGroupSpec, worker_group
 from tpuplane.workloads.volumes import Bucket, Folder, check_folders, mount
-from tpuplane.workloads.yaml_text import YamlMapping
 
 API_VERSION = "ray.io/v1"
 
@@ -33,6 +33,24 @@ RAY_JOB_REPLACE_ON = (
 
 _PORTS = {"gcs": 6379, "dashboard": 8265, "client": 10001, "serve": 8000, "metrics": 8080, "dash-metrics": 44227}
 _AUTOSCALER_METRICS = {"name": "as-metrics", "containerPort": 44217}
+
+
+def _mapping(text: str) -> str:
+    """Check text for Ray in the program, because KubeRay reports text that it cannot read only in a status."""
+    try:
+        found = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        # The text itself is not shown, because it can contain passwords.
+        line = f" in line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise reject(f"not YAML: {error.problem}{line}") from None
+    except yaml.YAMLError:
+        raise reject("not YAML: a character that YAML does not allow") from None
+    if not isinstance(found, dict):
+        raise reject("not a YAML mapping; allowed: fields and their values")
+    return text
+
+
+YamlMapping = Annotated[str, AfterValidator(_mapping)]
 
 
 class HeadSpec(Spec):

@@ -7,10 +7,9 @@ from typing import Annotated, NamedTuple
 from pydantic import Field, model_validator
 
 from tpuplane.spec.core.fields import reject
-from tpuplane.workloads.gpus import GpuGroupSpec
+from tpuplane.workloads.accelerators import GpuGroupSpec, SliceGroupSpec
 from tpuplane.workloads.pods import MOST_REPLICAS, Manifest, pod_spec
 from tpuplane.workloads.ray_dashboard import keep_libtpu_logs
-from tpuplane.workloads.slices import SliceGroupSpec
 
 _MXLA_PORT = 8081  # libtpu's own, between the hosts of a slice
 

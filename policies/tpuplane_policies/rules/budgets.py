@@ -15,13 +15,15 @@ from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import stack_rule
 from tpuplane_policies.core.resources import POOL, Resource, Stack
 from tpuplane_policies.core.values import NOWHERE, Truth, Value
-from tpuplane_policies.rules.gpus import gpu_machine, gpu_pools, provisioned_gpus
 from tpuplane_policies.rules.kinds import COMPUTE_CLASS
 from tpuplane_policies.rules.pools import (
     auto_provisioned,
     capacities,
     cluster_of,
+    gpu_machine,
+    gpu_pools,
     node_range,
+    provisioned_gpus,
     region_of,
     tpu_hosts,
     tpu_slice,

@@ -10,9 +10,8 @@ from tpuplane_policies.core.plans import Plan, Step
 from tpuplane_policies.core.registry import plan_rule, resource_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource, matches
 from tpuplane_policies.core.values import UNKNOWN, Truth, UndecidedError, Value
-from tpuplane_policies.rules.gpus import gpus_per_node
 from tpuplane_policies.rules.kinds import CRD
-from tpuplane_policies.rules.pools import node_range, tpu_hosts
+from tpuplane_policies.rules.pools import gpus_per_node, node_range, tpu_hosts
 
 REPLACING = ("replace", "create-replacement", "delete-replaced")
 REMOVING = ("delete", "delete-replaced", "discard", "discard-replaced", "remove-pending-replace")

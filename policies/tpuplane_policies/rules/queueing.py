@@ -17,8 +17,6 @@ from tpuplane_policies.core.registry import resource_rule, stack_rule
 from tpuplane_policies.core.resources import POOL, Resource, Stack
 from tpuplane_policies.core.values import NOWHERE, Truth, Value
 from tpuplane_policies.rules.budgets import provisioned
-from tpuplane_policies.rules.gpus import ACCELERATOR as GPU_ACCELERATOR
-from tpuplane_policies.rules.gpus import gpu_machine, offered_per_node, provisioned_gpus
 from tpuplane_policies.rules.kinds import (
     ADMISSION_CHECK,
     CLUSTER_QUEUE,
@@ -32,8 +30,16 @@ from tpuplane_policies.rules.kinds import (
     TOPOLOGY,
 )
 from tpuplane_policies.rules.pods import ray_workers
-from tpuplane_policies.rules.pools import capacities, node_range, tpu_slice
+from tpuplane_policies.rules.pools import (
+    capacities,
+    gpu_machine,
+    node_range,
+    offered_per_node,
+    provisioned_gpus,
+    tpu_slice,
+)
 
+GPU_ACCELERATOR = "cloud.google.com/gke-accelerator"
 ACCELERATOR, TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"
 EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 HOSTNAME = "kubernetes.io/hostname"

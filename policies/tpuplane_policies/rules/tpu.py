@@ -10,8 +10,16 @@ from tpuplane.tpu import SliceError, catalogue
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import resource_rule
 from tpuplane_policies.core.resources import POOL, Resource
-from tpuplane_policies.rules.gpus import gpu_machine, gpus_per_node
-from tpuplane_policies.rules.pools import capacities, node_range, region_of, tpu_hosts, tpu_slice, zones
+from tpuplane_policies.rules.pools import (
+    capacities,
+    gpu_machine,
+    gpus_per_node,
+    node_range,
+    region_of,
+    tpu_hosts,
+    tpu_slice,
+    zones,
+)
 
 LABEL_PREFIX = "cloud.google.com/gke-tpu-"
 LONGEST_RUN = 7 * 24 * 3600  # seconds that flex-start hosts may run

@@ -9,8 +9,8 @@ import pytest
 from tpuplane.plan import plan
 from tpuplane.spec import parse_platform
 from tpuplane.spec.core.locations import region_of
+from tpuplane.workloads.accelerators import SliceGroupSpec
 from tpuplane.workloads.pods import pod_spec
-from tpuplane.workloads.slices import SliceGroupSpec
 
 pytestmark = pytest.mark.unit
 

@@ -8,7 +8,7 @@ from ipaddress import IPv4Network
 
 from pydantic.alias_generators import to_camel
 
-from tpuplane.spec.cluster.auto_provisioning_room import tpu_rooms
+from tpuplane.spec.cluster.auto_provisioning_checks import tpu_rooms
 from tpuplane.spec.cluster.cluster import ClusterNetworkSpec, ClusterSpec, SystemPoolSpec
 from tpuplane.spec.core.errors import Mistake, Path, dotted
 from tpuplane.spec.core.fields import Spec

@@ -111,9 +111,7 @@ def text(name: str) -> tuple[object, AfterValidator]:
             raise reject(problem)
         return value
 
-    return Field(json_schema_extra={"pattern": f"^(?:{pattern})$"}), AfterValidator(
-        validate
-    )
+    return Field(json_schema_extra={"pattern": f"^(?:{pattern})$"}), AfterValidator(validate)
 
 
 _PROHIBITED = tuple(
