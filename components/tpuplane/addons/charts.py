@@ -2,9 +2,8 @@
 
 import os
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import Any
 
-import pulumi_kubernetes as kubernetes
 import yaml
 
 from tpuplane.spec.addons.catalogue import Chart
@@ -16,15 +15,7 @@ class ChartMissing(ValueError):
     """A mirror does not have this release of a chart."""
 
 
-class ChartInputs(TypedDict):
-    """Arguments of `helm.v4.Chart` for the source of the chart."""
-
-    chart: str
-    version: NotRequired[str]
-    repository_opts: NotRequired[kubernetes.helm.v4.RepositoryOptsArgsDict]
-
-
-def locate(chart: Chart, mirror: str | None = None) -> ChartInputs:
+def locate(chart: Chart, mirror: str | None = None) -> dict[str, Any]:
     """Return the source of a chart as arguments of `helm.v4.Chart`.
 
     Args:

@@ -29,16 +29,17 @@ class Observability(pulumi.ComponentResource):
         inside = pulumi.ResourceOptions(parent=self)
         metrics = [
             gcp.logging.Metric(
-                f"{name}-{it.name.replace('/', '-')}", project=project, name=it.name, filter=it.filter, opts=inside
+                f"{name}-{metric.replace('/', '-')}", project=project, name=metric, filter=entries, opts=inside
             )
-            for it in plan.log_metrics
+            for metric, entries in plan.log_metrics.items()
         ]
         if plan.frontend_grant is not None:
+            role, member = plan.frontend_grant
             gcp.projects.IAMMember(
                 f"{name}-frontend",
                 project=project,
-                role=plan.frontend_grant.role,
-                member=plan.frontend_grant.member,
+                role=role,
+                member=member,
                 opts=pulumi.ResourceOptions(parent=self, depends_on=list(clusters)),
             )
         if plan.dashboard is not None:

@@ -58,9 +58,7 @@ class Operator(pulumi.ComponentResource):
         chart = kubernetes.helm.v4.Chart(
             name,
             name=plan.chart.name,
-            chart=source["chart"],
-            version=source.get("version"),
-            repository_opts=source.get("repository_opts"),
+            **source,
             namespace=plan.namespace,
             values=plan.values,
             # Pods that wait for a Secret of the user must not delay other resources.

@@ -117,7 +117,7 @@ class Cluster(pulumi.ComponentResource):
         self._waits = [*self.identity, *([] if keys is None else [keys])]
         self._guard = DeletionGuard(name, protected=plan.settings.deletion_protection)
         self.resource = self._cluster(name, args, plan, plan.system_pool, opts)
-        self._guard.watch_cluster(self.resource)
+        self._guard.watch(self.resource)
         self.name = self.resource.name
         self.location = self.resource.location
         # master_auth is secret as a whole because it can hold a client key. The CA certificate is public.

@@ -19,7 +19,6 @@ class DeletionGuard:
     def __init__(self, name: str, *, protected: bool) -> None:
         self._protected = protected
         self._kept: set[str] = set()
-        self._cluster = ""
         # Without a program, the engine shows only the name. With another name, existing stacks would have another hook.
         self._hook = pulumi.ResourceHook(
             f"{name} has deletionProtection: true; set it to false and run `pulumi up`, then delete it",
@@ -32,21 +31,14 @@ class DeletionGuard:
         """Hooks of the cluster and of its pools."""
         return pulumi.ResourceHookBinding(before_delete=[self._hook]) if self._protected else None
 
-    def watch_cluster(self, resource: pulumi.Resource) -> None:
-        """Register the cluster."""
-        resource.urn.apply(self._found_cluster)
-
-    def watch_pool(self, resource: pulumi.Resource) -> None:
-        """Register a pool of the program."""
+    def watch(self, resource: pulumi.Resource) -> None:
+        """Register the cluster, which is always the first, or a pool of the program."""
         resource.urn.apply(self._kept.add)
-
-    def _found_cluster(self, urn: str) -> None:
-        self._cluster = urn
 
     def _check(self, args: pulumi.ResourceHookArgs) -> None:
         """Allow the deletion of pools that are removed from the program or replaced: they are not registered at this
         time."""
-        if self._protected and (args.urn in (self._cluster, *self._kept) or not self._cluster):
+        if self._protected and (args.urn in self._kept or not self._kept):
             raise RuntimeError("a protected cluster and its node pools are not deleted")
 
 

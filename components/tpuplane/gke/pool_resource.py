@@ -161,7 +161,7 @@ def node_pool(
         ),
     )
     if guard:
-        guard.watch_pool(pool)
+        guard.watch(pool)
     return pool
 
 

@@ -47,14 +47,6 @@ class FrontendPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class GrantPlan:
-    """A role of the project, and who has it."""
-
-    role: str
-    member: str
-
-
-@dataclass(frozen=True, slots=True)
 class AlertPlan:
     """An alert policy of one PromQL condition."""
 
@@ -66,26 +58,18 @@ class AlertPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class LogMetricPlan:
-    """A metric that counts log entries."""
-
-    name: str
-    filter: str
-
-
-@dataclass(frozen=True, slots=True)
 class ObservabilityPlan:
     """What Cloud Monitoring and Cloud Logging get, and what is collected in each cluster."""
 
     dashboard: Mapping[str, Any] | None  # as the API has it; None: there is none
     alerts: tuple[AlertPlan, ...]
-    log_metrics: tuple[LogMetricPlan, ...]
+    log_metrics: Mapping[str, str]  # filters of the counted log entries, by the name of the metric
     notification_channels: tuple[str, ...]
     labels: Mapping[str, str]
     scrapes: Mapping[str, tuple[ScrapePlan, ...]]  # by cluster; only clusters that have some
     frontends: Mapping[str, FrontendPlan]  # by cluster; only clusters that have one
     # One for all frontends: a namespace's account is the same identity in all clusters of a project.
-    frontend_grant: GrantPlan | None
+    frontend_grant: tuple[str, str] | None  # the role of the project, and its member
 
     @property
     def wanted(self) -> bool:
@@ -112,7 +96,7 @@ def observability_plan(spec: PlatformSpec, system_pools: Mapping[str, str]) -> O
     return ObservabilityPlan(
         dashboard=_dashboard(spec.name, wanted, selector) if wanted and wanted.dashboard else None,
         alerts=tuple(_alerts(wanted, selector)) if wanted else (),
-        log_metrics=_log_metrics(wanted, selector) if wanted else (),
+        log_metrics=_log_metrics(wanted, selector) if wanted else {},
         notification_channels=wanted.notification_channels if wanted else (),
         labels=spec.labels,
         scrapes={key: found for key, it in spec.clusters.items() if (found := _scrapes(it))},
@@ -200,11 +184,11 @@ def _alerts(wanted: ObservabilitySpec, selector: _Selector) -> Iterable[AlertPla
         yield AlertPlan(name, entry["title"], entry["severity"], query, entry["text"].format(**numbers))
 
 
-def _log_metrics(wanted: ObservabilitySpec, selector: _Selector) -> tuple[LogMetricPlan, ...]:
+def _log_metrics(wanted: ObservabilitySpec, selector: _Selector) -> dict[str, str]:
     if not wanted.libtpu_errors:
-        return ()
+        return {}
     libtpu = observability_data()["libtpu"]
-    return (LogMetricPlan(selector.metric(libtpu["metric"]), selector.logs(libtpu["errors"])),)
+    return {selector.metric(libtpu["metric"]): selector.logs(libtpu["errors"])}
 
 
 def _scrapes(cluster: ClusterSpec) -> tuple[ScrapePlan, ...]:
@@ -249,10 +233,10 @@ def _frontend(spec: PlatformSpec, wanted: MetricsFrontendSpec, system_pool: str 
     )
 
 
-def _frontend_grant(frontend: FrontendPlan | None) -> GrantPlan | None:
+def _frontend_grant(frontend: FrontendPlan | None) -> tuple[str, str] | None:
     """The frontends' account by Workload Identity: no key, and no other pod of the project has the role by it."""
     if frontend is None:
         return None
     pool = f"{frontend.project}.svc.id.goog"
     member = f"serviceAccount:{pool}[{frontend.namespace}/{frontend.account}]"
-    return GrantPlan(observability_data()["frontend"]["role"], member)
+    return observability_data()["frontend"]["role"], member

@@ -76,6 +76,10 @@ class Catalogue:
             nearest = tuple(dict.fromkeys(self._names[hit].name for hit in close))
             raise SliceError("generation", name, "is not a TPU generation", allowed=names, nearest=nearest) from None
 
+    def known(self, name: str) -> Generation | None:
+        """The generation with this name, accelerator label or alias; None if there is none."""
+        return self._names.get(name)
+
     def machine(self, machine_type: str) -> tuple[Generation, MachineType]:
         """The machine type and its generation.
 

@@ -15,14 +15,13 @@ from tpuplane_policies.core.values import NOWHERE, Truth, Value
 from tpuplane_policies.rules.iam import grants
 from tpuplane_policies.rules.kinds import COUNTED, IAM, SERVICE
 from tpuplane_policies.rules.pods import pod_count
-from tpuplane_policies.rules.pools import cluster_of, node_configs, node_range, zone_count
+from tpuplane_policies.rules.pools import cluster_of, node_range, zone_count
 from tpuplane_policies.rules.project import is_world
 
 MAX_NODES = 15_000  # google/gke-policy-automation, scalability/nodes_per_cluster.rego
 MAX_PODS, MAX_SERVICES = 200_000, 10_000  # the same, scalability/{pods,services}_per_cluster.rego
 MAX_SKEW = 2  # minor versions that nodes may be behind their control plane
 BROAD = ("roles/editor", "roles/owner", "roles/container.admin", "roles/compute.admin", "roles/iam.serviceAccountUser")
-COS = ("COS", "COS_CONTAINERD")
 MAX_NODES_PER_ZONE = 1000  # google/gke-policy-automation, scalability/nodes_per_pool_zone.rego
 
 
@@ -163,15 +162,6 @@ def check_boot_integrity(it: Resource, options: Options) -> Repairs:
         for name in ("enableSecureBoot", "enableIntegrityMonitoring"):
             if config[name].get() is False or (name == "enableSecureBoot" and config[name].get() is None):
                 yield ("nodeConfig", "shieldedInstanceConfig", name), True
-
-
-@resource_rule("GKE007", CLUSTER, POOL)
-def nodes_run_cos(it: Resource, options: Options) -> Demands:
-    """COS with containerd is GKE's default. COS is its former name."""
-    for config in node_configs(it):
-        at = config["imageType"]
-        cos = at.test(lambda image: not image or str(image).upper() in COS)
-        yield demand(cos, at, "not Container-Optimized OS; allowed: COS_CONTAINERD", like="CKV_GCP_22 GCP-0054")
 
 
 @resource_rule("GKE021", CLUSTER, POOL)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tpuplane_policies.core.judging import Demands, Options, Repairs, demand
 from tpuplane_policies.core.registry import repair_rule, resource_rule
-from tpuplane_policies.core.resources import CLUSTER, Resource
+from tpuplane_policies.core.resources import Resource
 from tpuplane_policies.rules.kinds import CRYPTO_KEY, FIREWALL, PROXIES, SUBNETWORK
 
 LARGEST_NETWORK = 8  # bits of prefix: private networks are not larger than a /8
@@ -26,14 +26,6 @@ def is_world(network: object) -> bool:
         return False
     # An address without a prefix is a single address, except 0.0.0.0, which Compute Engine reads as all addresses.
     return parsed.prefixlen < LARGEST_NETWORK or parsed.network_address.is_unspecified
-
-
-@resource_rule("PRJ001", CLUSTER)
-def clusters_are_not_in_the_default_network(cluster: Resource, options: Options) -> Demands:
-    """A cluster that names no network gets the default one."""
-    at = cluster["network"]
-    default = at.test(lambda it: it in (None, "default") or str(it).endswith("/networks/default"))
-    yield demand(~default, at, "the cluster is in the default network", remedy="name your own network")
 
 
 @repair_rule("PRJ002", SUBNETWORK)

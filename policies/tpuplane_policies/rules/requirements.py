@@ -1,13 +1,14 @@
 """Conditions on single properties: the entries `requires` of `data/*.yaml`.
 
-`of` names resource types of `kinds`. `property` is a path in the resource, or in each part of it that `each` names. The
-condition is `is`, `one of`, `none of` or `contains`; lists can be names of `kinds`. It also holds if one of the
-conditions `or` holds, or if one of the properties `unless` is true. `wrong`, `like` and `remedy` are those of a
-finding; `like if` adds equivalent checks under a condition.
+`of` names resource types of `kinds`. `property` is a path in the resource, or in each part of it that `each` names. A
+key of `CONDITIONS` is the condition; lists can be names of `kinds`. It also holds if one of the conditions `or` holds,
+or if one of the properties `unless` is true. `wrong`, `like` and `remedy` are those of a finding; `like if` adds
+equivalent checks under a condition.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from tpuplane_policies.rules import kinds
 from tpuplane_policies.rules.pods import all_containers, pod_specs
 from tpuplane_policies.rules.pools import node_configs
 
-CONDITIONS: Mapping[str, Callable[[Value], Truth]] = {
+STATES: Mapping[str, Callable[[Value], Truth]] = {
     "set": lambda value: value.is_set,
     "true": lambda value: value.is_true,
     "false": lambda value: value.is_false,
@@ -45,26 +46,35 @@ PARTS: Mapping[str, Callable[[Resource], Iterable[Value]]] = {
 }
 
 
+def _listed(values: Any) -> Sequence[Any]:
+    return NAMES[values] if isinstance(values, str) else values
+
+
+def _matches(at: Value, pattern: str) -> Truth:
+    return at.test(lambda it: re.fullmatch(pattern, str(it or "")) is not None)
+
+
+CONDITIONS: Mapping[str, Callable[[Value, Any], Truth]] = {
+    "is": lambda at, state: STATES[state](at),
+    "one of": lambda at, values: at.one_of(*_listed(values)),
+    "none of": lambda at, values: ~at.one_of(*_listed(values)),
+    "matches": _matches,
+    "matches not": lambda at, pattern: ~_matches(at, pattern),
+    "contains": lambda at, value: at.contains(value),
+}
+
+
 def _holds(raw: Mapping[str, Any], part: Value) -> Truth:
     """Whether a part of a resource meets a condition or one of its alternatives."""
-    at, truth = part[raw["property"]], Truth(False)
-    if "is" in raw:
-        truth = CONDITIONS[raw["is"]](at)
-    elif "one of" in raw:
-        truth = at.one_of(*_listed(raw["one of"]))
-    elif "none of" in raw:
-        truth = ~at.one_of(*_listed(raw["none of"]))
-    elif "contains" in raw:
-        truth = at.contains(raw["contains"])
+    truth = Truth(False)
+    for name, condition in CONDITIONS.items():
+        if name in raw:
+            truth = condition(part[raw["property"]], raw[name])
     for other in raw.get("or", ()):
         truth |= _holds(other, part)
     for name in raw.get("unless", ()):
         truth |= part[name].is_true
     return truth
-
-
-def _listed(values: Any) -> Sequence[Any]:
-    return NAMES[values] if isinstance(values, str) else values
 
 
 def _register(rule_id: str, raw: Mapping[str, Any]) -> None:

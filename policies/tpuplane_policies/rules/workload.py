@@ -55,21 +55,6 @@ def requests_and_limits(workload: Resource, options: Options) -> Demands:
                 yield demand(has_tpu | at.is_set, at, "Kueue and the scheduler cannot count the container", like=like)
 
 
-@resource_rule("K8S005", *WORKLOAD)
-def images_are_pinned(workload: Resource, options: Options) -> Demands:
-    """By digest, because a tag can change."""
-    for _, container in all_containers(workload):
-        at = container["image"]
-        moving = at.test(_is_latest).holds
-        like = "CKV_K8S_43 CKV_K8S_14" if moving else "CKV_K8S_43"
-        yield demand(at.test(lambda it: "@" in str(it)), at, "a tag can change; allowed: …@sha256:…", like=like)
-
-
-def _is_latest(image: object) -> bool:
-    """Whether the tag is latest or not set. The port of a registry is not a tag."""
-    return str(image or "").rpartition("/")[2].partition(":")[2] in ("", "latest")
-
-
 @resource_rule("K8S006", *NAMESPACED, *WORKLOAD)
 def not_in_the_default_namespace(it: Resource, options: Options) -> Demands:
     """Except the objects that Kubernetes itself has there."""

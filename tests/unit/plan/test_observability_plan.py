@@ -75,7 +75,7 @@ def test_queries_are_about_the_platforms_clusters() -> None:
     # Only the first has a Kueue whose metrics are collected.
     assert 'cluster=~"lab-one"' in starved
     assert "[120m:1m]" in starved
-    assert '"lab-one" OR "lab-two"' in made.log_metrics[0].filter
+    assert '"lab-one" OR "lab-two"' in next(iter(made.log_metrics.values()))
     assert made.labels == {"team": "ml"}
 
 
@@ -98,7 +98,7 @@ def test_who_is_notified_of_a_starved_queue_has_no_twin() -> None:
 
 def test_two_platforms_of_a_project_have_a_log_metric_each() -> None:
     made = observed({})
-    assert [it.name for it in made.log_metrics] == ["tpuplane/lab/libtpu_errors"]
+    assert list(made.log_metrics) == ["tpuplane/lab/libtpu_errors"]
     assert "logging_googleapis_com:user_tpuplane_lab_libtpu_errors{" in json.dumps(made.dashboard)
 
 
@@ -135,7 +135,7 @@ def test_libtpus_lines_are_known_by_their_form() -> None:
     tiles = made.dashboard["mosaicLayout"]["tiles"]
     (panel,) = [tile["widget"]["logsPanel"] for tile in tiles if "logsPanel" in tile["widget"]]
     patterns = []
-    for filtered in (panel["filter"], made.log_metrics[0].filter):
+    for filtered in (panel["filter"], next(iter(made.log_metrics.values()))):
         (pattern,) = re.findall(r'textPayload=~"([^"]+)"', filtered)
         # A backslash would be Cloud Logging's to read before it is the expression's.
         assert "\\" not in pattern

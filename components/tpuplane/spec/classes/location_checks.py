@@ -99,7 +99,8 @@ def _check_reservation(
             ("generation", held.generation, shape.generation.name),
             ("machine type", held.machine_type, shape.machine.name),
         ):
-            if holds is not None and _catalogue_name(holds) != wants:
+            generation = catalogue().known(holds or "")
+            if holds is not None and (generation.name if generation else holds) != wants:
                 yield _unfit(at, use, f"{what} {holds}", wants, remedy)
                 return
         if held.chips is not None and held.chips < shape.chips:
@@ -125,11 +126,3 @@ def _check_gpus_held(
 
 def _unfit(at: Path, use: ClassReservationSpec, holds: str, wants: str, remedy: str) -> Mistake:
     return broken("class-reservation-fits", at, value=shown(use.name), holds=holds, wants=wants, remedy=remedy)
-
-
-def _catalogue_name(generation: str) -> str:
-    """The catalogue's name of what may be a label or an alias; other words stay as they are."""
-    try:
-        return catalogue().generation(generation).name
-    except SliceError:
-        return generation

@@ -5,10 +5,8 @@ GKE knows more GPUs than the catalogue, such as those that are added to N1 machi
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
@@ -19,7 +17,7 @@ from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import is_inside, region_of
 from tpuplane.spec.core.rules import broken, spec_data
 from tpuplane.spec.pools.machine_checks import check_class_machine
-from tpuplane.tpu import SliceError, catalogue
+from tpuplane.tpu import catalogue
 
 # How a priority says in which way it buys; what says nothing is bought on demand.
 _FIELDS = {"spot": "spot: true", "flex-start": "flexStart", "reservation": "reservations"}
@@ -34,12 +32,18 @@ def gpu_machines(priority: ClassPrioritySpec) -> tuple[GpuMachine, ...]:
     return tuple(it for it in known if it.accelerator.name == gpu.type and gpu.count in (None, it.gpus))
 
 
-def check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+def _check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     """The machine has these GPUs, and so many of them."""
     gpu = priority.gpu
     if gpu is not None and priority.tpu is not None:
         yield broken("class-tpu-or-gpu", (*at, "gpu"))
     yield from _check_sold(at, priority)
+    if gpu is not None and gpu.topology is not None:
+        wide = priority.machine_family == "a4x" or gpu.type == "nvidia-gb200"
+        if not wide or priority.placement is None:
+            yield broken("class-gpu-topology", (*at, "gpu", "topology"))
+    if priority.gpu_direct == "rdma" and priority.accelerator_network_profile is None:
+        yield broken("class-rdma", (*at, "acceleratorNetworkProfile"))
     if gpu is not None and gpu.type is not None and gpu.type not in gpu_catalogue().accelerator_names:
         yield Mistake((*at, "gpu", "type"), choice(gpu.type, "a GPU of GKE", gpu_catalogue().accelerator_names))
     if gpu is None or gpu.type not in {it.name for it in gpu_catalogue().accelerators}:
@@ -109,17 +113,6 @@ def check_machines(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
     yield from _check_group(at, spec)
 
 
-def _check_gpu(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
-    yield from check_gpu(at, priority)
-    gpu = priority.gpu
-    if gpu is not None and gpu.topology is not None:
-        wide = priority.machine_family == "a4x" or gpu.type == "nvidia-gb200"
-        if not wide or priority.placement is None:
-            yield broken("class-gpu-topology", (*at, "gpu", "topology"))
-    if priority.gpu_direct == "rdma" and priority.accelerator_network_profile is None:
-        yield broken("class-rdma", (*at, "acceleratorNetworkProfile"))
-
-
 def _check_storage(at: Path, storage: ClassStorageSpec | None) -> Iterator[Mistake]:
     if storage is None:
         return
@@ -136,11 +129,8 @@ def _check_tpu_disk(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
     kind = priority.storage.boot_disk_type if priority.storage else None
     if kind is None or priority.tpu is None:
         return
-    try:
-        generation = catalogue().generation(priority.tpu.type)
-    except SliceError:
-        return  # another check reports it
-    if generation.boot_disk_types and kind not in generation.boot_disk_types:
+    generation = catalogue().known(priority.tpu.type)
+    if generation is not None and generation.boot_disk_types and kind not in generation.boot_disk_types:
         yield Mistake(at, choice(kind, f"a boot disk of {generation.name} hosts", generation.boot_disk_types))
 
 
@@ -155,19 +145,13 @@ def _check_minimum(
         yield broken("class-minimum-capacity", (*at, "minimumCapacity"), where=where)
 
 
-@functools.cache
-def _confidential() -> dict[str, Any]:
-    found: dict[str, Any] = spec_data("confidential")["kinds"]
-    return found
-
-
 def _check_confidential(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
     kind = spec.node_pool_config.confidential_node_type if spec.node_pool_config else None
     if kind is None:
         return
     defaults = spec.priority_defaults.location if spec.priority_defaults else None
     with_gpu = any(priority.gpu is not None for priority in spec.priorities or ())
-    machines = _confidential().get(kind, {"machines": {".*": ".*"}, "allowed": "a machine"})
+    machines = spec_data("confidential")["kinds"].get(kind, {"machines": {".*": ".*"}, "allowed": "a machine"})
     for index, priority in enumerate(spec.priorities or ()):
         path: Path = (*at, "priorities", index)
         machine = priority.machine_type or priority.machine_family
@@ -214,12 +198,7 @@ def _check_group(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
             yield broken("class-workload-type", (*at, "nodePoolConfig", "workloadType"))
         return
     for priority in spec.priorities or ():
-        if priority.tpu is None:
-            continue
-        try:
-            generation = catalogue().generation(priority.tpu.type).name
-        except SliceError:
-            continue  # another check reports it
-        if generation != "v6e":
-            yield broken("class-group", (*at, "nodePoolGroup"), value=generation)
+        generation = catalogue().known(priority.tpu.type) if priority.tpu is not None else None
+        if generation is not None and generation.name != "v6e":
+            yield broken("class-group", (*at, "nodePoolGroup"), value=generation.name)
             return

@@ -11,7 +11,7 @@ from tpuplane.spec.core.locations import is_zone, offering_zones
 from tpuplane.spec.core.rules import spec_data
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.hosts import ReservationUseSpec
-from tpuplane.tpu import Generation, SliceError, catalogue
+from tpuplane.tpu import Generation, catalogue
 
 
 def presets() -> dict[str, Any]:
@@ -104,8 +104,5 @@ def has_flex_start(generation: Generation, zones: tuple[str, ...]) -> bool:
 def _preset_has_flex_start(cluster: ClusterPlaceSpec, spec: ComputeClassSpec) -> bool:
     if spec.tpu is None:
         return False
-    try:
-        generation = catalogue().generation(spec.tpu.type)
-    except SliceError:
-        return False  # another check reports it
-    return has_flex_start(generation, candidate_zones(cluster, spec, None, generation))
+    generation = catalogue().known(spec.tpu.type)
+    return generation is not None and has_flex_start(generation, candidate_zones(cluster, spec, None, generation))

@@ -15,7 +15,7 @@ from tpuplane.spec.core.rules import broken
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.hosts import ReservationSpec
 from tpuplane.spec.queues.team_checks import namespaces_of
-from tpuplane.tpu import SliceError, catalogue
+from tpuplane.tpu import catalogue
 
 
 def check_classes(spec: PlatformSpec) -> Iterator[Mistake]:
@@ -56,10 +56,10 @@ def check_in_cluster(
 
 def _may_be_flex_start(spec: ComputeClassSpec) -> bool:
     """Whether a preset's slices are sold flex-start anywhere; where not, that priority is left out."""
-    try:
-        return spec.tpu is None or catalogue().generation(spec.tpu.type).flex_start
-    except SliceError:
-        return False  # another check reports it
+    if spec.tpu is None:
+        return True
+    generation = catalogue().known(spec.tpu.type)
+    return generation is not None and generation.flex_start
 
 
 def _as_written(at: Path, spec: ComputeClassSpec, mistakes: Iterator[Mistake]) -> Iterator[Mistake]:

@@ -44,11 +44,8 @@ def tpu_rooms(cluster: ClusterSpec) -> Iterator[TpuRoom]:
     if cluster.auto_provisioning is None:
         return
     for key, maximum in cluster.auto_provisioning.limits.tpu.items():
-        try:
-            generation = catalogue().generation(key)
-        except SliceError:
-            continue  # another check reports it
-        yield TpuRoom(key, generation, maximum, declared_chips(cluster, generation))
+        if (generation := catalogue().known(key)) is not None:
+            yield TpuRoom(key, generation, maximum, declared_chips(cluster, generation))
 
 
 def declared_chips(cluster: ClusterSpec, generation: Generation) -> int:

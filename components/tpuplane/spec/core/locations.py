@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.rules import spec_data
@@ -12,8 +12,7 @@ from tpuplane.tpu import catalogue
 from tpuplane.tpu.nearest import nearest_names
 
 
-@dataclass(frozen=True, slots=True)
-class Locations:
+class Locations(NamedTuple):
     """The data of `data/locations.yaml`."""
 
     regions: tuple[str, ...]
@@ -24,13 +23,8 @@ class Locations:
 def locations() -> Locations:
     """The data, read once."""
     data = spec_data("locations")
-    return Locations(
-        regions=tuple(data["regions"]["names"]),
-        zones={
-            region: tuple(f"{region}-{letter}" for letter in letters)
-            for region, letters in data["zones"]["letters"].items()
-        },
-    )
+    letters = data["zones"]["letters"].items()
+    return Locations(tuple(data["regions"]["names"]), {it: tuple(f"{it}-{zone}" for zone in of) for it, of in letters})
 
 
 def region_of(location: str) -> str:

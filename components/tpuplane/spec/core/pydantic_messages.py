@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from datetime import date
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -133,14 +132,9 @@ _EXPLAINED: dict[str, Callable[[ErrorDetails, _Model], str]] = {
 def suggested(name: str, root: _Model, parents: Path) -> str | None:
     """The field that an unknown one at `parents` is probably meant to be."""
     allowed = _names(_model_at(root, parents))
-    meant = [it for it in _synonyms().get(name.casefold().replace("_", ""), ()) if it.partition(":")[0] in allowed]
+    synonyms: dict[str, list[str]] = spec_data("synonyms")["synonyms"]
+    meant = [it for it in synonyms.get(name.casefold().replace("_", ""), ()) if it.partition(":")[0] in allowed]
     return next(iter((*meant, *nearest_names(name, allowed, count=1, cutoff=0.7))), None)
-
-
-@functools.cache
-def _synonyms() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = spec_data("synonyms")["synonyms"]
-    return found
 
 
 def annotation_at(model: _Model, path: Path) -> Any:
