@@ -62,7 +62,7 @@ class ClusterKeys(pulumi.ComponentResource):
 
 
 def key_id(use: str, keys: Mapping[str, str | None], made: ClusterKeys | None) -> pulumi.Input[str] | None:
-    """Full resource name of the plan's key for this use, created or existing; None if only Google's own encryption is used."""
+    """Full resource name of the key for this use, created or existing; None if only Google's own encryption is used."""
     if made is None or use not in made.keys:
         return keys.get(use)
     made_id: pulumi.Output[str] = made.keys[use].id
