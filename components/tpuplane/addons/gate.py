@@ -9,7 +9,7 @@ from typing import Any
 
 import pulumi
 
-from tpuplane.plan.addons import AddonPlan, ProbePlan
+from tpuplane.plan.addons import AddonPlan
 
 PATIENCE = 600.0
 """Time limit in seconds, the same as the provider's for a Deployment."""
@@ -35,7 +35,7 @@ class Answer:
     message: str
 
 
-def hook(name: str, plan: AddonPlan, probe: ProbePlan, kubeconfig: pulumi.Output[str]) -> pulumi.ResourceHook:
+def hook(name: str, plan: AddonPlan, probe: Mapping[str, Any], kubeconfig: pulumi.Output[str]) -> pulumi.ResourceHook:
     """Return the hook that waits until the add-on's webhooks answer.
 
     The engine runs it before it creates or updates a resource, but not in a preview or for an unchanged resource. So it
@@ -72,7 +72,7 @@ async def until_accepted(plan: AddonPlan, ask: Callable[[], Awaitable[Answer]], 
         wait = min(wait * _GROWTH, _LONGEST_WAIT)
 
 
-def probe_sender(kubeconfig: Mapping[str, Any], probe: ProbePlan) -> Callable[[], Answer]:
+def probe_sender(kubeconfig: Mapping[str, Any], probe: Mapping[str, Any]) -> Callable[[], Answer]:
     """Return a function that sends the probe as a dry run, once, with fresh credentials."""
     # Imported late, because the import is slow and most programs do not need it.
     from kubernetes.client import ApiException, CustomObjectsApi  # noqa: PLC0415
@@ -80,24 +80,17 @@ def probe_sender(kubeconfig: Mapping[str, Any], probe: ProbePlan) -> Callable[[]
     from urllib3.exceptions import HTTPError  # noqa: PLC0415
 
     connect: Any = new_client_from_config_dict
-    kind: dict[str, Any] = {
-        "group": probe.group,
-        "version": probe.version,
-        "plural": probe.plural,
-        "body": dict(probe.manifest),
-        "dry_run": "All",
-        "_request_timeout": _REQUEST_TIMEOUT,
-    }
+    arguments = {**probe, "dry_run": "All", "_request_timeout": _REQUEST_TIMEOUT}
 
     def send() -> Answer:
         try:
             with connect(dict(kubeconfig), persist_config=False) as client:
                 client.configuration.retries = False
                 api: Any = CustomObjectsApi(client)
-                if probe.namespace is None:
-                    api.create_cluster_custom_object(**kind)
+                if "namespace" in probe:
+                    api.create_namespaced_custom_object(**arguments)
                 else:
-                    api.create_namespaced_custom_object(namespace=probe.namespace, **kind)
+                    api.create_cluster_custom_object(**arguments)
         except ApiException as error:
             text = _message(error.body) or str(error.reason)
             # A conflict with an existing object also means that the webhooks have accepted the probe.

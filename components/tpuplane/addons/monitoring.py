@@ -1,14 +1,15 @@
-"""Metrics for Google's Managed Service for Prometheus: TPU device plugins, Ray and Kueue."""
+"""Metrics for Google's Managed Service for Prometheus: TPU device plugins, Ray and Kueue. Its frontend answers PromQL
+inside a cluster, with Workload Identity."""
 
 from collections.abc import Mapping, Sequence
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from tpuplane.addons.frontend import make_frontend
 from tpuplane.addons.roles import Rules, account_with_token, grant
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.resource_options import after
+from tpuplane.plan.addons import NAMESPACE_LABELS
 from tpuplane.plan.observability import FrontendPlan, ScrapePlan
 
 API_VERSION = "monitoring.googleapis.com/v1"
@@ -17,6 +18,9 @@ _COLLECTOR: kubernetes.rbac.v1.SubjectArgsDict = {
     "name": "collector",
     "namespace": "gmp-system",
 }
+_NAME = "frontend"
+_MATCH = {"app": _NAME}
+_USER = 65532  # a high number, which no user of the node has
 
 
 class Monitoring(pulumi.ComponentResource):
@@ -51,7 +55,7 @@ class Monitoring(pulumi.ComponentResource):
                 opts=after(inside, waits),
             )
         if frontend is not None:
-            make_frontend(f"{name}-frontend", frontend, inside)
+            _make_frontend(f"{name}-frontend", frontend, inside)
         self.register_outputs({})
 
 
@@ -67,3 +71,73 @@ def _reader(name: str, called: str, namespace: str, opts: pulumi.ResourceOptions
     ]
     allowed = grant((f"{name}-token", f"{name}-token"), called, namespace, own_secret, [_COLLECTOR], opts)
     return [bound, token, allowed]
+
+
+def _make_frontend(name: str, plan: FrontendPlan, inside: pulumi.ResourceOptions) -> None:
+    """Create namespace, account, Deployment and Service of the frontend, without permissions in the cluster."""
+    namespace = kubernetes.core.v1.Namespace(
+        f"{name}-namespace",
+        metadata={"name": plan.namespace, "labels": NAMESPACE_LABELS},
+        opts=inside,
+    )
+    account = kubernetes.core.v1.ServiceAccount(
+        f"{name}-account",
+        metadata={"name": plan.account, "namespace": plan.namespace},
+        # Workload Identity needs no token, and the frontend does not use the API server.
+        automount_service_account_token=False,
+        opts=after(inside, [namespace]),
+    )
+    placed: kubernetes.meta.v1.ObjectMetaArgsDict = {"name": _NAME, "namespace": plan.namespace}
+    kubernetes.apps.v1.Deployment(
+        name,
+        metadata=placed,
+        spec={
+            "replicas": plan.replicas,
+            "selector": {"match_labels": _MATCH},
+            "template": {"metadata": {"labels": _MATCH}, "spec": _pod(plan)},
+        },
+        opts=after(inside, [account]),
+    )
+    kubernetes.core.v1.Service(
+        f"{name}-service",
+        metadata=placed,
+        spec={"selector": _MATCH, "ports": [{"name": "web", "port": plan.port, "target_port": "web"}]},
+        opts=after(inside, [namespace]),
+    )
+    if plan.replicas > 1:
+        kubernetes.policy.v1.PodDisruptionBudget(
+            f"{name}-budget",
+            metadata=placed,
+            spec={"selector": {"match_labels": _MATCH}, "min_available": 1},
+            opts=after(inside, [namespace]),
+        )
+
+
+def _pod(plan: FrontendPlan) -> kubernetes.core.v1.PodSpecArgsDict:
+    return {
+        "service_account_name": plan.account,
+        "automount_service_account_token": False,
+        "node_selector": plan.node_selector,
+        "security_context": {
+            "run_as_non_root": True,
+            "run_as_user": _USER,
+            "run_as_group": _USER,
+            "seccomp_profile": {"type": "RuntimeDefault"},
+        },
+        "containers": [
+            {
+                "name": _NAME,
+                "image": plan.image,
+                "args": [f"--web.listen-address=:{plan.port}", f"--query.project-id={plan.project}"],
+                "ports": [{"name": "web", "container_port": plan.port}],
+                "readiness_probe": {"http_get": {"path": "/-/ready", "port": "web"}},
+                "liveness_probe": {"http_get": {"path": "/-/healthy", "port": "web"}},
+                "resources": {"requests": plan.requests, "limits": plan.limits},
+                "security_context": {
+                    "allow_privilege_escalation": False,
+                    "read_only_root_filesystem": True,
+                    "capabilities": {"drop": ["ALL"]},
+                },
+            }
+        ],
+    }

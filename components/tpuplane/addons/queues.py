@@ -15,7 +15,7 @@ from tpuplane.addons.kueue_objects import (
     flavor_spec,
     provisioning_spec,
 )
-from tpuplane.addons.team_access import grant_access, grant_launch
+from tpuplane.addons.roles import grant_access, grant_launch
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan.queue_model import AdmissionCheckPlan, QueuesPlan, TeamPlan
@@ -138,4 +138,9 @@ class Queues(KueueComponent):
 
     def _check(self, plan: AdmissionCheckPlan, ready: Sequence[pulumi.Resource]) -> pulumi.Resource:
         config = self._object("ProvisioningRequestConfig", plan.name, provisioning_spec(plan.config), ready)
-        return self._object("AdmissionCheck", plan.name, check_spec(plan), [config])
+        return self._object(
+            "AdmissionCheck",
+            plan.name,
+            check_spec(plan),
+            [config],
+        )

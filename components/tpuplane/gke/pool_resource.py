@@ -10,7 +10,7 @@ from tpuplane.gke.deletion_guard import guard_of
 from tpuplane.gke.resource_options import waiting_like
 from tpuplane.labels import CLASS_LABEL
 from tpuplane.plan.pools import NodePoolPlan
-from tpuplane.spec import SystemPoolSpec
+from tpuplane.spec.pools.hosts import HostsSpec
 
 CLOUD_PLATFORM_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 """Access is decided by the roles of the nodes' own service account, as Google advises, not by scopes."""
@@ -20,17 +20,13 @@ def node_config(plan: NodePoolPlan, cluster: ClusterRef) -> gcp.container.NodePo
     """The node config of one plan in its cluster."""
     # GKE itself taints TPU nodes with google.com/tpu and GPU nodes with nvidia.com/gpu, and labels them with what they
     # have. The provider reports no drift on taints that are not declared, so they are not declared.
-    owner = plan.compute_class
-    return {
+    settings = plan.settings
+    config: gcp.container.NodePoolNodeConfigArgsDict = {
         "machine_type": plan.machine_type,
         "image_type": "COS_CONTAINERD",
         "disk_type": plan.disk_type,
-        "disk_size_gb": plan.settings.disk_size_gb,
+        "disk_size_gb": settings.disk_size_gb,
         "spot": plan.capacity == "spot",
-        **_capacity(plan),
-        **_gpus(plan),
-        **_images(plan),
-        **_key(cluster),
         "service_account": cluster["service_account"],
         "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
         "workload_metadata_config": {"mode": "GKE_METADATA"},
@@ -38,9 +34,24 @@ def node_config(plan: NodePoolPlan, cluster: ClusterRef) -> gcp.container.NodePo
         "metadata": {"disable-legacy-endpoints": "true"},
         "gvnic": {"enabled": True},
         "labels": plan.node_labels,
-        **({"taints": [{"key": CLASS_LABEL, "value": owner, "effect": "NO_SCHEDULE"}]} if owner is not None else {}),
         "resource_labels": plan.resource_labels,
     }
+    if "boot_disk_key" in cluster:
+        config["boot_disk_kms_key"] = cluster["boot_disk_key"]
+    if plan.compute_class is not None:
+        config["taints"] = [{"key": CLASS_LABEL, "value": plan.compute_class, "effect": "NO_SCHEDULE"}]
+    if plan.local_ssds is not None:
+        config["ephemeral_storage_local_ssd_config"] = {"local_ssd_count": plan.local_ssds}
+    if isinstance(settings, HostsSpec) and settings.image_streaming:
+        config["gcfs_config"] = {"enabled": True}
+    if isinstance(settings, HostsSpec) and settings.secondary_boot_disks:
+        config["secondary_boot_disks"] = [
+            {"disk_image": disk.disk_image, "mode": "CONTAINER_IMAGE_CACHE"}
+            if disk.mode == "CONTAINER_IMAGE_CACHE"
+            else {"disk_image": disk.disk_image}
+            for disk in settings.secondary_boot_disks
+        ]
+    return {**config, **_capacity(plan), **_gpus(plan)}
 
 
 def _capacity(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
@@ -61,50 +72,24 @@ def _capacity(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
     return config
 
 
-def _key(cluster: ClusterRef) -> gcp.container.NodePoolNodeConfigArgsDict:
-    """The key of the boot disks; empty for Google's own encryption."""
-    return {"boot_disk_kms_key": cluster["boot_disk_key"]} if "boot_disk_key" in cluster else {}
-
-
 def _gpus(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
-    """GPUs and Local SSDs of the nodes; empty for nodes without them."""
-    config: gcp.container.NodePoolNodeConfigArgsDict = {}
+    """GPUs of the nodes; empty for nodes without them."""
     gpu = plan.gpu
-    if gpu is not None:
-        accelerator: gcp.container.NodePoolNodeConfigGuestAcceleratorArgsDict = {
-            "type": gpu.machine.accelerator.name,
-            "count": gpu.machine.gpus,
-            "gpu_driver_installation_config": {"gpu_driver_version": gpu.driver},
+    if gpu is None:
+        return {}
+    accelerator: gcp.container.NodePoolNodeConfigGuestAcceleratorArgsDict = {
+        "type": gpu.machine.accelerator.name,
+        "count": gpu.machine.gpus,
+        "gpu_driver_installation_config": {"gpu_driver_version": gpu.driver},
+    }
+    if gpu.partition_size is not None:
+        accelerator["gpu_partition_size"] = gpu.partition_size
+    if gpu.sharing is not None and gpu.max_clients is not None:
+        accelerator["gpu_sharing_config"] = {
+            "gpu_sharing_strategy": gpu.sharing,
+            "max_shared_clients_per_gpu": gpu.max_clients,
         }
-        if gpu.partition_size is not None:
-            accelerator["gpu_partition_size"] = gpu.partition_size
-        if gpu.sharing is not None and gpu.max_clients is not None:
-            accelerator["gpu_sharing_config"] = {
-                "gpu_sharing_strategy": gpu.sharing,
-                "max_shared_clients_per_gpu": gpu.max_clients,
-            }
-        config["guest_accelerators"] = [accelerator]
-    if plan.local_ssds is not None:
-        config["ephemeral_storage_local_ssd_config"] = {"local_ssd_count": plan.local_ssds}
-    return config
-
-
-def _images(plan: NodePoolPlan) -> gcp.container.NodePoolNodeConfigArgsDict:
-    """Image streaming and secondary boot disks; empty if the user has set neither."""
-    config: gcp.container.NodePoolNodeConfigArgsDict = {}
-    settings = plan.settings
-    if isinstance(settings, SystemPoolSpec):
-        return config
-    if settings.image_streaming:
-        config["gcfs_config"] = {"enabled": True}
-    if settings.secondary_boot_disks:
-        config["secondary_boot_disks"] = [
-            {"disk_image": disk.disk_image, "mode": "CONTAINER_IMAGE_CACHE"}
-            if disk.mode == "CONTAINER_IMAGE_CACHE"
-            else {"disk_image": disk.disk_image}
-            for disk in settings.secondary_boot_disks
-        ]
-    return config
+    return {"guest_accelerators": [accelerator]}
 
 
 def node_pool(

@@ -25,17 +25,6 @@ NAMESPACE_LABELS = {
 
 
 @dataclass(frozen=True, slots=True)
-class ProbePlan:
-    """The object that is sent as a dry run until the API server accepts it: then CRDs and webhooks answer."""
-
-    group: str  # "kueue.x-k8s.io"
-    version: str
-    plural: str  # "resourceflavors"
-    namespace: str | None  # None: it lives outside namespaces
-    manifest: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class AddonPlan:
     """An operator that the platform installs by its Helm chart."""
 
@@ -45,7 +34,9 @@ class AddonPlan:
     namespace: str
     values: Mapping[str, Any]  # the chart's values
     after: tuple[str, ...]  # keys of those of this cluster that must be ready before
-    probe: ProbePlan | None  # None: it brings no kinds
+    # The object that is sent as a dry run until the API server accepts it, with its group, version, plural name and
+    # namespace; None if the add-on has no kinds.
+    probe: Mapping[str, Any] | None
     namespace_by_chart: bool = False  # else the platform makes it
     secret: str | None = None  # in its namespace, made by no program: its pods wait for it, and no deployment does
 
@@ -91,16 +82,12 @@ def addon_plans(
     )
 
 
-def _probe(addon: Addon, probe: Probe) -> ProbePlan:
-    metadata = {"name": PROBE_NAME, **({"namespace": addon.namespace} if probe.namespaced else {})}
+def _probe(addon: Addon, probe: Probe) -> Values:
+    place = {"namespace": addon.namespace} if probe.namespaced else {}
     group, _, version = probe.api_version.partition("/")
-    return ProbePlan(
-        group=group,
-        version=version,
-        plural=probe.plural,
-        namespace=addon.namespace if probe.namespaced else None,
-        manifest={"apiVersion": probe.api_version, "kind": probe.kind, "metadata": metadata, "spec": probe.spec},
-    )
+    metadata = {"name": PROBE_NAME, **place}
+    body = {"apiVersion": probe.api_version, "kind": probe.kind, "metadata": metadata, "spec": probe.spec}
+    return {"group": group, "version": version, "plural": probe.plural, "body": body, **place}
 
 
 def _filled(template: Any, values: Values) -> Any:

@@ -64,4 +64,4 @@ def test_a_date_may_stand_without_quotes(written: object, meant: str) -> None:
         {"window": {"start": "02:00"}, "exclusions": {"run": {"start": written, "untilEndOfSupport": True}}}
     )
     assert found is not None
-    assert found.exclusions[0].start == meant
+    assert found.exclusions["run"].start == meant

@@ -146,7 +146,7 @@ def test_a_worker_allows_the_kinds_that_the_manager_watches() -> None:
     east, central = made["east"].worker, made["central"].worker
     assert east is not None
     assert central is not None
-    assert [(it.group, it.resource) for it in east.kinds] == [("batch", "jobs"), ("", "pods")]
+    assert east.kinds == (("batch", "jobs"), ("", "pods"))
     assert (east.namespaces, central.namespaces) == (("a",), ("a", "x", "y"))
     assert made["hub"].worker is None
 

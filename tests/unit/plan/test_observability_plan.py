@@ -116,7 +116,7 @@ def test_thresholds_and_switches() -> None:
     assert re.search(r"\[15m\]\) < 20\)$", idle.query)
     assert "20 % of their time for 15 minutes" in idle.text
     assert made.dashboard is None
-    assert made.log_metrics == ()
+    assert made.log_metrics == {}
 
 
 LINES = {

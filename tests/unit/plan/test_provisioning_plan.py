@@ -57,7 +57,7 @@ def test_work_for_queued_hosts_waits_for_their_request_and_other_work_does_not()
     (check,) = queues.checks
     assert check.name == "v6e-4x4-flex-start-queued"
     assert check.config.managed_resources == ("google.com/tpu",)
-    assert check.config.parameters == {"maxRunDurationSeconds": "43200"}
+    assert check.config.max_run_seconds == 43200
     (queue,) = queues.cluster_queues
     assert [(it.check, it.flavors) for it in queue.checks] == [(check.name, (check.name,))]
     assert {quota.flavor for quota in queue.flavors} == {"cpu", "v6e-4x4", check.name}

@@ -11,7 +11,7 @@ from tpuplane.spec.classes.location_checks import check_places
 from tpuplane.spec.classes.of_cluster import class_in, classes_of, expanded, owners, pool_classes
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
-from tpuplane.spec.core.rules import broken
+from tpuplane.spec.core.rules import broken, spec_data
 from tpuplane.spec.platform import PlatformSpec
 from tpuplane.spec.pools.hosts import ReservationSpec
 from tpuplane.spec.queues.team_checks import namespaces_of
@@ -116,29 +116,20 @@ def _features(spec: ComputeClassSpec, *, provisioned: bool) -> dict[str, str]:
     drawn = [use for it in priorities if it.reservations for use in it.reservations.specific or ()]
     blocks = [use.reservation_block for use in drawn if use.reservation_block]
     made = spec.node_pool_auto_creation is not None and spec.node_pool_auto_creation.enabled
+    defaults = spec.priority_defaults.node_system_config if spec.priority_defaults else None
     used = {
-        "compute-class-auto-creation-without-nap": (
-            "compute classes that make node pools without autoProvisioning",
-            made and not provisioned,
-        ),
-        "compute-class-placement": ("compute classes with placement", any(it.placement for it in priorities)),
-        "compute-class-reservation-subblocks": (
-            "compute classes with reservation sub-blocks",
-            any(block.reservation_sub_block for block in blocks),
-        ),
-        "flex-start-tpu": ("compute classes with flex-start", any(it.flex_start and it.tpu for it in priorities)),
-        "compute-class-node-system-config": (
-            "compute classes with nodeSystemConfig",
-            any(it.node_system_config for it in priorities)
-            or bool(spec.priority_defaults and spec.priority_defaults.node_system_config),
-        ),
-        "compute-class-reservation-blocks": ("compute classes with reservation blocks", bool(blocks)),
-        "compute-class-node-pool-group": ("compute classes with nodePoolGroup", spec.node_pool_group is not None),
-        "compute-class-tpu": ("compute classes with TPUs", any(it.tpu for it in priorities)),
-        "compute-class-reservations": ("compute classes with reservations", bool(drawn)),
-        "compute-class": ("compute classes", True),
+        "compute-class-auto-creation-without-nap": made and not provisioned,
+        "compute-class-placement": any(it.placement for it in priorities),
+        "compute-class-reservation-subblocks": any(block.reservation_sub_block for block in blocks),
+        "flex-start-tpu": any(it.flex_start and it.tpu for it in priorities),
+        "compute-class-node-system-config": any((defaults, *(it.node_system_config for it in priorities))),
+        "compute-class-reservation-blocks": bool(blocks),
+        "compute-class-node-pool-group": spec.node_pool_group is not None,
+        "compute-class-tpu": any(it.tpu for it in priorities),
+        "compute-class-reservations": bool(drawn),
+        "compute-class": True,
     }
-    return {feature: what for feature, (what, it_is) in used.items() if it_is}
+    return {feature: what for feature, what in spec_data("class_rules")["features"].items() if used[feature]}
 
 
 def _check_pools(spec: PlatformSpec, key: str, classes: dict[str, ComputeClassSpec]) -> Iterator[Mistake]:
