@@ -101,9 +101,19 @@ class ClusterPlan:
         return next((addon for addon in self.addons if addon.key == key), None)
 
     @property
+    def addon_names(self) -> tuple[str, ...]:
+        """The add-ons and their releases, in the order of their installation. Named by `explain`'s data."""
+        return tuple(f"{addon.title} {addon.chart.version}" for addon in self.addons)
+
+    @property
     def default_compute_class(self) -> bool:
         """Whether pods that ask for no compute class get the one called `default`."""
         return any(it.name == DEFAULT_CLASS for it in self.compute_classes)
+
+    @property
+    def class_summaries(self) -> tuple[str, ...]:
+        """The compute classes, each with its ways to get nodes. Named by `explain`'s data."""
+        return tuple(f"{it.name} ({', then '.join(map(str, it.priorities))})" for it in self.compute_classes)
 
     @property
     def namespace_classes(self) -> dict[str, str]:
