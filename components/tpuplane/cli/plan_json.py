@@ -81,9 +81,9 @@ def _auto_provisioning(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, A
         return None
     return {
         "zones": list(plan.zones),
-        "autoscalingProfile": plan.settings.autoscaling_profile,
-        "cpu": plan.settings.limits.cpu,
-        "memoryGb": plan.settings.limits.memory_gb,
+        "autoscalingProfile": plan.autoscaling_profile,
+        "cpu": plan.cpu,
+        "memoryGb": plan.memory_gb,
         "tpu": [
             {
                 "resourceType": it.limit.resource_type,

@@ -83,16 +83,15 @@ def cluster_autoscaling(
     if plan is None:
         # Otherwise the provider sends the limits of its state, and GKE rejects them without auto-provisioning.
         return {"enabled": False, "resource_limits": [], "default_compute_class_enabled": by_class}
-    settings = plan.settings
     limits: list[gcp.container.ClusterClusterAutoscalingResourceLimitArgsDict] = [
-        {"resource_type": "cpu", "maximum": settings.limits.cpu},
-        {"resource_type": "memory", "maximum": settings.limits.memory_gb},
+        {"resource_type": "cpu", "maximum": plan.cpu},
+        {"resource_type": "memory", "maximum": plan.memory_gb},
     ]
     limits += [{"resource_type": limit.resource_type, "maximum": limit.maximum} for limit in plan.tpu]
     return {
         "enabled": True,
         "default_compute_class_enabled": by_class,
-        "autoscaling_profile": settings.autoscaling_profile,
+        "autoscaling_profile": plan.autoscaling_profile,
         "resource_limits": limits,
         "auto_provisioning_locations": list(plan.zones),
         # New pools have the security settings of declared ones.
@@ -101,10 +100,10 @@ def cluster_autoscaling(
             "oauth_scopes": [CLOUD_PLATFORM_SCOPE],
             "image_type": "COS_CONTAINERD",
             "boot_disk_kms_key": boot_disk_key,
-            "disk_type": settings.disk_type,
-            "disk_size": settings.disk_size_gb,
+            "disk_type": plan.disk_type,
+            "disk_size": plan.disk_size_gb,
             "shielded_instance_config": {"enable_secure_boot": True, "enable_integrity_monitoring": True},
-            "management": {"auto_repair": settings.auto_repair, "auto_upgrade": settings.auto_upgrade},
+            "management": {"auto_repair": plan.auto_repair, "auto_upgrade": plan.auto_upgrade},
             "upgrade_settings": {
                 "strategy": "SURGE",
                 "max_surge": plan.max_surge,

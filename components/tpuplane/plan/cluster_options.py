@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from tpuplane.spec import ClusterSpec
-from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
+from tpuplane.spec.cluster.auto_provisioning import AutoscalingProfile
 from tpuplane.spec.cluster.auto_provisioning_checks import provisioning_zones, tpu_rooms
 from tpuplane.spec.cluster.maintenance import WEEKDAYS, MaintenanceExclusionSpec, MaintenanceSpec
 from tpuplane.spec.cluster.option_checks import has_component
@@ -80,9 +80,15 @@ class TpuLimitPlan:
 class AutoProvisioningPlan:
     """What GKE may make by itself, and how: the defaults are those of declared pools."""
 
-    settings: AutoProvisioningSpec  # what the user wrote, for all that needs no plan
+    cpu: int  # vCPUs of the whole cluster
+    memory_gb: int
     tpu: tuple[TpuLimitPlan, ...]
     zones: tuple[str, ...]
+    autoscaling_profile: AutoscalingProfile
+    disk_type: str
+    disk_size_gb: int
+    auto_repair: bool
+    auto_upgrade: bool
     # As for the hosts of a declared slice: there are none to surge to.
     max_surge: int = 0
     max_unavailable: int = 1
@@ -99,10 +105,16 @@ def auto_provisioning_plan(cluster: ClusterSpec) -> AutoProvisioningPlan | None:
     if spec is None:
         return None
     return AutoProvisioningPlan(
-        settings=spec,
+        cpu=spec.limits.cpu,
+        memory_gb=spec.limits.memory_gb,
         tpu=tuple(
             TpuLimitPlan(room.generation.label, room.generation.name, room.maximum, room.chips)
             for room in tpu_rooms(cluster)
         ),
         zones=provisioning_zones(cluster),
+        autoscaling_profile=spec.autoscaling_profile,
+        disk_type=spec.disk_type,
+        disk_size_gb=spec.disk_size_gb,
+        auto_repair=spec.auto_repair,
+        auto_upgrade=spec.auto_upgrade,
     )
