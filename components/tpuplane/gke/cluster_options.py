@@ -58,9 +58,9 @@ def maintenance(plan: MaintenancePlan | None) -> gcp.container.ClusterMaintenanc
     if plan is None:
         return None
     exclusions: list[gcp.container.ClusterMaintenancePolicyMaintenanceExclusionArgsDict] = []
-    for name, exclusion in plan.exclusions.items():
+    for exclusion in plan.exclusions:
         item: gcp.container.ClusterMaintenancePolicyMaintenanceExclusionArgsDict = {
-            "exclusion_name": name,
+            "exclusion_name": exclusion.name,
             "start_time": exclusion.start,
             "exclusion_options": {"scope": exclusion.scope},
         }

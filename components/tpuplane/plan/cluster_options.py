@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from tpuplane.spec import ClusterSpec
 from tpuplane.spec.cluster.auto_provisioning import AutoscalingProfile
 from tpuplane.spec.cluster.auto_provisioning_checks import provisioning_zones, tpu_rooms
-from tpuplane.spec.cluster.maintenance import WEEKDAYS, MaintenanceExclusionSpec, MaintenanceSpec
+from tpuplane.spec.cluster.maintenance import WEEKDAYS, ExclusionScope, MaintenanceSpec
 from tpuplane.spec.cluster.option_checks import has_component
 from tpuplane.spec.cluster.options import MonitoringSpec
 from tpuplane.spec.observability import observability_data
+
+
+@dataclass(frozen=True, slots=True)
+class ExclusionPlan:
+    """A time without upgrades. `end` is None where it lasts until the end of the version's support."""
+
+    name: str
+    start: str  # RFC 3339, UTC
+    end: str | None
+    scope: ExclusionScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +31,7 @@ class MaintenancePlan:
     start: str  # RFC 3339, UTC
     end: str
     recurrence: str
-    exclusions: Mapping[str, MaintenanceExclusionSpec]
+    exclusions: tuple[ExclusionPlan, ...]
 
 
 SECRETS_KEY = "secrets"
@@ -62,7 +71,7 @@ def maintenance_plan(spec: MaintenanceSpec | None) -> MaintenancePlan | None:
         start=start.strftime(_RFC_3339),
         end=(start + timedelta(hours=spec.window.hours)).strftime(_RFC_3339),
         recurrence=f"FREQ=WEEKLY;BYDAY={','.join(days)}",
-        exclusions=spec.exclusions,
+        exclusions=tuple(ExclusionPlan(name, it.start, it.end, it.scope) for name, it in spec.exclusions.items()),
     )
 
 
