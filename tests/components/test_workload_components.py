@@ -25,8 +25,8 @@ from tpuplane.workloads import (
     ray_job_manifest,
     ray_service_manifest,
 )
-from tpuplane_twin.providers.kubernetes import paths
 from tpuplane_twin.providers.kubernetes.diff import detailed
+from tpuplane_twin.providers.kubernetes.values import parse_path, path_contains
 
 pytestmark = pytest.mark.components
 
@@ -124,8 +124,8 @@ def test_another_queue_replaces_work_and_another_priority_does_not(
     )
     changes = detailed(old.inputs, old.inputs, new.inputs, [], built_in=False)
     assert changes
-    replacing = [paths.parse(path) for path in new.request.replaceOnChanges]
-    assert any(paths.contains(path, paths.parse(change)) for path in replacing for change in changes) is replaced
+    replacing = [parse_path(path) for path in new.request.replaceOnChanges]
+    assert any(path_contains(path, parse_path(change)) for path in replacing for change in changes) is replaced
 
 
 def with_words(args: dict[str, Any], words: dict[str, str]) -> dict[str, Any]:
