@@ -1,7 +1,5 @@
 """`python -m benchmarks [NAME …] [--json]`: run benchmarks and check their bounds. `soak`: see `soak.py`."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,7 +1,5 @@
 """The time that the policy pack adds to the preview of production, with the real engine and no cloud."""
 
-from __future__ import annotations
-
 import atexit
 import json
 import os

@@ -1,7 +1,5 @@
 """Processes that keep processors busy during a test."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Benchmarks and their measurement."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable

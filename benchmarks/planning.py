@@ -1,7 +1,5 @@
 """The time to plan a platform: a large one in this process, and production as a command."""
 
-from __future__ import annotations
-
 import statistics
 import subprocess
 import sys

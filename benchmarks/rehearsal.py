@@ -1,7 +1,5 @@
 """Creates a small platform by one `pulumi up`, checks it, and deletes it completely."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`python -m benchmarks soak`: creates a platform with one `up`, repeatedly, on a busy machine."""
 
-from __future__ import annotations
-
 import json
 import os
 import statistics

@@ -1,7 +1,5 @@
 """The component plugin. What it offers is in `schema.json`; `docs/reuse.md` says how programs use it."""
 
-from __future__ import annotations
-
 import sys
 
 from pulumi.provider import main

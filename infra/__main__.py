@@ -3,8 +3,6 @@
 Stacks differ only in their stack files, and in the credentials and endpoints of the environment.
 """
 
-from __future__ import annotations
-
 import pulumi
 from tpuplane import Platform
 

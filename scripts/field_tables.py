@@ -3,8 +3,6 @@
 A row is a field; the fields of a part follow it, unless the part has a table of its own, to which its row links then.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ In the documentation, a `console` block that starts with `$ tpuplane …` holds 
 `scripts/field_tables.py` writes the tables of fields.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

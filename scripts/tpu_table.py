@@ -1,7 +1,5 @@
 """The table of generations in docs/tpu.md, between `<!-- generated: generations -->` and `<!-- end -->`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

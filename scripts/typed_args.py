@@ -3,8 +3,6 @@
 The analyzer does not support constraints, Literal and tuple. The spec checks the values.
 """
 
-from __future__ import annotations
-
 import textwrap
 from typing import Any, Literal, get_args, get_origin
 

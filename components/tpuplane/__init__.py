@@ -4,8 +4,6 @@ Each name below is imported on first use. So the command line, the policies and 
 and the plan, which are pure, without the import of Pulumi and its providers.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,5 @@
 """Reads the YAML data files of the package."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Errors of components: the engine shows the messages of `tpuplane check`, without a traceback."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, cast

@@ -1,7 +1,5 @@
 """Names of resources and labels in Kubernetes. Pure, and quick to import."""
 
-from __future__ import annotations
-
 TPU = "google.com/tpu"
 """The resource of TPU hosts, in chips."""
 

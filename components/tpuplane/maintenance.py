@@ -4,8 +4,6 @@ Source: GKE docs, "Maintenance windows and exclusions", as of August 2026. Until
 and allowed 30 days without upgrades.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 NEEDED = timedelta(hours=48)

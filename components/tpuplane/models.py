@@ -1,7 +1,5 @@
 """The models for arguments of programs, and the names of their TypedDicts in `tpuplane.args`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pydantic import BaseModel

@@ -1,7 +1,5 @@
 """Kubernetes' quantities: as whole thousandths ("1500m" of CPU is 1500, "4" chips are 4000), and in canonical form."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """A program with its own cluster, without tpuplane. The last lines add TPU slices to the cluster."""
 
-from __future__ import annotations
-
 import pulumi
 import pulumi_gcp as gcp
 from their_cluster import make_cluster

@@ -1,7 +1,5 @@
 """An existing cluster, written with pulumi_gcp alone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pulumi

@@ -1,7 +1,5 @@
 """Trials on every idle slice: when the team has urgent work, one of them makes room, and comes back afterwards."""
 
-from __future__ import annotations
-
 import pulumi
 import pulumi_kubernetes as kubernetes
 from tpuplane import Multislice, MultisliceArgs, SpecError

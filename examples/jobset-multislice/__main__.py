@@ -1,7 +1,5 @@
 """`train.py` on two slices, joined over the data-centre network: a JobSet of which each job is a slice."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pulumi

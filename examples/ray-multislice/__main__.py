@@ -1,7 +1,5 @@
 """`program.py` on two slices: its text in a ConfigMap, a RayJob that mounts and runs it."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

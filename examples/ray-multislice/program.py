@@ -1,7 +1,5 @@
 """Two whole slices from one Ray program: a placement group per slice, a task on every host, the slices' own labels."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import ray

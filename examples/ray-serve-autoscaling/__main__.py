@@ -3,8 +3,6 @@
 Serve wants replicas for the requests that wait, Ray's autoscaler slices for them, and GKE's autoscaler makes the hosts.
 """
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`app.py` on the hosts of one slice: its text in a ConfigMap, a RayService that imports it."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A Ray Serve application with a JAX function on every host of a slice: POST numbers, get their softmax."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

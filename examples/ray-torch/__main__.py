@@ -1,7 +1,5 @@
 """`train.py` on a slice or, with `gpu` in the configuration, on GPU nodes: a RayJob either way."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -4,8 +4,6 @@
 processes.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from pathlib import Path

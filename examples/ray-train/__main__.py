@@ -1,7 +1,5 @@
 """`train.py` on one slice or more: its text in a ConfigMap, a RayJob that mounts and runs it."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A JAX training loop on every host of a slice, by Ray Train's JaxTrainer: data-parallel linear regression."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import tempfile

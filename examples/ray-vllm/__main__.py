@@ -1,7 +1,5 @@
 """vLLM on one host with eight chips: a RayService whose application is Ray Serve LLM's own (`serve.yaml`)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pulumi

@@ -1,7 +1,5 @@
 """The rules as policies of Pulumi's SDK, and the pack that serves them. Only this module uses the SDK."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any

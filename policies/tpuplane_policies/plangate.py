@@ -1,7 +1,5 @@
 """Check the replacements of a plan: `pulumi preview --json --show-sames | tpuplane-plan-gate [--config FILE]`."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The text of docs/policies.md, from the descriptions of the rules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from importlib.resources import files
 

@@ -1,7 +1,5 @@
 """The commands. They do not import Pulumi, so they start quickly."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

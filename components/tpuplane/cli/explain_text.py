@@ -1,7 +1,5 @@
 """`tpuplane explain` in a terminal and as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

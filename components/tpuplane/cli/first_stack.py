@@ -1,7 +1,5 @@
 """A first stack file from a few answers. The rules of stack files check each answer immediately."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import asdict, dataclass

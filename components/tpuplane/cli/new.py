@@ -1,7 +1,5 @@
 """`tpuplane new`: asks for the values of a first stack file, and writes the file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`tpuplane plan --json`: the plan and its cost as plain values. Amounts are in US dollars, rounded to cents."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`tpuplane plan --markdown`: the plan and its cost as a comment, and their changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest
 

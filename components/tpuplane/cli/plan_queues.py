@@ -1,7 +1,5 @@
 """Teams and queues of a plan: quotas by flavor, as a table and as plain values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter

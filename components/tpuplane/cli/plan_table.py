@@ -1,7 +1,5 @@
 """`tpuplane plan` in a terminal: planned resources, IP addresses and cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal
 

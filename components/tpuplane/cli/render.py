@@ -1,7 +1,5 @@
 """A plan and its mistakes in a terminal and as JSON."""
 
-from __future__ import annotations
-
 import shutil
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pools, slices and queues of a cluster in a terminal. The twin's status uses the same table of queues."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

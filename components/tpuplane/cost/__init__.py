@@ -1,7 +1,5 @@
 """The cost of a plan by Google's list prices on record. Pure: no Pulumi, no network, no clock."""
 
-from __future__ import annotations
-
 from tpuplane.cost.estimate import Amount, PlatformCost, PoolCost, ProvisionedCost, Sum, cost
 from tpuplane.cost.rates import Charging, Rate, charging, citation, gpu_rate, rate
 

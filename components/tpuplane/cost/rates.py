@@ -1,7 +1,5 @@
 """How capacity is charged, and the list price of chips in a region or, as an estimate, in another region."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """The catalogue of machine types without accelerators: look-ups by name over `data/machines.yaml`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The reason for each planned value, and the source of the rule. Pure: no Pulumi, no network."""
 
-from __future__ import annotations
-
 from tpuplane.explain.explanation import Explained, Explanation, explain
 from tpuplane.explain.paths import UnknownPath, paths
 from tpuplane.explain.reasons import citation

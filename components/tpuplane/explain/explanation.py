@@ -1,7 +1,5 @@
 """From a path to its planned values, each with its reason."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass

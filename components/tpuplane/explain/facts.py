@@ -1,7 +1,5 @@
 """Facts about planned objects. They select the reasons and fill in their texts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pydantic import BaseModel

@@ -1,7 +1,5 @@
 """Paths to explain: `clusters.central1.pools.trainer.diskType`, or `pools.trainer` if only one cluster has it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The reasons of `data/reasons.yaml`, and the selection of the one that applies."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache

@@ -1,7 +1,5 @@
 """Planned teams, compute classes and add-ons, one value each for `explain`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

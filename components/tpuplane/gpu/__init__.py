@@ -3,8 +3,6 @@
 Pure: no Pulumi, no network, no clock. The numbers are in `data/`, each with its source.
 """
 
-from __future__ import annotations
-
 from tpuplane.gpu.catalogue import GpuCatalogue, gpu_catalogue
 from tpuplane.gpu.model import (
     PARTITION_LABEL,

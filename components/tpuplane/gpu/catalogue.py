@@ -1,7 +1,5 @@
 """The GPU catalogue: look-ups by accelerator, machine type and zone, over the data files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache, cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """The objects of the GPU catalogue: accelerators, machine types, prices."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,7 +1,5 @@
 """The picture of a platform: a box for each cluster with a card for each pool, which shows its slices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from html import escape
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """The layout of the picture: boxes in rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

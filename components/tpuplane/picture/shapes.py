@@ -1,7 +1,5 @@
 """A slice to scale: its chips as squares in hosts, and its layers side by side."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

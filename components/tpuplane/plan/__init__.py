@@ -1,7 +1,5 @@
 """From a description to everything that will exist: pure, total on every valid description, stable under changes."""
 
-from __future__ import annotations
-
 from tpuplane.plan.addons import AddonPlan
 from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.plan.cluster_options import (

@@ -1,7 +1,5 @@
 """Add-ons: from what the user wants to releases, namespaces and chart values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Compute classes: what Kubernetes gets of each, with the catalogue's names and the node pools' own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

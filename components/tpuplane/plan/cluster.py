@@ -3,8 +3,6 @@
 Names here are final (the names Google's API will see); nothing downstream derives or decides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

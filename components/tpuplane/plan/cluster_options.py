@@ -1,7 +1,5 @@
 """Options of a cluster whose plan is more than the description: keys, metrics, maintenance, auto-provisioning."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 

@@ -3,8 +3,6 @@
 Each function raises `SpecError` with every mistake of the description; paths begin with an argument.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

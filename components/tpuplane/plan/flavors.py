@@ -1,7 +1,5 @@
 """Resource flavors: what the pools of a cluster are to Kueue, with the labels and taints that the pools have."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """MultiKueue: the manager's queues from those of its workers, and what the workers let it do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Dashboards, alerts and collected metrics: from the data and what the user wants to queries and objects."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`plan`: the whole platform, from its network to its last node pool."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from tpuplane.labels import PLATFORM_LABEL

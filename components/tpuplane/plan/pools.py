@@ -1,7 +1,5 @@
 """Node pools: how many GKE pools a pool of slices is, and how each is set."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal

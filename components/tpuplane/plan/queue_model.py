@@ -1,7 +1,5 @@
 """What Kueue gets, as plain frozen values: the objects of one cluster, with the names they will have."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

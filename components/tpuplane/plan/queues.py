@@ -1,7 +1,5 @@
 """Queues: who has how much of which flavor, from the teams and the pools of a cluster."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 

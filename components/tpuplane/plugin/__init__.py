@@ -3,8 +3,6 @@
 `PulumiPlugin.yaml` starts it. The rest of the package does not import it.
 """
 
-from __future__ import annotations
-
 from tpuplane.plugin.provider import PlatformProvider, components
 
 __all__ = ["PlatformProvider", "components"]

@@ -1,7 +1,5 @@
 """`python -m tpuplane.plugin` prints the schema of the plugin, which is `components/schema.json`."""
 
-from __future__ import annotations
-
 from tpuplane.plugin import PlatformProvider
 
 print(PlatformProvider().schema_text, end="")

@@ -1,7 +1,5 @@
 """Serves the components of the package to the engine."""
 
-from __future__ import annotations
-
 import json
 from importlib.metadata import version
 from typing import Any

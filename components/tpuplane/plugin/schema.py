@@ -1,7 +1,5 @@
 """The schema of the plugin: the SDK's analysis of the TypedDicts, completed from the models."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args, get_origin

@@ -4,8 +4,6 @@ Needs credentials, and the extra `tpuplane[online]` for Google's client library.
 need neither.
 """
 
-from __future__ import annotations
-
 from tpuplane.preflight.google import ComputeEngine, Unreachable
 from tpuplane.preflight.online import Findings, check_online
 

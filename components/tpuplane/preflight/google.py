@@ -1,7 +1,5 @@
 """Compute Engine through Google's client library: read-only, with one line for each failure."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """Whether Google has the reservations and the quota that a stack file declares."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 models and the same words in both. All mistakes of a description are reported in one run.
 """
 
-from __future__ import annotations
-
 from tpuplane.spec.cluster.cluster import (
     ClusterSettingsSpec,
     ClusterSpec,

@@ -1,7 +1,5 @@
 """What must hold between fields: every rule here yields one line for each thing that breaks it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 

@@ -1,7 +1,5 @@
 """Descriptions of components that a program makes on their own: the models and the rules of a platform's parts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Self, TypeVar

@@ -5,8 +5,6 @@ two joined names can be equal: `us` and `east-trainer`, `us-east` and `trainer`.
 kind and name, but only after it has created others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Dashboard, alerts and metrics: as the user writes them, and the data that they are made from."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The whole description of a platform: what a stack file holds under `tpuplane:platform`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field

@@ -1,7 +1,5 @@
 """What the platform grows to at full scale, against declared quota and GKE's own limits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

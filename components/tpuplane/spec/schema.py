@@ -1,7 +1,5 @@
 """The JSON schema of stack files, generated from the spec, so that editors complete and check them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

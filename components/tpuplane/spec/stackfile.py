@@ -1,7 +1,5 @@
 """A platform's description from plain values, and from a Pulumi stack file with the line of every mistake."""
 
-from __future__ import annotations
-
 import difflib
 import json
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 Pure functions of Kubernetes objects. `tpuplane.status.reading` reads the objects from an API server.
 """
 
-from __future__ import annotations
-
 from tpuplane.status.holders import outside_queues
 from tpuplane.status.pools import describe_pools
 from tpuplane.status.queues import NO_QUEUE, describe_queues

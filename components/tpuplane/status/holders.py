@@ -1,7 +1,5 @@
 """The node pools of jobs: by Kueue's workload, and by job for pods without a workload."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Conditions and requests of Kubernetes objects."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Node pools and their slices, from GKE's labels of nodes. Kubernetes does not know pools without nodes. Pure."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Kueue's queues of a cluster: their jobs, the slices of jobs, and why jobs wait. Pure."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

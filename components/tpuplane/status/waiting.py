@@ -1,8 +1,6 @@
 """Why jobs wait: Kueue's messages in plainer words, pods without a node, pods without a large enough host, and jobs
 without a workload. Pure."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import re

@@ -3,8 +3,6 @@
 Pure: no Pulumi, no network, no clock. The numbers are in `data/`, each with its source.
 """
 
-from __future__ import annotations
-
 from tpuplane.tpu.catalogue import Catalogue, catalogue, region_of
 from tpuplane.tpu.errors import SliceError
 from tpuplane.tpu.model import (

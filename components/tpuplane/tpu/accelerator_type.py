@@ -1,7 +1,5 @@
 """Cloud TPU's accelerator types (`v5p-32`), as a generation and a topology."""
 
-from __future__ import annotations
-
 import re
 
 from tpuplane.tpu.catalogue import catalogue

@@ -1,7 +1,5 @@
 """The catalogue: look-ups by name, label, machine type and zone, over the data files. Each is read on first use."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """The errors of the catalogues: the rejected value, the reason, allowed and nearest values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Generic, Literal, TypeVar
 

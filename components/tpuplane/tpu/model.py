@@ -1,7 +1,5 @@
 """The objects of the catalogue: machine types, generations, prices."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Suggestions for error messages."""
 
-from __future__ import annotations
-
 import difflib
 import math
 import re

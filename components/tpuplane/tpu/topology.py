@@ -1,7 +1,5 @@
 """Topologies: the arithmetic of `4x4` and `2x2x4`, and the rule of 3-D generations."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Pure: the results are manifests. `RayCluster`, `RayJob`, `RayService` and `Multislice` are the same as components.
 """
 
-from __future__ import annotations
-
 from tpuplane.workloads.accelerators import GpuGroupSpec, SliceGroupSpec
 from tpuplane.workloads.jobset import MultisliceSpec, multislice_manifest
 from tpuplane.workloads.pods import pod_spec

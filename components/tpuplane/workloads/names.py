@@ -1,7 +1,5 @@
 """Names and labels of workloads. KubeRay reports a name that is too long only in a status, after its creation."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated
 

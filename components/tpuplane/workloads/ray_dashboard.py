@@ -4,8 +4,6 @@ Sources: https://docs.ray.io/en/latest/cluster/configure-manage-dashboard.html f
 (`ray._private.node`) for the logs of libtpu.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import Field

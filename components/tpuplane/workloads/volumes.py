@@ -1,7 +1,5 @@
 """Volumes of workloads: ConfigMaps of the namespace and Cloud Storage buckets, as folders."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated
 

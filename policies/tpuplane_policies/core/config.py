@@ -1,7 +1,5 @@
 """The policy configuration of both gates. An unknown rule, option or level is an error."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys

@@ -1,7 +1,5 @@
 """How a rule judges: it yields demands, and each of them holds, fails or is undecided."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

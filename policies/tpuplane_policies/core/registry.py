@@ -1,7 +1,5 @@
 """Joins the description of each rule (`data/*.yaml`) with the functions that check it (`rules/*.py`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache

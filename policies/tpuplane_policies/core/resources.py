@@ -1,7 +1,5 @@
 """Resources as rules see them, with the providers' camelCase property names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

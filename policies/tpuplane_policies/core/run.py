@@ -1,7 +1,5 @@
 """One run of a gate: applies rules to resources and keeps the results."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Rules about the chips and GPUs of a whole stack: reservations, budgets, compute classes, multislice."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import reduce

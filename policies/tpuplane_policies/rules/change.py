@@ -1,7 +1,5 @@
 """Replacements and deletions. `core.run` reports undecided rules."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

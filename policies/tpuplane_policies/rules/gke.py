@@ -1,7 +1,5 @@
 """GKE clusters and nodes: access, protection, versions, identity, images, labels, and GKE's limits."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Grants of IAM roles: on projects, folders, organizations and single resources."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The resource types that rules check, as regular expressions of Pulumi's type tokens."""
 
-from __future__ import annotations
-
 NETWORK = r"gcp:compute/network:Network"
 SUBNETWORK = r"gcp:compute/subnetwork:Subnetwork"
 PROXIES = ("INTERNAL_HTTPS_LOAD_BALANCER", "REGIONAL_MANAGED_PROXY", "GLOBAL_MANAGED_PROXY")

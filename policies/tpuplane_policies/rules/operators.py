@@ -1,7 +1,5 @@
 """Operators: versions that were tested together, and their requirements."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tpuplane_policies.core.judging import Demands, Options, demand

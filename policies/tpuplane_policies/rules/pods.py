@@ -1,7 +1,5 @@
 """The pods and containers of workloads."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from itertools import chain

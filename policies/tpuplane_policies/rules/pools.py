@@ -1,7 +1,5 @@
 """Properties of TPU and GPU node pools that several groups of rules need."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Project, network, storage and encryption keys."""
 
-from __future__ import annotations
-
 from ipaddress import ip_network
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Kueue, JobSet and Ray, compared with the node pools of the same stack."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import reduce

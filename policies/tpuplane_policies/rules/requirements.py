@@ -6,8 +6,6 @@ or if one of the properties `unless` is true. `wrong`, `like` and `remedy` are t
 equivalent checks under a condition.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any

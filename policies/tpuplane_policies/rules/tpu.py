@@ -1,7 +1,5 @@
 """TPU node pools: shape, placement, size. TPU and GPU node pools: provisioning model."""
 
-from __future__ import annotations
-
 from tpuplane.cpu import cpu_catalogue
 from tpuplane.labels import GKE_POOL_LABEL, TPU
 from tpuplane.spec.pools.machine_checks import families_in

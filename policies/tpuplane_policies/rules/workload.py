@@ -1,7 +1,5 @@
 """Workloads and RBAC in a cluster: rights of pods, requests, images, roles."""
 
-from __future__ import annotations
-
 from tpuplane.labels import TPU
 
 from tpuplane_policies.core.judging import Demands, Options, demand

@@ -1,7 +1,5 @@
 """The operators of a cluster, as the user writes them: Kueue, JobSet, KubeRay."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from typing import Annotated, Literal

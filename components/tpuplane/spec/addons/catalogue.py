@@ -1,7 +1,5 @@
 """What is known about the add-ons: releases, charts and order, as data."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What must hold between a cluster's add-ons, and between them and the cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pydantic.alias_generators import to_snake

@@ -1,7 +1,5 @@
 """What must hold within one compute class, whatever cluster it is in."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

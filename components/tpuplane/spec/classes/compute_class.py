@@ -1,7 +1,5 @@
 """A compute class, as the user writes it: which nodes pods get, in order of preference."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Whether the slices of a compute class are available in a cluster's location, and in the reservations it names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from tpuplane.spec.classes.checks import slice_of

@@ -3,8 +3,6 @@
 GKE knows more GPUs than the catalogue, such as those that are added to N1 machines; those are not checked.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

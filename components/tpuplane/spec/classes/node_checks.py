@@ -1,7 +1,5 @@
 """What must hold for how the nodes of a compute class are set up: images, metadata, draining, kubelet and Linux."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 They are written in GKE's own names, checked here, and reach GKE as they were written.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """How the nodes of a compute class are set up, as a whole and in each priority."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The compute classes of one cluster: which they are, their presets written out, and which pools belong to them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tpuplane.spec.classes.compute_class import ComputeClassSpec

@@ -1,7 +1,5 @@
 """Compute classes among the rest: what they name exists, fits, and is available where their clusters are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """One priority of a compute class: what nodes are made of, and how they are bought."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

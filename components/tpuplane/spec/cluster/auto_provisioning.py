@@ -1,7 +1,5 @@
 """Node auto-provisioning of a cluster, as the user writes it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

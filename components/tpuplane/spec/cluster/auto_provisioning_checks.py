@@ -1,7 +1,5 @@
 """Node auto-provisioning: what it may add to the declared pools, and what must hold for its limits and zones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The checks of existing clusters and existing networks, which are never changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol
 

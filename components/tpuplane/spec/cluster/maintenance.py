@@ -1,7 +1,5 @@
 """When GKE may maintain a cluster, as the user writes it. All times are UTC, as GKE's own."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, date, datetime
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """What GKE asks of maintenance windows and exclusions. Every function checks rules of `data/rules.yaml`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import MAXYEAR, MINYEAR, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Address ranges: do they overlap, are they large enough, and which one is free."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network

@@ -1,7 +1,5 @@
 """What must hold among a cluster's options, and between them and its version. The rules are in `data/rules.yaml`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tpuplane.spec.cluster.cluster import ClusterSpec

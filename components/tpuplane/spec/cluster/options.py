@@ -1,7 +1,5 @@
 """What a cluster is beyond its pools, as the user writes it: security, storage drivers, monitoring."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

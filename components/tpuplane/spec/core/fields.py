@@ -1,7 +1,5 @@
 """The building blocks of the spec: its base model, and the types of names, labels and address ranges."""
 
-from __future__ import annotations
-
 import functools
 import re
 from ipaddress import IPv4Network

@@ -1,7 +1,5 @@
 """Where things may be: regions and their zones."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator
 from typing import NamedTuple

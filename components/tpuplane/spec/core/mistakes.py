@@ -4,8 +4,6 @@ A rejected value is unknown, so a rule that depends on it cannot be checked. The
 times, each time with another value in its place: a mistake that some value removes is not reported.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import TypeVar, get_origin

@@ -1,7 +1,5 @@
 """The names that Google's API will see. They depend on the user's keys alone, so they stay when counts change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tpuplane.spec.cluster.cluster import ClusterSpec

@@ -1,7 +1,5 @@
 """What the user reads of each of pydantic's errors: cause, what is allowed, what to write instead."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date
 from typing import Annotated, Any, Literal, get_args, get_origin

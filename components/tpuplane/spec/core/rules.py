@@ -1,7 +1,5 @@
 """The data files of the spec. Of the rules: their sources, and the one line that a user reads when one is broken."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 from typing import Any

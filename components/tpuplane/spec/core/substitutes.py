@@ -1,7 +1,5 @@
 """Values in the place of a rejected one, so that the rest can be checked."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from datetime import date

@@ -1,7 +1,5 @@
 """The checks of a pool's capacity and scale. Every function checks rules of `data/rules.yaml`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec

@@ -1,7 +1,5 @@
 """The checks of every pool: what TPU and GPU pools share, then what each kind has."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec

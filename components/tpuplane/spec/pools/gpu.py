@@ -1,7 +1,5 @@
 """A pool of nodes with GPUs, as the user writes it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

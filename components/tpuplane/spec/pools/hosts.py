@@ -1,7 +1,5 @@
 """What TPU and GPU pools have in common: how hosts are bought and kept, their disks and networks, and their number."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Machine types without accelerators: do they exist, are they in the region, and do they take the boot disk."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tpuplane.cpu import CpuError, CpuFamily, cpu_catalogue

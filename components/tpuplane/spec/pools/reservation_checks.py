@@ -1,7 +1,5 @@
 """Reservations: is each known, does it hold what its pools are, and is it large enough."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the nodes of a pool are and how many it has, counted alike for TPU slices and for GPU nodes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

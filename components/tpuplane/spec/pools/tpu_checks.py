@@ -1,7 +1,5 @@
 """What must hold within a pool, and between a pool and its cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pydantic.alias_generators import to_camel

@@ -1,7 +1,5 @@
 """The checks of Kueue across clusters: MultiKueue's manager and workers, and feature gates that queues need."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tpuplane.spec.addons.catalogue import addon_catalogue

@@ -1,7 +1,5 @@
 """How work of all teams waits, is admitted and is preempted: what Kueue's cluster queues have in common."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """What teams may be promised: pools that exist, whole slices, and no more of them than there are."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping
 

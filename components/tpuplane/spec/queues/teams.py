@@ -1,7 +1,5 @@
 """Teams: who shares the platform, and how much of each pool is whose."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
