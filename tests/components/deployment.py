@@ -102,7 +102,7 @@ class RecordingMonitor(MockMonitor):
         response = super().RegisterResource(request)
         if request.type == "pulumi:pulumi:Stack":  # made once for all tests, by whichever runs first
             return response
-        assert response.urn not in self.registrations, f"registered twice, which the engine refuses: {response.urn}"
+        assert response.urn not in self.registrations, f"registered twice, which the engine rejects: {response.urn}"
         inputs = rpc.deserialize_properties(request.object)
         self.registrations[response.urn] = Registration(response.urn, inputs, request)
         return response

@@ -1,6 +1,6 @@
 """Compares registered inputs with the input types of the providers' own SDKs, property by property.
 
-Pulumi's mocks take any input. A misspelt key in a nested block, say, reaches them as it stands and would be refused
+Pulumi's mocks take any input. A misspelt key in a nested block, say, reaches them as it stands and would be rejected
 only by the real provider.
 """
 

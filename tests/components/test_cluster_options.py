@@ -65,7 +65,7 @@ def test_keys_are_made_for_the_one_agent_that_needs_each() -> None:
     }
     cluster = deployed.one("container/cluster:Cluster")
     assert cluster.inputs["databaseEncryption"] == {"state": "ENCRYPTED", "keyName": f"{prefix}/secrets"}
-    assert any("CryptoKeyIAMMember" in urn for urn in cluster.request.dependencies), "the key would be refused"
+    assert any("CryptoKeyIAMMember" in urn for urn in cluster.request.dependencies), "the key would be rejected"
     for pool in deployed.all(":NodePool"):
         assert pool.inputs["nodeConfig"]["bootDiskKmsKey"] == f"{prefix}/boot-disks"
 

@@ -206,9 +206,9 @@ def test_node_pools_of_a_cluster_that_exists_are_named_as_gke_knows_them() -> No
     ],
 )
 def test_a_mistake_is_rejected_in_the_words_of_the_arguments(changes: dict[str, Any], line: str) -> None:
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(SpecError) as rejected:
         alone(**changes)
-    assert line in str(refused.value)
+    assert line in str(rejected.value)
 
 
 def test_gpus_and_slices_stand_side_by_side() -> None:

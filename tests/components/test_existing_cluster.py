@@ -131,6 +131,6 @@ def test_identities_of_an_added_pool_may_be_outputs() -> None:
     ],
 )
 def test_a_wrong_pool_is_rejected_in_the_words_of_its_own_arguments(args: Any, line: str) -> None:
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(SpecError) as rejected:
         deploy(lambda: TpuNodePool("trainer", cast(TpuNodePoolArgs, {"cluster": REF, **args})))
-    assert line in str(refused.value)
+    assert line in str(rejected.value)

@@ -73,7 +73,7 @@ def test_a_frontend_may_read_metrics_by_its_identity_and_nothing_else(lab: Input
     # One identity for both clusters, and so one binding: with two, removing either would end the other's.
     (grant,) = [it for it in of_type(made, ":IAMMember") if "svc.id.goog" in it.inputs["member"]]
     assert grant.inputs["role"] == "roles/monitoring.viewer"
-    # The first cluster brings the project's identity pool, without which Google refuses the member.
+    # The first cluster brings the project's identity pool, without which Google rejects the member.
     assert {it.urn for it in of_type(made, "container/cluster:Cluster")} <= set(grant.request.dependencies)
     for frontend in frontends:
         pod = frontend.inputs["spec"]["template"]["spec"]

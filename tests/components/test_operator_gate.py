@@ -59,14 +59,14 @@ def test_it_asks_until_the_webhook_answers() -> None:
 
 
 def test_it_gives_up_with_the_server_s_last_words() -> None:
-    with pytest.raises(NotReady) as refused:
+    with pytest.raises(NotReady) as rejected:
         asyncio.run(until_accepted(kueue(), Asked(NO), patience=0))
-    assert "Kueue did not answer within 0 s" in str(refused.value)
-    assert "failed calling webhook" in str(refused.value)
-    assert "kubectl -n kueue-system get pods,events" in str(refused.value)
+    assert "Kueue did not answer within 0 s" in str(rejected.value)
+    assert "failed calling webhook" in str(rejected.value)
+    assert "kubectl -n kueue-system get pods,events" in str(rejected.value)
 
 
-def test_a_refusal_for_good_is_reported_at_once() -> None:
+def test_a_rejection_for_good_is_reported_at_once() -> None:
     asked = Asked(Answer(accepted=False, final=True, message='resourceflavors is forbidden: User "ci" cannot create'))
     with pytest.raises(NotReady, match=r"rejects the probe of its webhooks: resourceflavors is forbidden"):
         asyncio.run(until_accepted(kueue(), asked, patience=60))

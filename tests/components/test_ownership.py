@@ -61,7 +61,7 @@ def test_two_platforms_share_a_stack(lab: dict[str, Any]) -> None:
 
 
 def test_explicit_names_are_deleted_before_they_are_replaced(deployed: Deployment) -> None:
-    """Google refuses a second resource of the same name, so the default order could never work."""
+    """Google rejects a second resource of the same name, so the default order could never work."""
     named = [it for it in deployed.custom() if it.type.startswith("gcp:") and {"name", "accountId"} & it.inputs.keys()]
     assert len(named) > 20
     assert [it.urn for it in named if not it.request.deleteBeforeReplace] == []

@@ -174,9 +174,9 @@ CLUSTER: dict[str, Any] = {"project": "acme-ml", "network": "vpc", "subnetwork":
     ],
 )
 def test_a_wrong_network_is_rejected_by_its_own_arguments(args: Any, line: str) -> None:
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(SpecError) as rejected:
         deploy(lambda: Network("shared", args))
-    assert line in str(refused.value)
+    assert line in str(rejected.value)
 
 
 @pytest.mark.parametrize(
@@ -192,9 +192,9 @@ def test_a_wrong_network_is_rejected_by_its_own_arguments(args: Any, line: str) 
     ],
 )
 def test_a_wrong_cluster_is_rejected_by_its_own_arguments(name: str, change: Any, line: str) -> None:
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(SpecError) as rejected:
         deploy(lambda: Cluster(name, cast(ClusterArgs, CLUSTER | change)))
-    assert line in str(refused.value)
+    assert line in str(rejected.value)
 
 
 @pytest.mark.parametrize(
@@ -215,11 +215,11 @@ def test_a_wrong_cluster_is_rejected_by_its_own_arguments(name: str, change: Any
     ids=lambda it: it.__name__ if isinstance(it, type) else "",
 )
 def test_a_mistake_is_shown_by_the_engine_without_a_traceback(kind: Any, args: dict[str, Any]) -> None:
-    with pytest.raises(pulumi.RunError) as refused:
+    with pytest.raises(pulumi.RunError) as rejected:
         deploy(lambda: kind("mine", args | {"banana": 1}))
-    assert isinstance(refused.value, SpecError)
-    assert str(refused.value).startswith(f"{kind.__name__} mine: ")
-    assert "banana" in str(refused.value)
+    assert isinstance(rejected.value, SpecError)
+    assert str(rejected.value).startswith(f"{kind.__name__} mine: ")
+    assert "banana" in str(rejected.value)
 
 
 @pytest.mark.parametrize(
@@ -235,10 +235,10 @@ def test_a_mistake_is_shown_by_the_engine_without_a_traceback(kind: Any, args: d
 )
 def test_a_wrong_pool_is_rejected_by_its_own_arguments(name: str, change: Any, line: str) -> None:
     pool = {"cluster": REF, "generation": "v6e", "topology": "4x4", "zone": "us-central1-b"}
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(SpecError) as rejected:
         deploy(lambda: TpuNodePool(name, cast(Any, pool | change)))
-    assert str(refused.value).startswith(f"TpuNodePool {name}: {line}")
-    assert "\n" not in str(refused.value)
+    assert str(rejected.value).startswith(f"TpuNodePool {name}: {line}")
+    assert "\n" not in str(rejected.value)
 
 
 def test_a_clusters_own_network_is_not_measured() -> None:
@@ -284,7 +284,7 @@ def test_a_reservation_too_small_is_reported_without_the_words_of_a_platform() -
         "reservation": {"name": "long"},
         "reservations": {"long": {"generation": "v6e", "zone": "us-central1-b", "chips": 16}},
     }
-    with pytest.raises(SpecError, match=r"^TpuNodePool x: reservations.long.chips: 16") as refused:
+    with pytest.raises(SpecError, match=r"^TpuNodePool x: reservations.long.chips: 16") as rejected:
         deploy(lambda: TpuNodePool("x", args))
-    assert "clusters" not in str(refused.value)
-    assert "this 32" in str(refused.value)
+    assert "clusters" not in str(rejected.value)
+    assert "this 32" in str(rejected.value)

@@ -1,4 +1,4 @@
-"""The package as a component plugin: its schema, and how values and refusals pass through the host."""
+"""The package as a component plugin: its schema, and how values and rejections pass through the host."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ def test_outputs_are_spelled_as_the_schema_says(
     assert set(result.state["nodePools"]["central1"]["trainer"]) == set(summary)
 
 
-def test_a_refusal_names_the_inputs_as_the_program_spells_them(provider: PlatformProvider, lab: Inputs) -> None:
+def test_a_rejection_names_the_inputs_as_the_program_spells_them(provider: PlatformProvider, lab: Inputs) -> None:
     lab["clusters"]["central1"]["pools"]["trainer"] |= {"diskSizeGb": 1.5, "topology": "4x5"}
-    with pytest.raises(pulumi.InputPropertiesError) as refusal:
+    with pytest.raises(pulumi.InputPropertiesError) as rejection:
         construct(provider, "Platform", "platform", lab)
-    assert [error["property_path"] for error in refusal.value.errors or ()] == [
+    assert [error["property_path"] for error in rejection.value.errors or ()] == [
         "clusters.central1.pools.trainer.diskSizeGb",
         "clusters.central1.pools.trainer.topology",
     ]
@@ -84,9 +84,9 @@ def test_a_refusal_names_the_inputs_as_the_program_spells_them(provider: Platfor
 
 def test_what_is_not_known_yet_cannot_shape_the_plan(provider: PlatformProvider, lab: Inputs) -> None:
     lab["clusters"]["central1"]["pools"]["trainer"]["topology"] = pulumi.Output.from_input("4x4")
-    with pytest.raises(pulumi.InputPropertiesError) as refusal:
+    with pytest.raises(pulumi.InputPropertiesError) as rejection:
         construct(provider, "Platform", "platform", lab)
-    (error,) = refusal.value.errors or ()
+    (error,) = rejection.value.errors or ()
     assert error["property_path"] == "clusters.central1.pools.trainer.topology"
     assert error["reason"].startswith("is known only while the engine runs")
 
@@ -99,7 +99,7 @@ def test_a_cluster_may_have_outputs_but_not_be_one(provider: PlatformProvider) -
     assert {it.inputs["cluster"] for it in deployed.all(":NodePool")} == {"theirs"}
     assert result.state["chips"] == 32
     whole = pulumi.Output.from_input(cluster)
-    with pytest.raises(pulumi.InputPropertyError) as refusal:
+    with pytest.raises(pulumi.InputPropertyError) as rejection:
         construct(provider, "TpuNodePool", "trainer", {"cluster": whole, **pool})
-    assert refusal.value.property_path == "cluster"
-    assert "write the fields instead" in refusal.value.reason
+    assert rejection.value.property_path == "cluster"
+    assert "write the fields instead" in rejection.value.reason

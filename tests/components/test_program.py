@@ -1,4 +1,4 @@
-"""The program in infra/: short, the same for every stack, and refusing in the words of `tpuplane check`."""
+"""The program in infra/: short, the same for every stack, and rejecting in the words of `tpuplane check`."""
 
 from __future__ import annotations
 
@@ -67,18 +67,18 @@ def test_the_stack_exports_clusters_pools_and_kubeconfigs(lab: Inputs) -> None:
 def test_a_mistake_is_rejected_in_the_words_of_the_command_line(lab: Inputs, tmp_path: Path) -> None:
     lab["clusters"]["central1"]["pools"]["trainer"]["topology"] = "4x5"
     lab["clusters"]["central1"]["locaton"] = "here"
-    with pytest.raises(pulumi.RunError) as refusal:
+    with pytest.raises(pulumi.RunError) as rejection:
         run(lab)
     stack = tmp_path / "Pulumi.lab.yaml"
     stack.write_text(yaml.safe_dump({"config": {"tpuplane:platform": lab}}))
     said = CliRunner().invoke(app, ["check", str(stack)])
     assert said.exit_code != 0
-    mistakes = [line.removeprefix("Platform platform: ") for line in str(refusal.value).splitlines()]
+    mistakes = [line.removeprefix("Platform platform: ") for line in str(rejection.value).splitlines()]
     assert len(mistakes) == 2
     assert mistakes[0].startswith("clusters.central1.")
     assert [line for line in mistakes if line not in said.output] == []
-    assert refusal.value.__cause__ is None
-    assert refusal.value.__suppress_context__
+    assert rejection.value.__cause__ is None
+    assert rejection.value.__suppress_context__
 
 
 def test_a_mistake_is_rejected_before_anything_is_registered(lab: Inputs) -> None:

@@ -82,7 +82,7 @@ def test_a_namespace_keeps_its_urn_when_a_team_takes_it_over(lab: Inputs, shared
 
 
 def test_a_namespace_that_goes_to_another_team_gets_a_new_local_queue(lab: Inputs, shared: Deployment) -> None:
-    """Kueue refuses an update: spec.clusterQueue is immutable (apis/kueue/v1beta2/localqueue_types.go)."""
+    """Kueue rejects an update: spec.clusterQueue is immutable (apis/kueue/v1beta2/localqueue_types.go)."""
     renamed = {("science" if name == "research" else name): team for name, team in lab["teams"].items()}
     renamed["science"] = {**renamed["science"], "namespaces": ["research"]}
     called = "platform-central1-queues-research-default"

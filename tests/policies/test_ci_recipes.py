@@ -120,8 +120,8 @@ def test_a_saved_plan_is_applied_and_nothing_beyond_it(variables: dict[str, str]
         stack.output("config", "set", "gcp:project", PROJECT)
         stack.output("preview", "--save-plan", "plan.json", *gate)
         stack.output("config", "set", "subnetworks", "a b")
-        refused = stack.output("up", "--yes", "--plan", "plan.json", *gate, fails=True)
-        assert "not allowed by the plan" in refused
+        rejected = stack.output("up", "--yes", "--plan", "plan.json", *gate, fails=True)
+        assert "not allowed by the plan" in rejected
         stack.output("config", "set", "subnetworks", "a")
         assert "Resources:" in stack.output("up", "--yes", "--plan", "plan.json", *gate)
         posted = [request.path for request in api.requests if request.method == "POST"]

@@ -26,9 +26,9 @@ def replacing_a_pool() -> str:
 
 
 def test_a_replaced_pool_needs_approval(replacing_a_pool: str, tmp_path: Path) -> None:
-    refused = gate(replacing_a_pool)
-    assert refused.returncode == 1
-    assert refused.stdout.startswith("[mandatory] REP002 trainer: a change of placementPolicy.tpuTopology")
+    rejected = gate(replacing_a_pool)
+    assert rejected.returncode == 1
+    assert rejected.stdout.startswith("[mandatory] REP002 trainer: a change of placementPolicy.tpuTopology")
     config = tmp_path / "prod.json"
     config.write_text(json.dumps({"REP002": {"approved": ["trainer"]}}))
     approved = gate(replacing_a_pool, "--config", str(config))
@@ -58,9 +58,9 @@ def test_without_a_configuration_the_gate_names_the_file(replacing_a_pool: str) 
 def test_what_the_plan_leaves_out_is_not_decided(tmp_path: Path) -> None:
     cluster = {"type": "gcp:container/cluster:Cluster", "urn": "urn:pulumi:x::a::t::central"}
     part = json.dumps({"steps": [{"op": "same", "newState": cluster}], "changeSummary": {"same": 168}})
-    refused = gate(part)
-    assert refused.returncode == 1
-    assert "REP004 (the plan omits 167 resources: use --show-sames)" in refused.stdout
+    rejected = gate(part)
+    assert rejected.returncode == 1
+    assert "REP004 (the plan omits 167 resources: use --show-sames)" in rejected.stdout
     config = tmp_path / "local.json"
     config.write_text('{"REP006": "advisory"}')
     assert gate(part, "--config", str(config)).returncode == 0

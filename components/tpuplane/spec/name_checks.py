@@ -28,14 +28,14 @@ class _Joined(NamedTuple):
 def check_joined_names(spec: PlatformSpec) -> Iterator[Mistake]:
     """Reject keys that run together to the name of another resource, in the same cluster or in another one."""
     known: dict[tuple[str, bool, str], _Joined] = {}
-    refused: set[Path] = set()
+    rejected: set[Path] = set()
     for it in _joined(spec):
         cluster = spec.clusters.get(it.owner[0])
         if cluster is None:
             continue  # another check reports it
         first = known.setdefault((it.kind, cluster.existing is not None, it.name), it)
-        if first.owner != it.owner and it.path not in refused:
-            refused.add(it.path)
+        if first.owner != it.owner and it.path not in rejected:
+            rejected.add(it.path)
             yield Mistake(
                 it.path, f"runs together with its cluster to '{it.name}', as {dotted(first.path)} does; rename one"
             )

@@ -14,7 +14,7 @@ def stack_schema() -> dict[str, Any]:
     platform = PlatformSpec.model_json_schema()
     definitions = platform.pop("$defs")
     _know_the_catalogue(definitions)
-    _refuse_other_names([platform, *definitions.values()])
+    _reject_other_names([platform, *definitions.values()])
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "tpuplane stack file",
@@ -51,7 +51,7 @@ def _know_the_catalogue(definitions: dict[str, Any]) -> None:
     definitions["ClusterSpec"]["properties"]["location"]["examples"] = [*regions, *zones]
 
 
-def _refuse_other_names(models: list[dict[str, Any]]) -> None:
+def _reject_other_names(models: list[dict[str, Any]]) -> None:
     """Pydantic says what the names of a mapping look like, and JSON schema takes it for some of the names."""
     for model in models:
         for field in model["properties"].values():

@@ -83,22 +83,22 @@ def _within(lines: Lines, file: str) -> Callable[[Path], str]:
 def _description(document: object) -> Any:
     """What is under the config key."""
     if not isinstance(document, dict):
-        raise _refused(f"a Pulumi stack file is a mapping with config: {CONFIG_KEY}; this one holds {shown(document)}")
+        raise _rejected(f"a Pulumi stack file is a mapping with config: {CONFIG_KEY}; this one holds {shown(document)}")
     config = document.get("config")
     if not isinstance(config, dict) or CONFIG_KEY not in config:
         close = difflib.get_close_matches(CONFIG_KEY, config if isinstance(config, dict) else document, n=1)
         hint = f"; did you mean that by {close[0]!r}?" if close else ""
-        raise _refused(f"config has no {CONFIG_KEY}, where the platform is described{hint}")
+        raise _rejected(f"config has no {CONFIG_KEY}, where the platform is described{hint}")
     description = config[CONFIG_KEY]
     if isinstance(description, dict) and list(description) == ["secure"]:
-        raise _refused(f"{CONFIG_KEY} is encrypted, and the plan must be readable; set it without --secret")
+        raise _rejected(f"{CONFIG_KEY} is encrypted, and the plan must be readable; set it without --secret")
     if not isinstance(description, str):
         return description
     # `pulumi config set` without --path stores JSON text; the program reads it like a mapping, so do we.
     try:
         return json.loads(description, object_pairs_hook=_members)
     except (ValueError, RecursionError) as error:
-        raise _refused(f"{CONFIG_KEY} is text, but not JSON: {error}; write a mapping below it") from None
+        raise _rejected(f"{CONFIG_KEY} is text, but not JSON: {error}; write a mapping below it") from None
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _refused(message: str) -> SpecError:
+def _rejected(message: str) -> SpecError:
     return SpecError([Mistake((), message)])
 
 

@@ -1,4 +1,4 @@
-"""Two teams on the slices of one cluster, with the real Kueue: borrowing, reclaim, priorities, and plain refusals."""
+"""Two teams on the slices of one cluster, with the real Kueue: borrowing, reclaim, priorities, and plain rejections."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_a_second_update_has_nothing_to_change(changed: Changed) -> None:
     changed.platform.pulumi("preview", "--expect-no-changes")
 
 
-def test_a_wrong_topology_is_refused_in_the_same_words(platform: PlatformUnderTest) -> None:
+def test_a_wrong_topology_is_rejected_in_the_same_words(platform: PlatformUnderTest) -> None:
     def wrong(described: dict[str, Any]) -> None:
         described["clusters"]["central1"]["pools"]["trainer"]["topology"] = "4x5"
 

@@ -38,7 +38,7 @@ def nodes(platform: PlatformUnderTest) -> dict[str, set[str]]:
 
 
 def rejected(platform: PlatformUnderTest, *arguments: str) -> None:
-    """Hold a command to its refusal, and the cluster to its nodes."""
+    """Hold a command to its rejection, and the cluster to its nodes."""
     before = nodes(platform)
     result = platform.pulumi(*arguments, check=False)
     said = result.stdout + result.stderr

@@ -1,4 +1,4 @@
-"""Teams on GPU nodes, with the real Kueue: flavors that are the nodes', one job admitted, one refused, whole GPUs."""
+"""Teams on GPU nodes, with the real Kueue: flavors that are the nodes', one job admitted, one rejected, whole GPUs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_flavors_are_the_gpu_nodes_own_labels_and_taints(platform: PlatformUnder
         assert {node["status"]["allocatable"]["nvidia.com/gpu"] for node in found[name]} == {gpus}
 
 
-def test_a_job_of_the_quotas_size_is_admitted_and_a_larger_one_refused(
+def test_a_job_of_the_quotas_size_is_admitted_and_a_larger_one_rejected(
     platform: PlatformUnderTest, tmp_path: Path
 ) -> None:
     with example(platform, tmp_path, "ray-torch", gpu="nvidia-l4", nodes="2") as program:
@@ -49,14 +49,14 @@ def test_a_job_of_the_quotas_size_is_admitted_and_a_larger_one_refused(
 
 
 def test_kueue_takes_no_ray_cluster_that_scales(platform: PlatformUnderTest, tmp_path: Path) -> None:
-    """Why `queue` beside `autoscaling` is refused, and why a service that scales is in no team's namespace."""
+    """Why `queue` beside `autoscaling` is rejected, and why a service that scales is in no team's namespace."""
     group = {"accelerator": "nvidia-l4", "image": "rayproject/ray:2.60.0", "replicas": 0, "maxReplicas": 1}
     spec = {"namespace": "research", "autoscaling": True, "gpuWorkers": {"gpu": group}}
     manifest = tmp_path / "scaling.yaml"
     manifest.write_text(yaml.safe_dump(ray_cluster_manifest("scaling", RayClusterSpec.model_validate(spec))))
-    refused = platform.run("kubectl", "--context", CENTRAL1, "apply", "-f", manifest, check=False)
-    assert refused.returncode != 0
-    assert "a kueue managed job can use autoscaling only when" in refused.stderr
+    rejected = platform.run("kubectl", "--context", CENTRAL1, "apply", "-f", manifest, check=False)
+    assert rejected.returncode != 0
+    assert "a kueue managed job can use autoscaling only when" in rejected.stderr
 
 
 def lab_pool(node: dict[str, Any]) -> str:

@@ -185,7 +185,7 @@ async def taken(api: Api, url: str, body: Object) -> None:
 
 
 async def rejection(request: Awaitable[object]) -> str:
-    """The API server's words when it refuses `request`."""
+    """The API server's words when it rejects `request`."""
     try:
         await request
     except ApiError as error:

@@ -115,7 +115,7 @@ def test_mounts_are_volumes_or_parts_of_them() -> None:
     ]
 
 
-def test_a_part_of_a_volume_that_names_no_variable_is_refused() -> None:
+def test_a_part_of_a_volume_that_names_no_variable_is_rejected() -> None:
     mount = {"name": "scratch", "mountPath": "/scratch", "subPathExpr": "of/$(NOBODY)"}
     with pytest.raises(KeyError, match=r"volume scratch: subPathExpr of/\$\(NOBODY\): there is no variable NOBODY"):
         container.mounts({"volumeMounts": [mount]}, {}, lambda name, path: Path(path))

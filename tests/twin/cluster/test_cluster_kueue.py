@@ -64,12 +64,12 @@ async def test_a_job_waits_for_a_free_slice_and_then_has_all_of_it(
     (winner,) = {pod["metadata"]["labels"]["jobset.sigs.k8s.io/jobset-name"] for pod in running}
     waiting = ({"first", "second"} - {winner}).pop()
 
-    async def refused() -> bool:
+    async def rejected() -> bool:
         workloads = (await api.request("GET", f"{KUEUE}/namespaces/{namespace}/workloads"))["items"]
         conditions = [item for workload in workloads for item in workload.get("status", {}).get("conditions", [])]
         return any("topology" in item["message"] for item in conditions if item["type"] == "QuotaReserved")
 
-    await eventually(refused)
+    await eventually(rejected)
     await make_pools(slice_pool("slice-b", "ct6e-standard-4t", "4x4", 4))
     pods = await running_pods(api, namespace, 8)
     placed = await pools_of(api, pods)

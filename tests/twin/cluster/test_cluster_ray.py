@@ -131,7 +131,7 @@ async def test_a_cluster_with_its_state_in_redis_goes(cluster: Cluster, api: Api
     await eventually(gone)
 
 
-async def test_hosts_that_do_not_make_the_topology_are_refused(cluster: Cluster, api: Api, namespace: str) -> None:
+async def test_hosts_that_do_not_make_the_topology_are_rejected(cluster: Cluster, api: Api, namespace: str) -> None:
     manifest = ray_sample(cluster.tools.module("kuberay"), "ray-cluster.tpu-v6e-16-multihost.yaml")
     manifest["spec"]["workerGroupSpecs"][0]["numOfHosts"] = 2
     message = await rejection(api.request("POST", f"{RAY}/{namespace}/rayclusters", body=manifest))

@@ -97,7 +97,7 @@ async def test_operators_have_the_rights_of_their_own_service_accounts(cluster: 
 async def test_no_controller_lacks_a_right(cluster: Cluster, make_pools: MakePools, api: Api, namespace: str) -> None:
     logs = [path for path in (cluster.folder / "logs").glob("*.log") if path.stem != "kube-apiserver"]
     assert {path.stem for path in logs} >= PROCESSES - {"kube-apiserver"}
-    # From here on: an API server that another test has killed refuses much until it has read its roles.
+    # From here on: an API server that another test has killed rejects much until it has read its roles.
     offsets = {path: path.stat().st_size for path in logs}
     await make_pools(slice_pool("slice-a", "ct6e-standard-4t", "4x4", 4))
     await api.request("POST", f"{JOBSETS}/{namespace}/jobsets", body=jobset("train", "4x4", 4, 1))

@@ -1,4 +1,4 @@
-"""The TPU webhook's rules where no cluster is needed: TPU7x, what an author has set, what it refuses. Pure."""
+"""The TPU webhook's rules where no cluster is needed: TPU7x, what an author has set, what it rejects. Pure."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ def test_a_single_host_worker_may_be_anywhere() -> None:
         (("metadata", "labels"), "needs the label ray.io/cluster"),
     ],
 )
-def test_a_pod_that_cannot_be_placed_is_refused(remove: tuple[str, str], message: str) -> None:
+def test_a_pod_that_cannot_be_placed_is_rejected(remove: tuple[str, str], message: str) -> None:
     pod = ray_pod("tpu-v6e-slice", "4x4", 0, container(4))
     del pod[remove[0]][remove[1]]
     with pytest.raises(Rejected, match=message):
         ray.mutate(pod)
 
 
-def test_a_topology_that_is_none_is_refused() -> None:
+def test_a_topology_that_is_none_is_rejected() -> None:
     with pytest.raises(Rejected, match="'4by4' is no topology"):
         ray.mutate(ray_pod("tpu-v6e-slice", "4by4", 0, container(4)))
 
@@ -145,7 +145,7 @@ def test_the_topology_of_a_dynamic_slice_counts_before_that_of_its_parts(selecto
     assert {len(item["TPU_WORKER_HOSTNAMES"].split(",")) for item in variables} == {32}
 
 
-def test_a_slice_topology_that_is_none_is_refused_by_its_name() -> None:
+def test_a_slice_topology_that_is_none_is_rejected_by_its_name() -> None:
     pod = job_pod(0, container(4))
     pod["metadata"]["annotations"] = {"cloud.google.com/gke-tpu-slice-topology": "cube"}
     with pytest.raises(Rejected, match=r"annotation .*slice-topology: 'cube' is no topology"):

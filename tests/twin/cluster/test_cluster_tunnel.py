@@ -84,7 +84,7 @@ async def test_a_connection_reaches_what_is_behind_the_address(layout: Layout) -
         ("GET http://10.64.0.2:9443/", "HTTP/1.1 405 only CONNECT address:port"),
     ],
 )
-async def test_everything_else_is_refused(layout: Layout, request_: str, answer: str) -> None:
+async def test_everything_else_is_rejected(layout: Layout, request_: str, answer: str) -> None:
     said, (reader, writer) = await connect(layout, request_)
     assert said == answer
     assert await reader.read() == b""
@@ -181,16 +181,16 @@ async def test_a_webhook_keeps_its_service_and_is_asked_through_it(api: Api, nam
     try:
         config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "any-"}}
 
-        async def refused(words: str) -> bool:
+        async def rejected(words: str) -> bool:
             try:
                 await api.request("POST", f"{url}/configmaps", body=config_map)
             except ApiError as error:
                 return words in str(error)
             return False
 
-        await eventually(lambda: refused('no endpoints available for service "check"'))
+        await eventually(lambda: rejected('no endpoints available for service "check"'))
         await api.request("POST", f"{url}/pods", body=pod("web"))
         await running_pods(api, namespace, 1)
-        await eventually(lambda: refused(f"the pod {namespace}/web is simulated and nothing runs in it"))
+        await eventually(lambda: rejected(f"the pod {namespace}/web is simulated and nothing runs in it"))
     finally:
         await api.delete("ValidatingWebhookConfiguration", f"{namespace}-check")

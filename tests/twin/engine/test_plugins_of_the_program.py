@@ -49,9 +49,9 @@ def test_a_policy_pack_runs(stack: Program, tmp_path: Path) -> None:
     stack.output("config", "set", "size", "4")
     assert "demo@v0.2.0" in stack.output("preview", "--policy-pack", str(pack))
     stack.output("config", "set", "size", "8")
-    refused = stack.output("preview", "--policy-pack", str(pack), fails=True)
-    assert re.search(r"size 8(\.0)? is more than 4", refused)
-    assert "[mandatory]" in refused
+    rejected = stack.output("preview", "--policy-pack", str(pack), fails=True)
+    assert re.search(r"size 8(\.0)? is more than 4", rejected)
+    assert "[mandatory]" in rejected
 
 
 def test_a_broken_policy_pack_is_shown(stack: Program, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ async def test_fields_that_an_update_omits_stay(cluster: Api) -> None:
     assert defaults["serviceAccount"] == account["serviceAccount"]
 
 
-REFUSED = [
+REJECTED = [
     (
         {"enableNodeAutoprovisioning": True},
         "Resource limits for cpu, memory must be specified when enabling node autoprovisioning.",
@@ -77,17 +77,17 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("autoscaling", "message"), REFUSED)
+@pytest.mark.parametrize(("autoscaling", "message"), REJECTED)
 async def test_rejected_at_creation_and_at_change(project: Api, autoscaling: dict[str, Any], message: str) -> None:
     body = {"cluster": cluster_body(autoscaling=autoscaling)}
-    assert await project.refused("POST", CLUSTERS, body, 400) == message
+    assert await project.rejected("POST", CLUSTERS, body, 400) == message
     await project.add_cluster()
     update = {"update": {"desiredClusterAutoscaling": autoscaling}}
-    assert await project.refused("PUT", f"{CLUSTERS}/c1", update, 400) == message
+    assert await project.rejected("PUT", f"{CLUSTERS}/c1", update, 400) == message
     assert (await project.call("GET", f"{CLUSTERS}/c1"))["autoscaling"] == {"autoscalingProfile": "BALANCED"}
 
 
 async def test_nodes_run_as_an_account_that_is_there(project: Api) -> None:
     nobody = nap(autoprovisioningNodePoolDefaults={"serviceAccount": "nobody@acme.iam.gserviceaccount.com"})
-    message = await project.refused("POST", CLUSTERS, {"cluster": cluster_body(autoscaling=nobody)}, 400)
+    message = await project.rejected("POST", CLUSTERS, {"cluster": cluster_body(autoscaling=nobody)}, 400)
     assert message.startswith("The user does not have access to service account")

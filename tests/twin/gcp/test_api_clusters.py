@@ -16,7 +16,7 @@ pytestmark = pytest.mark.twin
 
 
 async def test_create_remove_default_pool_and_read(project: Api) -> None:
-    assert await project.refused("GET", f"{CLUSTERS}/c1", None, 404) == f"Not found: {CLUSTERS[9:]}/c1."
+    assert await project.rejected("GET", f"{CLUSTERS}/c1", None, 404) == f"Not found: {CLUSTERS[9:]}/c1."
     operation = await project.call("POST", CLUSTERS, {"cluster": cluster_body()})
     assert operation["operationType"] == "CREATE_CLUSTER"
     assert operation["status"] in ("PENDING", "RUNNING")
@@ -52,7 +52,7 @@ async def test_labels_need_their_fingerprint(cluster: Api) -> None:
     after = await cluster.call("GET", f"{CLUSTERS}/c1")
     assert after["resourceLabels"] == {"team": "research"}
     assert after["labelFingerprint"] != before
-    message = await cluster.refused("POST", f"{CLUSTERS}/c1:setResourceLabels", labels, 412)
+    message = await cluster.rejected("POST", f"{CLUSTERS}/c1:setResourceLabels", labels, 412)
     assert message == "Labels could not be set due to fingerprint mismatch."
 
 
@@ -152,7 +152,7 @@ async def test_an_update_keeps_or_drops_omitted_fields_as_gke_does(
 
 @pytest.mark.parametrize(("message", "kind"), [("ClusterUpdate", "cluster"), ("UpdateNodePoolRequest", "node_pool")])
 def test_every_field_of_an_update_lands_where_its_type_is(message: str, kind: Kind) -> None:
-    """Google's own types: what is new in them is served, or refused with a reason."""
+    """Google's own types: what is new in them is served, or rejected with a reason."""
     types = json.loads(get_static_doc("container", "v1beta1"))["schemas"]
     updates = update_fields(kind)
 
@@ -193,17 +193,17 @@ async def test_network_policy_needs_its_addon(cluster: Api) -> None:
     def addon(*, disabled: bool) -> dict[str, object]:
         return {"addonsConfig": {"networkPolicyConfig": {"disabled": disabled}}}
 
-    message = await cluster.refused("POST", f"{CLUSTERS}/c1:setNetworkPolicy", policy, 400)
+    message = await cluster.rejected("POST", f"{CLUSTERS}/c1:setNetworkPolicy", policy, 400)
     assert message.startswith("The network policy addon must be enabled before updating the nodes")
     await cluster.done("POST", f"{CLUSTERS}/c1:setAddons", addon(disabled=False))
     await cluster.done("POST", f"{CLUSTERS}/c1:setNetworkPolicy", policy)
-    assert await cluster.refused("POST", f"{CLUSTERS}/c1:setAddons", addon(disabled=True), 400) == message
+    assert await cluster.rejected("POST", f"{CLUSTERS}/c1:setAddons", addon(disabled=True), 400) == message
 
 
 async def test_a_new_cluster_gets_network_policy_with_its_addon(project: Api) -> None:
     policy = {"networkPolicy": {"enabled": True}}
     dataplane = {"networkConfig": {"datapathProvider": "ADVANCED_DATAPATH"}}
-    message = await project.refused("POST", CLUSTERS, {"cluster": cluster_body(**policy, **dataplane)}, 400)
+    message = await project.rejected("POST", CLUSTERS, {"cluster": cluster_body(**policy, **dataplane)}, 400)
     assert message == "Enabling NetworkPolicy for clusters with DatapathProvider=ADVANCED_DATAPATH is not allowed."
     await project.done("POST", CLUSTERS, {"cluster": cluster_body(**policy)})
     found = await project.call("GET", f"{CLUSTERS}/c1")
@@ -213,26 +213,26 @@ async def test_a_new_cluster_gets_network_policy_with_its_addon(project: Api) ->
 @pytest.mark.parametrize("locations", [{}, {"locations": []}])
 async def test_a_cluster_has_locations(cluster: Api, locations: dict[str, object]) -> None:
     message = "Must specify at least one location."
-    assert await cluster.refused("POST", f"{CLUSTERS}/c1:setLocations", locations, 400) == message
+    assert await cluster.rejected("POST", f"{CLUSTERS}/c1:setLocations", locations, 400) == message
     if locations:
         desired = {"update": {"desiredLocations": []}}
-        assert await cluster.refused("PUT", f"{CLUSTERS}/c1", desired, 400) == message
+        assert await cluster.rejected("PUT", f"{CLUSTERS}/c1", desired, 400) == message
 
 
 async def test_node_locations_have_the_primary_zone(project: Api) -> None:
     zonal = CLUSTERS.replace(LOCATION, f"{LOCATION}-a")
     await project.call("POST", zonal, {"cluster": cluster_body("c2", locations=[f"{LOCATION}-a"])})
 
-    async def refused(zones: list[str]) -> tuple[str, str]:
+    async def rejected(zones: list[str]) -> tuple[str, str]:
         desired = {"update": {"desiredLocations": zones}}
         return (
-            await project.refused("PUT", f"{zonal}/c2", desired, 400),
-            await project.refused("POST", f"{zonal}/c2:setLocations", {"locations": zones}, 400),
+            await project.rejected("PUT", f"{zonal}/c2", desired, 400),
+            await project.rejected("POST", f"{zonal}/c2:setLocations", {"locations": zones}, 400),
         )
 
-    assert await refused([]) == ("Must specify at least one location.",) * 2
+    assert await rejected([]) == ("Must specify at least one location.",) * 2
     without = f"The node locations must include the cluster's primary zone {LOCATION}-a."
-    assert await refused([f"{LOCATION}-b"]) == (without,) * 2
+    assert await rejected([f"{LOCATION}-b"]) == (without,) * 2
     both = [f"{LOCATION}-a", f"{LOCATION}-b"]
     await project.call("PUT", f"{zonal}/c2", {"update": {"desiredLocations": both}})
     assert (await project.call("GET", f"{zonal}/c2"))["locations"] == both
@@ -288,8 +288,8 @@ async def test_delete_takes_the_pools_along(cluster: Api) -> None:
     assert (await cluster.call("GET", f"{CLUSTERS}/c1"))["status"] == "STOPPING"
     cluster.backend.go.set()
     assert (await cluster.wait(operation))["operationType"] == "DELETE_CLUSTER"
-    await cluster.refused("GET", f"{CLUSTERS}/c1", None, 404)
-    await cluster.refused("GET", f"{CLUSTERS}/c1/nodePools", None, 404)
+    await cluster.rejected("GET", f"{CLUSTERS}/c1", None, 404)
+    await cluster.rejected("GET", f"{CLUSTERS}/c1/nodePools", None, 404)
     groups = await cluster.call("GET", f"{COMPUTE}/zones/us-central1-a/instanceGroupManagers")
     assert groups["items"] == []
     assert cluster.backend.clusters == {}
@@ -343,14 +343,14 @@ async def test_list_by_location_and_everywhere(cluster: Api) -> None:
     ],
 )
 async def test_rejected_at_once(project: Api, fields: dict[str, object], message: str) -> None:
-    assert await project.refused("POST", CLUSTERS, {"cluster": cluster_body(**fields)}, 400) == message
+    assert await project.rejected("POST", CLUSTERS, {"cluster": cluster_body(**fields)}, 400) == message
     assert (await project.call("GET", CLUSTERS))["clusters"] == []
     assert project.backend.calls == []
 
 
 @pytest.mark.parametrize("name", ["", "Upper", "1st", "a" * 41, "ends-"])
 async def test_invalid_names_are_rejected(project: Api, name: str) -> None:
-    message = await project.refused("POST", CLUSTERS, {"cluster": cluster_body(name)}, 400)
+    message = await project.rejected("POST", CLUSTERS, {"cluster": cluster_body(name)}, 400)
     assert f'"cluster.name": "{name}"' in message
 
 
@@ -364,18 +364,18 @@ async def test_a_zone_without_the_machine_family(project: Api) -> None:
         "subnetwork": "sub2",
         "nodeConfig": {"machineType": "e2-standard-4"},
     }
-    message = await project.refused("POST", CLUSTERS.replace(LOCATION, "us-central2-b"), {"cluster": body}, 400)
+    message = await project.rejected("POST", CLUSTERS.replace(LOCATION, "us-central2-b"), {"cluster": body}, 400)
     assert message == 'Invalid machine type "e2-standard-4" in zone "us-central2-b": GCE_NOT_FOUND'
 
 
 async def test_unknown_location(project: Api) -> None:
     path = CLUSTERS.replace(LOCATION, "us-centrall")
-    message = await project.refused("POST", path, {"cluster": cluster_body()}, 403)
+    message = await project.rejected("POST", path, {"cluster": cluster_body()}, 403)
     assert message == "Permission denied on 'locations/us-centrall' (or it may not exist)."
 
 
 async def test_a_second_cluster_of_the_name(cluster: Api) -> None:
-    message = await cluster.refused("POST", CLUSTERS, {"cluster": cluster_body()}, 409)
+    message = await cluster.rejected("POST", CLUSTERS, {"cluster": cluster_body()}, 409)
     assert message == "Already exists: projects/acme/locations/us-central1/clusters/c1."
 
 
@@ -405,18 +405,18 @@ async def test_v1_leaves_out_fields_of_beta(cluster: Api) -> None:
 )
 async def test_ranges_of_the_control_plane_are_ranges(project: Api, fields: dict[str, object]) -> None:
     body = {"cluster": cluster_body("c1") | fields}
-    assert "is not a valid IPv4 CIDR block" in await project.refused("POST", CLUSTERS, body, 400)
+    assert "is not a valid IPv4 CIDR block" in await project.rejected("POST", CLUSTERS, body, 400)
 
 
 @pytest.mark.parametrize("block", ["172.16.0.0/27", "172.16.0.0/32"])
 async def test_the_control_plane_has_a_range_of_its_size(project: Api, block: str) -> None:
     private = {"enablePrivateNodes": True, "masterIpv4CidrBlock": block}
     body = {"cluster": cluster_body("c1", privateClusterConfig=private)}
-    assert "must be a /28" in await project.refused("POST", CLUSTERS, body, 400)
+    assert "must be a /28" in await project.rejected("POST", CLUSTERS, body, 400)
 
 
 @pytest.mark.parametrize("block", ["/30", "10.8.0.0/32", "10.8.0.1/20", "fd00::/20"])
 async def test_a_cluster_s_own_ranges_are_ranges(project: Api, block: str) -> None:
     for field in ("clusterIpv4CidrBlock", "servicesIpv4CidrBlock"):
         body = {"cluster": cluster_body("c1", ipAllocationPolicy={field: block})}
-        assert "Invalid CIDR block" in await project.refused("POST", CLUSTERS, body, 400)
+        assert "Invalid CIDR block" in await project.rejected("POST", CLUSTERS, body, 400)

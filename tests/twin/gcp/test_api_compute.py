@@ -29,14 +29,14 @@ async def test_network_insert_poll_get_delete(api: Api) -> None:
     assert network["id"] == polled["targetId"]
     assert [found["name"] for found in (await api.call("GET", NETWORKS))["items"]] == ["default", "n"]
     await api.call("DELETE", f"{NETWORKS}/n")
-    await api.refused("GET", f"{NETWORKS}/n", None, 404)
+    await api.rejected("GET", f"{NETWORKS}/n", None, 404)
 
 
 async def test_invalid_and_duplicate_names_are_rejected(api: Api) -> None:
-    assert "Must be a match of regex" in await api.refused("POST", NETWORKS, {"name": "Upper"}, 400)
-    assert await api.refused("POST", NETWORKS, {}, 400) == "Required field 'resource.name' not specified"
+    assert "Must be a match of regex" in await api.rejected("POST", NETWORKS, {"name": "Upper"}, 400)
+    assert await api.rejected("POST", NETWORKS, {}, 400) == "Required field 'resource.name' not specified"
     await api.call("POST", NETWORKS, {"name": "n"})
-    taken = await api.refused("POST", NETWORKS, {"name": "n"}, 409)
+    taken = await api.rejected("POST", NETWORKS, {"name": "n"}, 409)
     assert taken == "The resource 'projects/acme/global/networks/n' already exists"
 
 
@@ -57,7 +57,7 @@ async def test_auto_mode_has_a_subnetwork_in_every_region_and_takes_them_along(a
     )
     assert len(set(blocks.values())) == len(regions)
     await api.call("DELETE", f"{NETWORKS}/auto")
-    await api.refused("GET", f"{SUBNETS}/auto", None, 404)
+    await api.rejected("GET", f"{SUBNETS}/auto", None, 404)
 
 
 async def test_a_new_project_has_googles_default_network(api: Api) -> None:
@@ -72,11 +72,11 @@ async def test_a_new_project_has_googles_default_network(api: Api) -> None:
         "default-allow-rdp": (65534, "0.0.0.0/0"),
         "default-allow-ssh": (65534, "0.0.0.0/0"),
     }
-    assert "already being used" in await api.refused("DELETE", f"{NETWORKS}/default", None, 400)
+    assert "already being used" in await api.rejected("DELETE", f"{NETWORKS}/default", None, 400)
     for rule in rules:
         await api.call("DELETE", f"{COMPUTE}/global/firewalls/{rule['name']}")
     await api.call("DELETE", f"{NETWORKS}/default")
-    await api.refused("GET", f"{NETWORKS}/default", None, 404)
+    await api.rejected("GET", f"{NETWORKS}/default", None, 404)
     assert (await api.call("GET", NETWORKS))["items"] == []
 
 
@@ -126,7 +126,7 @@ async def test_private_google_access_is_switched_and_empty_means_off(project: Ap
 async def test_subnetworks_that_cannot_be(project: Api, fields: dict[str, Any], message: str) -> None:
     body = {"name": "s2", "network": "global/networks/net", "ipCidrRange": "10.9.0.0/20", **fields}
     status = 404 if "not found" in message else 400
-    assert message in await project.refused("POST", SUBNETS, body, status)
+    assert message in await project.rejected("POST", SUBNETS, body, status)
 
 
 async def test_patch_needs_the_fingerprint_it_read(project: Api) -> None:
@@ -137,7 +137,7 @@ async def test_patch_needs_the_fingerprint_it_read(project: Api) -> None:
     await project.call("PATCH", f"{SUBNETS}/sub", change)
     after = await project.call("GET", f"{SUBNETS}/sub")
     assert len(after["secondaryIpRanges"]) == 3
-    assert await project.refused("PATCH", f"{SUBNETS}/sub", change, 412) == "Invalid fingerprint."
+    assert await project.rejected("PATCH", f"{SUBNETS}/sub", change, 412) == "Invalid fingerprint."
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ async def test_ranges_that_are_there_do_not_change(project: Api, change: dict[st
     before = await project.call("GET", f"{SUBNETS}/sub")
     ranges = [{"rangeName": name, "ipCidrRange": block} for name, block in change.pop("secondaryIpRanges", [])]
     body = {"fingerprint": before["fingerprint"], **({"secondaryIpRanges": ranges} if ranges else {}), **change}
-    assert message in await project.refused("PATCH", f"{SUBNETS}/sub", body, 400)
+    assert message in await project.rejected("PATCH", f"{SUBNETS}/sub", body, 400)
     assert await project.call("GET", f"{SUBNETS}/sub") == before
 
 
@@ -173,9 +173,9 @@ async def test_the_primary_range_grows_and_never_shrinks(project: Api) -> None:
     assert after["fingerprint"] != before["fingerprint"]
     assert after["secondaryIpRanges"] == before["secondaryIpRanges"]
     for block in ("10.0.0.0/19", "10.0.0.0/20", "10.8.0.0/18"):
-        assert "must contain the existing one" in await project.refused("POST", expand, {"ipCidrRange": block}, 400)
-    assert "overlaps with ipCidrRange" in await project.refused("POST", expand, {"ipCidrRange": "10.0.0.0/11"}, 400)
-    await project.refused("POST", expand, {}, 400)
+        assert "must contain the existing one" in await project.rejected("POST", expand, {"ipCidrRange": block}, 400)
+    assert "overlaps with ipCidrRange" in await project.rejected("POST", expand, {"ipCidrRange": "10.0.0.0/11"}, 400)
+    await project.rejected("POST", expand, {}, 400)
 
 
 async def test_nat_is_an_entry_of_its_router(project: Api) -> None:
@@ -190,7 +190,7 @@ async def test_nat_is_an_entry_of_its_router(project: Api) -> None:
     router = await project.call("GET", f"{ROUTERS}/r")
     assert nat.items() <= router["nats"][0].items()
     assert router["network"] == f"{LINK}/global/networks/net"
-    missing = await project.refused("PATCH", f"{ROUTERS}/r", {"nats": [{"name": "x"}]}, 400)
+    missing = await project.rejected("PATCH", f"{ROUTERS}/r", {"nats": [{"name": "x"}]}, 400)
     assert missing == "Required field 'resource.nats[0].natIpAllocateOption' not specified"
     await project.call("PATCH", f"{ROUTERS}/r", {"nats": []})
     assert (await project.call("GET", f"{ROUTERS}/r"))["nats"] == []
@@ -212,9 +212,9 @@ async def test_static_addresses_of_a_nat(project: Api) -> None:
     await project.call("POST", ROUTERS, {"name": "r", "network": "global/networks/net", "nats": [nat]})
     used = await project.call("GET", f"{addresses}/one")
     assert (used["status"], used["users"]) == ("IN_USE", [f"{LINK}/regions/{LOCATION}/routers/r"])
-    assert "already being used by" in await project.refused("DELETE", f"{addresses}/one", None, 400)
+    assert "already being used by" in await project.rejected("DELETE", f"{addresses}/one", None, 400)
     unknown = {"nats": [{**nat, "natIps": [f"{links[0]}-none"]}]}
-    await project.refused("PATCH", f"{ROUTERS}/r", unknown, 404)
+    await project.rejected("PATCH", f"{ROUTERS}/r", unknown, 404)
     await project.call("DELETE", f"{ROUTERS}/r")
     await project.call("DELETE", f"{addresses}/one")
 
@@ -229,10 +229,10 @@ async def test_addresses_have_labels_and_may_be_internal(project: Api) -> None:
     labels = {"labels": {"team": "a"}, "labelFingerprint": made["labelFingerprint"]}
     await project.call("POST", f"{addresses}/inside/setLabels", labels)
     assert (await project.call("GET", f"{addresses}/inside"))["labels"] == {"team": "a"}
-    await project.refused("POST", f"{addresses}/inside/setLabels", labels, 412)
+    await project.rejected("POST", f"{addresses}/inside/setLabels", labels, 412)
     for address in ("10.0.0.2", "10.99.0.1"):
         rejected = {**internal, "name": "other", "address": address}
-        assert "It must be a free address of 10.0.0.0/" in await project.refused("POST", addresses, rejected, 400)
+        assert "It must be a free address of 10.0.0.0/" in await project.rejected("POST", addresses, rejected, 400)
 
 
 async def test_null_in_a_patch_clears(project: Api) -> None:
@@ -247,7 +247,7 @@ async def test_firewalls(project: Api) -> None:
     found = await project.call("GET", f"{FIREWALLS}/f")
     assert (found["direction"], found["priority"], found["sourceRanges"]) == ("INGRESS", 1000, ["0.0.0.0/0"])
     both = {**rule, "name": "g", "denied": [{"IPProtocol": "all"}]}
-    assert "exactly one of allowed and denied" in await project.refused("POST", FIREWALLS, both, 400)
+    assert "exactly one of allowed and denied" in await project.rejected("POST", FIREWALLS, both, 400)
 
 
 async def test_put_replaces_a_rule_and_a_router(project: Api) -> None:
@@ -269,7 +269,7 @@ async def test_put_replaces_a_rule_and_a_router(project: Api) -> None:
     router = await project.call("GET", f"{ROUTERS}/r")
     assert not {"description", "bgp"} & router.keys()
     assert (router["name"], router["region"]) == ("r", f"{LINK}/regions/{LOCATION}")
-    renamed = await project.refused("PUT", f"{ROUTERS}/r", {"name": "s", "network": network}, 400)
+    renamed = await project.rejected("PUT", f"{ROUTERS}/r", {"name": "s", "network": network}, 400)
     assert "The name cannot be changed." in renamed
 
 
@@ -280,12 +280,12 @@ async def test_used_resources_cannot_be_deleted(cluster: Api) -> None:
         "The network resource 'projects/acme/global/networks/net' is already being used by"
         " 'projects/acme/regions/us-central1/subnetworks/sub'"
     )
-    message = await cluster.refused("DELETE", f"{SUBNETS}/sub", None, 400)
+    message = await cluster.rejected("DELETE", f"{SUBNETS}/sub", None, 400)
     assert message.endswith("is already being used by 'projects/acme/locations/us-central1/clusters/c1'")
 
 
 async def test_a_resource_policy_is_of_one_kind(api: Api) -> None:
-    assert "Set exactly one of" in await api.refused("POST", f"{REGION}/resourcePolicies", {"name": "p"}, 400)
+    assert "Set exactly one of" in await api.rejected("POST", f"{REGION}/resourcePolicies", {"name": "p"}, 400)
 
 
 async def test_zones_regions_and_pages(api: Api) -> None:
@@ -295,9 +295,9 @@ async def test_zones_regions_and_pages(api: Api) -> None:
     first = await api.call("GET", f"{COMPUTE}/zones?maxResults=2")
     second = await api.call("GET", f"{COMPUTE}/zones?maxResults=2&pageToken={first['nextPageToken']}")
     assert len({zone["name"] for page in (first, second) for zone in page["items"]}) == 4
-    await api.refused("GET", f"{COMPUTE}/zones/us-central1-z", None, 404)
-    await api.refused("GET", f"{COMPUTE}/regions/nowhere/subnetworks", None, 404)
-    await api.refused("GET", f"{COMPUTE}/zones?maxResults=x", None, 400)
+    await api.rejected("GET", f"{COMPUTE}/zones/us-central1-z", None, 404)
+    await api.rejected("GET", f"{COMPUTE}/regions/nowhere/subnetworks", None, 404)
+    await api.rejected("GET", f"{COMPUTE}/zones?maxResults=x", None, 400)
 
 
 async def test_v1_serves_the_same(project: Api) -> None:

@@ -31,7 +31,7 @@ async def test_account_create_get_patch_delete(api: Api) -> None:
     assert patched["etag"] != made["etag"]
     assert [found["email"] for found in (await api.call("GET", ACCOUNTS))["accounts"]] == [EMAIL]
     assert await api.call("DELETE", f"{ACCOUNTS}/{EMAIL}") == {}
-    await api.refused("GET", f"{ACCOUNTS}/{EMAIL}", None, 404)
+    await api.rejected("GET", f"{ACCOUNTS}/{EMAIL}", None, 404)
 
 
 async def test_policies_name_a_deleted_account_and_can_still_be_changed(api: Api) -> None:
@@ -55,10 +55,10 @@ async def test_policies_name_a_deleted_account_and_can_still_be_changed(api: Api
 
 async def test_account_ids(api: Api) -> None:
     await add_account(api)
-    taken = await api.refused("POST", ACCOUNTS, {"accountId": "tpu-nodes"}, 409)
+    taken = await api.rejected("POST", ACCOUNTS, {"accountId": "tpu-nodes"}, 409)
     assert taken == "Service account tpu-nodes already exists within project projects/acme."
     for bad in ("short", "Upper-case", "a" * 31, ""):
-        assert f'"{bad}"' in await api.refused("POST", ACCOUNTS, {"accountId": bad}, 400)
+        assert f'"{bad}"' in await api.rejected("POST", ACCOUNTS, {"accountId": bad}, 400)
 
 
 @pytest.mark.parametrize("alphabet", ["+/", "-_"])
@@ -69,7 +69,7 @@ async def test_an_etag_is_compared_as_bytes(api: Api, alphabet: str) -> None:
     assert etag != policy["etag"]
     body = {"policy": {**policy, "etag": etag, "bindings": [{"role": "roles/viewer", "members": ["user:a@b.c"]}]}}
     assert (await api.call("POST", f"{PROJECT}:setIamPolicy", body))["etag"] != policy["etag"]
-    await api.refused("POST", f"{PROJECT}:setIamPolicy", body, 409)
+    await api.rejected("POST", f"{PROJECT}:setIamPolicy", body, 409)
 
 
 async def test_iam_member_reads_modifies_and_writes(api: Api) -> None:
@@ -81,7 +81,7 @@ async def test_iam_member_reads_modifies_and_writes(api: Api) -> None:
     written = await api.call("POST", f"{PROJECT}:setIamPolicy", body)
     assert written["bindings"] == [binding]
     assert await api.call("POST", f"{PROJECT}:getIamPolicy", {}) == written
-    stale = await api.refused("POST", f"{PROJECT}:setIamPolicy", body, 409)
+    stale = await api.rejected("POST", f"{PROJECT}:setIamPolicy", body, 409)
     assert stale.startswith("There were concurrent policy changes.")
 
 
@@ -97,7 +97,7 @@ async def test_iam_member_reads_modifies_and_writes(api: Api) -> None:
     ],
 )
 async def test_bindings_that_cannot_be(api: Api, binding: dict[str, Any], message: str) -> None:
-    assert await api.refused("POST", f"{PROJECT}:setIamPolicy", {"policy": {"bindings": [binding]}}, 400) == message
+    assert await api.rejected("POST", f"{PROJECT}:setIamPolicy", {"policy": {"bindings": [binding]}}, 400) == message
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ async def test_a_key_has_a_primary_version_until_that_is_destroyed(api: Api) -> 
     version = made["primary"]["name"]
     destroyed = await api.call("POST", f"/kms/v1/{version}:destroy", {})
     assert destroyed["state"] == "DESTROY_SCHEDULED"
-    await api.refused("POST", f"/kms/v1/{version}:destroy", {}, 400)
+    await api.rejected("POST", f"/kms/v1/{version}:destroy", {}, 400)
     found = await api.call("GET", f"/kms/v1/{KEY}")
     assert found["primary"]["state"] == "DESTROY_SCHEDULED"
 
@@ -59,24 +59,24 @@ async def test_the_time_until_destruction_is_limited(api: Api) -> None:
     await api.call("POST", f"{RINGS}?keyRingId=ring", {})
     path = f"{RINGS}/ring/cryptoKeys?cryptoKeyId=secrets"
     asked = {"purpose": "ENCRYPT_DECRYPT", "destroyScheduledDuration": "99999999999999s"}
-    assert "120 days" in await api.refused("POST", path, asked, 400)
+    assert "120 days" in await api.rejected("POST", path, asked, 400)
 
 
 async def test_names_stay_taken(api: Api) -> None:
     await add_key(api)
-    taken = await api.refused("POST", f"{RINGS}?keyRingId=ring", {}, 409)
+    taken = await api.rejected("POST", f"{RINGS}?keyRingId=ring", {}, 409)
     assert taken == "KeyRing projects/acme/locations/us-central1/keyRings/ring already exists."
     again = {"purpose": "ENCRYPT_DECRYPT"}
-    await api.refused("POST", f"{RINGS}/ring/cryptoKeys?cryptoKeyId=secrets", again, 409)
+    await api.rejected("POST", f"{RINGS}/ring/cryptoKeys?cryptoKeyId=secrets", again, 409)
 
 
 async def test_rotation_needs_its_next_time(api: Api) -> None:
     await api.call("POST", f"{RINGS}?keyRingId=ring", {})
     path = f"{RINGS}/ring/cryptoKeys?cryptoKeyId=secrets"
     rotated = {"purpose": "ENCRYPT_DECRYPT", "rotationPeriod": "7776000s"}
-    assert "next_rotation_time" in await api.refused("POST", path, rotated, 400)
+    assert "next_rotation_time" in await api.rejected("POST", path, rotated, 400)
     short = {**rotated, "rotationPeriod": "60s", "nextRotationTime": "2030-01-01T00:00:00Z"}
-    assert "24 hours" in await api.refused("POST", path, short, 400)
+    assert "24 hours" in await api.rejected("POST", path, short, 400)
     await api.call("POST", path, {**rotated, "nextRotationTime": "2030-01-01T00:00:00Z"})
     cleared = await api.call("PATCH", f"/kms/v1/{KEY}?updateMask=rotationPeriod,nextRotationTime", {})
     assert "rotationPeriod" not in cleared
@@ -95,7 +95,7 @@ async def test_a_key_must_be_there_and_open_to_the_agent(api: Api, where: str) -
         path = f"{CLUSTERS}/c0/nodePools"
         body = {"nodePool": {**pool, "config": {**pool["config"], "bootDiskKmsKey": KEY}}}
         user = (await agent(api)).replace("container-engine-robot", "compute-system")
-    assert "was not found" in await api.refused("POST", path, body, 400)
+    assert "was not found" in await api.rejected("POST", path, body, 400)
     await add_key(api)
     await allow(api, user, "roles/cloudkms.admin")  # manages keys, and may not encrypt with them
     answer = await api.call("POST", path, body, status=400)

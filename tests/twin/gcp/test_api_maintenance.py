@@ -91,6 +91,6 @@ async def test_taken_and_shown_again(cluster: Api, asked: dict[str, Any]) -> Non
 )
 async def test_rejected_at_once(cluster: Api, asked: dict[str, Any], message: str) -> None:
     path = f"{CLUSTERS}/c1:setMaintenancePolicy"
-    assert await cluster.refused("POST", path, {"maintenancePolicy": asked}, 400) == message
+    assert await cluster.rejected("POST", path, {"maintenancePolicy": asked}, 400) == message
     new = {"cluster": cluster_body("c2", maintenancePolicy=asked)}
-    assert await cluster.refused("POST", CLUSTERS, new, 400) == message
+    assert await cluster.rejected("POST", CLUSTERS, new, 400) == message

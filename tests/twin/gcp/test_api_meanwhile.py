@@ -70,17 +70,17 @@ async def test_a_cluster_that_is_deleted_while_it_is_made_stays_stopping(project
     assert (await project.call("GET", CLUSTER))["status"] == "STOPPING"
     project.backend.go.set()
     assert "statusMessage" not in await project.wait(deleted)
-    await project.refused("GET", CLUSTER, None, 404)
+    await project.rejected("GET", CLUSTER, None, 404)
 
 
 async def test_a_cluster_that_could_not_be_made_is_deleted_without_complaint(project: Api) -> None:
     project.backend.hold()
     await project.call("POST", CLUSTERS, {"cluster": cluster_body()})
     deleted = await project.call("DELETE", CLUSTER)
-    project.backend.refuse["c1"] = "port 6443 is taken"
+    project.backend.reject["c1"] = "port 6443 is taken"
     project.backend.go.set()
     assert "statusMessage" not in await project.wait(deleted)
-    await project.refused("GET", CLUSTER, None, 404)
+    await project.rejected("GET", CLUSTER, None, 404)
 
 
 async def test_an_update_that_fails_leaves_a_deletion_stopping(cluster: Api) -> None:
@@ -88,7 +88,7 @@ async def test_an_update_that_fails_leaves_a_deletion_stopping(cluster: Api) -> 
     updated = await cluster.call("PUT", CLUSTER, UPGRADE)
     await cluster.reached("update_cluster", "c1")
     await cluster.call("DELETE", CLUSTER)
-    cluster.backend.refuse["c1"] = "the disk is full"
+    cluster.backend.reject["c1"] = "the disk is full"
     cluster.backend.step()
     assert (await cluster.wait(updated))["statusMessage"] == "the disk is full"
     assert (await cluster.call("GET", CLUSTER))["status"] == "STOPPING"
@@ -105,7 +105,7 @@ async def test_changes_to_a_cluster_that_is_coming_back_are_kept(tmp_path: Path,
             await api.wait(updated)
             assert backend.clusters["c1"].version == "1.35.4-gke.1200000"
         else:
-            backend.refuse["c1"] = "port 6443 is taken"
+            backend.reject["c1"] = "port 6443 is taken"
             backend.go.set()
             assert (await api.wait(updated))["statusMessage"] == "port 6443 is taken"
         assert (await api.call("GET", CLUSTER))["currentMasterVersion"] == "1.35.4-gke.1200000"
@@ -117,7 +117,7 @@ async def test_a_cluster_that_is_deleted_while_it_comes_back_stays_stopping(tmp_
         backend = api.backend
         await api.call("DELETE", CLUSTER)
         if not comes_back:
-            backend.refuse["c1"] = "port 6443 is taken"
+            backend.reject["c1"] = "port 6443 is taken"
         backend.step()
         await api.reached("delete_cluster", "c1")
         assert (await api.call("GET", CLUSTER))["status"] == "STOPPING"
@@ -144,4 +144,4 @@ async def test_a_pool_that_is_deleted_meanwhile_gets_no_new_hosts(spot: Api) -> 
     await reclaimed
     await spot.wait(deleted)
     assert spot.backend.calls == [("delete_node_pool", "tpu")]
-    await spot.refused("GET", POOL, None, 404)
+    await spot.rejected("GET", POOL, None, 404)

@@ -37,10 +37,10 @@ async def test_a_dashboard_is_named_by_the_projects_number_and_guarded_by_its_et
     renamed = {**DASHBOARD, "displayName": "Chips", "etag": made["etag"]}
     changed = await api.call("PATCH", f"/monitoring/v1/{made['name']}", renamed)
     assert (changed["displayName"], changed["name"]) == ("Chips", made["name"])
-    await api.refused("PATCH", f"/monitoring/v1/{made['name']}", renamed, 409)
+    await api.rejected("PATCH", f"/monitoring/v1/{made['name']}", renamed, 409)
     assert (await api.call("GET", DASHBOARDS))["dashboards"] == [changed]
     await api.call("DELETE", f"/monitoring/v1/{made['name']}")
-    await api.refused("GET", f"/monitoring/v1/{made['name']}", None, 404)
+    await api.rejected("GET", f"/monitoring/v1/{made['name']}", None, 404)
 
 
 async def test_a_dashboard_may_be_looked_at_without_being_kept(api: Api) -> None:
@@ -65,7 +65,7 @@ async def test_a_dashboard_may_be_looked_at_without_being_kept(api: Api) -> None
     ],
 )
 async def test_an_invalid_dashboard_is_rejected(api: Api, body: dict[str, Any], words: str) -> None:
-    assert words in await api.refused("POST", DASHBOARDS, body, 400)
+    assert words in await api.rejected("POST", DASHBOARDS, body, 400)
 
 
 async def test_a_mask_names_parts_in_either_spelling(api: Api) -> None:
@@ -88,7 +88,7 @@ async def test_a_policy_changes_by_its_mask(api: Api) -> None:
     assert changed["conditions"] == made["conditions"]
     assert (await api.call("GET", POLICIES))["alertPolicies"] == [changed]
     await api.call("DELETE", path)
-    await api.refused("GET", path, None, 404)
+    await api.rejected("GET", path, None, 404)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ async def test_a_policy_changes_by_its_mask(api: Api) -> None:
     ],
 )
 async def test_an_invalid_policy_is_rejected(api: Api, body: dict[str, Any], words: str) -> None:
-    assert words in await api.refused("POST", POLICIES, body, 400)
+    assert words in await api.rejected("POST", POLICIES, body, 400)
 
 
 async def test_a_channel_that_only_a_policy_names_is_assumed_to_exist(api: Api) -> None:
@@ -124,11 +124,11 @@ async def test_a_metric_of_log_entries_may_have_slashes_in_its_name(api: Api) ->
     made = await api.call("POST", METRICS, body)
     assert made["metricDescriptor"]["type"] == "logging.googleapis.com/user/tpu/errors"
     assert made["metricDescriptor"]["metricKind"] == "DELTA"
-    await api.refused("POST", METRICS, body, 409)
+    await api.rejected("POST", METRICS, body, 409)
     path = f"{METRICS}/tpu%2Ferrors"
     changed = await api.call("PUT", path, {**body, "filter": "severity>=WARNING"})
     assert (changed["filter"], changed["createTime"]) == ("severity>=WARNING", made["createTime"])
     assert (await api.call("GET", METRICS))["metrics"] == [changed]
     await api.call("DELETE", path)
-    await api.refused("GET", path, None, 404)
-    assert "must not be empty" in await api.refused("POST", METRICS, {"name": "x"}, 400)
+    await api.rejected("GET", path, None, 404)
+    assert "must not be empty" in await api.rejected("POST", METRICS, {"name": "x"}, 400)

@@ -20,7 +20,7 @@ async def add(api: Api, **fields: Any) -> dict[str, Any]:
 
 
 async def test_create_list_groups_and_read(cluster: Api) -> None:
-    assert (await cluster.refused("GET", f"{POOLS}/slice", None, 404)).startswith("Not found: projects/acme/")
+    assert (await cluster.rejected("GET", f"{POOLS}/slice", None, 404)).startswith("Not found: projects/acme/")
     await cluster.done("POST", POOLS, {"nodePool": slice_pool()})
     (listed,) = (await cluster.call("GET", POOLS))["nodePools"]
     assert listed == await cluster.call("GET", f"{POOLS}/slice")
@@ -87,7 +87,7 @@ async def test_machine_and_disk_are_changed_in_place(cluster: Api) -> None:
 async def test_node_version_stays_behind_the_control_plane(cluster: Api) -> None:
     await add(cluster, version="1.34.6-gke.1100000")
     newer = {"nodePoolId": "cpu", "nodeVersion": "1.35.4-gke.1200000"}
-    message = await cluster.refused("PUT", f"{POOLS}/cpu", newer, 400)
+    message = await cluster.rejected("PUT", f"{POOLS}/cpu", newer, 400)
     assert message == (
         'Node version "1.35.4-gke.1200000" must not have a greater version than master version "1.35.4-gke.1000000".'
     )
@@ -125,28 +125,28 @@ async def test_upgrade_settings_without_a_number_have_0(cluster: Api) -> None:
 async def test_a_stale_etag_is_rejected(cluster: Api) -> None:
     etag = (await add(cluster))["etag"]
     await cluster.done("PUT", f"{POOLS}/cpu", {"tags": {"tags": ["t"]}, "etag": etag})
-    await cluster.refused("PUT", f"{POOLS}/cpu", {"tags": {"tags": ["u"]}, "etag": etag}, 409)
+    await cluster.rejected("PUT", f"{POOLS}/cpu", {"tags": {"tags": ["u"]}, "etag": etag}, 409)
 
 
 async def test_a_failed_creation_leaves_the_pool_in_error(cluster: Api) -> None:
-    cluster.backend.refuse["slice"] = "no more chips"
+    cluster.backend.reject["slice"] = "no more chips"
     operation = await cluster.wait(await cluster.call("POST", POOLS, {"nodePool": slice_pool()}))
     assert operation["statusMessage"] == "no more chips"
     pool = await cluster.call("GET", f"{POOLS}/slice")
     assert (pool["status"], pool["statusMessage"]) == ("ERROR", "no more chips")
     assert pool["conditions"][0]["message"] == "no more chips"
-    cluster.backend.refuse.clear()
+    cluster.backend.reject.clear()
     await cluster.done("DELETE", f"{POOLS}/slice")
-    await cluster.refused("GET", f"{POOLS}/slice", None, 404)
+    await cluster.rejected("GET", f"{POOLS}/slice", None, 404)
 
 
 async def test_a_failed_update_keeps_the_pool_and_a_good_one_heals_it(cluster: Api) -> None:
     await add(cluster)
-    cluster.backend.refuse["cpu"] = "a bad day"
+    cluster.backend.reject["cpu"] = "a bad day"
     failed = await cluster.wait(await cluster.call("POST", f"{POOLS}/cpu:setSize", {"nodeCount": 2}))
     assert failed["statusMessage"] == "a bad day"
     assert (await cluster.call("GET", f"{POOLS}/cpu"))["status"] == "RUNNING_WITH_ERROR"
-    cluster.backend.refuse.clear()
+    cluster.backend.reject.clear()
     await cluster.done("POST", f"{POOLS}/cpu:setSize", {"nodeCount": 3})
     healed = await cluster.call("GET", f"{POOLS}/cpu")
     assert healed["status"] == "RUNNING"
@@ -155,10 +155,10 @@ async def test_a_failed_update_keeps_the_pool_and_a_good_one_heals_it(cluster: A
 
 async def test_missing_resources_are_rejected(cluster: Api) -> None:
     pool = {"nodePool": {"name": "p", "initialNodeCount": 1}}
-    missing = await cluster.refused("POST", POOLS.replace("c1", "c9"), pool, 404)
+    missing = await cluster.rejected("POST", POOLS.replace("c1", "c9"), pool, 404)
     assert missing == "Not found: projects/acme/locations/us-central1/clusters/c9."
     await cluster.done("POST", POOLS, pool)
-    taken = await cluster.refused("POST", POOLS, pool, 409)
+    taken = await cluster.rejected("POST", POOLS, pool, 409)
     assert taken == "Already exists: projects/acme/locations/us-central1/clusters/c1/nodePools/p."
     zone = {"nodePool": {"name": "q", "locations": ["us-east1-b"]}}
-    assert "us-east1-b" in await cluster.refused("POST", POOLS, zone, 400)
+    assert "us-east1-b" in await cluster.rejected("POST", POOLS, zone, 400)

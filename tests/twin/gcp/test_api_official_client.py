@@ -45,17 +45,17 @@ async def test_container_create_list_update_delete(project: Api) -> None:
     assert (await run(clusters.get(name=name)))["releaseChannel"] == {"channel": "RAPID"}
     await finish(container, pools.delete(name=f"{name}/nodePools/slice"))
     await finish(container, clusters.delete(name=name))
-    with pytest.raises(HttpError, match=f"Not found: {name}") as refusal:
+    with pytest.raises(HttpError, match=f"Not found: {name}") as rejection:
         await run(clusters.get(name=name))
-    assert refusal.value.status_code == 404
+    assert rejection.value.status_code == 404
 
 
-async def test_the_client_reads_the_details_of_a_refusal(project: Api) -> None:
+async def test_the_client_reads_the_details_of_a_rejection(project: Api) -> None:
     container = await asyncio.to_thread(googles_client, project, "container", "v1", "")
     body = {"cluster": cluster_body(foo=1)}
-    with pytest.raises(HttpError) as refusal:
+    with pytest.raises(HttpError) as rejection:
         await run(container.projects().locations().clusters().create(parent=PARENT, body=body))
-    assert refusal.value.error_details[0]["fieldViolations"][0]["field"] == "cluster"
+    assert rejection.value.error_details[0]["fieldViolations"][0]["field"] == "cluster"
 
 
 async def test_compute_networks(api: Api) -> None:

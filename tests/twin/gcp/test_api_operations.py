@@ -42,7 +42,7 @@ async def test_clusters_do_not_wait_for_each_other(cluster: Api) -> None:
 
 
 async def test_unknown_operations_are_not_found(api: Api) -> None:
-    await api.refused("GET", f"{PROJECT_PATH}/operations/operation-1", None, 404)
+    await api.rejected("GET", f"{PROJECT_PATH}/operations/operation-1", None, 404)
 
 
 async def test_operations_are_listed(cluster: Api) -> None:
@@ -57,13 +57,13 @@ async def test_a_failed_cluster_fails_its_queued_operations(project: Api) -> Non
     project.backend.hold()
     created = await project.call("POST", CLUSTERS, {"cluster": cluster_body()})
     pool = await project.call("POST", POOLS, {"nodePool": {"name": "a", "initialNodeCount": 1}})
-    project.backend.refuse["c1"] = "port 6443 is taken"
+    project.backend.reject["c1"] = "port 6443 is taken"
     project.backend.go.set()
     assert (await project.wait(created))["statusMessage"] == "port 6443 is taken"
     assert (await project.wait(pool))["statusMessage"]
-    await project.refused("GET", f"{CLUSTERS}/c1", None, 404)
-    await project.refused("GET", f"{POOLS}/a", None, 404)
-    project.backend.refuse.clear()
+    await project.rejected("GET", f"{CLUSTERS}/c1", None, 404)
+    await project.rejected("GET", f"{POOLS}/a", None, 404)
+    project.backend.reject.clear()
     await project.done("POST", CLUSTERS, {"cluster": cluster_body()})
 
 
@@ -79,7 +79,7 @@ async def test_an_unexpected_failure_leaves_no_control_plane(project: Api) -> No
 
 
 async def test_changes_of_a_cluster_in_error_are_rejected(cluster: Api) -> None:
-    cluster.backend.refuse["c1"] = "its folder cannot be removed"
+    cluster.backend.reject["c1"] = "its folder cannot be removed"
     deleted = await cluster.wait(await cluster.call("DELETE", f"{CLUSTERS}/c1"))
     assert deleted["statusMessage"] == "its folder cannot be removed"
     changes = [
@@ -91,7 +91,7 @@ async def test_changes_of_a_cluster_in_error_are_rejected(cluster: Api) -> None:
         # Clients try again for hours where a precondition failed: it may pass, and ERROR does not.
         assert error["status"] == "INVALID_ARGUMENT"
         assert error["message"].endswith("its status is ERROR. its folder cannot be removed")
-    cluster.backend.refuse.clear()
+    cluster.backend.reject.clear()
     await cluster.done("DELETE", f"{CLUSTERS}/c1")
 
 
@@ -124,7 +124,7 @@ async def test_a_cluster_that_does_not_come_back_is_degraded_until_it_does(tmp_p
         await api.add_cluster()
 
     broken = MemoryBackend()
-    broken.refuse["c1"] = "port 6443 is taken"
+    broken.reject["c1"] = "port 6443 is taken"
     async with serving(Store(path), broken) as api:
         with pytest.raises(BackendError, match=r"clusters/c1: port 6443 is taken"):
             await resume(api.app)
@@ -145,7 +145,7 @@ async def test_a_pool_that_does_not_come_back_keeps_none_of_the_others_away(tmp_
             await api.done("POST", POOLS, {"nodePool": {"name": name, "initialNodeCount": 1}})
 
     broken = MemoryBackend()
-    broken.refuse["a"] = "IP_SPACE_EXHAUSTED"
+    broken.reject["a"] = "IP_SPACE_EXHAUSTED"
     async with serving(Store(path), broken) as api:
         await resume(api.app)
         assert set(broken.clusters["c1"].pools) == {"b"}

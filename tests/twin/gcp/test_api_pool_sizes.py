@@ -83,7 +83,7 @@ async def test_a_resize_that_fails_leaves_the_pool_as_it_was(cluster: Api, why: 
     if why.startswith("Internal"):
         cluster.backend.crash.add("cpu")
     else:
-        cluster.backend.refuse["cpu"] = why
+        cluster.backend.reject["cpu"] = why
     with pytest.raises(BackendError, match=why):
         await resize(cluster.app, f"{KEY}/cpu", {ZONE: [0, 1]}, {ZONE: [0, 1, 2]})
     assert await target_sizes(cluster) == [2]

@@ -52,12 +52,12 @@ async def test_blocks_that_are_asked_for(project: Api) -> None:
     }
     assert [name.rpartition("-")[0] for name in made] == ["gke-c1-pods", "gke-c1-services"]
     body = cluster_body("c2", ipAllocationPolicy={**UNNAMED, "clusterIpv4CidrBlock": "10.96.0.0/14"})
-    message = await project.refused("POST", CLUSTERS, {"cluster": body}, 400)
+    message = await project.rejected("POST", CLUSTERS, {"cluster": body}, 400)
     assert message == 'Requested CIDR 10.96.0.0/14 is not available in network "net".'
 
 
 async def test_a_cluster_that_fails_leaves_no_range(project: Api) -> None:
-    project.backend.refuse["c1"] = "no room"
+    project.backend.reject["c1"] = "no room"
     operation = await project.call("POST", CLUSTERS, {"cluster": cluster_body(ipAllocationPolicy=UNNAMED)})
     assert (await project.wait(operation))["statusMessage"] == "no room"
     assert await ranges(project) == {}
@@ -73,13 +73,13 @@ async def test_named_ranges_are_not_created(cluster: Api) -> None:
 @pytest.mark.parametrize("field", ["createSubnetwork", "useRoutes"])
 async def test_other_ways_to_have_ranges_are_not_served(project: Api, field: str) -> None:
     body = {"cluster": cluster_body(ipAllocationPolicy={field: True})}
-    message = await project.refused("POST", CLUSTERS, body, 400)
+    message = await project.rejected("POST", CLUSTERS, body, 400)
     assert message.startswith("The twin does not serve ip_allocation_policy.")
 
 
 async def test_a_pool_names_a_range_or_has_its_own(cluster: Api) -> None:
     pool: dict[str, Any] = {"name": "p", "initialNodeCount": 1, "networkConfig": {"podRange": "nope"}}
-    message = await cluster.refused("POST", POOLS, {"nodePool": pool}, 400)
+    message = await cluster.rejected("POST", POOLS, {"nodePool": pool}, 400)
     assert message.startswith('Pod secondary range "nope" not found in network')
     asked = {"createPodRange": True, "podRange": "more", "podIpv4CidrBlock": "/20"}
     await cluster.done("POST", POOLS, {"nodePool": {**pool, "networkConfig": asked}})
@@ -116,9 +116,9 @@ async def test_additional_pod_ranges_come_and_go(cluster: Api) -> None:
     assert (await cluster.call("GET", f"{POOLS}/p"))["networkConfig"]["podIpv4CidrBlock"] == "10.97.0.0/20"
     await cluster.done("PUT", f"{CLUSTERS}/c1", change("removedAdditionalPodRangesConfig", "a"))
     assert await named() == ["b"]
-    unknown = await cluster.refused("PUT", f"{CLUSTERS}/c1", change("additionalPodRangesConfig", "c"), 400)
+    unknown = await cluster.rejected("PUT", f"{CLUSTERS}/c1", change("additionalPodRangesConfig", "c"), 400)
     assert unknown.startswith('Pod secondary range "c" not found in network')
-    gone = await cluster.refused("PUT", f"{CLUSTERS}/c1", change("removedAdditionalPodRangesConfig", "a"), 400)
+    gone = await cluster.rejected("PUT", f"{CLUSTERS}/c1", change("removedAdditionalPodRangesConfig", "a"), 400)
     assert gone == 'Pod range "a" is not among the additional pod ranges of the cluster.'
 
 
@@ -142,7 +142,7 @@ async def test_additional_subnetworks(cluster: Api) -> None:
         {"subnetwork": path, "podIpv4RangeNames": ["pods-of-more"], "status": "ACTIVE"}
     ]
     for wrong in (desired("nope", "pods-of-more"), desired("more", "nope")):
-        await cluster.refused("PUT", f"{CLUSTERS}/c1", wrong, 400)
+        await cluster.rejected("PUT", f"{CLUSTERS}/c1", wrong, 400)
     none: dict[str, Any] = {"update": {"desiredAdditionalIpRangesConfig": {}}}
     await cluster.done("PUT", f"{CLUSTERS}/c1", none)
     assert (await cluster.call("GET", f"{CLUSTERS}/c1"))["ipAllocationPolicy"]["additionalIpRangesConfigs"] == []

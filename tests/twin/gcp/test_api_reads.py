@@ -95,7 +95,7 @@ async def test_the_catalogues_are_what_the_zones_offer(api: Api) -> None:
     machine = await api.call("GET", f"{COMPUTE}/{zone}/machineTypes/ct6e-standard-4t")
     assert (machine["guestCpus"], machine["zone"]) == (180, "us-central1-b")
     assert machine["accelerators"] == [{"guestAcceleratorType": "ct6e", "guestAcceleratorCount": 4}]
-    await api.refused("GET", f"{COMPUTE}/{zone}/machineTypes/banana", None, 404)
+    await api.rejected("GET", f"{COMPUTE}/{zone}/machineTypes/banana", None, 404)
     tpus = await names(api, f"{zone}/acceleratorTypes", filter="name = ct*")
     assert "ct6e" in tpus
     assert await names(api, "zones/us-central2-b/machineTypes", filter="name:c3-*") == []
@@ -115,15 +115,15 @@ async def test_collections_without_creation_are_empty(api: Api) -> None:
     link = f"{LINK}/aggregated/autoscalers"
     assert nothing == {"kind": "compute#autoscalerAggregatedList", "selfLink": link, "items": {}}
     assert await names(api, "zones/us-central1-a/autoscalers") == []
-    await api.refused("GET", f"{COMPUTE}/zones/{LOCATION}-a/autoscalers/mine", None, 404)
-    await api.refused("GET", f"{COMPUTE}/zones/nowhere/autoscalers", None, 404)
+    await api.rejected("GET", f"{COMPUTE}/zones/{LOCATION}-a/autoscalers/mine", None, 404)
+    await api.rejected("GET", f"{COMPUTE}/zones/nowhere/autoscalers", None, 404)
     # A network always has routes of Google's making.
-    await api.refused("GET", f"{COMPUTE}/global/routes", None, 400)
+    await api.rejected("GET", f"{COMPUTE}/global/routes", None, 400)
 
 
 @pytest.mark.parametrize("expression", ["nam = x", "name ~ x", "labels", "(name eq x) (nam eq y)"])
 async def test_an_invalid_filter_is_rejected(api: Api, expression: str) -> None:
-    message = await api.refused("GET", f"{COMPUTE}/zones?filter={quote(expression)}", None, 400)
+    message = await api.rejected("GET", f"{COMPUTE}/zones?filter={quote(expression)}", None, 400)
     assert message.startswith(f"Invalid value for field 'filter': '{expression}'. Invalid list filter expression")
 
 
@@ -138,7 +138,7 @@ async def test_filters_read_networks_as_cluster_toolkit_and_gcloud_ask(project: 
     assert await names(project, "global/firewalls", filter=r'(name eq "(w|s).*")(name ne ssh)') == ["web"]
     regions = await names(project, "regions", filter="name=us-central1 OR name=us-east5", orderBy="name desc")
     assert regions == ["us-east5", "us-central1"]
-    await project.refused("GET", f"{COMPUTE}/regions?orderBy=nam", None, 400)
+    await project.rejected("GET", f"{COMPUTE}/regions?orderBy=nam", None, 400)
 
 
 async def test_a_filter_reads_proto_names_too(api: Api) -> None:
@@ -181,7 +181,7 @@ async def test_a_mask_reaches_into_lists(project: Api) -> None:
 
 @pytest.mark.parametrize("mask", ["nam", "items(name", "name(x)", "routingConfig/mode"])
 async def test_a_mask_of_unknown_fields_is_rejected(project: Api, mask: str) -> None:
-    message = await project.refused("GET", f"{COMPUTE}/global/networks/net?fields={quote(mask)}", None, 400)
+    message = await project.rejected("GET", f"{COMPUTE}/global/networks/net?fields={quote(mask)}", None, 400)
     assert message.startswith("Invalid field selection")
 
 
@@ -225,7 +225,7 @@ async def test_the_machines_of_a_pool(pools: Api) -> None:
     assert disk["users"] == [machine["selfLink"]]
     spot = await pools.call("GET", f"{zone}/instances/spot-b-0")
     assert spot["scheduling"] == {"provisioningModel": "SPOT"}
-    await pools.refused("GET", f"{zone}/instances/nope", None, 404)
+    await pools.rejected("GET", f"{zone}/instances/nope", None, 404)
 
 
 async def test_the_members_of_a_group(pools: Api) -> None:
@@ -235,12 +235,12 @@ async def test_the_members_of_a_group(pools: Api) -> None:
     assert [it["name"] for it in managed["managedInstances"]] == ["slice-b-0", "slice-b-1", "slice-b-2"]
     listed = await pools.call("POST", f"{zone}/instanceGroups/{group}/listInstances", {"instanceState": "RUNNING"})
     assert len(listed["items"]) == 4
-    await pools.refused("POST", f"{zone}/instanceGroupManagers/nope/listManagedInstances", None, 404)
+    await pools.rejected("POST", f"{zone}/instanceGroupManagers/nope/listManagedInstances", None, 404)
 
 
 async def test_machines_of_a_cluster_that_does_not_answer_are_not_counted_as_none(pools: Api) -> None:
-    pools.backend.refuse["c1"] = "the API server does not answer"
-    message = await pools.refused("GET", f"{COMPUTE}/aggregated/instances", None, 503)
+    pools.backend.reject["c1"] = "the API server does not answer"
+    message = await pools.rejected("GET", f"{COMPUTE}/aggregated/instances", None, 503)
     assert message.endswith("cannot be read: the API server does not answer")
 
 
@@ -285,8 +285,8 @@ async def test_a_reservation_shows_its_use_by_pools(cluster: Api) -> None:
     ],
 )
 async def test_reservations_that_cannot_be(api: Api, body: dict[str, Any], message: str) -> None:
-    assert message in await api.refused("POST", RESERVATIONS, body, 400)
-    await api.refused("GET", f"{RESERVATIONS}/r", None, 404)
+    assert message in await api.rejected("POST", RESERVATIONS, body, 400)
+    await api.rejected("GET", f"{RESERVATIONS}/r", None, 404)
 
 
 async def test_usable_subnetworks_show_the_use_of_their_ranges(project: Api) -> None:
@@ -319,4 +319,4 @@ async def test_projects_services_and_billing(project: Api) -> None:
     batch = await project.call("GET", f"{services}:batchGet?names={names[0]}&names={names[1]}")
     assert [it["state"] for it in batch["services"]] == ["ENABLED", "ENABLED"]
     assert (await project.call("POST", f"{services}:batchEnable", {"serviceIds": ["file.googleapis.com"]}))["done"]
-    await project.refused("GET", f"{services}/banana", None, 404)
+    await project.rejected("GET", f"{services}/banana", None, 404)

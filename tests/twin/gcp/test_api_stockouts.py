@@ -107,13 +107,13 @@ async def test_it_is_kept_in_the_state(tmp_path: Path) -> None:
 )
 async def test_invalid_stockouts_are_rejected(api: Api, body: dict[str, Any], message: str) -> None:
     for method in ("POST", "DELETE"):
-        assert (await api.refused(method, "/twin/stockouts", body, 400)).startswith(message)
+        assert (await api.rejected(method, "/twin/stockouts", body, 400)).startswith(message)
 
 
 @pytest.mark.parametrize("field", ["zone", "generation"])
 async def test_a_stockout_is_of_a_generation_in_a_zone(api: Api, field: str) -> None:
     body = {"zone": ZONE, "generation": "v6e", field: None}
-    assert f"no {field} is given" in await api.refused("POST", "/twin/stockouts", body, 400)
+    assert f"no {field} is given" in await api.rejected("POST", "/twin/stockouts", body, 400)
 
 
 @pytest.mark.parametrize("name", ["v6e", "tpu-v6e-slice"])
@@ -140,9 +140,9 @@ async def test_spot_hosts_are_taken_back(cluster: Api) -> None:
         assert await cluster.call("POST", "/twin/reclaim", {"pool": name}) == {"pool": f"{KEY}/nodePools/{name}"}
         assert cluster.backend.clusters["c1"].pools[name] == {ZONE: left}
     assert ("delete_node_pool", "fixed") in cluster.backend.calls
-    refused = await cluster.refused("POST", "/twin/reclaim", {"pool": "kept"}, 400)
-    assert refused == "'kept' is on-demand, and only spot hosts are reclaimed; spot pools: fixed, scaled"
-    assert "there is no node pool 'nope'" in await cluster.refused("POST", "/twin/reclaim", {"pool": "nope"}, 400)
+    rejected = await cluster.rejected("POST", "/twin/reclaim", {"pool": "kept"}, 400)
+    assert rejected == "'kept' is on-demand, and only spot hosts are reclaimed; spot pools: fixed, scaled"
+    assert "there is no node pool 'nope'" in await cluster.rejected("POST", "/twin/reclaim", {"pool": "nope"}, 400)
     await stockout(cluster)
     assert "GCE_STOCKOUT" in (await cluster.call("POST", "/twin/reclaim", {"pool": "fixed"}))["error"]
     assert (await cluster.call("GET", f"{POOLS}/fixed"))["status"] == "RUNNING_WITH_ERROR"

@@ -105,7 +105,7 @@ async def test_the_twin_s_own_routes_report_a_full_disk(tmp_path: Path) -> None:
             for number in range(10_000):
                 store.put("a", str(number), {})
         stockout = {"zone": "us-central1-b", "generation": "v6e"}
-        assert "disk is full" in await api.refused("POST", "/twin/stockouts", stockout, 507)
+        assert "disk is full" in await api.rejected("POST", "/twin/stockouts", stockout, 507)
 
 
 def test_a_file_that_is_no_state_is_named(tmp_path: Path) -> None:

@@ -202,8 +202,8 @@ NO_RESERVATION = {"consumeReservationType": "NO_RESERVATION"}
     ],
 )
 async def test_rejected_at_once(cluster: Api, body: dict[str, Any], message: str) -> None:
-    refusal = await cluster.refused("POST", POOLS, {"nodePool": body}, 400)
-    assert refusal.startswith(message)
+    rejection = await cluster.rejected("POST", POOLS, {"nodePool": body}, 400)
+    assert rejection.startswith(message)
     assert (await cluster.call("GET", POOLS))["nodePools"] == []
 
 
@@ -220,8 +220,8 @@ async def test_some_generations_support_queued_flex_start(cluster: Api) -> None:
 async def test_a_slice_lies_in_one_zone(cluster: Api) -> None:
     body = pool("ct5lp-hightpu-4t", "us-south1-a", "4x4")
     body["locations"] = ["us-central1-a", "us-central1-a"]
-    refusal = await cluster.refused("POST", POOLS, {"nodePool": body}, 400)
-    assert refusal.startswith("A multi-host TPU node pool must be in exactly one zone")
+    rejection = await cluster.rejected("POST", POOLS, {"nodePool": body}, 400)
+    assert rejection.startswith("A multi-host TPU node pool must be in exactly one zone")
 
 
 async def test_tpu7x_is_placed_by_a_workload_policy(cluster: Api) -> None:
@@ -232,7 +232,7 @@ async def test_tpu7x_is_placed_by_a_workload_policy(cluster: Api) -> None:
     # vllm-project/ci-infra#547: GKE stores a named policy without a type
     found = await cluster.call("GET", f"{POOLS}/tpu")
     assert found["placementPolicy"] == {"policyName": "wp", "tpuTopology": "2x2x2"}
-    message = await cluster.refused("DELETE", f"{POLICIES}/wp", None, 400)
+    message = await cluster.rejected("DELETE", f"{POLICIES}/wp", None, 400)
     assert "is already being used by 'projects/acme/zones/us-central1-c/instanceGroupManagers/" in message
 
 
@@ -285,20 +285,20 @@ async def test_dynamic_slicing_comes_out_of_a_reservation(cluster: Api) -> None:
     await add_policy(cluster, acceleratorTopologyMode="PROVISION_ONLY")
     body = pool("tpu7x-standard-4t", "us-central1-c", initialNodeCount=2)
     body["placementPolicy"] = {"policyName": "wp"}
-    reserved = await cluster.refused("POST", POOLS, {"nodePool": body}, 400)
+    reserved = await cluster.rejected("POST", POOLS, {"nodePool": body}, 400)
     assert reserved.startswith("Accelerator topology mode PROVISION_ONLY needs")
 
 
 async def test_a_slice_cannot_be_resized_nor_reshaped(cluster: Api) -> None:
     await cluster.done("POST", POOLS, {"nodePool": v6e(initialNodeCount=4)})
-    resized = await cluster.refused("POST", f"{POOLS}/tpu:setSize", {"nodeCount": 8}, 400)
+    resized = await cluster.rejected("POST", f"{POOLS}/tpu:setSize", {"nodeCount": 8}, 400)
     assert "multi-host TPU slice with topology 4x4: it cannot be resized" in resized
-    unknown = await cluster.refused("PUT", f"{POOLS}/tpu", {"placementPolicy": {"tpuTopology": "4x8"}}, 400)
+    unknown = await cluster.rejected("PUT", f"{POOLS}/tpu", {"placementPolicy": {"tpuTopology": "4x8"}}, 400)
     assert unknown == 'Invalid JSON payload received. Unknown name "placementPolicy": Cannot find field.'
-    machine = await cluster.refused("PUT", f"{POOLS}/tpu", {"machineType": "ct6e-standard-8t"}, 400)
+    machine = await cluster.rejected("PUT", f"{POOLS}/tpu", {"machineType": "ct6e-standard-8t"}, 400)
     assert machine.startswith('Invalid TPU topology "4x4" for machine type "ct6e-standard-8t"')
     limits = {"autoscaling": {"enabled": True, "maxNodeCount": 8}}
-    scaled = await cluster.refused("POST", f"{POOLS}/tpu:setAutoscaling", limits, 400)
+    scaled = await cluster.rejected("POST", f"{POOLS}/tpu:setAutoscaling", limits, 400)
     assert scaled == f"Maximum node count 8 {SIZE} 4x4"
     assert cluster.backend.clusters["c1"].pools["tpu"] == {"us-central1-b": 4}
 

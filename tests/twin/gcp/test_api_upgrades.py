@@ -74,13 +74,13 @@ async def test_an_exclusion_holds_upgrades(cluster: Api, scope: str, of_cluster:
 async def test_an_update_that_failed_is_rolled_back(cluster: Api) -> None:
     await add_pool(cluster, version="1.34.6-gke.1100000")
     before = await cluster.call("GET", POOL)
-    cluster.backend.refuse["p"] = "no room"
+    cluster.backend.reject["p"] = "no room"
     failed = await cluster.wait(await cluster.call("PUT", POOL, {"nodeVersion": OLD}))
     assert failed["statusMessage"] == "no room"
     assert (await cluster.call("GET", POOL))["version"] == OLD
     state = (await cluster.call("GET", f"{POOL}:fetchNodePoolUpgradeInfo"))["upgradeDetails"][0]["state"]
     assert state == "FAILED"
-    cluster.backend.refuse.clear()
+    cluster.backend.reject.clear()
     operation = await cluster.done("POST", f"{POOL}:rollback", {"respectPdb": True})
     assert operation["operationType"] == "UPGRADE_NODES"
     assert await cluster.call("GET", POOL) == before
@@ -94,7 +94,7 @@ async def test_a_rollback_after_a_success_changes_nothing(cluster: Api) -> None:
     await cluster.done("POST", f"{POOL}:rollback", {})
     assert await cluster.call("GET", POOL) == before
     assert await cluster.call("POST", f"{POOL}:completeUpgrade", {}) == {}
-    await cluster.refused("POST", f"{CLUSTER}/nodePools/q:rollback", {}, 404)
+    await cluster.rejected("POST", f"{CLUSTER}/nodePools/q:rollback", {}, 404)
 
 
 async def certificates(api: Api) -> str:
@@ -122,11 +122,11 @@ async def test_the_address_alone_stays_as_it_is(cluster: Api) -> None:
 
 async def test_a_rotation_that_failed_is_tried_again(cluster: Api) -> None:
     path, body = f"{CLUSTER}:startIpRotation", {"rotateCredentials": True}
-    cluster.backend.refuse["c1"] = "no room"
+    cluster.backend.reject["c1"] = "no room"
     failed = await cluster.wait(await cluster.call("POST", path, body))
     assert (failed["operationType"], failed["statusMessage"]) == ("UPDATE_CLUSTER", "no room")
     assert (await cluster.call("GET", CLUSTER))["status"] == "DEGRADED"
-    cluster.backend.refuse.clear()
+    cluster.backend.reject.clear()
     await cluster.done("POST", path, body)
     assert (await cluster.call("GET", CLUSTER))["status"] == "RUNNING"
     assert (await certificates(cluster)).startswith("certificate 1")

@@ -55,7 +55,7 @@ async def test_an_unknown_field_is_rejected_with_google_s_message(project: Api) 
     ],
 )
 async def test_wrong_types_are_rejected(cluster: Api, pool: dict[str, object], message: str) -> None:
-    assert await cluster.refused("POST", f"{CLUSTERS}/c1/nodePools", {"nodePool": pool}, 400) == message
+    assert await cluster.rejected("POST", f"{CLUSTERS}/c1/nodePools", {"nodePool": pool}, 400) == message
 
 
 async def test_undocumented_fields_of_the_official_provider_are_accepted_and_not_stored(api: Api) -> None:
@@ -99,7 +99,7 @@ async def test_output_fields_and_null_are_ignored_and_numbers_may_be_strings(clu
 @pytest.mark.parametrize("wrong", ["a", "AAAA\n", "A=AA", "+-*/"])
 async def test_invalid_base64_is_rejected(api: Api, wrong: str) -> None:
     body = {"policy": {"etag": wrong, "bindings": []}}
-    message = await api.refused("POST", "/crm/v1/projects/acme:setIamPolicy", body, 400)
+    message = await api.rejected("POST", "/crm/v1/projects/acme:setIamPolicy", body, 400)
     assert "Invalid value at 'policy.etag' (TYPE_BYTES)" in message
 
 
@@ -110,9 +110,9 @@ def test_bytes_are_the_same_in_either_alphabet_and_without_padding(sent: str) ->
 
 
 async def test_documented_but_not_served(cluster: Api) -> None:
-    """Refused for good: Google's clients try 429 and 5xx again, and take 404 for an object that is not there."""
+    """Rejected for good: Google's clients try 429 and 5xx again, and take 404 for an object that is not there."""
     legacy = CLUSTERS.replace("/locations/us-central1", "/zones/us-central1-a")
-    message = await cluster.refused("GET", f"{legacy}/c1", None, 400)
+    message = await cluster.rejected("GET", f"{legacy}/c1", None, 400)
     assert message == "The twin does not serve container.projects.zones.clusters.get."
     routes = await cluster.call("GET", f"{COMPUTE}/global/routes", status=400)
     assert routes["error"]["errors"][0]["reason"] == "notImplemented"
@@ -146,11 +146,11 @@ async def test_links_of_compute_are_of_the_version_that_is_asked(project: Api, v
 
 @pytest.mark.parametrize("path", ["/", "/v1beta1/projects/acme/nope", "/v2/projects", f"{CLUSTERS}/c1:nope"])
 async def test_undocumented_paths_are_not_found(api: Api, path: str) -> None:
-    await api.refused("GET", path, None, 404)
+    await api.rejected("GET", path, None, 404)
 
 
 async def test_unknown_query_parameters_are_rejected(api: Api) -> None:
-    message = await api.refused("GET", f"{CLUSTERS}?nope=1", None, 400)
+    message = await api.rejected("GET", f"{CLUSTERS}?nope=1", None, 400)
     assert 'Unknown name "nope": Cannot bind query parameter.' in message
     await api.call("GET", f"{CLUSTERS}?alt=json&prettyPrint=false")
 

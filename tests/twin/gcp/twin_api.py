@@ -50,12 +50,12 @@ class MemoryCluster:
 
 
 class MemoryBackend:
-    """A backend without processes. `hold` keeps work waiting, `refuse` (by pool or cluster) and `crash` fail it."""
+    """A backend without processes. `hold` keeps work waiting, `reject` (by pool or cluster) and `crash` fail it."""
 
     def __init__(self) -> None:
         self.clusters: dict[str, MemoryCluster] = {}
         self.calls: list[tuple[str, str]] = []
-        self.refuse: dict[str, str] = {}
+        self.reject: dict[str, str] = {}
         self.crash: set[str] = set()
         self.applied: dict[str, Json] = {}
         self.go = asyncio.Event()
@@ -99,8 +99,8 @@ class MemoryBackend:
 
     async def instances(self, cluster: Json) -> list[Instance]:
         assert context_name(cluster).endswith(cluster["name"])  # the fleet finds a cluster by it
-        if cluster["name"] in self.refuse:
-            raise BackendError(self.refuse[cluster["name"]])
+        if cluster["name"] in self.reject:
+            raise BackendError(self.reject[cluster["name"]])
         return [
             Instance(f"{pool}-{zone[-1]}-{number}", pool, zone, "10.0.0.9", "2026-01-01T00:00:00Z")
             for pool, zones in self.clusters[cluster["name"]].pools.items()
@@ -111,8 +111,8 @@ class MemoryBackend:
     async def _step(self, call: str, name: str) -> None:
         self.calls.append((call, name))
         await self.go.wait()
-        if name in self.refuse:
-            raise BackendError(self.refuse[name])
+        if name in self.reject:
+            raise BackendError(self.reject[name])
         if name in self.crash:
             raise KeyError("labels")
 
@@ -136,8 +136,8 @@ class Api:
                 check_answer(method, path, answer)
             return answer
 
-    async def refused(self, method: str, path: str, body: Any, status: int) -> str:
-        """One request that is refused with this status; the message."""
+    async def rejected(self, method: str, path: str, body: Any, status: int) -> str:
+        """One request that is rejected with this status; the message."""
         answer = await self.call(method, path, body, status=status)
         return str(answer["error"]["message"])
 

@@ -146,7 +146,7 @@ def test_how_long_it_still_takes_is_said_in_minutes(seconds: float, said: str) -
     assert minutes(seconds) == said
 
 
-def test_times_that_are_none_are_refused() -> None:
+def test_times_that_are_none_are_rejected() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks", "soak", "--times", "0"],
         cwd=Path(__file__).parents[3],

@@ -54,7 +54,7 @@ def test_the_stack_is_the_local_one_unless_it_is_named(tmp_path: Path, monkeypat
     assert run("pools.trainer.slice").exit_code == 0
 
 
-def test_a_wrong_file_is_refused_first(tmp_path: Path) -> None:
+def test_a_wrong_file_is_rejected_first(tmp_path: Path) -> None:
     file = tmp_path / "Pulumi.wrong.yaml"
     file.write_text(LAB.read_text().replace("topology: 4x4", "topology: 4x5", 1))
     result = run("pools.trainer", "--stack", file)

@@ -73,8 +73,8 @@ def test_every_answer_is_checked_at_once_and_asked_for_again(tmp_path: Path) -> 
     answers = "Lab\nlab\nshort\nmy-project\nus-central9\nus-central1\nv7\nv6e\n4x5\n4x8\nrented\nspot\n-1\n0-4\n"
     result = new(file, answers=answers, **dict.fromkeys((key.removeprefix("--") for key in GIVEN), None))
     assert result.exit_code == 0
-    refused = [line.strip().partition(" ")[0] for line in result.stderr.splitlines()]
-    assert refused == ["'Lab'", "'short'", "'us-central9'", "'v7'", "'4x5'", "'rented'", "'-1'"]
+    rejected = [line.strip().partition(" ")[0] for line in result.stderr.splitlines()]
+    assert rejected == ["'Lab'", "'short'", "'us-central9'", "'v7'", "'4x5'", "'rented'", "'-1'"]
     assert "'4x5' is not a v6e topology; allowed: 1x1, 2x2, 2x4" in result.stderr
     pool = trainer(file)
     assert (pool.topology, pool.capacity, pool.scale.minimum, pool.scale.maximum) == ("4x8", "spot", 0, 4)
@@ -126,7 +126,7 @@ def test_a_reservation_is_described(tmp_path: Path) -> None:
         ("capacity", "flex-start", "--capacity: 'us-central1-b' is not known to offer flex-start"),
     ],
 )
-def test_a_wrong_option_is_refused_and_nothing_is_written(
+def test_a_wrong_option_is_rejected_and_nothing_is_written(
     tmp_path: Path, option: str, value: str, message: str
 ) -> None:
     file = tmp_path / "Pulumi.dev.yaml"
@@ -182,7 +182,7 @@ def test_whatever_is_offered_is_right() -> None:
 def test_a_file_of_every_capacity_is_right(tmp_path: Path) -> None:
     for capacity, slices in itertools.product(capacities(), ("0-2", "2")):
         if capacity == "flex-start" and slices == "2":
-            continue  # refused, and said so above
+            continue  # rejected, and said so above
         reserved = {"reservation": "ours", "reserved_chips": "64"} if capacity == "reservation" else {}
         answers = Answers(
             "lab", "my-project", "us-east5", "v6e", "us-east5-b", "4x4", capacity, slices=slices, **reserved

@@ -182,7 +182,7 @@ def test_a_picture_that_cannot_be_written_is_a_wrong_call(tmp_path: Path) -> Non
     assert "No such file or directory" in result.stderr
 
 
-def test_a_wrong_file_is_refused_as_check_refuses_it(tmp_path: Path) -> None:
+def test_a_wrong_file_is_rejected_as_check_rejects_it(tmp_path: Path) -> None:
     file = tmp_path / "Pulumi.wrong.yaml"
     file.write_text(ACME.read_text().replace("topology: 16x16", "topology: 16x17"))
     planned, checked = run("plan", file), run("check", file)

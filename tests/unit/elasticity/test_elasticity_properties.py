@@ -64,8 +64,8 @@ def test_pools_grow_within_their_limits_and_for_pods(
         if not growth.before.is_slice:
             assert growth.after.size - growth.before.size <= len(growth.pods)
     helped = [pod.key for growth in plan.growths for pod in growth.pods]
-    refused = [pod.key for pod, _ in plan.unhelped]
-    assert len(set(helped + refused)) == len(helped + refused)
+    rejected = [pod.key for pod, _ in plan.unhelped]
+    assert len(set(helped + rejected)) == len(helped + rejected)
     assert all(reasons.keys() == {group.name for group in groups} for _, reasons in plan.unhelped)
 
     # Nothing depends on the order in which pods, pools and nodes are listed.

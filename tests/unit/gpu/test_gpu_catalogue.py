@@ -60,7 +60,7 @@ def test_the_machine_with_so_many_gpus(accelerator: str, gpus: int | None, machi
     assert gpu_catalogue().machine_with(accelerator, gpus).name == machine
 
 
-def test_refusals_name_what_is_allowed() -> None:
+def test_rejections_name_what_is_allowed() -> None:
     catalogue = gpu_catalogue()
     with pytest.raises(GpuError) as unknown:
         catalogue.accelerator("nvidia-h100")

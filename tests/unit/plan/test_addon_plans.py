@@ -229,15 +229,15 @@ class TestLaunchAgent:
         assert launchers["research"].account == "wandb-launch-serviceaccount-launch-agent"
 
     def test_a_team_that_the_cluster_does_not_have_is_rejected(self) -> None:
-        with pytest.raises(SpecError) as refused:
+        with pytest.raises(SpecError) as rejected:
             parse_platform({**self.WHOLE, "teams": {"product": {"clusters": {"main": {}}}}})
-        (mistake,) = refused.value.mistakes
+        (mistake,) = rejected.value.mistakes
         assert str(mistake) == (
             "clusters.main.addons.launchAgent.teams[0]: 'research' is not a team of the cluster; allowed: product"
         )
 
 
-class TestRefusals:
+class TestRejections:
     @pytest.mark.parametrize(
         ("kueue", "line"),
         [
@@ -264,8 +264,8 @@ class TestRefusals:
         ],
     )
     def test_in_one_line(self, kueue: dict[str, Any], line: str) -> None:
-        with pytest.raises(SpecError) as refused:
+        with pytest.raises(SpecError) as rejected:
             cluster(kueue=kueue)
-        (mistake,) = refused.value.mistakes
+        (mistake,) = rejected.value.mistakes
         assert re.search(line, str(mistake))
         assert str(mistake).startswith("clusters.main.addons.kueue.")

@@ -175,6 +175,6 @@ def test_what_is_collected_follows_the_add_ons(addons: dict[str, Any], collected
 
 
 def test_a_channel_is_named_in_full() -> None:
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(SpecError) as rejected:
         observed({"notificationChannels": ["pager"]})
-    assert str(refused.value).startswith("observability.notificationChannels[0]: 'pager' is not the name of a")
+    assert str(rejected.value).startswith("observability.notificationChannels[0]: 'pager' is not the name of a")

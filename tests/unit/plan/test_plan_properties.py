@@ -16,7 +16,7 @@ from tpuplane.tpu import Slice, catalogue, region_of
 pytestmark = pytest.mark.unit
 
 TPU_ZONES = sorted({zone for gen in catalogue().generations for zone in catalogue().zones(gen.name)})
-# Large slices fill the address ranges; that refusal has tests of its own.
+# Large slices fill the address ranges; that rejection has tests of its own.
 MAX_CHIPS = 256
 
 

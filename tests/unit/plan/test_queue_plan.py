@@ -199,7 +199,7 @@ def test_pools_of_a_class_are_a_flavor_of_their_own() -> None:
 
 
 def test_a_flavor_with_a_topology_has_a_label_in_a_cluster_that_exists_too() -> None:
-    """Kueue refuses one without: "at least one nodeLabel is required when topology is set"."""
+    """Kueue rejects one without: "at least one nodeLabel is required when topology is set"."""
     cluster = {
         "location": "us-central1-b",
         "existing": {"name": "theirs"},

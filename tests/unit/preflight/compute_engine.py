@@ -34,7 +34,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Authorization") != f"Bearer {TOKEN}":
             answer = 401
         status, body = (
-            (answer, {"error": {"message": f"refused with {answer}"}}) if isinstance(answer, int) else (200, answer)
+            (answer, {"error": {"message": f"rejected with {answer}"}}) if isinstance(answer, int) else (200, answer)
         )
         text = json.dumps(body).encode()
         self.send_response(status)

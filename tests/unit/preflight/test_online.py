@@ -108,9 +108,9 @@ def test_a_reservation_that_is_not_there_or_holds_no_tpus(google: Server) -> Non
     ]
 
 
-def test_a_refusal_of_google_is_one_line(google: Server) -> None:
+def test_a_rejection_of_google_is_one_line(google: Server) -> None:
     google.answers[NIGHTLY] = 403
-    with pytest.raises(Unreachable, match=r"^Google answers 403: refused with 403$"):
+    with pytest.raises(Unreachable, match=r"^Google answers 403: rejected with 403$"):
         compared()
 
 
@@ -135,7 +135,7 @@ def test_the_command_says_what_it_did_not_compare(tmp_path: Path, google: Server
     )
 
 
-def test_the_command_refuses_in_the_file_s_own_words(tmp_path: Path, google: Server) -> None:
+def test_the_command_rejects_in_the_file_s_own_words(tmp_path: Path, google: Server) -> None:
     google.answers[NIGHTLY]["specificReservation"]["count"] = "8"
     wrong = run(tmp_path)
     assert wrong.exit_code == 1
@@ -149,6 +149,6 @@ def test_the_command_ends_with_a_code_of_its_own_when_google_is_away(
     tmp_path: Path, google: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GOOGLE_OAUTH_ACCESS_TOKEN", "another")
-    refused = run(tmp_path)
-    assert refused.exit_code == 3
-    assert refused.stderr.startswith("--online: Google")
+    rejected = run(tmp_path)
+    assert rejected.exit_code == 3
+    assert rejected.stderr.startswith("--online: Google")

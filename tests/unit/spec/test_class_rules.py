@@ -1,4 +1,4 @@
-"""Every rule of compute classes by its rows of `class_rules.yaml`: the right side is planned, the wrong one refused."""
+"""Each rule of compute classes by its rows of `class_rules.yaml`: the right side is planned, the wrong one rejected."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def test_the_right_side_is_planned(row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
 def test_the_wrong_side_is_rejected(row: dict[str, Any]) -> None:
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(SpecError) as rejected:
         parse_platform(described(row["wrong"]))
-    found = {str(mistake): mistake.rule for mistake in refused.value.mistakes}
+    found = {str(mistake): mistake.rule for mistake in rejected.value.mistakes}
     assert row["line"] in found
     if row["rule"] in rules():
         assert found[row["line"]] == row["rule"]
@@ -69,7 +69,7 @@ def test_every_rule_has_a_row() -> None:
 def test_gke_rejects_what_its_definition_can_know() -> None:
     cases = {row["gke"] for row in ROWS if "gke" in row}
     assert len(cases) > 35
-    assert [case for case in cases if not GKE_CASES[case].get("refused")] == []
+    assert [case for case in cases if not GKE_CASES[case].get("rejected")] == []
 
 
 @pytest.mark.parametrize(

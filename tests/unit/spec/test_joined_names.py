@@ -71,9 +71,9 @@ CLASHES: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("kind", CLASHES)
 def test_keys_that_run_together_are_rejected(kind: str) -> None:
     wrong, line = CLASHES[kind]
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(SpecError) as rejected:
         parse_platform(wrong)
-    assert [str(mistake) for mistake in refused.value.mistakes] == [line]
+    assert [str(mistake) for mistake in rejected.value.mistakes] == [line]
 
 
 def test_classes_that_run_together_are_rejected() -> None:

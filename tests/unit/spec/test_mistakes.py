@@ -43,9 +43,9 @@ def changed(changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def lines(value: object) -> list[str]:
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(SpecError) as rejected:
         parse_platform(value)
-    return str(refused.value).splitlines()
+    return str(rejected.value).splitlines()
 
 
 MISTAKES = yaml.safe_load(Path(__file__).with_name("mistakes.yaml").read_text())

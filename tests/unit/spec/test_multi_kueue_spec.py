@@ -35,9 +35,9 @@ pytestmark = pytest.mark.unit
 )
 def test_a_wrong_name_is_one_clear_line(changes: dict[str, Any], line: str) -> None:
     wrong = {"platform": {"queues": {"multiKueue": {"manager": "hub", "workers": ["main"], **changes}}}}
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(SpecError) as rejected:
         parse_platform(described(RIGHT, wrong))
-    assert [str(mistake) for mistake in refused.value.mistakes] == [line]
+    assert [str(mistake) for mistake in rejected.value.mistakes] == [line]
 
 
 def test_a_team_has_its_namespaces_in_its_workers_and_in_the_manager() -> None:
@@ -55,7 +55,7 @@ def test_a_manager_keeps_the_gates_that_it_and_what_its_workers_give_teams_need(
     teams = {"platform": {"teams": {"research": {"clusters": {"main": {"pools": {"trainer": quota}}}}}}}
     off = {"beside": {"hub": {"addons": {"kueue": {"featureGates": {gate: False}}}}}}
     parse_platform(described(RIGHT, teams))
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(SpecError) as rejected:
         parse_platform(described(RIGHT, teams, off))
-    (mistake,) = refused.value.mistakes
+    (mistake,) = rejected.value.mistakes
     assert str(mistake).startswith(f"clusters.hub.addons.kueue.featureGates.{gate}: false, but ")

@@ -73,7 +73,7 @@ def test_editors_know_the_topologies_of_each_generation() -> None:
     }
     assert "4x5" not in rules["v6e"]["topology"]["enum"]
     assert "4x4" in rules["v6e"]["topology"]["enum"]
-    # The rule for three dimensions admits more than the documented list: complete it, but do not refuse the rest.
+    # The rule for three dimensions admits more than the documented list: complete it, but do not reject the rest.
     assert "enum" not in rules["v5p"]["topology"]
     assert "8x8x8" in rules["v5p"]["topology"]["examples"]
     assert json.dumps(rules)

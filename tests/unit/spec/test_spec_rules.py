@@ -1,4 +1,4 @@
-"""Every rule by its row of `rules.yaml`: the right side is planned, the wrong one refused in these words."""
+"""Every rule by its row of `rules.yaml`: the right side is planned, the wrong one rejected in these words."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def test_the_right_side_is_planned(row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("row", SAYABLE, ids=names(SAYABLE))
 def test_the_wrong_side_is_rejected(row: dict[str, Any]) -> None:
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(SpecError) as rejected:
         parse_platform(described(row["right"], row["wrong"]))
-    found = {str(mistake): mistake.rule for mistake in refused.value.mistakes}
+    found = {str(mistake): mistake.rule for mistake in rejected.value.mistakes}
     assert row["line"] in found
     if row["rule"] in rules():
         assert found[row["line"]] == row["rule"]

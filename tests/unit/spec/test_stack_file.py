@@ -39,9 +39,9 @@ def stack(tmp_path: Path) -> Path:
 
 
 def mistakes(file: Path) -> list[str]:
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(SpecError) as rejected:
         load_stack(file)
-    return str(refused.value).splitlines()
+    return str(rejected.value).splitlines()
 
 
 IN_PLATFORM, IN_STACK = "    project: tpuplane-lab\n", "  gcp:project: {}\n  tpuplane:platform:\n"
@@ -98,7 +98,7 @@ def test_a_mistake_names_its_line(stack: Path, old: str, new: str, place: str) -
 def test_the_program_rejects_in_the_same_words(stack: Path) -> None:
     stack.write_text(RIGHT.replace("4x4", "4x5").replace("lab", "Lab", 1))
     with_lines = [re.sub(r"^.*?:\d+: ", "", line) for line in mistakes(stack)]
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(SpecError) as rejected:
         parse_platform(
             {
                 "name": "Lab",
@@ -108,7 +108,7 @@ def test_the_program_rejects_in_the_same_words(stack: Path) -> None:
                 },
             }
         )
-    assert with_lines == str(refused.value).splitlines()
+    assert with_lines == str(rejected.value).splitlines()
 
 
 def test_a_key_written_twice_is_rejected_where_it_is_repeated(stack: Path) -> None:
@@ -149,9 +149,9 @@ def test_json_text_is_read_as_the_program_reads_it(stack: Path) -> None:
 
 def test_a_file_that_is_not_there_lists_those_that_are(stack: Path) -> None:
     missing = stack.with_name("Pulumi.tset.yaml")
-    with pytest.raises(StackFileMissing) as refused:
+    with pytest.raises(StackFileMissing) as rejected:
         load_stack(missing)
-    assert str(refused.value) == f"{missing} does not exist; stack files there: {stack}"
+    assert str(rejected.value) == f"{missing} does not exist; stack files there: {stack}"
 
 
 def test_a_folder_without_stack_files_says_so(tmp_path: Path) -> None:

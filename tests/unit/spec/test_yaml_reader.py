@@ -1,4 +1,4 @@
-"""Files of the user: read as Pulumi reads them, and refused in one line where they are none or without bounds."""
+"""Files of the user: read as Pulumi reads them, and rejected in one line where they are none or without bounds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def bomb(link: str) -> str:
     return "\n".join(lines)
 
 
-def refused(file: Path) -> str:
+def rejected(file: Path) -> str:
     with pytest.raises(SpecError) as error:
         read_yaml(file)
     (line,) = str(error.value).splitlines()
@@ -82,14 +82,14 @@ def test_a_number_is_shown_as_it_is_written(tmp_path: Path) -> None:
 def test_what_is_no_yaml_or_without_bounds_is_rejected_at_once(tmp_path: Path, text: str, says: str) -> None:
     file = tmp_path / "file.yaml"
     file.write_text(text)
-    assert refused(file).startswith(f"{file}{says}")
+    assert rejected(file).startswith(f"{file}{says}")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
 def test_other_encodings_are_rejected(tmp_path: Path, encoding: str) -> None:
     file = tmp_path / "file.yaml"
     file.write_bytes("name: é\n".encode(encoding))
-    assert refused(file).endswith("; save it as UTF-8")
+    assert rejected(file).endswith("; save it as UTF-8")
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_read(tmp_path: Path) -> None:
@@ -104,4 +104,4 @@ def test_what_may_never_end_is_not_read(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for file in (pipe, Path("/dev/zero"), Path("/dev/null")):
-        assert refused(file) == f"{file}: not a regular file; copy what it holds into one"
+        assert rejected(file) == f"{file}: not a regular file; copy what it holds into one"

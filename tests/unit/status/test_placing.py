@@ -44,7 +44,7 @@ ASKED = event(
     "p0", "TriggeredScaleUp", "pod triggered scale-up: [{https://c.example/v1/zones/z/gke-lab-grp 1->3 (max: 4)}]"
 )
 FAILED = event("p0", "FailedScaleUp", "Node scale up failed: GCE_STOCKOUT", second=1)
-REFUSED = event("p0", "NotTriggerScaleUp", "pod didn't trigger scale-up: 1 in backoff", second=2)
+REJECTED = event("p0", "NotTriggerScaleUp", "pod didn't trigger scale-up: 1 in backoff", second=2)
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ REFUSED = event("p0", "NotTriggerScaleUp", "pod didn't trigger scale-up: 1 in ba
         ([], ""),
         ([ASKED], "; pod triggered scale-up: [{gke-lab-grp 1->3 (max: 4)}]"),
         ([FAILED, ASKED], "; Node scale up failed: GCE_STOCKOUT"),
-        ([REFUSED, FAILED, ASKED], "; Node scale up failed: GCE_STOCKOUT; pod didn't trigger scale-up: 1 in backoff"),
+        ([REJECTED, FAILED, ASKED], "; Node scale up failed: GCE_STOCKOUT; pod didn't trigger scale-up: 1 in backoff"),
         (
-            [REFUSED, {**ASKED, "lastTimestamp": "2026-11-22T15:00:09Z"}],
+            [REJECTED, {**ASKED, "lastTimestamp": "2026-11-22T15:00:09Z"}],
             "; pod triggered scale-up: [{gke-lab-grp 1->3 (max: 4)}]",
         ),
         ([event("p1", "FailedScaleUp", "another pod's"), event("p0", "FailedScheduling", "the scheduler's")], ""),

@@ -39,11 +39,11 @@ def group(name: str, *versions: str) -> dict[str, Any]:
 
 
 class ApiServer(ThreadingHTTPServer):
-    """Answers lists in pages of two, as an API server does; `refusal` is a status and `page` a body for all."""
+    """Answers lists in pages of two, as an API server does; `rejection` is a status and `page` a body for all."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.refusal: int | None = None
+        self.rejection: int | None = None
         self.page: bytes | None = None
         self.asked: list[str] = []
         self.groups = [group("apps", "v1"), group("kueue.x-k8s.io", "v1beta1", "v1beta2")]
@@ -63,8 +63,8 @@ class ApiServer(ThreadingHTTPServer):
     def answer(self, url: str) -> tuple[int, Any]:
         path, query = urlsplit(url).path.rstrip("/"), parse_qs(urlsplit(url).query)
         self.asked.append(path)
-        if self.refusal is not None:
-            return self.refusal, {"kind": "Status", "message": "nodes is forbidden"}
+        if self.rejection is not None:
+            return self.rejection, {"kind": "Status", "message": "nodes is forbidden"}
         if path == "/apis":
             return 200, {"kind": "APIGroupList", "apiVersion": "v1", "groups": self.groups}
         start = int(query.get("continue", ["0"])[0])
@@ -218,8 +218,8 @@ def test_a_cluster_without_kueue_has_no_queues(server: ApiServer, tmp_path: Path
         (500, "answers 500: nodes is forbidden"),
     ],
 )
-def test_a_refusal_names_its_cause_and_remedy(server: ApiServer, tmp_path: Path, status: int, said: str) -> None:
-    server.refusal = status
+def test_a_rejection_names_its_cause_and_remedy(server: ApiServer, tmp_path: Path, status: int, said: str) -> None:
+    server.rejection = status
     result = run("--kubeconfig", kubeconfig(tmp_path, server.server_port))
     assert result.exit_code == 3
     assert said in result.stderr
@@ -242,7 +242,7 @@ def test_no_cluster_answers(server: ApiServer, tmp_path: Path) -> None:
 
 
 def test_a_credential_plugin_that_fails_is_the_cause(server: ApiServer, tmp_path: Path) -> None:
-    """The client would go on without credentials, and the refusal would hide why."""
+    """The client would go on without credentials, and the rejection would hide why."""
     plugin = {"apiVersion": "client.authentication.k8s.io/v1beta1", "command": str(tmp_path / "plugin")}
     result = run("--kubeconfig", kubeconfig(tmp_path, server.server_port, {"exec": plugin}))
     assert result.exit_code == 3

@@ -63,7 +63,7 @@ def test_a_machine_leads_to_its_generation() -> None:
         ("ct5p-hightpu-1t", "is not a TPU machine type on GKE: neither the GKE autoscaler nor Compute Engine lists it"),
     ],
 )
-def test_a_machine_without_chips_is_refused(machine_type: str, message: str) -> None:
+def test_a_machine_without_chips_is_rejected(machine_type: str, message: str) -> None:
     with pytest.raises(SliceError, match=message) as caught:
         catalogue().machine(machine_type)
     assert caught.value.field == "machine_type"

@@ -1,4 +1,4 @@
-"""What holds for every slice, and for every refusal."""
+"""What holds for every slice, and for every rejection."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_from_one_cube_on_the_documented_rule_decides(generation: Generation, gr
 
 
 @given(generations, grids)
-def test_a_refused_topology_names_what_is_allowed_and_what_is_nearest(generation: Generation, grid: list[int]) -> None:
+def test_a_rejected_topology_names_what_is_allowed_and_what_is_nearest(generation: Generation, grid: list[int]) -> None:
     topology = "x".join(map(str, grid))
     try:
         found = Slice.of(generation.name, topology)
@@ -148,7 +148,7 @@ def test_the_right_numbers_in_the_wrong_order_are_put_right(found: Slice, random
 
 
 @given(slices, st.sampled_from([machine.name for gen in GENERATIONS for machine in gen.machines]))
-def test_a_refused_machine_type_names_those_that_fit(found: Slice, machine_type: str) -> None:
+def test_a_rejected_machine_type_names_those_that_fit(found: Slice, machine_type: str) -> None:
     try:
         made = Slice.of(found.generation.name, found.topology, machine_type)
     except SliceError as error:
@@ -163,7 +163,7 @@ def test_a_refused_machine_type_names_those_that_fit(found: Slice, machine_type:
 
 
 @given(st.sampled_from(["v3", "v4", "v5litepod", "v5e", "v5p", "v6e", "tpu7x"]), st.integers(1, 20_000))
-def test_a_refused_accelerator_type_suggests_ones_that_exist(prefix: str, number: int) -> None:
+def test_a_rejected_accelerator_type_suggests_ones_that_exist(prefix: str, number: int) -> None:
     name = f"{prefix}-{number}"
     try:
         found = Slice.from_accelerator_type(name)

@@ -44,7 +44,7 @@ def test_a_body_that_breaks_off(api: ApiServer, status: int) -> None:
         api.request("GET", f"{NODES}/{status}")
 
 
-def test_a_refusal_to_watch_that_breaks_off(api: ApiServer) -> None:
+def test_a_rejection_to_watch_that_breaks_off(api: ApiServer) -> None:
     with pytest.raises(ConnectionFailed, match="Connection broken"):
         next(api.watch(f"{NODES}/410", "1", "metadata.name=n", 1))
 

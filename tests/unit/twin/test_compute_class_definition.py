@@ -82,6 +82,6 @@ def test_the_notation() -> None:
 
 
 @pytest.mark.parametrize("value", ["whole number", "int 1-5", "$unknown", "text one of"])
-def test_what_is_not_of_the_notation_is_refused(value: str) -> None:
+def test_what_is_not_of_the_notation_is_rejected(value: str) -> None:
     with pytest.raises(NotationError, match="is not a value"):
         Notation({"field": value}).schema()

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.unit
 
 NAME = "jobsets.jobset.x-k8s.io"
 ESTABLISHED = {"type": "Established", "status": "True"}
-REFUSED = [
+REJECTED = [
     {"type": "NamesAccepted", "status": "False", "message": '"JobSetList" is already in use'},
     {"type": "Established", "status": "False", "message": "not all names are accepted"},
 ]
@@ -33,7 +33,7 @@ class Definitions(Api):
 
 
 async def test_one_whose_names_are_taken_is_not_waited_for_for_ever() -> None:
-    async with Definitions(REFUSED) as api:
+    async with Definitions(REJECTED) as api:
         with pytest.raises(
             ClusterError, match=r'does not serve jobsets.* after 0 s: "JobSetList" is already in use; not'
         ):
@@ -41,7 +41,7 @@ async def test_one_whose_names_are_taken_is_not_waited_for_for_ever() -> None:
 
 
 async def test_one_that_comes_is_waited_for() -> None:
-    api = Definitions(None, REFUSED, [ESTABLISHED])
+    api = Definitions(None, REJECTED, [ESTABLISHED])
     async with api:
         await established(api, NAME)
         assert api.conditions == [[ESTABLISHED]]

@@ -43,7 +43,7 @@ def test_the_contents_of_a_cluster(server: ApiServer, tmp_path: Path) -> None:
 
 
 def test_unreadable_contents_are_unknown(server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    server.refusal = 500
+    server.rejection = 500
     found = read(server, tmp_path, lab(), lab("starts"))
     for it in found:
         assert [one["nodesReady"] for one in it["nodePools"]] == [None, None]

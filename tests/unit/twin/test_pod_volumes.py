@@ -29,7 +29,7 @@ def test_a_part_that_is_not_there_is_a_new_folder(volumes: Volumes, tmp_path: Pa
 
 
 @pytest.mark.parametrize("path", ["..", "runs/../../other", "link", "link/new", "/etc"])
-def test_a_part_that_leads_out_is_refused(volumes: Volumes, tmp_path: Path, path: str) -> None:
+def test_a_part_that_leads_out_is_rejected(volumes: Volumes, tmp_path: Path, path: str) -> None:
     (tmp_path / "host").mkdir()
     (tmp_path / "volumes" / "data" / "link").symlink_to(tmp_path / "host")
     with pytest.raises(NotThere, match=f'volume "data": subPath "{path}" leads out of it'):

@@ -34,13 +34,13 @@ def pool(nodes: int) -> Json:
 
 
 class OneServer(Api):
-    """An API server with nodes and one pod; what it refuses is written down by method and address."""
+    """An API server with nodes and one pod; what it rejects is written down by method and address."""
 
     def __init__(self) -> None:
         super().__init__("http://127.0.0.1:1", tls=ssl.create_default_context(), token="token")
         self.nodes: dict[str, Json] = {}
         self.pods: dict[str, Json] = {}
-        self.refuse: dict[tuple[str, str], int] = {}
+        self.reject: dict[tuple[str, str], int] = {}
 
     async def request(
         self,
@@ -51,9 +51,9 @@ class OneServer(Api):
         params: dict[str, str] | None = None,
         content_type: str = "application/json",
     ) -> Json:
-        status = self.refuse.get((method, url))
+        status = self.reject.get((method, url))
         if status is not None:
-            raise ApiError(status, "", f"refused with {status}")
+            raise ApiError(status, "", f"rejected with {status}")
         place = self.pods if "/pods" in url else self.nodes
         if method == "GET":
             return {"metadata": {}, "items": list(place.values())}
@@ -94,23 +94,23 @@ async def test_a_node_of_somebody_elses_is_left_alone(server: OneServer) -> None
 
 
 @pytest.mark.parametrize("status", [403, 404, 429, 500])
-async def test_a_refused_eviction_does_not_hold_a_node(server: OneServer, status: int) -> None:
-    server.refuse["POST", f"{POD}/eviction"] = status
+async def test_a_rejected_eviction_does_not_hold_a_node(server: OneServer, status: int) -> None:
+    server.reject["POST", f"{POD}/eviction"] = status
     await NodePools(server).apply(pool(1), CLUSTER)
     assert len(server.nodes) == 1
     assert not server.pods
 
 
 async def test_nodes_that_could_not_go_take_pods_again(server: OneServer) -> None:
-    server.refuse["POST", f"{POD}/eviction"] = 400
-    with pytest.raises(ApiError, match="refused with 400"):
+    server.reject["POST", f"{POD}/eviction"] = 400
+    with pytest.raises(ApiError, match="rejected with 400"):
         await NodePools(server).apply(pool(0), CLUSTER)
     assert server.closed() == [False, False]
 
 
 async def test_a_persons_own_cordon_stays(server: OneServer) -> None:
     next(iter(server.nodes.values()))["spec"]["unschedulable"] = True
-    server.refuse["POST", f"{POD}/eviction"] = 400
-    with pytest.raises(ApiError, match="refused with 400"):
+    server.reject["POST", f"{POD}/eviction"] = 400
+    with pytest.raises(ApiError, match="rejected with 400"):
         await NodePools(server).apply(pool(0), CLUSTER)
     assert server.closed() == [True, False]

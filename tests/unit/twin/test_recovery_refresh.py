@@ -19,16 +19,16 @@ from tpuplane_twin.machine.paths import TwinPaths
 
 pytestmark = pytest.mark.unit
 
-# Keeps a stack in a file, writes down what it was asked, and refuses what the file `refused` names.
+# Keeps a stack in a file, writes down what it was asked, and rejects what the file `rejected` names.
 _PULUMI = f"""#!{sys.executable}
 import pathlib, sys
 here = pathlib.Path(__file__).parent
 words = [word for word in sys.argv[1:] if word in ("export", "import", "refresh")]
 with (here / "asked").open("a") as asked:
     print(*words, file=asked)
-refused = here / "refused"
-if refused.exists() and refused.read_text() == words[0]:
-    sys.exit("error: refused")
+rejected = here / "rejected"
+if rejected.exists() and rejected.read_text() == words[0]:
+    sys.exit("error: rejected")
 if words[0] == "export":
     print((here / "state.json").read_text())
 if words[0] == "import":
@@ -86,14 +86,14 @@ def asked(folder: Path) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("refused", ["refresh", "import"])
-def test_a_refresh_that_failed_is_repeated_until_it_ends_well(folder: Path, client: TwinClient, refused: str) -> None:
-    (folder / "refused").write_text(refused)
+@pytest.mark.parametrize("rejected", ["refresh", "import"])
+def test_a_refresh_that_failed_is_repeated_until_it_ends_well(folder: Path, client: TwinClient, rejected: str) -> None:
+    (folder / "rejected").write_text(rejected)
     for _ in range(2):
-        with pytest.raises(TwinError, match="refused"):
+        with pytest.raises(TwinError, match="rejected"):
             recovered(folder, client)
-        assert asked(folder)[-1] == refused
-    (folder / "refused").unlink()
+        assert asked(folder)[-1] == rejected
+    (folder / "rejected").unlink()
     assert "is taken over" in "".join(recovered(folder, client))
     assert asked(folder)[-1] == "refresh"
     (ring,) = json.loads((folder / "state.json").read_text())["deployment"]["resources"]
@@ -103,7 +103,7 @@ def test_a_refresh_that_failed_is_repeated_until_it_ends_well(folder: Path, clie
 
 
 def test_another_stack_is_not_refreshed_for_it(folder: Path, client: TwinClient) -> None:
-    (folder / "refused").write_text("refresh")
+    (folder / "rejected").write_text("refresh")
     with pytest.raises(TwinError):
         recovered(folder, client)
     assert list(recover("prod", folder, {"PATH": str(folder)}, client)) == []

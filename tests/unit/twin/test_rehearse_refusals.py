@@ -25,7 +25,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def refused(project: Path, stack: str) -> str:
+def rejected(project: Path, stack: str) -> str:
     """The message; nothing may have been started or written."""
     before = sorted(project.rglob("*"))
     result = CliRunner().invoke(app, ["rehearse", stack, "--project", str(project)])
@@ -37,20 +37,20 @@ def refused(project: Path, stack: str) -> str:
 
 def test_a_stack_without_a_file_is_rejected_with_the_existing_stacks(project: Path) -> None:
     file = project / "stacks" / "Pulumi.lcoal.yaml"
-    assert refused(project, "lcoal") == f"error: the stack 'lcoal' has no file {file}; existing stacks: local, prod"
+    assert rejected(project, "lcoal") == f"error: the stack 'lcoal' has no file {file}; existing stacks: local, prod"
 
 
 def test_no_stack_files_at_all(project: Path) -> None:
     (project / "Pulumi.yaml").write_text("name: lab\nruntime: python\n")
-    message = refused(project, "local")
+    message = rejected(project, "local")
     assert message.endswith(f"has no file {project}/Pulumi.local.yaml; that folder has no stack file")
 
 
 def test_a_folder_that_is_no_project(project: Path) -> None:
-    assert refused(project / "stacks", "local").startswith(f"error: no Pulumi.yaml in {project / 'stacks'}; run this")
+    assert rejected(project / "stacks", "local").startswith(f"error: no Pulumi.yaml in {project / 'stacks'}; run this")
 
 
 @pytest.mark.parametrize("text", ["name: [", "- name: lab", ""])
 def test_a_broken_project_file_is_named(project: Path, text: str) -> None:
     (project / "Pulumi.yaml").write_text(text)
-    assert refused(project, "local").startswith(f"error: {project / 'Pulumi.yaml'} ")
+    assert rejected(project, "local").startswith(f"error: {project / 'Pulumi.yaml'} ")

@@ -94,12 +94,12 @@ async def test_it_is_served_again_though_connections_of_its_last_listener_are_le
     async def served() -> bool:
         return await heard(port) == "10.64.0.2 6379"
 
-    async def refused() -> bool:
+    async def rejected() -> bool:
         return await heard(port) == "nothing"
 
     await eventually(served)
     api.change(SLICES, endpoints("head", "gcs", 6379, ready=False))
-    await eventually(refused)
+    await eventually(rejected)
     api.change(SLICES, endpoints("head", "gcs", 6379))
     await eventually(served)
 

@@ -151,7 +151,7 @@ def test_one_word_moves_a_group_and_nothing_else_changes(changes: dict[str, Any]
         ({"minReplicas": 0}, "gpuWorkers.gpu: minReplicas and maxReplicas differ; set autoscaling: true"),
     ],
 )
-def test_what_no_gpu_node_can_run_is_refused(changes: dict[str, Any], said: str) -> None:
+def test_what_no_gpu_node_can_run_is_rejected(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         RayClusterSpec.model_validate(cluster(gpuWorkers={"gpu": {**L4, **changes}}))
 
@@ -168,6 +168,6 @@ def test_what_no_gpu_node_can_run_is_refused(changes: dict[str, Any], said: str)
         ({"idleTimeoutSeconds": 60}, "idleTimeoutSeconds: has no effect without autoscaling"),
     ],
 )
-def test_a_cluster_that_cannot_be_is_refused(changes: dict[str, Any], said: str) -> None:
+def test_a_cluster_that_cannot_be_is_rejected(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         RayClusterSpec.model_validate(cluster(**changes))

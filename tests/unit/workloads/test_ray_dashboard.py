@@ -61,7 +61,7 @@ def test_another_prometheus_is_asked_with_headers_that_no_state_holds() -> None:
 
 
 @pytest.mark.parametrize("address", ["grafana:3000", "http://", "http://grafana/", "http://grafana?org=1", "ftp://a"])
-def test_an_address_that_ray_cannot_extend_is_refused(address: str) -> None:
+def test_an_address_that_ray_cannot_extend_is_rejected(address: str) -> None:
     with pytest.raises(ValidationError, match="is not an address; allowed: http://HOST"):
         body(dashboard={"grafanaHost": address})
 

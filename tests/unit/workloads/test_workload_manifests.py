@@ -1,4 +1,4 @@
-"""Workloads follow from their slices, are what their CRDs accept in shape, and refuse what no slice can run."""
+"""Workloads follow from their slices, are what their CRDs accept in shape, and reject what no slice can run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no slice can run, or no operator takes, is refused before anything is made, in words of the description."""
+"""What no slice can run, or no operator takes, is rejected before anything is made, in words of the description."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.unit
         ({"capacity": "spot", "computeClass": "cheap"}, "capacity: not allowed with computeClass"),
     ],
 )
-def test_what_no_slice_can_run_is_refused(changes: dict[str, Any], said: str) -> None:
+def test_what_no_slice_can_run_is_rejected(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         multislice(**changes)
 
@@ -46,7 +46,7 @@ def test_what_no_slice_can_run_is_refused(changes: dict[str, Any], said: str) ->
         ("", "not a YAML mapping"),
     ],
 )
-def test_what_ray_cannot_read_is_refused(text: str, said: str) -> None:
+def test_what_ray_cannot_read_is_rejected(text: str, said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         RayJobSpec.model_validate({"cluster": cluster(), "entrypoint": "python train.py", "runtimeEnv": text})
     with pytest.raises(ValidationError, match=said):
@@ -132,7 +132,7 @@ def test_objects_of_others_have_names_by_kubernetes_own_rule(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "Q", "a_b", "-a", "a-", "a..b", ".a", "a\n", "q" * 254])
-def test_a_name_that_no_object_has_is_refused(name: str) -> None:
+def test_a_name_that_no_object_has_is_rejected(name: str) -> None:
     headers = {"grafanaHost": "http://grafana", "prometheusHeaders": {"secret": name}}
     for words in (
         {"queue": name},

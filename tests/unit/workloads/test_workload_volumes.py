@@ -70,6 +70,6 @@ def test_without_slices_libtpus_folder_is_free() -> None:
 
 
 @pytest.mark.parametrize("buckets", [{"data": "acme"}, {"/data": "gs://acme"}, {"/data": "Acme"}, {"/data": "_"}])
-def test_what_is_no_folder_or_no_bucket_is_refused(buckets: dict[str, str]) -> None:
+def test_what_is_no_folder_or_no_bucket_is_rejected(buckets: dict[str, str]) -> None:
     with pytest.raises(ValidationError, match="buckets"):
         templates(buckets=buckets)

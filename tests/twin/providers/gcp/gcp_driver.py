@@ -41,7 +41,7 @@ class Driver:
     provider: GcpProvider
 
     def failures(self, token: str, name: str, inputs: Json) -> list[str]:
-        """What Check refuses."""
+        """What Check rejects."""
         return [reason for _, reason in self.check(Urn(token, name), {}, inputs).failures]
 
     def check(self, urn: Urn, olds: Json, news: Json, seed: bytes = b"seed", rule: Autonaming | None = None) -> Checked:

@@ -24,10 +24,10 @@ PROJECT = "acme"
 
 
 class MemoryBackend:
-    """Clusters without a process behind them; `refuse` makes the work on a name fail with a message."""
+    """Clusters without a process behind them; `reject` makes the work on a name fail with a message."""
 
     def __init__(self) -> None:
-        self.refuse: dict[str, str] = {}
+        self.reject: dict[str, str] = {}
         self.pools: dict[tuple[str, str], tuple[Json, Json]] = {}
         """Every pool with its cluster, as the API last gave them, by the names of cluster and pool."""
 
@@ -50,8 +50,8 @@ class MemoryBackend:
         self.pools.pop((cluster["name"], pool["name"]), None)
 
     def _step(self, name: str) -> None:
-        if name in self.refuse:
-            raise BackendError(self.refuse[name])
+        if name in self.reject:
+            raise BackendError(self.reject[name])
 
 
 @dataclass

@@ -90,6 +90,6 @@ def test_a_deleted_key_loses_its_versions_and_stays(driver: Driver, api: GoogleA
         ({"rotationPeriod": "90d"}, "must end with a unit of s"),
     ],
 )
-def test_check_refuses_rotation_periods(driver: Driver, inputs: dict[str, str], message: str) -> None:
+def test_check_rejects_rotation_periods(driver: Driver, inputs: dict[str, str], message: str) -> None:
     (failure,) = driver.failures(KEY, "key", {"name": "key", "keyRing": "r", **inputs})
     assert message in failure

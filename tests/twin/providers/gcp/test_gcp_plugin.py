@@ -43,10 +43,10 @@ def configure(plugin: Any, api: GoogleApi, **more: Any) -> Any:
 
 
 def test_configuration(plugin: Any, api: GoogleApi) -> None:
-    with pytest.raises(grpc.RpcError) as refused:
+    with pytest.raises(grpc.RpcError) as rejected:
         plugin.Configure(pb.ConfigureRequest(args=struct_pb2.Struct()))
-    assert "gcp:containerCustomEndpoint is not set" in refused.value.details()
-    assert "Traceback" not in refused.value.details()
+    assert "gcp:containerCustomEndpoint is not set" in rejected.value.details()
+    assert "Traceback" not in rejected.value.details()
     answer = configure(plugin, api)
     assert answer.supportsPreview
     assert not answer.acceptSecrets
@@ -64,7 +64,7 @@ def test_error_state_and_secrets(plugin: Any, api: GoogleApi, cluster: Deployed)
     read = plugin.Read(pb.ReadRequest(urn=URN.replace(NODE_POOL, cluster.urn.type), id=cluster.id))
     assert isinstance(decode_struct(read.properties)["masterAuth"]["clientKey"], Secret)
 
-    api.backend.refuse["slice"] = "no capacity"
+    api.backend.reject["slice"] = "no capacity"
     with pytest.raises(grpc.RpcError) as failed:
         plugin.Create(pb.CreateRequest(urn=URN, properties=encode_struct(pool_inputs())))
     metadata = dict(failed.value.trailing_metadata())

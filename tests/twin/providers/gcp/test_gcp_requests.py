@@ -119,7 +119,7 @@ def test_node_pool_updates(api: GoogleApi, driver: Driver, cluster: Deployed) ->
     assert (method, path) == ("PUT", POOL)
     assert body["upgradeSettings"] == {"strategy": "SURGE", "maxUnavailable": 2}
 
-    # Google refuses this one; the request is what counts.
+    # Google rejects this one; the request is what counts.
     with pytest.raises(InitFailed, match="googleapi: Error 400"):
         driver.update(pool, management={"autoRepair": True, "autoUpgrade": False})
     management = {"management": {"autoRepair": True, "autoUpgrade": False}}

@@ -1,4 +1,4 @@
-"""What Check refuses and lets through, what replaces, how failures look: measured at the official plugin."""
+"""What Check rejects and lets through, what replaces, how failures look: measured at the official plugin."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def pool_config(**more: Any) -> dict[str, Any]:
         (IAM_MEMBER, {"project": "p", "role": "r"}, "Missing required property 'member'"),
     ],
 )
-def test_check_refuses(offline: Driver, token: str, inputs: dict[str, Any], message: str) -> None:
+def test_check_rejects(offline: Driver, token: str, inputs: dict[str, Any], message: str) -> None:
     base = {"cluster": "c1"} if token == NODE_POOL else {}
     failures = offline.failures(token, "x", {**base, **inputs})
     assert any(message in failure for failure in failures), failures
@@ -198,7 +198,7 @@ def test_protected_cluster_is_not_deleted(api: GoogleApi, driver: Driver, subnet
 
 
 def test_pool_in_error_state_stays_in_the_state(api: GoogleApi, driver: Driver, cluster: Deployed) -> None:
-    api.backend.refuse["slice"] = "no capacity"
+    api.backend.reject["slice"] = "no capacity"
     pool, reason = driver.broken(NODE_POOL, "slice", **pool_inputs())
     assert 'NodePool slice was created in the error state "ERROR"' in reason
     assert pool.id.endswith("/nodePools/slice")
@@ -230,7 +230,7 @@ def test_configuration_is_needed(api: GoogleApi, monkeypatch: pytest.MonkeyPatch
     GcpProvider().configure(config, {})
 
 
-def test_unknown_configuration_is_refused(offline: Driver) -> None:
+def test_unknown_configuration_is_rejected(offline: Driver) -> None:
     checked = offline.provider.check_config(Urn("pulumi:providers:gcp", "default"), {"projekt": "p", "project": "p"})
     assert len(checked.failures) == 1
     assert "projekt" in checked.failures[0][1]

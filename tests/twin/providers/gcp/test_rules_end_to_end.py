@@ -1,4 +1,4 @@
-"""Every rule of the spec's table against Google's API: the right platform is made, the broken one refused by GKE."""
+"""Every rule of the spec's table against Google's API: the right platform is made, the broken one rejected by GKE."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_the_right_side_is_made_and_stays_as_it_is(row: dict[str, Any], driver: 
 
 
 @pytest.mark.parametrize("row", KNOWN_TO_GKE, ids=names(KNOWN_TO_GKE))
-def test_what_breaks_it_is_refused_by_gke_too(row: dict[str, Any], driver: Driver) -> None:
-    with pytest.raises((ProviderError, InitFailed)) as refused:
+def test_what_breaks_it_is_rejected_by_gke_too(row: dict[str, Any], driver: Driver) -> None:
+    with pytest.raises((ProviderError, InitFailed)) as rejected:
         list(deploy_on(driver, described(row["right"]), row["api"]["change"]))
-    assert row["api"]["refusal"] in str(refused.value)
+    assert row["api"]["rejection"] in str(rejected.value)

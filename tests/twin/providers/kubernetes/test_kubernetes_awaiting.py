@@ -118,16 +118,16 @@ def test_deployment_that_never_gets_ready_stays_in_the_state(provider: Driver, n
         node(api, namespace, **BROKEN),
         pytest.raises(
             Rejected, match=r"was successfully created, but .* 'web' timed out waiting to be Ready"
-        ) as refused,
+        ) as rejected,
     ):
         provider.make(DEPLOYMENT, deployment(namespace), timeout=20)
-    failure = refused.value.failure
+    failure = rejected.value.failure
     assert failure is not None
     assert failure.id == f"{namespace}/web"
     assert "Minimum number of live Pods was not attained" in failure.reasons
     assert any("[ImagePullBackOff] no such image" in reason for reason in failure.reasons)
 
-    known = Resource(provider.check(DEPLOYMENT, deployment(namespace)).urn, {}, refused.value.state, failure.id)
+    known = Resource(provider.check(DEPLOYMENT, deployment(namespace)).urn, {}, rejected.value.state, failure.id)
     with pytest.raises(Rejected, match="Resource 'web' was created but failed to initialize") as refreshed:
         provider.read(known)
     assert refreshed.value.failure is not None
@@ -178,10 +178,10 @@ def test_job_ends_well_or_fails_at_once(provider: Driver, namespace: str, api: A
     provider.delete(made, timeout=60)
 
     failed = pytest.raises(Rejected, match="'train' was created but failed to initialize")
-    with node(api, namespace, phase="Failed"), failed as refused:
+    with node(api, namespace, phase="Failed"), failed as rejected:
         provider.make(JOB, job(namespace), timeout=60)
-    assert refused.value.failure is not None
-    assert any(reason.startswith("[BackoffLimitExceeded]") for reason in refused.value.failure.reasons)
+    assert rejected.value.failure is not None
+    assert any(reason.startswith("[BackoffLimitExceeded]") for reason in rejected.value.failure.reasons)
     assert BatchV1Api(api).read_namespaced_job("train", namespace).metadata.name == "train"
 
 
@@ -199,10 +199,10 @@ def test_service_waits_for_its_pods(provider: Driver, namespace: str, api: ApiCl
         "metadata": {"name": "public", "namespace": namespace},
         "spec": inputs["spec"] | {"type": "LoadBalancer"},
     }
-    with pytest.raises(Rejected) as refused:
+    with pytest.raises(Rejected) as rejected:
         provider.make(SERVICE, balanced, timeout=3)
-    assert refused.value.failure is not None
-    assert any("was not allocated an IP address" in reason for reason in refused.value.failure.reasons)
+    assert rejected.value.failure is not None
+    assert any("was not allocated an IP address" in reason for reason in rejected.value.failure.reasons)
 
 
 @pytest.mark.parametrize(
@@ -250,8 +250,8 @@ def test_cancel_ends_a_wait(fresh: Driver, control_plane: Any, namespace: str) -
     def create() -> None:
         try:
             fresh.make(DEPLOYMENT, deployment(namespace))
-        except Rejected as refused:
-            outcome.append(refused)
+        except Rejected as rejected:
+            outcome.append(rejected)
 
     creating = threading.Thread(target=create)
     creating.start()

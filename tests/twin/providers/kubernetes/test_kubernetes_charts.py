@@ -171,7 +171,7 @@ def test_a_chart_from_preview_to_destroy_and_back(
         client.resources.get(api_version="v1", kind="ConfigMap").get(name="from-objs", namespace="charts")
 
 
-def test_a_chart_that_is_not_there_is_refused_in_helm_s_words(control_plane: ControlPlane, tmp_path: Path) -> None:
+def test_a_chart_that_is_not_there_is_rejected_in_helm_s_words(control_plane: ControlPlane, tmp_path: Path) -> None:
     stack = kubernetes_program(tmp_path / "project", control_plane, PROGRAM)
     stack.variables["CHART"] = str(tmp_path / "nothing")
     output = stack.output("preview", fails=True, STEP="unknown")

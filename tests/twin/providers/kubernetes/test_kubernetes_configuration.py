@@ -57,9 +57,9 @@ def test_unreachable_cluster_can_be_previewed_but_not_changed(fresh: Driver) -> 
     assert previewed.state == resource.inputs
     with pytest.raises(
         Rejected, match="configured Kubernetes cluster is unreachable: unable to load schema"
-    ) as refused:
+    ) as rejected:
         fresh.create(resource)
-    assert "refused" in str(refused.value)
+    assert "refused" in str(rejected.value)
     existing = Resource(resource.urn, resource.inputs, resource.inputs, "default/a")
     with pytest.raises(Rejected, match="failed to read resource state due to unreachable cluster"):
         fresh.read(existing)
@@ -94,9 +94,9 @@ def test_objects_of_an_unreachable_cluster_can_be_left_alone(fresh: Driver) -> N
 )
 def test_kubeconfig_that_leads_nowhere(fresh: Driver, written: str, said: str) -> None:
     fresh.configure(kubeconfig=written)
-    with pytest.raises(Rejected) as refused:
+    with pytest.raises(Rejected) as rejected:
         fresh.create(fresh.check(CONFIG_MAP, OBJECT))
-    assert said in str(refused.value)
+    assert said in str(rejected.value)
 
 
 def test_kubeconfig_as_a_path_with_relative_files(fresh: Driver, control_plane: ControlPlane, tmp_path: Path) -> None:
@@ -163,14 +163,14 @@ def test_without_identifier_another_active_cluster_replaces(fresh: Driver) -> No
         ({"enableServerSideApply": False}, "enableServerSideApply"),
     ],
 )
-def test_what_it_cannot_do_is_refused_by_name(fresh: Driver, config: dict[str, Any], key: str) -> None:
+def test_what_it_cannot_do_is_rejected_by_name(fresh: Driver, config: dict[str, Any], key: str) -> None:
     request = provider_pb2.CheckRequest(urn=PROVIDER, news=encode_struct(config))
     failures = fresh.call("CheckConfig", request).failures
     assert [failure.property for failure in failures] == [key]
     assert "official Kubernetes plugin" in failures[0].reason
 
 
-def test_releases_and_kustomizations_are_refused_with_the_alternative(fresh: Driver) -> None:
+def test_releases_and_kustomizations_are_rejected_with_the_alternative(fresh: Driver) -> None:
     fresh.configure(kubeconfig=kubeconfig(nobody()))
     with pytest.raises(Rejected, match=r"kubernetes:helm\.sh/v3:Release needs the official Kubernetes plugin"):
         fresh.check("kubernetes:helm.sh/v3:Release", {"chart": "kueue"})

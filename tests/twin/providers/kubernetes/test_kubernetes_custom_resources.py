@@ -124,7 +124,7 @@ def test_cluster_scope_comes_from_the_definition(fresh: Driver, control_plane: C
     assert "namespace" not in fresh.check(flavor.token, flavor.object()).inputs["metadata"]
 
 
-def test_field_that_the_schema_refuses(provider: Driver, flavor: Flavor, defined: Resource, namespace: str) -> None:
+def test_field_that_the_schema_rejects(provider: Driver, flavor: Flavor, defined: Resource, namespace: str) -> None:
     wrong = provider.check(flavor.token, flavor.object(namespace=namespace, chips="four"))
     with pytest.raises(Rejected, match=r"spec\.chips: Invalid value"):
         provider.create(wrong, preview=True)

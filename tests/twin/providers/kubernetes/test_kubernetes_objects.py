@@ -63,7 +63,7 @@ def test_preview_asks_the_server_and_changes_nothing(provider: Driver, namespace
     assert CoreV1Api(api).list_namespaced_config_map(namespace).items == []
 
 
-def test_preview_refuses_what_the_server_refuses(provider: Driver, namespace: str) -> None:
+def test_preview_rejects_what_the_server_rejects(provider: Driver, namespace: str) -> None:
     resource = provider.check(CONFIG_MAP, config_map(namespace, metadata={"name": "Not A Name"}))
     with pytest.raises(Rejected, match=r'was not successfully created by the Kubernetes API server.*"Not A Name"'):
         provider.create(resource, preview=True)
@@ -88,9 +88,9 @@ def test_preview_in_a_namespace_that_is_still_to_come(provider: Driver) -> None:
 def test_existing_object_is_not_adopted(provider: Driver, namespace: str) -> None:
     inputs = config_map(namespace, metadata={"name": "taken"})
     provider.make(CONFIG_MAP, inputs)
-    with pytest.raises(Rejected, match=r'configmaps "taken" already exists\n\nThe resource already exists') as refused:
+    with pytest.raises(Rejected, match=r'configmaps "taken" already exists\n\nThe resource already exists') as rejected:
         provider.make(CONFIG_MAP, inputs, name="other")
-    assert refused.value.failure is None
+    assert rejected.value.failure is None
     assert provider.create(provider.check(CONFIG_MAP, inputs, name="other"), preview=True).id == ""
 
 
@@ -102,7 +102,7 @@ def test_existing_object_is_adopted_on_request(fresh: Driver, control_plane: Con
     assert second.state["data"] == {"a": "1", "b": "2"}
 
 
-def test_unknown_field_is_reported_and_a_later_apply_refused(provider: Driver, namespace: str) -> None:
+def test_unknown_field_is_reported_and_a_later_apply_rejected(provider: Driver, namespace: str) -> None:
     inputs = {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
@@ -195,11 +195,11 @@ def test_conflict_with_another_manager(provider: Driver, namespace: str, api: Ap
     wanted = provider.recheck(made, inputs("us"))
     assert list(provider.diff(refreshed, wanted).detailedDiff) == ["metadata.labels.who"]
 
-    with pytest.raises(Rejected, match="server-side apply field conflict detected, see https://") as refused:
+    with pytest.raises(Rejected, match="server-side apply field conflict detected, see https://") as rejected:
         provider.update(refreshed, wanted)
-    assert refused.value.failure is not None
-    assert refused.value.failure.id == f"{namespace}/contested"
-    assert refused.value.state["metadata"]["labels"] == {"who": "them"}
+    assert rejected.value.failure is not None
+    assert rejected.value.failure.id == f"{namespace}/contested"
+    assert rejected.value.state["metadata"]["labels"] == {"who": "them"}
 
     forced = provider.update(refreshed, provider.recheck(made, inputs("us", **{"pulumi.com/patchForce": "true"})))
     assert forced.state["metadata"]["labels"] == {"who": "us"}
@@ -280,9 +280,9 @@ def test_lists_are_no_resources(provider: Driver) -> None:
 def test_delete_waits_for_finalizers_and_says_so(provider: Driver, namespace: str, api: ApiClient) -> None:
     inputs = config_map(namespace, metadata={"name": "held", "finalizers": ["example.com/hold"]})
     made = provider.make(CONFIG_MAP, inputs)
-    with pytest.raises(Rejected, match="timed out waiting for the condition") as refused:
+    with pytest.raises(Rejected, match="timed out waiting for the condition") as rejected:
         provider.delete(made, timeout=1)
-    assert refused.value.failure is not None
+    assert rejected.value.failure is not None
     provider.log.wait_for("finalizers might be preventing deletion (example.com/hold)")
     CoreV1Api(api).patch_namespaced_config_map("held", namespace, {"metadata": {"finalizers": None}})
     provider.delete(made)

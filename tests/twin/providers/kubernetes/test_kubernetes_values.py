@@ -62,7 +62,7 @@ def test_the_marks_on_the_wire_are_the_sdks() -> None:
     assert decode_struct(encode_struct({"a": output})) == {"a": Secret("b")}
 
 
-def test_assets_are_refused() -> None:
+def test_assets_are_rejected() -> None:
     asset = encode_struct({"data": {SIGNATURE_KEY: ASSET_SIGNATURE, "text": "x"}})
     with pytest.raises(UnsupportedValue, match="cannot hold an asset"):
         decode_struct(asset)
