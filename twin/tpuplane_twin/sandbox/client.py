@@ -69,6 +69,7 @@ class Sandboxes:
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(SandboxError("the pods' processes were ended"))
+                waiting.exception()  # Read once, because asyncio logs the error of a caller that has ended.
         self._waiting.clear()
 
     async def run(self, order: dict[str, Any]) -> int:
