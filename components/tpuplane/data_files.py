@@ -1,6 +1,7 @@
-"""Reads the YAML data files of the package."""
+"""Reads the YAML data files of a package."""
 
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import yaml
@@ -11,5 +12,9 @@ _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 def read_data(package: str, name: str) -> Any:
     """The contents of `data/NAME.yaml` of a package, such as `tpuplane.tpu`."""
-    text = files(package).joinpath(f"data/{name}.yaml").read_text(encoding="utf-8")
-    return yaml.load(text, Loader=_Loader)  # noqa: S506  # a SafeLoader either way
+    return read_yaml(files(package).joinpath(f"data/{name}.yaml"))
+
+
+def read_yaml(file: Traversable) -> Any:
+    """The contents of a YAML file that is part of a package."""
+    return yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506  # a SafeLoader either way

@@ -4,11 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from pkgutil import iter_modules
 from typing import Any, Literal, TypeVar
 
-import yaml
+from tpuplane.data_files import read_data
 
 from tpuplane_policies.core.judging import PlanCheck, ResourceCheck, ResourceRepair, StackCheck
 
@@ -118,7 +117,7 @@ def rules() -> tuple[Rule, ...]:
 @cache
 def data(name: str) -> Any:
     """The contents of a file of `data`."""
-    return yaml.safe_load(files("tpuplane_policies").joinpath(f"data/{name}.yaml").read_text(encoding="utf-8"))
+    return read_data("tpuplane_policies", name)
 
 
 def _rule(group: str, rule_id: str, text: Mapping[str, Any]) -> Rule:

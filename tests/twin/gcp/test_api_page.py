@@ -9,8 +9,8 @@ import pytest
 from tpuplane_twin.gcp.compute.instances import instance_handlers
 from tpuplane_twin.gcp.compute.service import compute_handlers
 from tpuplane_twin.gcp.container.service import container_handlers
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.identity import identity_handlers
-from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.projects import project_handlers, service_usage_handlers
 
 pytestmark = pytest.mark.twin

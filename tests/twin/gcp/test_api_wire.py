@@ -7,8 +7,8 @@ import json
 import aiohttp
 import pytest
 from googleapiclient.discovery_cache import get_static_doc
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.discovery import Document
-from tpuplane_twin.gcp.locations import data
 from twin_api import CLUSTERS, COMPUTE, PROJECT_PATH, Api, cluster_body
 
 pytestmark = pytest.mark.twin

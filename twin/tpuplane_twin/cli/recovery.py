@@ -16,12 +16,12 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tpuplane.data_files import read_yaml
 
 from tpuplane_twin.daemon.client import TwinClient, TwinError
 from tpuplane_twin.engine.setup import live_holder, stack_locks
 
-_TYPES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("import_ids.yaml").read_text(encoding="utf-8"))
+_TYPES: dict[str, Any] = read_yaml(Path(__file__).with_name("import_ids.yaml"))
 # Inputs of the provider that are not part of Google's resources.
 _OURS = ("project", "deletionPolicy", "__defaults")
 

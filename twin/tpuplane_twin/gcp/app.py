@@ -15,11 +15,11 @@ from tpuplane_twin.gcp.container.names import CLUSTER, parent_cluster
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.reconcile import Reconciler
 from tpuplane_twin.gcp.container.service import container_handlers
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, not_found
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.identity import identity_handlers
 from tpuplane_twin.gcp.kms import kms_handlers
-from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.logs import logging_handlers
 from tpuplane_twin.gcp.monitoring import monitoring_handlers
 from tpuplane_twin.gcp.operations import Operations

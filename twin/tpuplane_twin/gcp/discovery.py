@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from googleapiclient.discovery_cache import get_static_doc
 
-from tpuplane_twin.gcp.locations import data
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.schema import Json, Schemas
 
 

@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable
 
 from tpuplane_twin.gcp.container.access_rules import SERVICE_ACCOUNT
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
-from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.merge import etag_of, mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import IAM_POLICY

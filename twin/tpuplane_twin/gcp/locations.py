@@ -2,22 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
-import yaml
 from tpuplane.cpu import CpuError, CpuMachine, cpu_catalogue
 from tpuplane.gpu import GpuMachine, gpu_catalogue
 from tpuplane.tpu import Generation, MachineType, SliceError, catalogue
 
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, invalid
-
-
-@cache
-def data(name: str) -> dict[str, Any]:
-    """A data file of this package."""
-    text = files("tpuplane_twin.gcp").joinpath("data", f"{name}.yaml").read_text(encoding="utf-8")
-    return dict(yaml.safe_load(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ It does not check whether the metrics of filters and queries exist: only Google 
 import re
 import uuid
 
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
-from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.merge import etag_of, mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number

@@ -2,8 +2,8 @@
 
 from tpuplane.tpu import GkeVersion
 
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.schema import Json
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from tpuplane_twin.daemon import certificates as trust
 from tpuplane_twin.daemon.client import TwinClient
 from tpuplane_twin.engine import setup
-from tpuplane_twin.gcp.locations import data
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.paths import HOME, TWIN, TwinPaths
 

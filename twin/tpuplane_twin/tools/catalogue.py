@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-import yaml
+from tpuplane.data_files import read_yaml
 
 HERE = Path(__file__).parent
 # No debugger's tables: they would double the binaries and take a tenth of the time. Stack traces keep their names.
@@ -141,6 +141,6 @@ class Catalogue:
 @cache
 def catalogue() -> Catalogue:
     """`tools.yaml`, read once."""
-    data: dict[str, Any] = yaml.safe_load((HERE / "tools.yaml").read_text())
+    data: dict[str, Any] = read_yaml(HERE / "tools.yaml")
     sources = (Source(**{**entry, "folders": tuple(entry.get("folders", ()))}) for entry in data["sources"])
     return Catalogue(tuple(sources), float(data["disk_gib"]), data["remedies"])

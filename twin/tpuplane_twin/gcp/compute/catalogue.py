@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from tpuplane_twin.gcp.compute.resources import BASE, constant_id
-from tpuplane_twin.gcp.locations import Machine, data, machines_in, region_of, regions
+from tpuplane_twin.gcp.data_files import data
+from tpuplane_twin.gcp.locations import Machine, machines_in, region_of, regions
 from tpuplane_twin.gcp.schema import Json
 
 

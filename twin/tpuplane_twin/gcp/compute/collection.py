@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal
 
 from tpuplane_twin.gcp.compute import resources
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.discovery import Method
 from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call, Handler, methods
-from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.merge import etag_of, overlay
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store

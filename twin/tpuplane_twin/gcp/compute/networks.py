@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.handlers import Call
-from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import ClusterView

@@ -6,9 +6,10 @@ from itertools import islice
 from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.container.names import POOL, group_urls
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError
 from tpuplane_twin.gcp.handlers import Call
-from tpuplane_twin.gcp.locations import data, region_of
+from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.merge import etag_of
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.views import PoolView

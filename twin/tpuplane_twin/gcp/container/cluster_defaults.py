@@ -3,7 +3,8 @@
 import uuid
 from copy import deepcopy
 
-from tpuplane_twin.gcp.locations import data, default_zones
+from tpuplane_twin.gcp.data_files import data
+from tpuplane_twin.gcp.locations import default_zones
 from tpuplane_twin.gcp.merge import at, overlay
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.projects import project_number

@@ -5,8 +5,9 @@ from tpuplane.gpu import GpuMachine
 from tpuplane_twin.gcp.backend import pod_cidr_size
 from tpuplane_twin.gcp.container.names import GROUPS, group_names
 from tpuplane_twin.gcp.container.pool_context import PoolContext
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.locations import data, default_zones, is_zone, machine_in, machine_named, region_of
+from tpuplane_twin.gcp.locations import default_zones, is_zone, machine_in, machine_named, region_of
 from tpuplane_twin.gcp.merge import at, overlay
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.versions import node_version

@@ -5,8 +5,8 @@ from string import Formatter
 from typing import Any
 
 from tpuplane_twin.gcp.container.pool_context import PoolContext
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 

@@ -5,9 +5,10 @@ from tpuplane_twin.gcp.container.clusters import Clusters
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.ranges import usable_subnetworks
 from tpuplane_twin.gcp.container.upgrades import Upgrades
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import not_found
 from tpuplane_twin.gcp.handlers import Call, Handler, methods
-from tpuplane_twin.gcp.locations import check_location, data, is_zone, regions
+from tpuplane_twin.gcp.locations import check_location, is_zone, regions
 from tpuplane_twin.gcp.operations import OPERATION, Operations
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store

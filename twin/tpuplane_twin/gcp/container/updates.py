@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any, Literal
 
+from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import not_served
-from tpuplane_twin.gcp.locations import data
 from tpuplane_twin.gcp.merge import at, overlay, put_at
 from tpuplane_twin.gcp.schema import Json, snake
 
