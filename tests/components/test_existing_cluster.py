@@ -74,8 +74,7 @@ async def test_a_dns_endpoint_that_is_an_address_has_the_clusters_own_certificat
 def test_a_pool_needs_no_platform() -> None:
     def program() -> None:
         cluster = ExistingCluster(
-            "shared",
-            {"project": "acme-ml", "name": "shared", "location": "us-central1", "service_account": ACCOUNT},
+            "shared", {"project": "acme-ml", "name": "shared", "location": "us-central1", "service_account": ACCOUNT}
         )
         TpuNodePool(
             "trainer",

@@ -51,7 +51,7 @@ def test_pools_that_gke_makes_are_as_closed_as_declared_ones() -> None:
                     "location": "us-central1",
                     "autoProvisioning": {"limits": limits},
                     "pools": {"a": {"generation": "v6e", "topology": "4x4"}},
-                },
+                }
             },
         }
     )
@@ -204,10 +204,7 @@ def test_maintenance_is_said_only_where_it_was_asked(deployed: Deployment, lab: 
             {
                 "exclusionName": "run",
                 "startTime": "2026-12-01T00:00:00Z",
-                "exclusionOptions": {
-                    "scope": "NO_MINOR_OR_NODE_UPGRADES",
-                    "endTimeBehavior": "UNTIL_END_OF_SUPPORT",
-                },
+                "exclusionOptions": {"scope": "NO_MINOR_OR_NODE_UPGRADES", "endTimeBehavior": "UNTIL_END_OF_SUPPORT"},
             },
         ],
     }

@@ -8,13 +8,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 from deployment import deploy
-from tpuplane import (
-    Multislice,
-    RayCluster,
-    RayJob,
-    RayService,
-    SpecError,
-)
+from tpuplane import Multislice, RayCluster, RayJob, RayService, SpecError
 from tpuplane.workloads import (
     MultisliceSpec,
     RayClusterSpec,

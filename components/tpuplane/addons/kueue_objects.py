@@ -43,11 +43,7 @@ def cluster_queue_spec(queues: QueuesPlan, queue: ClusterQueuePlan) -> Spec:
         "queueingStrategy": queues.strategy,
         "namespaceSelector": {
             "matchExpressions": [
-                {
-                    "key": "kubernetes.io/metadata.name",
-                    "operator": "In",
-                    "values": list(queue.namespaces),
-                }
+                {"key": "kubernetes.io/metadata.name", "operator": "In", "values": list(queue.namespaces)}
             ]
         },
         "preemption": {

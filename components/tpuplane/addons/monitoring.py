@@ -76,9 +76,7 @@ def _reader(name: str, called: str, namespace: str, opts: pulumi.ResourceOptions
 def _make_frontend(name: str, plan: FrontendPlan, inside: pulumi.ResourceOptions) -> None:
     """Create namespace, account, Deployment and Service of the frontend, without permissions in the cluster."""
     namespace = kubernetes.core.v1.Namespace(
-        f"{name}-namespace",
-        metadata={"name": plan.namespace, "labels": NAMESPACE_LABELS},
-        opts=inside,
+        f"{name}-namespace", metadata={"name": plan.namespace, "labels": NAMESPACE_LABELS}, opts=inside
     )
     account = kubernetes.core.v1.ServiceAccount(
         f"{name}-account",

@@ -138,9 +138,4 @@ class Queues(KueueComponent):
 
     def _check(self, plan: AdmissionCheckPlan, ready: Sequence[pulumi.Resource]) -> pulumi.Resource:
         config = self._object("ProvisioningRequestConfig", plan.name, provisioning_spec(plan.config), ready)
-        return self._object(
-            "AdmissionCheck",
-            plan.name,
-            check_spec(plan),
-            [config],
-        )
+        return self._object("AdmissionCheck", plan.name, check_spec(plan), [config])

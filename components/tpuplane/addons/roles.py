@@ -19,11 +19,7 @@ _RULES: list[kubernetes.rbac.v1.PolicyRuleArgsDict] = [
     {"api_groups": ["batch"], "resources": ["jobs", "cronjobs"], "verbs": _ALL},
     {"api_groups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": _ALL},
     {"api_groups": ["ray.io"], "resources": ["rayclusters", "rayjobs", "rayservices", "raycronjobs"], "verbs": _ALL},
-    {
-        "api_groups": ["kueue.x-k8s.io"],
-        "resources": ["localqueues", "workloads"],
-        "verbs": ["get", "list", "watch"],
-    },
+    {"api_groups": ["kueue.x-k8s.io"], "resources": ["localqueues", "workloads"], "verbs": ["get", "list", "watch"]},
 ]
 
 
@@ -85,12 +81,7 @@ def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi
         {"api_groups": [""], "resources": ["pods", "pods/log"], "verbs": ["get", "list", "watch"]},
         # Kubernetes cannot limit creation by name.
         {"api_groups": [""], "resources": ["secrets"], "verbs": ["create"]},
-        {
-            "api_groups": [""],
-            "resources": ["secrets"],
-            "resource_names": [launcher.secret],
-            "verbs": ["get", "delete"],
-        },
+        {"api_groups": [""], "resources": ["secrets"], "resource_names": [launcher.secret], "verbs": ["get", "delete"]},
     ]
     account: kubernetes.rbac.v1.SubjectArgsDict = {
         "kind": "ServiceAccount",

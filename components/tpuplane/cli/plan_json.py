@@ -47,12 +47,7 @@ def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:
         "addresses": {use.name: _range(use) for use in RangeUse.of(cluster)},
         "existing": cluster.existing is not None,
         "systemPool": system
-        and {
-            "machineType": system.machine_type,
-            "zones": list(system.zones),
-            "minNodes": low,
-            "maxNodes": high,
-        },
+        and {"machineType": system.machine_type, "zones": list(system.zones), "minNodes": low, "maxNodes": high},
         "pools": _pools(cluster, costs, slices=True),
         "gpuPools": _pools(cluster, costs, slices=False),
         "computeClasses": [_class(it) for it in cluster.compute_classes],

@@ -184,10 +184,7 @@ class Cluster(pulumi.ComponentResource):
         replacements.
         """
         return pulumi.ResourceOptions(
-            parent=self,
-            provider=self.provider,
-            deleted_with=self.resource,
-            replace_with=self._foundations,
+            parent=self, provider=self.provider, deleted_with=self.resource, replace_with=self._foundations
         )
 
     def _cluster(
@@ -243,9 +240,7 @@ class Cluster(pulumi.ComponentResource):
                 "enable_insecure_binding_system_authenticated": False,
                 "enable_insecure_binding_system_unauthenticated": False,
             },
-            workload_identity_config={
-                "workload_pool": pulumi.Output.concat(args["project"], ".svc.id.goog"),
-            },
+            workload_identity_config={"workload_pool": pulumi.Output.concat(args["project"], ".svc.id.goog")},
             enable_shielded_nodes=True,
             addons_config=addons(plan),
             control_plane_endpoints_config={

@@ -23,9 +23,7 @@ def private_cluster(
     }
 
 
-def authorized_networks(
-    plan: ControlPlaneSpec,
-) -> gcp.container.ClusterMasterAuthorizedNetworksConfigArgsDict | None:
+def authorized_networks(plan: ControlPlaneSpec) -> gcp.container.ClusterMasterAuthorizedNetworksConfigArgsDict | None:
     """Address ranges with access to the control plane. Sent even if empty, because without it the endpoint is open to
     everyone."""
     if not plan.ip_endpoint:

@@ -31,9 +31,6 @@ def make_namespace(
     levels = {f"{_LEVEL}/enforce": pod_security, f"{_LEVEL}/warn": "restricted", f"{_LEVEL}/audit": "restricted"}
     return kubernetes.core.v1.Namespace(
         name,
-        metadata={
-            "name": namespace,
-            "labels": {"app.kubernetes.io/managed-by": "tpuplane", **levels, **labels},
-        },
+        metadata={"name": namespace, "labels": {"app.kubernetes.io/managed-by": "tpuplane", **levels, **labels}},
         opts=waiting_for(cluster.in_cluster(), after),
     )

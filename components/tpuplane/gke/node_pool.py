@@ -210,10 +210,5 @@ class GpuNodePool(pulumi.ComponentResource):
         self.nodes = plan.max_nodes * len(plan.zones)
         self.gpus = self.nodes * plan.gpu.machine.gpus
         self.register_outputs(
-            {
-                "accelerator": self.accelerator,
-                "poolName": self.pool_name,
-                "nodes": self.nodes,
-                "gpus": self.gpus,
-            }
+            {"accelerator": self.accelerator, "poolName": self.pool_name, "nodes": self.nodes, "gpus": self.gpus}
         )

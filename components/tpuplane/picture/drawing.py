@@ -113,11 +113,7 @@ def _pool(pool: PoolSummary, shapes: _Shapes) -> Box:
         more, units = f", {counted(hardware.hosts, 'host')} each", counted(pool.units, "chip")
     else:
         more, units = "", f"{counted(pool.units, 'GPU')} · {hardware.machine.name}"
-    about = (
-        f"{pool.pieces} \N{MULTIPLICATION SIGN} {pool.shape}{more}",
-        f"{pool.capacity} · {units}",
-        pool.zone,
-    )
+    about = (f"{pool.pieces} \N{MULTIPLICATION SIGN} {pool.shape}{more}", f"{pool.capacity} · {units}", pool.zone)
     # Each multi-host slice is a node pool; single-host slices share one, and so do GPU nodes.
     names = pool.node_pools if hardware.hosts > 1 else pool.node_pools * pool.max_slices
     shape = shapes.of(hardware if isinstance(hardware, Slice) else None)

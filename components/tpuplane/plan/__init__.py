@@ -2,10 +2,7 @@
 
 from tpuplane.plan.addons import AddonPlan
 from tpuplane.plan.cluster import ClusterPlan
-from tpuplane.plan.cluster_options import (
-    MaintenancePlan,
-    TpuLimitPlan,
-)
+from tpuplane.plan.cluster_options import MaintenancePlan, TpuLimitPlan
 from tpuplane.plan.platform import PlatformPlan, plan
 from tpuplane.plan.pools import AutoscalingPlan, NodePoolPlan, UpgradePlan
 from tpuplane.spec.pools.hosts import Capacity

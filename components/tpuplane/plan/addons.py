@@ -45,10 +45,7 @@ Values = dict[str, Any]
 
 
 def addon_plans(
-    cluster: ClusterSpec,
-    system_pool: NodePoolPlan | None,
-    queues: QueuesPlan | None,
-    manager: ManagerPlan | None,
+    cluster: ClusterSpec, system_pool: NodePoolPlan | None, queues: QueuesPlan | None, manager: ManagerPlan | None
 ) -> tuple[AddonPlan, ...]:
     """The add-ons that the platform installs in a cluster, in their order.
 

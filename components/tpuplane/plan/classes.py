@@ -99,11 +99,7 @@ def _priority(priority: ClassPrioritySpec, context: Context, pools: Mapping[str,
     if priority.nodepools is not None:
         body["nodepools"] = _node_pools(pools, priority)
     if shape is not None:
-        body["tpu"] = {
-            "type": shape.generation.label,
-            "count": shape.machine.chips,
-            "topology": shape.topology,
-        }
+        body["tpu"] = {"type": shape.generation.label, "count": shape.machine.chips, "topology": shape.topology}
         body.setdefault("maxPodsPerNode", _PODS)
         body["storage"] = _storage(shape) | body.get("storage", {})
     if disk := _common_disk(gpu_machines(priority)):

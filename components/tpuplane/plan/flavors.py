@@ -64,10 +64,7 @@ def flavors(pools: Iterable[NodePoolPlan], order: Sequence[Capacity], *, system_
     hosts, unless the pod's selectors keep it away: taints of the flavors would, and would also reject every pod with
     chips that has its toleration from GKE, which adds it after Kueue has looked.
     """
-    by_name = sorted(
-        ((_name(pool), pool) for pool in pools),
-        key=lambda item: (rank(item[1].capacity, order), item[0]),
-    )
+    by_name = sorted(((_name(pool), pool) for pool in pools), key=lambda item: (rank(item[1].capacity, order), item[0]))
     return (
         *(_cpus(placed=placed, system_pool=system_pool) for placed in (True, False)),
         *(_flavor(name, [pool for _, pool in of]) for name, of in groupby(by_name, key=lambda item: item[0])),

@@ -12,11 +12,7 @@ from tpuplane.plan.observability import ObservabilityPlan, observability_plan
 from tpuplane.plan.pools import Context, node_pools
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.plan.queues import queues_plan
-from tpuplane.spec import (
-    ClusterSpec,
-    PlatformSpec,
-    SpecError,
-)
+from tpuplane.spec import ClusterSpec, PlatformSpec, SpecError
 from tpuplane.spec.checks import check
 from tpuplane.spec.classes.of_cluster import classes_of, pool_classes
 from tpuplane.spec.core.names import cluster_name

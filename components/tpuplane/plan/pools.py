@@ -7,14 +7,7 @@ from typing import ClassVar, Literal
 from tpuplane.cpu import cpu_catalogue
 from tpuplane.gpu import GpuMachine, division_labels
 from tpuplane.labels import CAPACITY_LABEL, GPU, POOL_LABEL, TPU
-from tpuplane.spec import (
-    ExtraNetworkSpec,
-    FlexStartSpec,
-    GpuPoolSpec,
-    PoolSpec,
-    ReservationSpec,
-    SystemPoolSpec,
-)
+from tpuplane.spec import ExtraNetworkSpec, FlexStartSpec, GpuPoolSpec, PoolSpec, ReservationSpec, SystemPoolSpec
 from tpuplane.spec.core.locations import region_of, system_zones
 from tpuplane.spec.core.names import SYSTEM_POOL
 from tpuplane.spec.pools.gpu import GpuDriver, GpuSharingStrategy

@@ -30,11 +30,7 @@ COVERED = (TPU, "cpu", "memory", "ephemeral-storage")
 
 
 def queues_plan(
-    spec: PlatformSpec,
-    key: str,
-    pools: tuple[NodePoolPlan, ...],
-    *,
-    system_pool: bool,
+    spec: PlatformSpec, key: str, pools: tuple[NodePoolPlan, ...], *, system_pool: bool
 ) -> QueuesPlan | None:
     """What Kueue gets in the cluster `key`; None where no team has anything in it."""
     teams = {name: team for name, team in spec.teams.items() if key in team.clusters}

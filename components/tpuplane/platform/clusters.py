@@ -40,12 +40,7 @@ def make_cluster(
     subnet = network.subnets[plan.subnet.name]
     return Cluster(
         name,
-        {
-            "project": project,
-            "network": network.network.id,
-            "subnetwork": subnet.id,
-            "location": plan.location,
-        },
+        {"project": project, "network": network.network.id, "subnetwork": subnet.id, "location": plan.location},
         # Nodes pull images through the NAT as long as they exist.
         pulumi.ResourceOptions(parent=parent, depends_on=[network]),
         plan=plan,

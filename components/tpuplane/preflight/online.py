@@ -47,10 +47,7 @@ def _compare(at: Path, declared: ReservationSpec, found: Json | None, project: s
     """Every difference between a reservation and its description."""
     owner = declared.project or project
     if found is None:
-        yield Mistake(
-            at,
-            f"not found in project {owner}, zone {declared.zone}; correct name, project or zone",
-        )
+        yield Mistake(at, f"not found in project {owner}, zone {declared.zone}; correct name, project or zone")
         return
     status = found.get("status", "")
     if declared.active and status != "READY":

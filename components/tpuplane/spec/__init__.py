@@ -4,12 +4,7 @@
 models and the same words in both. All mistakes of a description are reported in one run.
 """
 
-from tpuplane.spec.cluster.cluster import (
-    ClusterSettingsSpec,
-    ClusterSpec,
-    ControlPlaneSpec,
-    SystemPoolSpec,
-)
+from tpuplane.spec.cluster.cluster import ClusterSettingsSpec, ClusterSpec, ControlPlaneSpec, SystemPoolSpec
 from tpuplane.spec.core.errors import Mistake, SpecError
 from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
 from tpuplane.spec.pools.gpu import GpuPoolSpec

@@ -5,12 +5,7 @@ Pure: no Pulumi, no network, no clock. The numbers are in `data/`, each with its
 
 from tpuplane.tpu.catalogue import Catalogue, catalogue, region_of
 from tpuplane.tpu.errors import SliceError
-from tpuplane.tpu.model import (
-    Generation,
-    MachineType,
-    Price,
-    PriceModel,
-)
+from tpuplane.tpu.model import Generation, MachineType, Price, PriceModel
 from tpuplane.tpu.nearest import nearest_names
 from tpuplane.tpu.slices import Slice
 from tpuplane.tpu.versions import GkeVersion

@@ -7,15 +7,7 @@ from typing import Any, Literal
 
 from tpuplane.data_files import read_data
 from tpuplane.tpu.errors import SliceError, look_up
-from tpuplane.tpu.model import (
-    AcceleratorTypeName,
-    Availability,
-    ChipFacts,
-    Generation,
-    MachineType,
-    Price,
-    PriceModel,
-)
+from tpuplane.tpu.model import AcceleratorTypeName, Availability, ChipFacts, Generation, MachineType, Price, PriceModel
 from tpuplane.tpu.nearest import nearest_names
 from tpuplane.tpu.topology import TopologyRule
 from tpuplane.tpu.versions import GkeVersion

@@ -59,12 +59,7 @@ class Slice:
 
     @classmethod
     def for_nodes(
-        cls,
-        accelerator: str,
-        topology: str,
-        machine_type: str | None = None,
-        *,
-        chips_per_node: int | None = None,
+        cls, accelerator: str, topology: str, machine_type: str | None = None, *, chips_per_node: int | None = None
     ) -> Slice:
         """The slice that GKE's node labels describe.
 

@@ -16,12 +16,7 @@ API_VERSION = "jobset.x-k8s.io/v1alpha2"
 _JOB = "slice"
 # Fields that JobSet's webhook and CRD do not allow to change; the coordinator, which pods get at their creation; and
 # the queue. Not ttlSecondsAfterFinished, which JobSet reads at the end.
-MULTISLICE_REPLACE_ON = (
-    QUEUE_PATH,
-    "spec.coordinator",
-    "spec.failurePolicy",
-    "spec.replicatedJobs",
-)
+MULTISLICE_REPLACE_ON = (QUEUE_PATH, "spec.coordinator", "spec.failurePolicy", "spec.replicatedJobs")
 _COORDINATOR_PORT = 8476  # jax.distributed
 _MEGASCALE_PORT = 8080
 
@@ -87,10 +82,7 @@ def multislice_manifest(name: str, spec: MultisliceSpec) -> Manifest:
     if spec.placement == "exclusive" and shape.multi_host:
         metadata["annotations"] = {"alpha.jobset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}
     env = _environment(name, spec) if spec.set_megascale else []
-    pod = {
-        **pod_spec(spec, "main", {"command": list(spec.command), "ports": _ports()}, env),
-        "restartPolicy": "Never",
-    }
+    pod = {**pod_spec(spec, "main", {"command": list(spec.command), "ports": _ports()}, env), "restartPolicy": "Never"}
     body: Manifest = {
         "failurePolicy": {
             "maxRestarts": spec.max_restarts,

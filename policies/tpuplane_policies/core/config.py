@@ -32,11 +32,7 @@ EXEMPTIONS = {
         "required": ["resource", "reason", "until"],
         "additionalProperties": False,
         "properties": {
-            "resource": {
-                "type": "string",
-                "minLength": 1,
-                "description": "Logical name or URN; * matches any text.",
-            },
+            "resource": {"type": "string", "minLength": 1, "description": "Logical name or URN; * matches any text."},
             "reason": {"type": "string", "minLength": 1},
             "until": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "description": "The last day."},
         },

@@ -69,10 +69,7 @@ def xpk_workload(name: str, queue: str, on: Slices) -> Object:
             },
             _trainer("jax-tpu", on.chips),
         ],
-        "volumes": [
-            {"name": "dshm-2", "emptyDir": {"medium": "Memory"}},
-            {"name": "tpu-stack-trace"},
-        ],
+        "volumes": [{"name": "dshm-2", "emptyDir": {"medium": "Memory"}}, {"name": "tpu-stack-trace"}],
     }
     labels = {"xpk.google.com/workload": name}
     job = {
@@ -170,9 +167,7 @@ def recipe_training(name: str, queue: str, on: Slices) -> Object:
         "hostNetwork": True,
         "dnsPolicy": "ClusterFirstWithHostNet",
         "tolerations": [{"operator": "Exists", "key": "google.com/tpu"}],
-        "containers": [
-            {**_trainer("jax-tpu", on.chips), "ports": [{"containerPort": 8471}, {"containerPort": 8080}]},
-        ],
+        "containers": [{**_trainer("jax-tpu", on.chips), "ports": [{"containerPort": 8471}, {"containerPort": 8080}]}],
         "volumes": [{"name": "dshm-2", "emptyDir": {"medium": "Memory"}}],
     }
     job = {
@@ -220,12 +215,7 @@ def recipe_benchmark(name: str, queue: str, on: Slices) -> list[Object]:
             "metadata": {"name": f"headless-svc-{name}"},
             "spec": {"clusterIP": "None", "selector": {"job-name": name}},
         },
-        {
-            "apiVersion": "batch/v1",
-            "kind": "Job",
-            "metadata": {"name": name, "labels": {QUEUE: queue}},
-            "spec": job,
-        },
+        {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": {QUEUE: queue}}, "spec": job},
     ]
 
 

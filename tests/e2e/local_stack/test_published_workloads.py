@@ -40,10 +40,7 @@ JOBSETS = {
     "xpk-pathways": (xpk_pathways("xpk-pathways", LOCAL_QUEUE, TWO, "system"), [1, 4, 4]),
     "recipe-training": (recipe_training("recipe-training", LOCAL_QUEUE, ONE), [4]),
 }
-SAMPLES = {
-    "ray-cluster.tpu-v6e-16-multihost.yaml": 4,
-    "ray-cluster.tpu-v6e-singlehost.yaml": 1,
-}
+SAMPLES = {"ray-cluster.tpu-v6e-16-multihost.yaml": 4, "ray-cluster.tpu-v6e-singlehost.yaml": 1}
 
 
 class Cluster:

@@ -54,12 +54,7 @@ class Guest(Program):
         if neighbours:
             cluster["pools"]["more"] = {**SHAPE, "autoscaling": {"maxSlices": 2}}
             teams[NEIGHBOURS] = {"clusters": {"there": {"pools": {"more": {"slices": 2}}}}}
-        platform = {
-            "name": "guest",
-            "project": "tpuplane-lab",
-            "teams": teams,
-            "clusters": {"there": cluster},
-        }
+        platform = {"name": "guest", "project": "tpuplane-lab", "teams": teams, "clusters": {"there": cluster}}
         self.stack_file.write_text(yaml.safe_dump({"config": {"tpuplane:platform": platform}}))
 
     def submit(self, *names: str, team: str = TEAM) -> None:

@@ -21,10 +21,7 @@ EXPECTED = {
         "notebooks": (2, "tpu-v6e-slice", "2x2", 4),
         "serving": (1, "tpu-v6e-slice", "2x4", 8),
     },
-    CENTRAL2: {
-        "cubes-0": (2, "tpu-v4-podslice", "2x2x2", 4),
-        "cubes-1": (2, "tpu-v4-podslice", "2x2x2", 4),
-    },
+    CENTRAL2: {"cubes-0": (2, "tpu-v4-podslice", "2x2x2", 4), "cubes-1": (2, "tpu-v4-podslice", "2x2x2", 4)},
 }
 
 

@@ -15,10 +15,7 @@ from tests.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
 
-SAMPLES = {
-    "ray-cluster.tpu-v6e-16-multihost.yaml": (CENTRAL1, 4),
-    "ray-cluster.tpu-v4-multihost.yaml": (CENTRAL2, 2),
-}
+SAMPLES = {"ray-cluster.tpu-v6e-16-multihost.yaml": (CENTRAL1, 4), "ray-cluster.tpu-v4-multihost.yaml": (CENTRAL2, 2)}
 RUNS = 3
 
 

@@ -99,10 +99,7 @@ def pool(name: str, machine: str, count: int, *, zones: tuple[str, ...] = ("us-e
 
 def slice_pool(name: str, machine: str, topology: str, hosts: int) -> Object:
     """A multi-host slice."""
-    return {
-        **pool(name, machine, hosts),
-        "placementPolicy": {"type": "COMPACT", "tpuTopology": topology},
-    }
+    return {**pool(name, machine, hosts), "placementPolicy": {"type": "COMPACT", "tpuTopology": topology}}
 
 
 def jobset(name: str, topology: str, hosts: int, slices: int, **annotations: str) -> Object:
@@ -122,10 +119,7 @@ def jobset(name: str, topology: str, hosts: int, slices: int, **annotations: str
     return {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
-        "metadata": {
-            "name": name,
-            "annotations": {"alpha.jobset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL},
-        },
+        "metadata": {"name": name, "annotations": {"alpha.jobset.sigs.k8s.io/exclusive-topology": GKE_POOL_LABEL}},
         "spec": {"replicatedJobs": [{"name": "slice", "replicas": slices, "template": {"spec": job}}]},
     }
 

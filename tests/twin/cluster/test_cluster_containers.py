@@ -84,8 +84,7 @@ def test_the_environment_is_what_the_container_says_in_its_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "message"),
-    [({}, "secret s is not there"), ({("secret", "s"): {}}, "secret s has no key password")],
+    ("keys", "message"), [({}, "secret s is not there"), ({("secret", "s"): {}}, "secret s has no key password")]
 )
 def test_a_key_that_is_missing_is_named(keys: dict[tuple[str, str], dict[str, str]], message: str) -> None:
     entry = {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "password"}}}

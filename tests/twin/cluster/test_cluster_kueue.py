@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cluster_objects import (
-    JOBSETS,
-    Cluster,
-    MakePools,
-    empty,
-    eventually,
-    jobset,
-    pools_of,
-    running_pods,
-    slice_pool,
-)
+from cluster_objects import JOBSETS, Cluster, MakePools, empty, eventually, jobset, pools_of, running_pods, slice_pool
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane_twin.cluster.api import Api, Object
 

@@ -60,10 +60,7 @@ async def test_a_simulated_job_ends_with_the_pod_that_submits_it(
     api: Api, make_pools: MakePools, namespace: str
 ) -> None:
     await make_pools(slice_pool("host", "ct6e-standard-4t", "2x2", 1))
-    template = {
-        "metadata": {"annotations": {END: "1s"}},
-        "spec": {"restartPolicy": "Never", "containers": [SUBMITTER]},
-    }
+    template = {"metadata": {"annotations": {END: "1s"}}, "spec": {"restartPolicy": "Never", "containers": [SUBMITTER]}}
     jobs = f"{RAY}/{namespace}/rayjobs"
     await api.request("POST", jobs, body=manifest(namespace, submitterPodTemplate=template))
     await reached(api, namespace, "SUCCEEDED")

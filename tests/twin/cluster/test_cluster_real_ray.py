@@ -57,10 +57,7 @@ async def test_a_ray_job_trains_on_a_slice_and_succeeds(with_ray: Cluster, resea
 
 async def test_a_ray_service_answers(with_ray: Cluster, research: Api) -> None:
     await program(research, "serve", EXAMPLES / "ray-serve" / "app.py")
-    service = {
-        "cluster": cluster("serve"),
-        "serve_config": (EXAMPLES / "ray-serve" / "serve.yaml").read_text(),
-    }
+    service = {"cluster": cluster("serve"), "serve_config": (EXAMPLES / "ray-serve" / "serve.yaml").read_text()}
     manifest = ray_service_manifest("softmax", RayServiceSpec.model_validate(service))
     await research.request("POST", f"{RAY}/{NAMESPACE}/rayservices", body=manifest)
 

@@ -27,15 +27,7 @@ from tpuplane_twin.cluster.api import Api
 
 pytestmark = [pytest.mark.twin, pytest.mark.asyncio(loop_scope="session")]
 
-PROCESSES = {
-    "etcd",
-    "kube-apiserver",
-    "kube-controller-manager",
-    "kube-scheduler",
-    "kwok",
-    "kuberay",
-    "pods",
-}
+PROCESSES = {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "kuberay", "pods"}
 
 
 async def test_every_process_runs_and_listens_on_loopback_only(cluster: Cluster) -> None:

@@ -187,12 +187,7 @@ def is_ready(pod: Json) -> bool:
 
 def tpu_pod(name: str, topology: str, chips: int, **fields: Any) -> Json:
     """A v6e pod that asks for `chips`."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, **fields},
-        "spec": tpu_spec(topology, chips),
-    }
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, **fields}, "spec": tpu_spec(topology, chips)}
 
 
 def tpu_spec(topology: str, chips: int) -> Json:

@@ -125,10 +125,7 @@ def compute_class(name: str, **spec: Any) -> Json:
             "priorities": [
                 {"tpu": tpu, "spot": True},
                 {"tpu": tpu, "flexStart": {"enabled": True}},
-                {
-                    "tpu": tpu,
-                    "reservations": {"affinity": "Specific", "specific": [ours]},
-                },
+                {"tpu": tpu, "reservations": {"affinity": "Specific", "specific": [ours]}},
             ],
             **spec,
         },

@@ -70,10 +70,7 @@ REJECTED = [
         nap(autoprovisioningLocations=["us-east5-a"]),
         'Invalid node location "us-east5-a": not a zone of region us-central1.',
     ),
-    (
-        nap(autoprovisioningNodePoolDefaults={"upgradeSettings": {}}),
-        "Max surge and max unavailable cannot both be 0.",
-    ),
+    (nap(autoprovisioningNodePoolDefaults={"upgradeSettings": {}}), "Max surge and max unavailable cannot both be 0."),
 ]
 
 

@@ -15,10 +15,7 @@ from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.shell.environment import gcloud_environment
 from twin_api import CLUSTERS, PROJECT, TOKEN, Api, slice_pool
 
-pytestmark = [
-    pytest.mark.twin,
-    pytest.mark.skipif(shutil.which("gcloud") is None, reason="gcloud is not installed"),
-]
+pytestmark = [pytest.mark.twin, pytest.mark.skipif(shutil.which("gcloud") is None, reason="gcloud is not installed")]
 
 ZONE = "us-central1-b"
 

@@ -109,10 +109,7 @@ NO_RESERVATION = {"consumeReservationType": "NO_RESERVATION"}
     ("body", "message"),
     [
         # vllm-project/ci-infra#545: the totals do not count
-        (
-            slice_pool(autoscaling={"enabled": True, "totalMaxNodeCount": 4}),
-            f"Maximum node count 0 {SIZE} 4x4",
-        ),
+        (slice_pool(autoscaling={"enabled": True, "totalMaxNodeCount": 4}), f"Maximum node count 0 {SIZE} 4x4"),
         (slice_pool(autoscaling={"enabled": True, "maxNodeCount": 8}), f"Maximum node count 8 {SIZE} 4x4"),
         (
             slice_pool(autoscaling={"enabled": True, "minNodeCount": 2, "maxNodeCount": 4}),

@@ -73,8 +73,7 @@ class MemoryBackend:
         await self._step("create_cluster", cluster["name"])
         port = 6443 + len(self.clusters)
         found = self.clusters.setdefault(
-            cluster["name"],
-            MemoryCluster(Endpoint(f"127.0.0.1:{port}", ""), cluster["currentMasterVersion"]),
+            cluster["name"], MemoryCluster(Endpoint(f"127.0.0.1:{port}", ""), cluster["currentMasterVersion"])
         )
         rotation = cluster.get(ROTATION, NO_ROTATION)
         numbers = range(rotation["trusted"], rotation["serves"] - 1, -1)

@@ -26,9 +26,7 @@ GOOD: dict[str, Any] = {
     "env": {},
     "preview": {"steps": [{"op": "same", "urn": "urn:pulumi:soak::p::t::stack"}]},
     "status": {
-        "clusters": [
-            {"queues": [{"workloads": [{"job": "job", "state": "admitted", "nodePools": ["trainer-0"]}]}]},
-        ]
+        "clusters": [{"queues": [{"workloads": [{"job": "job", "state": "admitted", "nodePools": ["trainer-0"]}]}]}]
     },
 }
 CHANGED = {"steps": [{"op": "update", "urn": "urn:pulumi:soak::p::t::platform-main"}]}

@@ -63,11 +63,7 @@ def test_the_selectors_decide_the_provisioning_model(selector: dict[str, str], c
             'TPU type "tpu-v5p-slice" doesn\'t have a limit defined',
         ),
         (hosts(1, label="tpu-v9"), None, 'TPU type "tpu-v9" not supported'),
-        (
-            hosts(1, chips=3),
-            None,
-            "Accelerator count 3 is not supported for TPU type tpu-v6e-slice with topology 4x4",
-        ),
+        (hosts(1, chips=3), None, "Accelerator count 3 is not supported for TPU type tpu-v6e-slice with topology 4x4"),
         (hosts(4), {"cpu": 9999, "memory": 9999, "tpu-v6e-slice": 8}, "max cluster tpu-v6e-slice limit reached"),
         (hosts(4), {"cpu": 100, "memory": 99999, "tpu-v6e-slice": 64}, "max cluster cpu limit reached"),
         (

@@ -195,11 +195,7 @@ def test_resize_requests_have_names_of_their_own_that_fit_a_label(names: list[tu
     assert len(set(found)) == len({name for _, name in names})
 
 
-@given(
-    waiting=st.lists(st.integers(1, 9), max_size=6),
-    slices=st.integers(0, 3),
-    singles=st.integers(0, 6),
-)
+@given(waiting=st.lists(st.integers(1, 9), max_size=6), slices=st.integers(0, 3), singles=st.integers(0, 6))
 def test_no_pool_promises_more_than_it_has(waiting: list[int], slices: int, singles: int) -> None:
     groups = [queued_slice(f"slice-{number}") for number in range(slices)]
     groups += [queued_hosts(singles)] if singles else []

@@ -92,11 +92,7 @@ def budget(allowed: int) -> Budget:
         ({"requests": {"cpu": 2}}, [], False),
         ({"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}, [], False),
         ({"ownerReferences": []}, [], False),
-        (
-            {"ownerReferences": [], "annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}},
-            [],
-            True,
-        ),
+        ({"ownerReferences": [], "annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}}, [], True),
         ({"namespace": "kube-system"}, [], False),
         ({"labels": {"app": "web"}}, [budget(1)], True),
         ({"labels": {"app": "web"}}, [budget(0)], False),

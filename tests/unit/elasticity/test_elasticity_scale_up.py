@@ -5,17 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from elastic_objects import (
-    TOPOLOGY,
-    cpu_group,
-    group,
-    nodes,
-    pod,
-    replica,
-    serving_group,
-    slice_group,
-    tpu_pod,
-)
+from elastic_objects import TOPOLOGY, cpu_group, group, nodes, pod, replica, serving_group, slice_group, tpu_pod
 from tpuplane_twin.elasticity.decision import View, decide
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Pod
@@ -132,10 +122,7 @@ def test_pods_that_the_scheduler_has_not_rejected_trigger_nothing() -> None:
     [
         (tpu_pod("p", topology="16x16"), "node(s) didn't match Pod's node affinity/selector"),
         (tpu_pod("p", chips=8), "Insufficient google.com/tpu"),
-        (
-            pod("p", spec={"nodeSelector": {TOPOLOGY: "4x4"}}),
-            "node(s) had untolerated taint {google.com/tpu: present}",
-        ),
+        (pod("p", spec={"nodeSelector": {TOPOLOGY: "4x4"}}), "node(s) had untolerated taint {google.com/tpu: present}"),
     ],
 )
 def test_reasons(pod: Pod, reason: str) -> None:

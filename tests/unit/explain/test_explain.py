@@ -63,12 +63,8 @@ SPECS = {
                 "autoRepair": False,
                 "nodeLabels": {"team": "vision"},
             },
-            "night": {
-                "accelerator": "nvidia-h200-141gb",
-                "capacity": "flex-start",
-                "autoscaling": {"maxNodes": 2},
-            },
-        },
+            "night": {"accelerator": "nvidia-h200-141gb", "capacity": "flex-start", "autoscaling": {"maxNodes": 2}},
+        }
     ),
     "gpus-without-channel": spec_of(
         "us-central1-a",
@@ -167,14 +163,7 @@ def test_no_value_of_the_plan_is_left_out() -> None:
     """What has no reason in data/reasons.yaml and no field of the same name in the spec is part of another value."""
     part_of_others = {
         "pool": {"pool", "index", "gpu", "local_ssds", "compact"},
-        "gpuPool": {
-            "pool",
-            "index",
-            "slice",
-            "placement_topology",
-            "workload_policy",
-            "accelerator_topology_mode",
-        },
+        "gpuPool": {"pool", "index", "slice", "placement_topology", "workload_policy", "accelerator_topology_mode"},
         "systemPool": {"pool", "index"},
         "cluster": {
             "key",

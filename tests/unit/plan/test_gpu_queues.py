@@ -83,13 +83,7 @@ def test_a_quota_has_its_part_of_the_node_with_each_gpu() -> None:
     queues = queues_of({"a": {"gpuPools": {"l4s": {"gpus": 3}, "h100s": {"nodes": 1}}}})
     own, elastic = (it.flavors for it in queues.cluster_queues)
     # A g2-standard-24 has 2 L4s, 24 vCPUs and 96 GB; an a3-highgpu-8g has 16 local SSDs of 375 GB.
-    assert amounts(own, "g2-standard-24") == {
-        TPU: 0,
-        "cpu": 36,
-        "memory": 144,
-        "ephemeral-storage": 150,
-        GPU: 3,
-    }
+    assert amounts(own, "g2-standard-24") == {TPU: 0, "cpu": 36, "memory": 144, "ephemeral-storage": 150, GPU: 3}
     assert amounts(elastic, "a3-highgpu-8g-spot-elastic")["ephemeral-storage"] == 6000
     assert amounts(own, "cpu")[GPU] == 0
     # Three nodes in each of two zones.

@@ -24,8 +24,7 @@ def test_nothing_asked_is_nothing_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("days", "byday", "first"),
-    [(["SU", "SA"], "SA,SU", 5), (["WE"], "WE", 2), (None, "MO,TU,WE,TH,FR,SA,SU", 0)],
+    ("days", "byday", "first"), [(["SU", "SA"], "SA,SU", 5), (["WE"], "WE", 2), (None, "MO,TU,WE,TH,FR,SA,SU", 0)]
 )
 def test_the_first_window_opens_on_the_first_day_it_repeats_on(days: list[str] | None, byday: str, first: int) -> None:
     window: dict[str, Any] = {"start": "22:30", "hours": 12, **({"days": days} if days else {})}

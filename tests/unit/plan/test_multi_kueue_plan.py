@@ -133,11 +133,7 @@ def test_workers_let_in_the_managers_pods_and_no_one_else() -> None:
     pods = ("10.64.0.0/14", "Pods of lab-hub, which hands jobs on")
     assert allowed == {"hub": [], "east": [pods], "central": [("203.0.113.0/24", "office"), pods]}
     # A private address answers its own region alone.
-    assert {key: it.global_access for key, it in made.items()} == {
-        "hub": False,
-        "east": True,
-        "central": False,
-    }
+    assert {key: it.global_access for key, it in made.items()} == {"hub": False, "east": True, "central": False}
 
 
 def test_a_worker_allows_the_kinds_that_the_manager_watches() -> None:

@@ -151,11 +151,7 @@ def test_flex_start_pools_wait_at_zero_and_are_not_repaired() -> None:
 
 def test_flex_start_hosts_run_for_seven_days_unless_less_is_asked() -> None:
     (pool,) = pools_of(
-        generation="tpu7x",
-        topology="2x2x1",
-        zone="us-central1-c",
-        capacity="flex-start",
-        autoscaling={"maxSlices": 2},
+        generation="tpu7x", topology="2x2x1", zone="us-central1-c", capacity="flex-start", autoscaling={"maxSlices": 2}
     )
     assert pool.flex_start == FlexStartSpec()
 

@@ -29,12 +29,7 @@ GPUS: dict[str, Any] = {
 
 def queues_of(gpu_pools: dict[str, Any] | None = None, **pools: dict[str, Any]) -> QueuesPlan:
     """The queues of a cluster with these pools, of which the team `a` has one slice or node each."""
-    cluster = {
-        "location": "us-east5-a",
-        "addons": {"kueue": {}},
-        "pools": pools,
-        "gpuPools": gpu_pools or {},
-    }
+    cluster = {"location": "us-east5-a", "addons": {"kueue": {}}, "pools": pools, "gpuPools": gpu_pools or {}}
     quotas = {
         "pools": {name: {"slices": 1} for name in pools},
         "gpuPools": {name: {"nodes": 1} for name in gpu_pools or ()},

@@ -24,10 +24,7 @@ POOLS: dict[str, Any] = {
 
 
 def queues_of(
-    teams: dict[str, Any],
-    pools: dict[str, Any] | None = None,
-    classes: dict[str, Any] | None = None,
-    **queues: Any,
+    teams: dict[str, Any], pools: dict[str, Any] | None = None, classes: dict[str, Any] | None = None, **queues: Any
 ) -> QueuesPlan:
     """The queues of one cluster whose teams have these quotas by pool."""
     spec = parse_platform(
@@ -173,10 +170,7 @@ def test_nodes_of_an_autoscaled_pool_are_not_those_of_a_fixed_one() -> None:
 
 def test_a_class_that_is_called_elastic_makes_no_flavor_autoscaled() -> None:
     pools = {"fixed": V6E, "more": {**V6E, "autoscaling": {"maxSlices": 2}}}
-    classes = {
-        "x-elastic": {"priorities": [{"nodepools": ["fixed"]}]},
-        "x": {"priorities": [{"nodepools": ["more"]}]},
-    }
+    classes = {"x-elastic": {"priorities": [{"nodepools": ["fixed"]}]}, "x": {"priorities": [{"nodepools": ["more"]}]}}
     queues = queues_of({"a": {"fixed": {"slices": 1}, "more": {"slices": 1}}}, pools, classes)
     assert {it.pools: it.topology for it in queues.flavors if it.slices} == {("fixed",): "slices", ("more",): None}
 

@@ -17,10 +17,7 @@ RIGHT: dict[str, Any] = {
     "name": "lab",
     "project": "tpuplane-lab",
     "clusters": {
-        "east": {
-            "location": "us-central1",
-            "pools": {"trainer": {"generation": "v6e", "topology": "4x4", "slices": 2}},
-        }
+        "east": {"location": "us-central1", "pools": {"trainer": {"generation": "v6e", "topology": "4x4", "slices": 2}}}
     },
 }
 GONE = object()

@@ -15,9 +15,7 @@ pytestmark = pytest.mark.unit
 MINIMAL: dict[str, Any] = {
     "name": "lab",
     "project": "tpuplane-lab",
-    "clusters": {
-        "east": {"location": "us-central1", "pools": {"trainer": {"generation": "v6e", "topology": "4x4"}}},
-    },
+    "clusters": {"east": {"location": "us-central1", "pools": {"trainer": {"generation": "v6e", "topology": "4x4"}}}},
 }
 
 

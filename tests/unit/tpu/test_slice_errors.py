@@ -123,11 +123,7 @@ def test_a_generation_that_two_share_is_not_guessed() -> None:
 @pytest.mark.parametrize(
     ("name", "cause", "nearest"),
     [
-        (
-            "v5p-4",
-            "v5p counts TensorCores, 2 per chip, and no slice has 4 (for 4 chips write v5p-8)",
-            ("v5p-8",),
-        ),
+        ("v5p-4", "v5p counts TensorCores, 2 per chip, and no slice has 4 (for 4 chips write v5p-8)", ("v5p-8",)),
         ("v5p-24", "v5p counts TensorCores, 2 per chip, and no slice has 24", ("v5p-16", "v5p-32")),
         (
             "tpu7x-4",

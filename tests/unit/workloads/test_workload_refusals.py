@@ -7,12 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 from tpuplane.tpu import Slice
-from tpuplane.workloads import (
-    RayClusterSpec,
-    RayJobSpec,
-    RayServiceSpec,
-    multislice_manifest,
-)
+from tpuplane.workloads import RayClusterSpec, RayJobSpec, RayServiceSpec, multislice_manifest
 from workload_specs import SHAPES, V6E, cluster, multislice
 
 pytestmark = pytest.mark.unit
@@ -68,11 +63,7 @@ def groups(number: int, *names: str) -> dict[str, Any]:
             "cluster.workers: 7 groups, .* allowed in a queue: at most 6 in a RayJob; use fewer, or no queue",
         ),
         (groups(8), "workers: 8 groups, .* allowed in a queue: at most 7 in a RayCluster", "at most 7"),
-        (
-            groups(1, "head"),
-            "workers.head: Kueue uses this name in every RayCluster",
-            "workers.head: ",
-        ),
+        (groups(1, "head"), "workers.head: Kueue uses this name in every RayCluster", "workers.head: "),
         (groups(1, "submitter"), None, "cluster.workers.submitter: Kueue uses this name in every RayJob"),
     ],
 )

@@ -19,9 +19,7 @@ from tpuplane_twin.shell.environment import render, shell_environment
 from tpuplane_twin.tools import ray
 
 app = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    no_args_is_help=True, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
 )
 
 

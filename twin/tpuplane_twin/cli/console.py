@@ -28,10 +28,7 @@ def _twins(incomplete: str) -> list[str]:
     return [name for name in all_twins() if name.startswith(incomplete)]
 
 
-Name = Annotated[
-    str,
-    typer.Option("--name", "-n", envvar=TWIN, help="The name of the twin.", autocompletion=_twins),
-]
+Name = Annotated[str, typer.Option("--name", "-n", envvar=TWIN, help="The name of the twin.", autocompletion=_twins)]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 Arguments = ParamSpec("Arguments")

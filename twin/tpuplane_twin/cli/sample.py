@@ -37,10 +37,7 @@ def samples(folder: Path) -> list[Sample]:
     """KubeRay's RayCluster samples with TPUs, preferred ones first."""
     files = sorted(
         folder.glob("ray-cluster.tpu-*.yaml"),
-        key=lambda file: (
-            _PREFERRED.index(file.name) if file.name in _PREFERRED else len(_PREFERRED),
-            file.name,
-        ),
+        key=lambda file: (_PREFERRED.index(file.name) if file.name in _PREFERRED else len(_PREFERRED), file.name),
     )
     return [_parse(file) for file in files]
 

@@ -22,8 +22,7 @@ class Addresses:
         taken = [ipaddress.IPv4Network(network) for network in used]
         self._taken = {network for network in taken if network.subnet_of(self._network)}
         self._next = max(
-            (int(network.broadcast_address) + 1 for network in self._taken),
-            default=int(self._network.network_address),
+            (int(network.broadcast_address) + 1 for network in self._taken), default=int(self._network.network_address)
         )
 
     def take(self, pods: int) -> ipaddress.IPv4Network:

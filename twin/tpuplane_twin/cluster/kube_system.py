@@ -81,11 +81,7 @@ def _endpoint(services: str) -> Object:
     return {
         "apiVersion": "discovery.k8s.io/v1",
         "kind": "EndpointSlice",
-        "metadata": {
-            "name": _METRICS,
-            "namespace": "kube-system",
-            "labels": {"kubernetes.io/service-name": _METRICS},
-        },
+        "metadata": {"name": _METRICS, "namespace": "kube-system", "labels": {"kubernetes.io/service-name": _METRICS}},
         "addressType": "IPv4",
         "endpoints": [{"addresses": [kubernetes_address(services)], "conditions": {"ready": True}}],
         "ports": [{"port": metrics.PORT_INSIDE, "protocol": "TCP"}],

@@ -29,11 +29,7 @@ ORDINAL = "twin.tpuplane.dev/ordinal"
 SHAPE = "twin.tpuplane.dev/shape"
 SETTINGS = "twin.tpuplane.dev/settings"
 
-_EFFECTS = {
-    "NO_SCHEDULE": "NoSchedule",
-    "PREFER_NO_SCHEDULE": "PreferNoSchedule",
-    "NO_EXECUTE": "NoExecute",
-}
+_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
 _ALPHABET = string.ascii_lowercase + string.digits
 
 
@@ -178,11 +174,7 @@ class Pool(PoolView):
             "metadata": {
                 "name": name,
                 "labels": self.labels(place, name),
-                "annotations": {
-                    ORDINAL: str(place),
-                    SHAPE: self.shape,
-                    SETTINGS: self.settings,
-                },
+                "annotations": {ORDINAL: str(place), SHAPE: self.shape, SETTINGS: self.settings},
             },
             "spec": {
                 "podCIDR": str(network),

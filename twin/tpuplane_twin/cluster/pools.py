@@ -9,14 +9,7 @@ from tpuplane.labels import GKE_POOL_LABEL
 
 from tpuplane_twin.cluster.addresses import Addresses, pod_range
 from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object, each
-from tpuplane_twin.cluster.nodes import (
-    ORDINAL,
-    REQUEST_LABEL,
-    SETTINGS,
-    SHAPE,
-    Place,
-    Pool,
-)
+from tpuplane_twin.cluster.nodes import ORDINAL, REQUEST_LABEL, SETTINGS, SHAPE, Place, Pool
 from tpuplane_twin.gcp.backend import Instance
 
 # How an eviction is rejected: 429 for a PodDisruptionBudget, 500 where several select the pod, 403 in a namespace that

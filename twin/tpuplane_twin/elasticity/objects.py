@@ -10,14 +10,7 @@ from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.quantities import thousandths
 
 from tpuplane_twin.cluster.nodes import ORDINAL
-from tpuplane_twin.elasticity.selectors import (
-    PodTerm,
-    Selector,
-    node_affinity,
-    node_selector,
-    pod_terms,
-    selects,
-)
+from tpuplane_twin.elasticity.selectors import PodTerm, Selector, node_affinity, node_selector, pod_terms, selects
 
 Object = Mapping[str, Any]
 Resources = Mapping[str, int]
@@ -148,10 +141,7 @@ class Pod:
 
     def repelled_by(self, node: Node) -> Taint | None:
         """A taint of the node that it does not tolerate."""
-        return next(
-            (taint for taint in node.taints if not any(it.tolerates(taint) for it in self.tolerations)),
-            None,
-        )
+        return next((taint for taint in node.taints if not any(it.tolerates(taint) for it in self.tolerations)), None)
 
     @classmethod
     def parse(cls, pod: Object) -> Self | None:

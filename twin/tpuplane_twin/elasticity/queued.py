@@ -166,12 +166,7 @@ def _receive(answers: Answers, queue: Queue, request: Request, pools: dict[str, 
 
 
 def _serve(
-    answers: Answers,
-    queue: Queue,
-    request: Request,
-    pools: dict[str, Group],
-    present: Mapping[str, Group],
-    now: float,
+    answers: Answers, queue: Queue, request: Request, pools: dict[str, Group], present: Mapping[str, Group], now: float
 ) -> Condition | None:
     """Provision an accepted request, one per pool at a time; wait for a missing pool."""
     group, pods = pools.get(request.pool), queue.pods.get(request.uid)

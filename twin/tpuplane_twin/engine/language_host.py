@@ -171,11 +171,7 @@ class PythonLanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     def _environment(self, info: Info, context: grpc.ServicerContext, *, plugin: bool = False) -> PythonEnvironment:
         try:
             return find_environment(
-                Path(info.program_directory),
-                Path(info.root_directory),
-                _options(info),
-                os.environ,
-                plugin=plugin,
+                Path(info.program_directory), Path(info.root_directory), _options(info), os.environ, plugin=plugin
             )
         except NoEnvironment as error:
             context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))

@@ -35,12 +35,7 @@ class Children:
             if self._closed:
                 raise RuntimeError("the language host is shutting down")
             process = subprocess.Popen(
-                argv,
-                cwd=folder,
-                env=dict(environment),
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=stream,
+                argv, cwd=folder, env=dict(environment), stdin=subprocess.DEVNULL, stdout=stream, stderr=stream
             )
             self._running.add(process)
         return process

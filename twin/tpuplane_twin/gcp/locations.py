@@ -78,12 +78,7 @@ def machines() -> dict[str, Machine]:
     for generation in catalogue().generations:
         for tpu in generation.machines:
             found[tpu.name] = Machine(
-                tpu.name,
-                generation.name,
-                tpu.vcpus,
-                tpu.memory_gb,
-                generation.boot_disk_types,
-                (generation, tpu),
+                tpu.name, generation.name, tpu.vcpus, tpu.memory_gb, generation.boot_disk_types, (generation, tpu)
             )
     for gpu in gpu_catalogue().machines:
         found[gpu.name] = Machine(gpu.name, gpu.series, gpu.vcpus, gpu.memory_gb, gpu.boot_disks, gpu=gpu)

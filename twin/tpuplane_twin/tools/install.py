@@ -45,10 +45,7 @@ class Tools:
 
 
 def ensure(
-    names: Iterable[str] | None = None,
-    progress: ProgressCallback = lambda status: None,
-    *,
-    cache: Path | None = None,
+    names: Iterable[str] | None = None, progress: ProgressCallback = lambda status: None, *, cache: Path | None = None
 ) -> Tools:
     """The tools called `names` (default: all); missing ones are built.
 

@@ -44,8 +44,7 @@ def check_pool_names(at: Path, cluster: str | None, key: str, pool: HostsSpec) -
     names, policy = pool.node_pools(key), pool.workload_policy(cluster, key)
     if names and len(names[-1]) > MAX_NAME:
         yield Mistake(
-            at,
-            f"its node pool '{names[-1]}' has {len(names[-1])} characters; allowed: {MAX_NAME}; shorten the name",
+            at, f"its node pool '{names[-1]}' has {len(names[-1])} characters; allowed: {MAX_NAME}; shorten the name"
         )
     if policy is not None and len(policy) > _MAX_RESOURCE_NAME:
         yield Mistake(

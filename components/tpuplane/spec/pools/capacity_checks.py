@@ -125,10 +125,7 @@ def _check_topology_mode(
     if generation.placement != "workload-policy":
         yield broken("topology-mode", at, value=shown(mode), generation=generation.name)
     elif mode == "PROVISION_ONLY":
-        wrong = {
-            "capacity: reservation": pool.capacity != "reservation",
-            f"topology: {_CUBE}": pool.topology != _CUBE,
-        }
+        wrong = {"capacity: reservation": pool.capacity != "reservation", f"topology: {_CUBE}": pool.topology != _CUBE}
         for wanted, missing in wrong.items():
             if missing:
                 yield broken("provision-only", at, value=shown(mode), wanted=wanted)

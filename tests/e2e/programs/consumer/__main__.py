@@ -24,10 +24,7 @@ def with_cost_centre(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTrans
 def options(former: str, *after: pulumi.Resource) -> pulumi.ResourceOptions:
     """Options of a component that was once called `former`."""
     return pulumi.ResourceOptions(
-        providers=[GOOGLE],
-        depends_on=list(after),
-        transforms=[with_cost_centre],
-        aliases=[pulumi.Alias(name=former)],
+        providers=[GOOGLE], depends_on=list(after), transforms=[with_cost_centre], aliases=[pulumi.Alias(name=former)]
     )
 
 

@@ -10,11 +10,7 @@ from gcp_driver import NODE_POOL, Deployed, Driver, pool_inputs
 pytestmark = pytest.mark.twin
 
 Json = dict[str, Any]
-GPUS: Json = {
-    "type": "nvidia-tesla-a100",
-    "count": 1,
-    "gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"},
-}
+GPUS: Json = {"type": "nvidia-tesla-a100", "count": 1, "gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}}
 CONFIG: Json = {"machineType": "a2-highgpu-1g", "diskType": "pd-balanced", "diskSizeGb": 100}
 
 

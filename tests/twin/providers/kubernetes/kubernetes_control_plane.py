@@ -39,10 +39,7 @@ class ControlPlane:
                 "current-context": "test",
                 "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
                 "clusters": [
-                    {
-                        "name": "test",
-                        "cluster": {"server": self.server, "certificate-authority-data": authority},
-                    }
+                    {"name": "test", "cluster": {"server": self.server, "certificate-authority-data": authority}}
                 ],
                 "users": [{"name": "admin", "user": user or {"token": self.token}}],
             }

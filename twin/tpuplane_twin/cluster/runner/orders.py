@@ -81,10 +81,7 @@ class Orders:
                 "/etc/hosts": f"127.0.0.1 localhost\n{address} {host_name}\n",
                 "/etc/resolv.conf": dns.resolv_conf(self._around.services, metadata["namespace"]),
             },
-            "mounts": [
-                *self._image.mounts(tools),
-                *container.mounts(each, environment, self._volumes.part),
-            ],
+            "mounts": [*self._image.mounts(tools), *container.mounts(each, environment, self._volumes.part)],
         }
 
 

@@ -112,11 +112,7 @@ def _affinity(cluster: str, replica: str) -> dict[str, Any]:
     """With its own replica on one node pool, away from every other replica of any RayCluster."""
 
     def term(*requirements: dict[str, Any], **more: Any) -> dict[str, Any]:
-        return {
-            "labelSelector": {"matchExpressions": list(requirements)},
-            "topologyKey": GKE_POOL_LABEL,
-            **more,
-        }
+        return {"labelSelector": {"matchExpressions": list(requirements)}, "topologyKey": GKE_POOL_LABEL, **more}
 
     def label(key: str, operator: str, *values: str) -> dict[str, Any]:
         return {"key": key, "operator": operator, **({"values": list(values)} if values else {})}

@@ -66,12 +66,7 @@ def _zone(project: str, zone: str) -> Json:
 
 def _offered(project: str, key: str) -> Json:
     name = key.rpartition("/")[2]
-    return {
-        "id": constant_id(key),
-        "name": name,
-        "description": name,
-        "selfLink": f"{BASE}projects/{project}/{key}",
-    }
+    return {"id": constant_id(key), "name": name, "description": name, "selfLink": f"{BASE}projects/{project}/{key}"}
 
 
 @cache

@@ -72,11 +72,7 @@ def reference(store: Store, kind: str, field: str, link: Any, project: str) -> s
 
 def stamp(key: str) -> Json:
     """The output fields that every new resource gets."""
-    fields: Json = {
-        "id": new_id(),
-        "creationTimestamp": now(),
-        "selfLink": BASE + key,
-    }
+    fields: Json = {"id": new_id(), "creationTimestamp": now(), "selfLink": BASE + key}
     parts = key.split("/")
     if parts[2] in ("regions", "zones"):
         fields[parts[2].removesuffix("s")] = BASE + "/".join(parts[:4])

@@ -9,11 +9,7 @@ from tpuplane_twin.gcp.views import ClusterView
 
 def pool_answer(key: str, pool: Json) -> Json:
     """A node pool as GKE shows it."""
-    view = {
-        **pool,
-        "selfLink": self_link(key),
-        "instanceGroupUrls": list(group_urls(key, pool).values()),
-    }
+    view = {**pool, "selfLink": self_link(key), "instanceGroupUrls": list(group_urls(key, pool).values())}
     # The etag ignores the autoscaler's changes: an update must not fail because of them.
     configured = {field: value for field, value in view.items() if field != NODES}
     return {**view, "etag": fingerprint(configured)}

@@ -36,11 +36,7 @@ def automatic_name(table: Table, request: Request) -> str:
 
 
 def fill_defaults(
-    fields: Mapping[str, Field],
-    inputs: Properties,
-    olds: Any,
-    root: Mapping[str, Any],
-    named: list[str] | None = None,
+    fields: Mapping[str, Field], inputs: Properties, olds: Any, root: Mapping[str, Any], named: list[str] | None = None
 ) -> None:
     """Put schema defaults into the inputs and list them under `__defaults`, as the bridge records them.
 

@@ -142,8 +142,7 @@ class _Comparison:
         before = old if isinstance(old, list) else []
         for index in range(max(len(live), len(new))):
             self.values(
-                (*path, index),
-                *(part[index] if index < len(part) else _MISSING for part in (live, before, new)),
+                (*path, index), *(part[index] if index < len(part) else _MISSING for part in (live, before, new))
             )
 
     def _left_out_by_server(self, old: Any, new: Any) -> bool:

@@ -15,7 +15,7 @@ from tpuplane_twin.providers.values import has_unknown
 
 _REJECTED = {
     "kubernetes:helm.sh/v3:Release": "render the chart and create its objects one by one (their YAML with "
-    "pulumi_kubernetes.yaml.ConfigGroup, or typed resources)",
+    "pulumi_kubernetes.yaml.ConfigGroup, or typed resources)"
 }
 
 # Written by the server alone.

@@ -11,14 +11,7 @@ from tpuplane_twin.providers.kubernetes.cluster import Operation
 from tpuplane_twin.providers.kubernetes.discovery import NoMatchError
 from tpuplane_twin.providers.kubernetes.inputs import READ_ONLY, as_written, normalize, prune
 from tpuplane_twin.providers.kubernetes.kinds import Kind
-from tpuplane_twin.providers.kubernetes.values import (
-    Checkpoint,
-    Object,
-    mark_secrets,
-    render,
-    to_kubernetes,
-    to_pulumi,
-)
+from tpuplane_twin.providers.kubernetes.values import Checkpoint, Object, mark_secrets, render, to_kubernetes, to_pulumi
 from tpuplane_twin.providers.kubernetes.write import DELETING_UNREACHABLE, REMEDY, field_manager
 
 Found = tuple[str, Object, Object]

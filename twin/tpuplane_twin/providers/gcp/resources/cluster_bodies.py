@@ -25,10 +25,7 @@ _OWN_HANDLING = (
 
 
 def create_body(
-    fields: Mapping[str, Field],
-    planned: Properties,
-    policy: dict[str, Any] | None,
-    place: str,
+    fields: Mapping[str, Field], planned: Properties, policy: dict[str, Any] | None, place: str
 ) -> dict[str, Any]:
     """The Cluster that a create request carries. `place` is `projects/P/locations/L`."""
     properties = known(planned)

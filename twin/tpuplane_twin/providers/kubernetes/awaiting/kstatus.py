@@ -87,8 +87,7 @@ def reconciled(view: View) -> Verdict:
     observed = status(obj).get("observedGeneration")
     if observed is not None and observed != generation(obj):
         return Verdict(
-            False,
-            f"{obj.get('kind')} generation is {generation(obj)}, but latest observed generation is {observed}",
+            False, f"{obj.get('kind')} generation is {generation(obj)}, but latest observed generation is {observed}"
         )
     for kind, failed in (("Reconciling", False), ("Stalled", True)):
         found = condition(obj, kind)
