@@ -15,7 +15,7 @@ from xdist.scheduler import LoadScopeScheduling
 def pytest_configure(config: pytest.Config) -> None:
     # Programs that tests start compile the SDKs once, also where the shell has switched that off.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    # Hypothesis keeps its examples beside the code unless told otherwise.
+    # By default, Hypothesis keeps its examples in the folder of the code.
     folder = tempfile.TemporaryDirectory(prefix="hypothesis-")
     configuration.set_hypothesis_home_dir(folder.name)
     config.add_cleanup(folder.cleanup)

@@ -122,7 +122,7 @@ def test_they_go_with_their_cluster(deployed: Deployment) -> None:
 
 
 def test_only_crds_are_taken_over(deployed: Deployment) -> None:
-    """Complaint 21: CRDs outlive their operator; everything else that exists already is somebody else's."""
+    """Complaint 21: CRDs outlive their operator; all other existing objects belong to the user."""
     adopting = deployed.one("providers:kubernetes", "platform-central1-addons")
     assert adopting.inputs["upsertExistingObjects"] == "true"
     usual = deployed.one("providers:kubernetes", "platform-central1")

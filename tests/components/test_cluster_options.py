@@ -52,7 +52,7 @@ def test_what_no_one_asked_for_is_secure_and_said() -> None:
 def test_keys_are_made_for_the_one_agent_that_needs_each() -> None:
     deployed = deploy(security={"secretsEncryption": {}, "bootDiskEncryption": {}})
     (ring,) = deployed.all(":KeyRing")
-    assert "name" not in ring.inputs, "Google keeps names for ever: a fixed one could not be made again"
+    assert "name" not in ring.inputs, "Google never releases a name: a fixed one could not be created again"
     keys = deployed.inputs(":CryptoKey")
     assert {key["name"] for key in keys.values()} == {"secrets", "boot-disks"}
     assert {key["rotationPeriod"] for key in keys.values()} == {"7776000s"}

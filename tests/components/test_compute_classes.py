@@ -170,7 +170,7 @@ def test_nodes_that_gke_makes_have_the_disk_key_of_the_others() -> None:
 
 
 def alone(**changes: Any) -> Deployment:
-    """A class in a cluster of somebody else's, with a provider of theirs."""
+    """A class in an existing cluster, with the user's provider."""
 
     def program() -> None:
         provider = kubernetes.Provider("theirs", kubeconfig="{}")

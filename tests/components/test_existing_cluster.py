@@ -41,7 +41,7 @@ def test_added_nodes_run_as_an_account_of_their_own(added: Deployment) -> None:
 
 
 def test_objects_are_deleted_before_their_cluster_which_stays(added: Deployment) -> None:
-    """With `deletedWith` the engine would forget them, and they would stay in a cluster that nobody deletes."""
+    """With `deletedWith` the engine would forget them, and they would stay in a cluster that is not deleted."""
     namespace = added.one(":Namespace")
     assert namespace.request.deletedWith == ""
     assert namespace.request.provider

@@ -179,7 +179,7 @@ def test_nodes_wait_for_the_roles_of_their_account(deployed: Deployment) -> None
         assert roles <= set(made.request.dependencies)
 
 
-def test_maintenance_is_said_only_where_it_was_asked(deployed: Deployment, lab: Description) -> None:
+def test_maintenance_is_set_only_where_it_was_configured(deployed: Deployment, lab: Description) -> None:
     assert "maintenancePolicy" not in cluster(deployed, CENTRAL1)
     lab["clusters"]["central1"]["maintenance"] = {
         "window": {"days": ["SA", "SU"], "start": "02:00", "hours": 6},

@@ -1,4 +1,4 @@
-"""Node pools: one per multi-host slice, limits per zone, and sizes that belong to whoever decides them."""
+"""Node pools: one per multi-host slice, limits per zone, and sizes that only their owner changes."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def jobset() -> AddonPlan:
 
 
 class Asked:
-    """Answers in turn, the last one for ever."""
+    """Answers in turn. The last one repeats."""
 
     def __init__(self, *answers: Answer) -> None:
         self.answers = list(answers)
@@ -141,7 +141,7 @@ def test_the_probe_is_a_dry_run_of_an_object_that_the_webhooks_judge() -> None:
         (500, False, False),  # failed calling webhook
         (503, False, False),
         (404, False, False),  # the CRD is not served yet
-        (409, True, False),  # a probe that somebody kept: it has passed the webhooks
+        (409, True, False),  # a probe that was kept: it has passed the webhooks
         (403, False, True),
         (422, False, True),
     ],

@@ -1,4 +1,4 @@
-"""Each component on its own, in a program of somebody else's: options reach every child, mistakes name arguments."""
+"""Each component on its own, in a user's program: options reach every child, mistakes name arguments."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def test_a_wrong_pool_is_rejected_by_its_own_arguments(name: str, change: Any, l
 
 
 def test_a_clusters_own_network_is_not_measured() -> None:
-    """How large somebody else's ranges are is not known here, and no range of theirs overlaps ours."""
+    """The sizes of the user's ranges are not known here, and none of them overlaps the component's."""
     plane: Any = {"master_cidr": "10.0.0.0/28"}
     args = CLUSTER | {"control_plane": plane, "system_pool": {"max_nodes": 1000}, "service_account": ACCOUNT}
     deployed = deploy(lambda: Cluster("abc", cast(ClusterArgs, args)))

@@ -103,7 +103,7 @@ def test_a_changed_slice_keeps_its_name_and_so_its_place_in_the_state(lab: Input
 
 
 def test_paths_that_replace_are_inputs_of_the_provider(deployed: Deployment) -> None:
-    """A path in the wrong spelling would match nothing, and nobody would notice."""
+    """A path in the wrong spelling would match nothing, without an error."""
     asked = 0
     for made in deployed.all(":NodePool"):
         for path in made.request.replaceOnChanges:

@@ -1,4 +1,4 @@
-"""The examples' programs: what they register is what the package's own manifests are, for the program beside them."""
+"""The examples' programs: they register the same objects as the package's manifests."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def new_stack(folder: Path, variables: dict[str, str]) -> Program:
 
 @contextmanager
 def example(platform: PlatformUnderTest, folder: Path, name: str, **settings: str) -> Iterator[Program]:
-    """The example's program on the platform's twin, with these settings beside its own; destroyed afterwards."""
+    """The example's program on the platform's twin, with these additional settings. It is destroyed afterwards."""
     # The sample that `rehearse` left running has a slice.
     platform.kubectl(CENTRAL1, "delete", "raycluster", "--all", "-n", "default", "--wait")
     platform.kubectl(CENTRAL1, "wait", "pod", "--for=delete", "-n", "default", "-l", "ray.io/cluster", "--timeout=300s")

@@ -130,7 +130,7 @@ def test_jobs_of_one_team_spill_to_the_second_cluster_and_the_next_waits(spannin
         wait_until(partial(_work, spanning, context), lambda work: not work)
 
 
-def test_the_end_of_a_job_is_told_to_the_manager(spanning: Spanning) -> None:
+def test_the_manager_shows_the_end_of_a_job(spanning: Spanning) -> None:
     spanning.submit("short", **{"pod-complete.stage.kwok.x-k8s.io/delay": "3s"})
     spanning.platform.kubectl(HUB, "wait", "job/short", "-n", "research", "--for=condition=Complete", "--timeout=180s")
     spanning.delete("short")

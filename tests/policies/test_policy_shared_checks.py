@@ -128,5 +128,5 @@ def test_a_difference_is_one(difference: dict[str, Any]) -> None:
     found = judged(difference["example"])
     if difference["theirs"] == "pass":
         assert difference["rule"] in {it.rule.id for it in found}
-    if difference["rule"] != "K8S009":  # what stands beside a pod's spec is not looked at
+    if difference["rule"] != "K8S009":  # fields outside of a pod's spec are not judged
         assert not like(found) & set(difference["ids"])

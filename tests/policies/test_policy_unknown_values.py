@@ -128,7 +128,7 @@ def test_what_mandatory_rules_cannot_decide_fails_the_gate_by_resource() -> None
     assert "REP008" not in said
 
 
-def test_what_advisory_rules_cannot_decide_is_told() -> None:
+def test_undecided_advisory_rules_are_reported() -> None:
     late = pool(nodeConfig={"bootDiskKmsKey": UNKNOWN_STRING_VALUE})
     said = judge_all(late)
     assert ["GKE018 of pool0" in text for text in said["REP008"]] == [True]
@@ -137,7 +137,7 @@ def test_what_advisory_rules_cannot_decide_is_told() -> None:
     assert "REP006" not in judge_all(pool(placementPolicy=UNKNOWN_STRING_VALUE), config={"all": "advisory"})
 
 
-def test_a_known_mistake_is_found_beside_what_is_unknown() -> None:
+def test_a_known_mistake_is_found_next_to_unknown_values() -> None:
     said = judge_all(pool(nodeCount=3, nodeConfig={"serviceAccount": UNKNOWN_STRING_VALUE}))
     assert "nodeCount is 3: a v6e 4x4 slice has 4 hosts" in said["TPU003"][0]
 

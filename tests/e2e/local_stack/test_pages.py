@@ -22,7 +22,7 @@ pytestmark = pytest.mark.e2e
 OWN_TWIN = "examples"  # of the pages that start one
 
 UNCHANGED = r"Resources:\n +\d+ unchanged\n"
-# What a page's commands must have printed, beside ending well.
+# What the commands of a page must print, in addition to exit code 0.
 SAID = {
     "README.md": [rf"{UNCHANGED}[\s\S]*done in \d+ s[\s\S]*{UNCHANGED}"],
     "docs/twin-elasticity.md": ["stockout: no v6e in us-east5-b as spot", "no stockouts: there is capacity everywhere"],
@@ -49,7 +49,7 @@ _KEPT = ("TPUPLANE_CACHE", "TPUPLANE_TWIN", "TPUPLANE_TWIN_HOME")
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The repository as somebody else has cloned and installed it; at the end no file of it may have changed."""
+    """The repository as a user has cloned and installed it. At the end no file of it may have changed."""
     patterns = [".git", *(line.rstrip("/") for line in (REPOSITORY / ".gitignore").read_text().split())]
 
     def ignored(folder: str, names: list[str]) -> set[str]:
@@ -65,7 +65,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def shell(platform: PlatformUnderTest) -> Iterator[dict[str, str]]:
-    """The variables of somebody who has heard of the twin's name and of nothing else."""
+    """The variables of a user who knows only the name of the twin."""
     yield _clean() | {key: it for key, it in platform.variables.items() if key in _KEPT}
     platform.run(BIN / "tpuplane-twin", "down", "--name", OWN_TWIN)
 

@@ -1,4 +1,4 @@
-"""Queues that a stack adds to somebody else's cluster: taken out with work in them, taken over again, and upgraded."""
+"""Queues that a stack adds to an existing cluster: removed with work in them, adopted again, and upgraded."""
 
 from __future__ import annotations
 

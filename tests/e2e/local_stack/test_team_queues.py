@@ -96,7 +96,7 @@ def test_work_that_fills_idle_chips_ends_for_more_important_work_of_its_team(tea
     )
 
 
-def test_a_job_larger_than_everything_is_told_so(teams: Teams) -> None:
+def test_a_job_larger_than_every_slice_shows_the_reason(teams: Teams) -> None:
     teams.submit("product", "giant", slices=3)
     said = teams.condition("product", "giant", "QuotaReserved", lambda it: it["status"] == "False")
     assert "request (48) > maximum capacity (32)" in said
@@ -128,7 +128,7 @@ def test_flavors_are_the_nodes_own_labels_and_taints(platform: PlatformUnderTest
 
 
 def flavors_and_nodes(platform: PlatformUnderTest) -> dict[str, list[dict[str, Any]]]:
-    """The nodes of every flavor, held against it. Drift on either side leaves work pending for ever (cluster-toolkit
+    """The nodes of every flavor, held against it. Drift on either side leaves work pending without end (cluster-toolkit
     pull 5965)."""
     nodes = platform.items(CENTRAL1, "nodes")
     topologies = {

@@ -49,7 +49,7 @@ def test_a_job_of_the_quotas_size_is_admitted_and_a_larger_one_rejected(
 
 
 def test_kueue_takes_no_ray_cluster_that_scales(platform: PlatformUnderTest, tmp_path: Path) -> None:
-    """Why `queue` beside `autoscaling` is rejected, and why a service that scales is in no team's namespace."""
+    """Why `queue` with `autoscaling` is rejected, and why a service that scales is in no team's namespace."""
     group = {"accelerator": "nvidia-l4", "image": "rayproject/ray:2.60.0", "replicas": 0, "maxReplicas": 1}
     spec = {"namespace": "research", "autoscaling": True, "gpuWorkers": {"gpu": group}}
     manifest = tmp_path / "scaling.yaml"

@@ -1,4 +1,4 @@
-"""The components in other people's programs: from the wheel, from YAML, and beside a cluster of their own."""
+"""The components in other people's programs: from the wheel, from YAML, and with an existing cluster."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def consumer(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
-    """Somebody's program with an environment of its own: the wheel, and this repository's locked dependencies."""
-    folder = tmp_path_factory.mktemp("somebody") / "consumer"
+    """A user's program with an environment of its own: the wheel, and this repository's locked dependencies."""
+    folder = tmp_path_factory.mktemp("user") / "consumer"
     shutil.copytree(Path(__file__).parent / "consumer", folder)
     locked = [BIN / "uv", "export", "--frozen", "--all-packages", "--no-emit-workspace", "--no-hashes", "--quiet"]
     (folder / "constraints.txt").write_text(run(locked, REPOSITORY, dict(os.environ)).stdout)
@@ -62,7 +62,7 @@ def test_a_program_is_typed_by_the_wheel(consumer: Path) -> None:
     assert 'Extra key "topologie" for TypedDict "TpuNodePoolArgs"' in said
 
 
-def test_the_wheel_in_somebodys_program(twin: Twin, consumer: Path) -> None:
+def test_the_wheel_in_a_program_of_the_user(twin: Twin, consumer: Path) -> None:
     program = twin.program(consumer)
     assert program.steps().keys() == {"create"}
     assert program.up() == {"chips": 8, "cluster": "trainers", "pools": ["trainer"]}

@@ -93,7 +93,7 @@ async def test_what_runs_is_measured_and_what_is_simulated_uses_nothing(
 
 
 @pytest.mark.parametrize("shown", [None, "etcd-client"])
-async def test_nobody_but_the_aggregator_is_answered(cluster: Cluster, shown: str | None) -> None:
+async def test_only_the_aggregator_is_answered(cluster: Cluster, shown: str | None) -> None:
     pki = cluster.folder / "pki"
     tls = ssl.create_default_context(cafile=str(pki / "front-proxy" / "ca.crt"))
     tls.check_hostname = False

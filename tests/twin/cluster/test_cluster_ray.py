@@ -147,7 +147,7 @@ async def test_the_addon_can_be_switched_off_and_on(cluster: Cluster, api: Api, 
     running = {status.name.rpartition("/")[2] for status in cluster.processes.status()}
     await cluster.plane.apply_cluster(without)
     assert running - {status.name.rpartition("/")[2] for status in cluster.processes.status()} == {"kuberay"}
-    # What users have made stays, and nobody checks what they make now: the add-on is gone, its CRDs are not.
+    # The users' objects remain, and new ones are not validated: the add-on is deleted, its CRDs are not.
     wrong = {**manifest, "metadata": {"name": "unchecked"}}
     wrong["spec"]["workerGroupSpecs"][0]["numOfHosts"] = 2
     # The API server goes on asking the webhook for a moment.

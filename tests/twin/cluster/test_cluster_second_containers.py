@@ -1,4 +1,4 @@
-"""Containers after a pod's first: processes beside it where they are of its image, with a log of their own."""
+"""Containers after a pod's first: processes of their own if they have the same image, with a log of their own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def client(bare: Cluster) -> AsyncIterator[Api]:
             await api.delete("Pod", name, "kube-system")
 
 
-async def test_a_second_container_runs_beside_the_first_and_again_when_it_ends(bare: Cluster, client: Api) -> None:
+async def test_a_second_container_runs_with_the_first_and_restarts_when_it_ends(bare: Cluster, client: Api) -> None:
     containers = [shell("first", FIRST), {**shell("second", SECOND), "env": [{"name": "WHO", "value": "second"}]}]
     other = {"name": "third", "image": "busybox"}
     await client.create(pod_of("two", [*containers, other]))

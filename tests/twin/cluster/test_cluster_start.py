@@ -70,7 +70,7 @@ async def test_the_storage_classes_are_those_that_published_manifests_name(api: 
     assert found["premium-rwo"]["volumeBindingMode"] == "WaitForFirstConsumer"
 
 
-async def test_nobody_gets_in_without_a_credential(cluster: Cluster) -> None:
+async def test_a_request_without_a_credential_is_rejected(cluster: Cluster) -> None:
     async with cluster.api("not-a-token") as stranger:
         assert "Unauthorized" in await rejection(stranger.list("Node"))
 
@@ -125,7 +125,7 @@ async def test_a_webhook_review_that_is_none_is_a_bad_request(cluster: Cluster) 
             assert (answer.status, await answer.text()) == (400, "the body is no AdmissionReview")
 
 
-async def test_the_webhook_answers_nobody_but_the_api_server(cluster: Cluster) -> None:
+async def test_the_webhook_answers_only_the_api_server(cluster: Cluster) -> None:
     port = cluster.ports.port(f"{KEY}/tpu-webhook")
     review = {"request": {"uid": "u", "namespace": "kube-system", "object": {"metadata": {}, "spec": {}}}}
     async with aiohttp.ClientSession() as session:

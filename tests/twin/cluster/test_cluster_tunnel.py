@@ -91,7 +91,7 @@ async def test_everything_else_is_rejected(layout: Layout, request_: str, answer
     writer.close()
 
 
-async def test_nobody_gets_in_without_a_certificate(layout: Layout) -> None:
+async def test_a_connection_without_a_certificate_is_rejected(layout: Layout) -> None:
     with pytest.raises((ssl.SSLError, ConnectionError, asyncio.IncompleteReadError)):
         await connect(layout, "CONNECT 10.64.0.2:9443", known=False)
 

@@ -85,6 +85,6 @@ async def test_rejected_at_creation_and_at_change(project: Api, autoscaling: dic
 
 
 async def test_nodes_run_as_an_account_that_is_there(project: Api) -> None:
-    nobody = nap(autoprovisioningNodePoolDefaults={"serviceAccount": "nobody@acme.iam.gserviceaccount.com"})
-    message = await project.rejected("POST", CLUSTERS, {"cluster": cluster_body(autoscaling=nobody)}, 400)
+    unknown = nap(autoprovisioningNodePoolDefaults={"serviceAccount": "nobody@acme.iam.gserviceaccount.com"})
+    message = await project.rejected("POST", CLUSTERS, {"cluster": cluster_body(autoscaling=unknown)}, 400)
     assert message.startswith("The user does not have access to service account")

@@ -58,7 +58,7 @@ async def test_the_exit_code_is_reported(pods: Pods) -> None:
     pid = await pods.run("killed", "10.64.0.3", "sleep", "1000")
     await pods.sandboxes.signal(pid, signal.SIGKILL)
     assert await pods.end(pid) == 137
-    await pods.sandboxes.signal(pid, signal.SIGKILL)  # again: nobody to hit
+    await pods.sandboxes.signal(pid, signal.SIGKILL)  # again: no process is left
 
 
 async def test_all_of_its_descendants_end_with_it(pods: Pods) -> None:

@@ -114,7 +114,7 @@ def test_the_job_fits_a_flavor_of_its_team() -> None:
     assert flavor.name in mine
 
 
-def test_the_load_runs_beside_the_block_and_ends_with_it() -> None:
+def test_the_load_runs_during_the_block_and_ends_with_it() -> None:
     before = psutil.Process().children()
     with cpu_load(2):
         busy = [it for it in psutil.Process().children() if it not in before]
@@ -122,7 +122,7 @@ def test_the_load_runs_beside_the_block_and_ends_with_it() -> None:
     assert not [process for process in busy if process.is_running()]
 
 
-def test_the_load_ends_with_whoever_started_it() -> None:
+def test_the_load_ends_with_the_process_that_started_it() -> None:
     """However that ended: `finally` does not run after kill -9."""
     program = (
         "import os, signal, psutil\n"
@@ -140,7 +140,7 @@ def test_the_load_ends_with_whoever_started_it() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(44.6, "45 s"), (725, "12 min"), (3900, "1 h 5 min")])
-def test_how_long_it_still_takes_is_said_in_minutes(seconds: float, said: str) -> None:
+def test_the_remaining_time_is_shown_in_minutes(seconds: float, said: str) -> None:
     assert minutes(seconds) == said
 
 

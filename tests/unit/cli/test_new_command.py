@@ -154,7 +154,7 @@ def test_an_end_of_answers_writes_nothing(tmp_path: Path) -> None:
     assert not file.exists()
 
 
-def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     result = new(tmp_path / "taken" / "Pulumi.dev.yaml")
     assert result.exit_code == 2

@@ -118,7 +118,7 @@ def test_what_it_costs() -> None:
     assert ablations == "ablations 2026-10 4.2000 134.40 806.40 98,112 588,672"
 
 
-def test_a_missing_price_is_said_and_marks_every_sum_that_lacks_it() -> None:
+def test_a_missing_price_is_shown_and_marks_every_sum_that_lacks_it() -> None:
     result = run("plan", ACME)
     assert row(result, "Cost", "acme-central", "sweeps") == "sweeps not on record ? 0.00 ? 0 ?"
     assert [cell.endswith("+") for cell in row(result, "Cost", "in all").split()[2:]] == [False, True, False, True]

@@ -43,7 +43,7 @@ def test_chips_times_price_at_the_minimum_and_at_full_scale() -> None:
     assert costs.total.max.usd_per_month == pytest.approx((86.40 + 216.00) * 730)
 
 
-def test_what_auto_provisioning_may_add_stands_beside_the_sums() -> None:
+def test_what_auto_provisioning_may_add_is_shown_next_to_the_sums() -> None:
     """64 chips in all, 16 of them declared: 48 at 2.70."""
     pool = {"generation": "v6e", "topology": "4x4", "zone": "us-east5-b"}
     nap = {"limits": {"cpu": 4000, "memoryGb": 16000, "tpu": {"v6e": 64}}}

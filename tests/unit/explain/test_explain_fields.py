@@ -165,13 +165,13 @@ def test_no_field_is_out_of_reach() -> None:
         ("observability.alerts.sliceDown.afterMinutes", "", "Not set. "),
     ],
 )
-def test_a_value_is_told_where_the_user_looks_for_it(path: str, value: str, reason: str) -> None:
+def test_a_value_is_explained_at_the_path_of_the_user(path: str, value: str, reason: str) -> None:
     found, why = value_of(path)
     assert found.startswith(value)
     assert why.startswith(reason)
 
 
-def test_a_part_is_told_field_by_field() -> None:
+def test_a_part_is_explained_field_by_field() -> None:
     values = explain(FULL, PLAN, "controlPlane").values
     assert [value.name for value in values] == [
         "dnsEndpoint",
@@ -182,7 +182,7 @@ def test_a_part_is_told_field_by_field() -> None:
     ]
 
 
-def test_a_team_is_told_with_what_becomes_of_it() -> None:
+def test_a_team_is_explained_with_its_queues() -> None:
     names = [value.name for value in explain(FULL, PLAN, "teams.research").values]
     assert names[:4] == ["quota", "flavors", "localQueues", "access"]
     assert "clusters.main.pools.trainer.borrowingLimit" in names

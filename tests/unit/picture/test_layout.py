@@ -38,7 +38,7 @@ def test_boxes_keep_their_distance_and_stay_inside(given_sizes: list[tuple[int, 
             assert apart
 
 
-def test_small_boxes_fill_the_room_beside_a_tall_one() -> None:
+def test_small_boxes_fill_the_room_next_to_a_tall_one() -> None:
     tall, small = Box(100, 100, ()), Box(100, 20, ())
     assert placed(flow([tall, small, small, small], 220, 10)) == [(0, 0), (110, 0), (110, 30), (110, 60)]
 

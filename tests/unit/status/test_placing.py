@@ -65,14 +65,14 @@ def test_the_scheduler_and_what_the_autoscaler_said_last(events: list[dict[str, 
     assert Placing(events).why("research", "job", [pod("p0")]) == f"its pod has no node: {SCHEDULER}{said}"
 
 
-def test_pods_are_counted_and_the_most_frequent_reason_is_said() -> None:
+def test_pods_are_counted_and_the_most_frequent_reason_is_shown() -> None:
     pods = [pod("p0", node="n0"), pod("p1"), pod("p2"), pod("p3", gates=("kueue.x-k8s.io/topology",))]
     assert Placing().why("research", "job", pods) == f"3 of 4 pods have no node: {SCHEDULER}"
     assert Placing().why("research", "job", pods[3:]) == "its pod has no node: held back by kueue.x-k8s.io/topology"
     assert Placing().why("research", "job", pods[:1]) == ""
 
 
-def test_a_pod_that_nobody_has_looked_at_has_no_node() -> None:
+def test_a_pod_that_was_never_scheduled_has_no_node() -> None:
     assert Placing().why("research", "job", [{**pod("p0"), "status": {}}]) == "its pod has no node"
 
 

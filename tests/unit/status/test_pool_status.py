@@ -42,7 +42,7 @@ def test_a_multi_host_pool_is_one_slice_with_all_of_its_hosts() -> None:
     assert (pool["capacity"], pool["zones"], pool["problems"]) == ("reservation", ["us-east5-b"], [])
 
 
-def test_a_host_that_is_missing_not_ready_or_cordoned_is_said() -> None:
+def test_a_host_that_is_missing_not_ready_or_cordoned_is_reported() -> None:
     lost = {**HOSTS[0], "status": {**HOSTS[0]["status"], "conditions": [LOST]}}
     closed = {**HOSTS[1], "spec": {"unschedulable": True}}
     (pool,) = describe_pools([lost, closed, HOSTS[2]], [])

@@ -191,7 +191,7 @@ COUNT, MACHINE = "cloud.google.com/gke-accelerator-count", "node.kubernetes.io/i
         ),
     ],
 )
-def test_a_pod_with_more_chips_than_any_host_is_told_so(
+def test_a_pod_with_more_chips_than_any_host_shows_the_reason(
     spec: dict[str, Any], message: str, chips: int, why: str
 ) -> None:
     """Kueue says of it that quota or places are in use: no waiting helps."""

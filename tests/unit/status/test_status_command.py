@@ -226,7 +226,7 @@ def test_a_rejection_names_its_cause_and_remedy(server: ApiServer, tmp_path: Pat
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_what_is_no_api_server_is_said_to_be_none(server: ApiServer, tmp_path: Path) -> None:
+def test_a_server_that_is_not_an_api_server_is_reported(server: ApiServer, tmp_path: Path) -> None:
     server.page = b"<html>Sign in</html>"
     result = run("--kubeconfig", kubeconfig(tmp_path, server.server_port))
     assert result.exit_code == 3
@@ -258,7 +258,7 @@ def test_a_credential_plugin_that_fails_is_the_cause(server: ApiServer, tmp_path
         ((), "", "has no current context; name one with --context; allowed: lab"),
     ],
 )
-def test_an_unknown_context_is_called_wrongly(
+def test_an_unknown_context_is_a_usage_error(
     tmp_path: Path, arguments: tuple[str, ...], current: str, said: str
 ) -> None:
     result = run("--kubeconfig", kubeconfig(tmp_path, 9, current=current), *arguments)
@@ -267,7 +267,7 @@ def test_an_unknown_context_is_called_wrongly(
 
 
 @pytest.mark.parametrize("text", [None, "", "no mapping", "a: [", "{kind: Config}"])
-def test_a_file_that_is_no_kubeconfig_is_called_wrongly(tmp_path: Path, text: str | None) -> None:
+def test_a_file_that_is_no_kubeconfig_is_a_usage_error(tmp_path: Path, text: str | None) -> None:
     file = tmp_path / "kubeconfig"
     if text is not None:
         file.write_text(text, encoding="utf-8")

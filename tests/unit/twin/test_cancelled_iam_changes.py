@@ -31,7 +31,7 @@ class CancelledInThePause(Api):
         raise Cancelled
 
 
-def test_nobody_waits_for_ever() -> None:
+def test_a_cancelled_change_ends_the_wait_of_the_others() -> None:
     ends: SimpleQueue[Any] = SimpleQueue()
 
     def create() -> None:

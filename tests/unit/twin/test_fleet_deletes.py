@@ -36,7 +36,7 @@ class FleetAtWork(Fleet):
         authority.write_text("a certificate")
 
 
-async def test_a_cluster_that_is_only_being_started_is_in_nobodys_way(tmp_path: Path) -> None:
+async def test_a_cluster_that_starts_blocks_no_other(tmp_path: Path) -> None:
     paths = TwinPaths("local", tmp_path / "local").make()
     fleet = FleetAtWork(paths, ProcessManager(), PortBook(paths.ports), Tools({}, {}), "token", lambda _: None)
     fleet.start("gke_acme_us-east5_servers")

@@ -86,7 +86,7 @@ async def server() -> AsyncIterator[OneServer]:
         yield server
 
 
-async def test_a_node_of_somebody_elses_is_left_alone(server: OneServer) -> None:
+async def test_a_node_that_the_twin_did_not_create_is_left_alone(server: OneServer) -> None:
     server.nodes["/api/v1/nodes/bare"] = {"metadata": {"name": "bare"}, "spec": {}}
     await NodePools(server).apply(pool(1), CLUSTER)
     assert len(server.nodes) == 2

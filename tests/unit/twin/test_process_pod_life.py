@@ -107,7 +107,9 @@ async def stop(*tasks: asyncio.Task[None]) -> None:
 
 
 @pytest.mark.parametrize("failure", [(0, {}), (503, {"message": "etcdserver: leader changed"})])
-async def test_what_the_api_server_did_not_hear_is_told_again(machine: Machine, failure: tuple[int, Object]) -> None:
+async def test_a_status_that_did_not_reach_the_api_server_is_sent_again(
+    machine: Machine, failure: tuple[int, Object]
+) -> None:
     answers = [failure, failure]
     machine.api.answer = lambda method, path: answers.pop() if path.endswith(STATUS) and answers else (200, {})
     living = asyncio.create_task(machine.pod(pod()).live())
@@ -120,7 +122,7 @@ async def test_what_the_api_server_did_not_hear_is_told_again(machine: Machine, 
     "failure",
     [(404, {"message": 'serviceaccounts "default" not found'}), (503, {"message": "etcdserver: leader changed"})],
 )
-async def test_a_volume_that_cannot_be_filled_yet_is_told_and_tried_again(
+async def test_a_volume_that_cannot_be_filled_yet_is_reported_and_tried_again(
     machine: Machine, failure: tuple[int, Object]
 ) -> None:
     token = {"status": {"token": "t", "expirationTimestamp": "2100-01-01T00:00:00Z"}}
@@ -150,7 +152,7 @@ async def test_a_probe_that_makes_no_sense_fails(machine: Machine, port: int | s
     assert not await probes.answers(probe, container, "10.64.0.2", machine, pytest.fail)
 
 
-async def test_an_error_that_nobody_foresaw_is_logged_and_the_pod_still_looked_after(
+async def test_an_unexpected_error_is_logged_and_the_pod_is_still_reconciled(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(pods, "LONGEST_DELAY", 0.01)
@@ -162,9 +164,7 @@ async def test_an_error_that_nobody_foresaw_is_logged_and_the_pod_still_looked_a
     assert len(machine.orders) == 1
 
 
-async def test_a_container_beside_the_first_waits_for_what_it_needs(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_second_container_waits_for_what_it_needs(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pods, "_REFRESH", 0.01)
     there: list[bool] = []
     machine.api.answer = lambda method, path: (
@@ -185,7 +185,7 @@ async def test_a_container_beside_the_first_waits_for_what_it_needs(
 @pytest.mark.parametrize(
     ("started", "code", "phase"), [(True, 143, "Failed"), (False, 137, "Failed")], ids=["runs", "waits"]
 )
-async def test_the_end_of_a_pod_is_told_before_it_is_deleted(
+async def test_the_end_of_a_pod_is_reported_before_it_is_deleted(
     machine: Machine, started: bool, code: int, phase: str
 ) -> None:
     item = pod(image=IMAGE if started else "registry.k8s.io/jobset/jobset:v0.1.0")

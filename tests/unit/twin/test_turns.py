@@ -28,7 +28,7 @@ async def test_those_that_others_wait_for_come_first_and_then_each_in_its_turn()
     assert order == ["worker-0", "head", "worker-1", "worker-2"]
 
 
-async def test_who_is_gone_keeps_nobody_waiting() -> None:
+async def test_a_caller_that_left_blocks_no_other() -> None:
     turns = Turns(1)
     await turns.take(first=False)
     gone, called, last = (asyncio.create_task(turns.take(first=False)) for _ in range(3))

@@ -47,7 +47,7 @@ def test_arguments_after_the_command_belong_to_it() -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--nmae", "two", "kubectl"]])
-def test_exec_is_called_wrongly(arguments: list[str]) -> None:
+def test_wrong_arguments_of_exec_are_usage_errors(arguments: list[str]) -> None:
     assert CliRunner().invoke(app, ["exec", *arguments]).exit_code == 2
 
 

@@ -42,7 +42,7 @@ def test_without_authorized_networks_the_whole_vpc_is_answered() -> None:
     assert endpoint().rejection(STRANGER, "us-central1") is None
 
 
-def test_authorized_networks_are_answered_and_nobody_else() -> None:
+def test_only_authorized_networks_are_answered() -> None:
     found = endpoint(**authorized("10.64.0.0/14"))
     assert found.rejection(HUB, "us-central1") is None
     assert found.rejection(STRANGER, "us-central1") == "10.99.0.1 is in none of the authorized networks"

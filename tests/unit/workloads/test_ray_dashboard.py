@@ -31,7 +31,7 @@ def environment(**dashboard: Any) -> dict[str, Any]:
     return {entry["name"]: entry.get("value", entry.get("valueFrom")) for entry in given}
 
 
-def test_a_head_without_charts_is_told_nothing() -> None:
+def test_a_head_without_charts_gets_no_address() -> None:
     assert "env" not in head_container()
 
 

@@ -1,7 +1,7 @@
 """Flavors against nodes: what the program tells Kueue, and what the nodes of its own pools say of themselves.
 
 The program registers flavors and pools; Google's API makes the pools; the nodes are what the twin makes of the API's
-answer. Either side that drifts leaves work pending for ever (cluster-toolkit pull 5965).
+answer. Drift on either side leaves work pending without end (cluster-toolkit pull 5965).
 """
 
 from __future__ import annotations

@@ -256,7 +256,7 @@ def test_clusters_and_pools_do_not_change_by_themselves(driver: Driver, cluster:
 
 
 def test_a_tpu7x_slice_stays_as_it_is_at_the_next_update(driver: Driver) -> None:
-    """GKE stores a policy's placement without a type: any type beside it differs for ever."""
+    """GKE stores a policy's placement without a type: any type in addition differs in every preview."""
     ironwood = {"generation": "tpu7x", "topology": "2x2x2", "zone": "us-central1-c"}
     cluster = {"location": "us-central1", "pools": {"ironwood": ironwood}}
     made = deploy_on(driver, {"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}}, {})

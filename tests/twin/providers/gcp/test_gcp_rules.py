@@ -27,7 +27,7 @@ pytestmark = pytest.mark.twin
 
 @pytest.fixture
 def offline() -> Driver:
-    """A configured provider whose API nobody serves: neither Check nor Diff nor a preview asks it."""
+    """A configured provider whose API is not served: Check, Diff and a preview send no request."""
     provider = GcpProvider()
     nowhere = "http://127.0.0.1:1"
     provider.configure(

@@ -13,7 +13,7 @@ from tests.unit.spec.rule_table import ROWS, described, names
 
 pytestmark = pytest.mark.twin
 
-# Left out: hundreds of pools, a version that GKE no longer has, and clusters that somebody else has made.
+# Left out: hundreds of pools, a version that GKE no longer has, and existing clusters.
 MADE = [
     row
     for row in ROWS

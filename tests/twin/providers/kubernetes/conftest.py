@@ -25,7 +25,7 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlP
 
 @pytest.fixture
 def fresh() -> Iterator[Driver]:
-    """A provider that nobody has configured yet."""
+    """A provider that is not configured yet."""
     with started() as driver:
         yield driver
 
@@ -47,6 +47,6 @@ def namespace(provider: Driver) -> str:
 
 @pytest.fixture(scope="module")
 def api(control_plane: ControlPlane) -> Iterator[ApiClient]:
-    """Somebody else's client: `kubectl`, a controller, another program."""
+    """Another client: `kubectl`, a controller, another program."""
     with new_client_from_config_dict(yaml.safe_load(control_plane.kubeconfig())) as client:
         yield client

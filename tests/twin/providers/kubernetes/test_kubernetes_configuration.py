@@ -39,8 +39,8 @@ def kubeconfig(server: str, **user: Any) -> str:
     )
 
 
-def nobody() -> str:
-    """An address of this machine at which nobody listens."""
+def unserved() -> str:
+    """An address of this machine at which no process listens."""
     return "https://127.0.0.1:1"
 
 
@@ -51,7 +51,7 @@ def diff_config(provider: Driver, olds: dict[str, Any], news: dict[str, Any]) ->
 
 
 def test_unreachable_cluster_can_be_previewed_but_not_changed(fresh: Driver) -> None:
-    fresh.configure(kubeconfig=kubeconfig(nobody()))
+    fresh.configure(kubeconfig=kubeconfig(unserved()))
     resource = fresh.check(CONFIG_MAP, OBJECT)
     previewed = fresh.create(resource, preview=True)
     assert previewed.state == resource.inputs
@@ -68,14 +68,14 @@ def test_unreachable_cluster_can_be_previewed_but_not_changed(fresh: Driver) -> 
 
 
 def test_objects_of_an_unreachable_cluster_can_be_forgotten(fresh: Driver) -> None:
-    fresh.configure(kubeconfig=kubeconfig(nobody()), deleteUnreachable="true")
+    fresh.configure(kubeconfig=kubeconfig(unserved()), deleteUnreachable="true")
     existing = Resource(urn(CONFIG_MAP), OBJECT, OBJECT, "default/a")
     assert fresh.read(existing).id == ""
     fresh.delete(existing)
 
 
 def test_objects_of_an_unreachable_cluster_can_be_left_alone(fresh: Driver) -> None:
-    fresh.configure(kubeconfig=kubeconfig(nobody()), skipUpdateUnreachable="true")
+    fresh.configure(kubeconfig=kubeconfig(unserved()), skipUpdateUnreachable="true")
     existing = Resource(urn(CONFIG_MAP), OBJECT, OBJECT | {"data": {"a": "1"}}, "default/a")
     assert fresh.read(existing).state == existing.state
     assert fresh.check(CONFIG_MAP, OBJECT | {"data": {"b": "2"}}, olds=OBJECT).inputs == OBJECT
@@ -171,7 +171,7 @@ def test_what_it_cannot_do_is_rejected_by_name(fresh: Driver, config: dict[str, 
 
 
 def test_releases_and_kustomizations_are_rejected_with_the_alternative(fresh: Driver) -> None:
-    fresh.configure(kubeconfig=kubeconfig(nobody()))
+    fresh.configure(kubeconfig=kubeconfig(unserved()))
     with pytest.raises(Rejected, match=r"kubernetes:helm\.sh/v3:Release needs the official Kubernetes plugin"):
         fresh.check("kubernetes:helm.sh/v3:Release", {"chart": "kueue"})
     with pytest.raises(Rejected, match="helm template"):
@@ -181,7 +181,7 @@ def test_releases_and_kustomizations_are_rejected_with_the_alternative(fresh: Dr
 
 
 def test_yaml_is_decoded_as_kubernetes_reads_it(fresh: Driver) -> None:
-    fresh.configure(kubeconfig=kubeconfig(nobody()))
+    fresh.configure(kubeconfig=kubeconfig(unserved()))
     text = """
 apiVersion: v1
 kind: ConfigMap

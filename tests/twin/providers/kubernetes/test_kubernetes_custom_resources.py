@@ -119,7 +119,9 @@ def test_a_definition_larger_than_annotations_may_be_is_applied(provider: Driver
 def test_cluster_scope_comes_from_the_definition(fresh: Driver, control_plane: ControlPlane) -> None:
     fresh.configure(kubeconfig=control_plane.kubeconfig(), namespace="team")
     flavor = Flavor(f"Flavor{next(_NUMBERS)}x", scope="Cluster")
-    assert fresh.check(flavor.token, flavor.object()).inputs["metadata"]["namespace"] == "team", "nobody knows yet"
+    assert fresh.check(flavor.token, flavor.object()).inputs["metadata"]["namespace"] == "team", (
+        "the scope is not known yet"
+    )
     fresh.check(CRD, flavor.definition())
     assert "namespace" not in fresh.check(flavor.token, flavor.object()).inputs["metadata"]
 
