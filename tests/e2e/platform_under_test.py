@@ -113,5 +113,18 @@ class PlatformUnderTest(Program):
             self.stack_file.write_text(former)
 
 
+def v6e_4x4_job(annotations: Mapping[str, str]) -> dict[str, Any]:
+    """The spec of a Job that runs a pod on each host of one v6e 4x4 slice. Kueue reads the annotations of the pods."""
+    container = {
+        "name": "train",
+        "image": "python:3.11",
+        "resources": {"requests": {"cpu": 10, "memory": "10Gi"}, "limits": {"google.com/tpu": 4}},
+    }
+    selector = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
+    pod = {"restartPolicy": "Never", "nodeSelector": selector, "containers": [container]}
+    template = {"metadata": {"annotations": annotations}, "spec": pod}
+    return {"parallelism": 4, "completions": 4, "backoffLimit": 0, "template": template}
+
+
 def _of(process: psutil.Process, folder: str) -> bool:
     return any(folder in argument for argument in process.info["cmdline"] or [])

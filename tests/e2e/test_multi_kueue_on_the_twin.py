@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.e2e.local_stack.test_workloads import running
-from tests.e2e.platform_under_test import PlatformUnderTest
+from tests.e2e.platform_under_test import PlatformUnderTest, v6e_4x4_job
 from tests.eventually import wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
@@ -173,18 +173,10 @@ def _work(spanning: Spanning, context: str) -> list[dict[str, Any]]:
 
 
 def _job(name: str, annotations: dict[str, str]) -> dict[str, Any]:
-    container = {
-        "name": "train",
-        "image": "python:3.11",
-        "resources": {"requests": {"cpu": 10, "memory": "10Gi"}, "limits": {"google.com/tpu": 4}},
-    }
-    selector = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
-    pod = {"restartPolicy": "Never", "nodeSelector": selector, "containers": [container]}
     placement = {"kueue.x-k8s.io/podset-required-topology": "cloud.google.com/gke-nodepool", **annotations}
-    template = {"metadata": {"annotations": placement}, "spec": pod}
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": {"name": name, "namespace": "research"},
-        "spec": {"parallelism": 4, "completions": 4, "backoffLimit": 0, "template": template},
+        "spec": v6e_4x4_job(placement),
     }

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.e2e.local_stack.test_workloads import running
-from tests.e2e.platform_under_test import BIN, CENTRAL1, PlatformUnderTest
+from tests.e2e.platform_under_test import BIN, CENTRAL1, PlatformUnderTest, v6e_4x4_job
 from tests.eventually import wait_until
 
 pytestmark = pytest.mark.e2e
@@ -155,15 +155,7 @@ def _jobset(team: str, name: str, slices: int, priority: str) -> dict[str, Any]:
         "kueue.x-k8s.io/podset-slice-size": "4",
         "kueue.x-k8s.io/podset-preferred-topology": pool,
     }
-    container = {
-        "name": "train",
-        "image": "python:3.11",
-        "resources": {"requests": {"cpu": 10, "memory": "10Gi"}, "limits": {"google.com/tpu": 4}},
-    }
-    selector = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
-    pod = {"restartPolicy": "Never", "nodeSelector": selector, "containers": [container]}
-    template = {"metadata": {"annotations": placement}, "spec": pod}
-    job = {"parallelism": 4, "completions": 4, "backoffLimit": 0, "template": template}
+    job = v6e_4x4_job(placement)
     return {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
