@@ -45,18 +45,23 @@ class CpuFamily:
     """Regions that list it; None: see `not_in`."""
     not_in: frozenset[str] | None = None
     """Regions that are known not to list it. If this and `regions` are None, nothing is known."""
+    not_in_zones: frozenset[str] = frozenset()
+    """Zones of its regions that are known not to offer it."""
 
     @property
     def boot_disk(self) -> str:
         """The default boot disk: pd-balanced, which is GKE's default, if the family supports it."""
         return next(iter(self.boot_disks), "hyperdisk-balanced")
 
-    def may_be_in(self, region: str) -> bool:
-        """Whether the region lists the family, or nothing is known about it."""
-        return self.is_in(region) or self.regions is self.not_in is None
+    def may_be_in(self, location: str) -> bool:
+        """Whether the region or zone offers the family, or nothing is known about it."""
+        return self.is_in(location) or self.regions is self.not_in is None
 
-    def is_in(self, region: str) -> bool:
-        """Whether the region is known to list the family."""
+    def is_in(self, location: str) -> bool:
+        """Whether the region, or the region of the zone, is known to list the family, and the zone not to lack it."""
+        region = "-".join(location.split("-")[:2])
+        if location in self.not_in_zones:
+            return False
         if self.regions is not None:
             return region in self.regions
         return self.not_in is not None and region not in self.not_in
@@ -80,6 +85,7 @@ class CpuCatalogue:
                 custom=raw.get("custom"),
                 regions=frozenset(raw["regions"]) if "regions" in raw else None,
                 not_in=frozenset(raw["not_in"]) if "not_in" in raw else None,
+                not_in_zones=frozenset(f"{at}-{zone}" for at, of in raw.get("not_in_zones", {}).items() for zone in of),
             )
             for name, raw in self._data["families"].items()
         }

@@ -13,7 +13,6 @@ from tpuplane_policies.rules.pools import (
     gpu_machine,
     gpus_per_node,
     node_range,
-    region_of,
     tpu_hosts,
     tpu_slice,
     zones,
@@ -185,8 +184,8 @@ def upgrades_need_no_spare_slice(pool: Resource, options: Options) -> Demands:
 
 
 @resource_rule("TPU011", POOL)
-def machines_are_in_the_region(pool: Resource, options: Options) -> Demands:
-    """The region is known to list the machine family, or nothing is known about it."""
+def machines_are_in_the_zone(pool: Resource, options: Options) -> Demands:
+    """The zone is known to offer the machine family, or nothing is known about it."""
     machine = pool["nodeConfig.machineType"]
     if tpu_hosts(pool) is not None:
         return
@@ -195,7 +194,7 @@ def machines_are_in_the_region(pool: Resource, options: Options) -> Demands:
         name = str(machine.get("e2-medium")).partition("-")[0]  # e2-medium: GKE's own default
         family = cpu_catalogue().families.get(name)
         if family is not None:
-            offered = family.may_be_in(region_of(zone))
+            offered = family.may_be_in(zone)
             yield demand(offered, machine, f"not available in {zone}; allowed: {', '.join(families_in(zone))}")
 
 

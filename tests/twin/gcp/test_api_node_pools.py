@@ -153,6 +153,14 @@ async def test_a_failed_update_keeps_the_pool_and_a_good_one_heals_it(cluster: A
     assert "statusMessage" not in healed
 
 
+async def test_a_zone_without_the_machine_type_is_rejected(cluster: Api) -> None:
+    config, zones = {"machineType": "c4d-standard-8"}, ["us-central1-a", "us-central1-f"]
+    asked = {"name": "cpu", "initialNodeCount": 1, "locations": zones, "config": config}
+    message = await cluster.rejected("POST", POOLS, {"nodePool": asked}, 400)
+    assert message == 'Invalid machine type "c4d-standard-8" in zone "us-central1-f": GCE_NOT_FOUND'
+    assert (await add(cluster, locations=zones[:1], config=config))["locations"] == zones[:1]
+
+
 async def test_missing_resources_are_rejected(cluster: Api) -> None:
     pool = {"nodePool": {"name": "p", "initialNodeCount": 1}}
     missing = await cluster.rejected("POST", POOLS.replace("c1", "c9"), pool, 404)

@@ -99,6 +99,7 @@ async def test_the_catalogues_are_what_the_zones_offer(api: Api) -> None:
     tpus = await names(api, f"{zone}/acceleratorTypes", filter="name = ct*")
     assert "ct6e" in tpus
     assert await names(api, "zones/us-central2-b/machineTypes", filter="name:c3-*") == []
+    assert await names(api, "zones/us-central1-f/machineTypes", filter="name:c4d-*") == []
     assert "hyperdisk-balanced" in await names(api, f"{zone}/diskTypes")
     everywhere = await api.call("GET", f"{COMPUTE}/aggregated/acceleratorTypes?filter={quote('name=ct4p')}")
     assert list(everywhere["items"]) == ["zones/us-central2-b"]

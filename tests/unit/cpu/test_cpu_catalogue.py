@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tpuplane.cpu import CpuError, CpuFamily, cpu_catalogue
 from tpuplane.spec.core.locations import locations
+from tpuplane_twin.gcp.locations import is_zone, region_of, regions
 
 pytestmark = pytest.mark.unit
 
@@ -20,6 +21,34 @@ def test_a_family_holds_together(family: CpuFamily) -> None:
         assert cpu_catalogue().machine(machine.name) == machine
         assert machine.vcpus >= 1
         assert machine.memory_gb > 0
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda it: it.name)
+def test_zones_without_a_family_are_in_its_regions(family: CpuFamily) -> None:
+    for zone in family.not_in_zones:
+        region = region_of(zone)
+        assert is_zone(zone)
+        assert family.is_in(region)
+        assert not family.may_be_in(zone)
+        assert any(family.is_in(it) for it in regions()[region])
+
+
+@pytest.mark.parametrize(
+    ("family", "location", "may_be"),
+    [
+        ("n4", "us-south1", True),
+        ("n4", "us-south1-a", True),
+        ("n4", "us-south1-ai1b", True),
+        ("n4", "us-south1-c", False),
+        ("c4d", "us-central1-f", False),
+        ("c4d", "us-central1-ai1a", True),  # no source lists the families of this zone
+        ("c4a", "europe-west10-a", False),
+        ("z3", "us-central1-f", True),
+        ("e4", "us-central1-f", True),
+    ],
+)
+def test_a_family_may_be_in_a_zone_unless_it_is_known_not_to_be(family: str, location: str, may_be: bool) -> None:
+    assert cpu_catalogue().family(family).may_be_in(location) is may_be
 
 
 @pytest.mark.parametrize("region", locations().regions)

@@ -37,6 +37,20 @@ def test_defaults_are_the_safe_ones() -> None:
     assert pool.auto_upgrade
 
 
+@pytest.mark.parametrize(
+    ("machine", "location"),
+    [
+        ("c4d-standard-8", "us-central1-a"),
+        ("c4d-standard-8", "us-central1"),  # its nodes are in zones a, b and c
+        ("c4a-standard-8", "us-central1-f"),  # no source lists the zones of C4A
+        ("n4-standard-8", "us-south1-b"),
+    ],
+)
+def test_a_machine_type_is_accepted_where_a_zone_may_have_it(machine: str, location: str) -> None:
+    cluster = {"location": location, "systemPool": {"machineType": machine}}
+    assert parse_platform({**MINIMAL, "clusters": {"east": cluster}}).clusters["east"].location == location
+
+
 def test_snake_case_means_the_same() -> None:
     camel = with_pool(diskSizeGb=200, autoscaling={"minSlices": 1, "maxSlices": 3})
     assert with_pool(disk_size_gb=200, autoscaling={"min_slices": 1, "max_slices": 3}) == camel

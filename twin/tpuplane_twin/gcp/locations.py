@@ -116,7 +116,7 @@ def _offers(zone: str, machine: Machine) -> bool:
     if machine.gpu is not None:
         return zone in machine.gpu.zones
     if machine.tpu is None:
-        return cpu_catalogue().families[machine.family].may_be_in(zone.rpartition("-")[0])
+        return cpu_catalogue().families[machine.family].may_be_in(zone)
     try:
         catalogue().check_zone(zone, machine.tpu[0].name)
     except SliceError:

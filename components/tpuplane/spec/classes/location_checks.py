@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping
 from tpuplane.spec.classes.checks import slice_of
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
 from tpuplane.spec.classes.machine_checks import check_gpu_places, gpu_machines
-from tpuplane.spec.classes.of_cluster import candidate_zones, has_flex_start
+from tpuplane.spec.classes.of_cluster import candidate_zones, has_flex_start, named_zones
 from tpuplane.spec.classes.priorities import ClassPrioritySpec, ClassReservationSpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import is_inside, offering_zones
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.hosts import ReservationSpec
-from tpuplane.spec.pools.machine_checks import check_class_region
+from tpuplane.spec.pools.machine_checks import check_class_places
 from tpuplane.tpu import Slice, SliceError, catalogue
 
 
@@ -27,8 +27,9 @@ def check_places(
         path = (*at, "priorities", index)
         if priority.location is not None:
             yield from _check_inside((*path, "location", "zones"), key, cluster, priority.location.zones or ())
-        yield from check_gpu_places(path, key, cluster, it, priority)
-        yield from check_class_region(path, key, cluster, priority)
+        named = named_zones(it, priority)
+        yield from check_gpu_places(path, key, cluster, priority, named)
+        yield from check_class_places(path, key, cluster, priority, named)
         try:
             shape = slice_of(priority)
         except SliceError:

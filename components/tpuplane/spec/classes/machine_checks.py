@@ -76,20 +76,18 @@ def _way(priority: ClassPrioritySpec) -> tuple[str, str]:
 
 
 def check_gpu_places(
-    at: Path, key: str, cluster: ClusterPlaceSpec, it: ComputeClassSpec, priority: ClassPrioritySpec
+    at: Path, key: str, cluster: ClusterPlaceSpec, priority: ClassPrioritySpec, named: tuple[str, ...]
 ) -> Iterator[Mistake]:
-    """A zone in which the class may be offers the machine."""
+    """A zone in which the class may be offers the machine. `named`: the zones that the class names."""
     machines = gpu_machines(priority)
     if not machines:
         return
-    location = priority.location or (it.priority_defaults.location if it.priority_defaults else None)
-    named = location.zones if location is not None else None
     offering = {zone for machine in machines for zone in machine.zones}
     inside = {zone for zone in offering if is_inside(zone, cluster.location)}
-    if named is not None:
+    if named:
         inside &= set(named)
     if not inside:
-        where = ", ".join(named) if named is not None else cluster.location
+        where = ", ".join(named) or cluster.location
         near = sorted(zone for zone in offering if region_of(zone) == region_of(cluster.location))
         value = machines[0].name if priority.machine_type else machines[0].accelerator.name
         allowed = ", ".join(near or sorted({region_of(zone) for zone in offering}))

@@ -83,14 +83,19 @@ def owners(cluster: ClusterSpec) -> dict[str, str | None]:
     return {key: pool.compute_class for (_, key), pool in cluster.all_pools.items()}
 
 
+def named_zones(spec: ComputeClassSpec, priority: ClassPrioritySpec | None) -> tuple[str, ...]:
+    """Zones that a priority names, else those that its class names for all."""
+    defaults = spec.priority_defaults.location if spec.priority_defaults else None
+    location = (priority.location if priority else None) or defaults
+    return (location.zones if location else None) or ()
+
+
 def candidate_zones(
     cluster: ClusterPlaceSpec, spec: ComputeClassSpec, priority: ClassPrioritySpec | None, generation: Generation
 ) -> tuple[str, ...]:
     """Zones in which a priority's slices may be made: what it or its class names, else all with the generation."""
-    defaults = spec.priority_defaults.location if spec.priority_defaults else None
-    location = (priority.location if priority else None) or defaults
-    if location is not None and location.zones:
-        return location.zones
+    if zones := named_zones(spec, priority):
+        return zones
     return (cluster.location,) if is_zone(cluster.location) else offering_zones(generation.name, cluster.location)
 
 

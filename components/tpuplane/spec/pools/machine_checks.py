@@ -7,7 +7,7 @@ from tpuplane.gpu import gpu_catalogue
 from tpuplane.spec.classes.priorities import ClassPrioritySpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, SystemPoolSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.locations import region_of
+from tpuplane.spec.core.locations import locations, region_of
 from tpuplane.spec.core.rules import broken
 from tpuplane.tpu import catalogue
 
@@ -29,7 +29,7 @@ def check_system_pool(at: Path, location: str, pool: SystemPoolSpec) -> Iterator
         return
     if family.name == "ek":
         yield broken("class-machine-ek", (*at, "machineType"), value=shown(name))
-    elif not family.may_be_in(region):
+    elif not family.may_be_in(location):
         yield _elsewhere((*at, "machineType"), name, family, location)
     if pool.disk_type is not None and family.boot_disks and pool.disk_type not in family.boot_disks:
         yield Mistake((*at, "diskType"), choice(pool.disk_type, f"a boot disk of {name}", family.boot_disks))
@@ -71,8 +71,10 @@ def _check_size(at: Path, priority: ClassPrioritySpec, family: CpuFamily) -> Ite
         yield broken("class-machine-large", (*at, field), value=wanted, family=family.name, largest=has)
 
 
-def check_class_region(at: Path, key: str, cluster: ClusterPlaceSpec, priority: ClassPrioritySpec) -> Iterator[Mistake]:
-    """The cluster's region has the family."""
+def check_class_places(
+    at: Path, key: str, cluster: ClusterPlaceSpec, priority: ClassPrioritySpec, named: tuple[str, ...]
+) -> Iterator[Mistake]:
+    """The cluster's region has the family, and so has a zone in which the class may be. `named`: the zones it names."""
     name = priority.machine_type or priority.machine_family
     if name is None:
         return
@@ -80,8 +82,9 @@ def check_class_region(at: Path, key: str, cluster: ClusterPlaceSpec, priority: 
         family = cpu_catalogue().family_of(name) if priority.machine_type else cpu_catalogue().family(name)
     except CpuError:
         return  # another check reports it
+    field = "machineType" if priority.machine_type else "machineFamily"
+    where = named or (cluster.location,)
     if not family.may_be_in(region_of(cluster.location)):
-        field = "machineType" if priority.machine_type else "machineFamily"
         allowed = ", ".join(families_in(cluster.location))
         yield broken(
             "class-machine-region",
@@ -91,15 +94,27 @@ def check_class_region(at: Path, key: str, cluster: ClusterPlaceSpec, priority: 
             cluster=key,
             allowed=allowed,
         )
+    elif not any(map(family.may_be_in, where)):
+        allowed = _zones_with(family, region_of(cluster.location))
+        yield broken("class-machine-zone", (*at, field), value=shown(name), where=", ".join(where), allowed=allowed)
 
 
 def families_in(location: str) -> tuple[str, ...]:
-    """Families that the region of a location lists."""
-    region = region_of(location)
-    return tuple(it.name for it in cpu_catalogue().families.values() if it.is_in(region))
+    """Families that the region or zone is known to list."""
+    return tuple(it.name for it in cpu_catalogue().families.values() if it.is_in(location))
+
+
+def _zones_with(family: CpuFamily, region: str) -> str:
+    """The zones of the region that offer the family, as far as they are known."""
+    known = filter(family.is_in, locations().zones.get(region, ()))
+    return ", ".join(known) or f"another zone of {region}"
 
 
 def _elsewhere(at: Path, name: str, family: CpuFamily, location: str) -> Mistake:
+    region = region_of(location)
+    if family.may_be_in(region):
+        zones = _zones_with(family, region)
+        return Mistake(at, f"{shown(name)} is not known to be in {location}; allowed zones: {zones}")
     here, size = families_in(location), name.removeprefix(family.name)
     known = cpu_catalogue().families
     near = next((f"{it}{size}" for it in ("n2", *here) if it in here and f"{it}{size}" in known[it].machines), None)
