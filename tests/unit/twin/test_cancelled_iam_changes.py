@@ -36,7 +36,7 @@ def test_a_cancelled_change_ends_the_wait_of_the_others() -> None:
 
     def create() -> None:
         try:
-            member.create({"project": "acme", "role": "roles/viewer", "member": "user:a@acme.com"}, Deadline.after(60))
+            member.create({"project": "acme", "role": "roles/viewer", "member": "user:a@acme.com"}, Deadline(60))
         except Exception as error:
             ends.put(error)
 

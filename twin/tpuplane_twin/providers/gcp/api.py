@@ -74,13 +74,22 @@ class ApiError(ProviderError):
 
 
 @contextmanager
-def explaining(doing: str, *, missing_is_fine: bool = False) -> Iterator[None]:
-    """Say in an error of the API what was being done; `missing_is_fine` ignores that the resource does not exist."""
+def explaining(doing: str) -> Iterator[None]:
+    """Say in an error of the API what was being done."""
     try:
         yield
     except ApiError as error:
-        if not (missing_is_fine and error.not_found):
-            raise ProviderError(f"Error {doing}: {error}") from error
+        raise ProviderError(f"Error {doing}: {error}") from error
+
+
+def existing(call: Callable[[], Result]) -> Result | None:
+    """The result of a call, None where the resource does not exist. Raises `ApiError` for every other error."""
+    try:
+        return call()
+    except ApiError as error:
+        if error.not_found:
+            return None
+        raise
 
 
 class OperationError(ProviderError):
@@ -104,20 +113,15 @@ class Unreachable(Interrupted):
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """When to give up: a point on the monotonic clock."""
+    """When to give up: so many seconds from now."""
 
-    at: float
     seconds: float
-
-    @classmethod
-    def after(cls, seconds: float) -> Deadline:
-        """That many seconds from now."""
-        return cls(time.monotonic() + seconds, seconds)
+    started: float = field(default_factory=time.monotonic)
 
     @property
     def passed(self) -> bool:
         """Whether it is too late."""
-        return time.monotonic() >= self.at
+        return time.monotonic() >= self.started + self.seconds
 
 
 @dataclass(slots=True)
@@ -135,17 +139,12 @@ class Api:
 
     def call(self, method: str, url: str, body: Any = None, query: Mapping[str, str] | None = None) -> Any:
         """One request; transient failures are tried again for two minutes. Raises `ApiError`."""
-        deadline = Deadline.after(_REQUEST_TIMEOUT_SECONDS)
+        deadline = Deadline(_REQUEST_TIMEOUT_SECONDS)
         return self.retry(deadline, lambda: self._once(method, url, body, query), lambda error: error.transient)
 
     def find(self, url: str) -> Any | None:
         """What is at `url`, None where there is nothing. Raises `ApiError` for every other error."""
-        try:
-            return self.call("GET", url)
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
+        return existing(lambda: self.call("GET", url))
 
     def retry(self, deadline: Deadline, call: Callable[[], Result], when: Callable[[ApiError], bool]) -> Result:
         """Repeat `call` with growing pauses while it fails as `when` says, until the deadline."""

@@ -4,7 +4,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 from tpuplane_twin.providers.contract import (
     Change,
@@ -103,12 +103,12 @@ class GcpProvider(Provider):
     def diff(self, request: Request) -> Difference:
         resource = self._resource(request.urn)
         prior = _without_meta(request.olds)
-        changes = without_ignored(resource.diff(prior, resource.plan(_plain(request.news), prior)), request.ignore)
+        changes = without_ignored(resource.diff(prior, resource.plan(request.news, prior)), request.ignore)
         return _difference(changes, _delete_first(resource.table, request.news))
 
     def create(self, request: Request) -> tuple[str, Properties]:
         urn, resource = request.urn, self._resource(request.urn)
-        planned = resource.plan(_plain(request.news), None)
+        planned = resource.plan(request.news, None)
         if request.preview:
             return "", planned
         try:
@@ -137,7 +137,7 @@ class GcpProvider(Provider):
     def update(self, request: Request) -> Properties:
         resource = self._resource(request.urn)
         prior = _without_meta(request.olds)
-        planned = resource.plan(_plain(request.news), prior)
+        planned = resource.plan(request.news, prior)
         if request.preview:
             return planned
         deadline = _deadline(resource.table, "update", request.timeout)
@@ -188,7 +188,7 @@ def _delete_first(table: Table, news: Properties) -> bool:
 
 
 def _deadline(table: Table, what: str, timeout: float) -> Deadline:
-    return Deadline.after(timeout or table.timeouts.get(what, _DEFAULT_MINUTES) * 60)
+    return Deadline(timeout or table.timeouts.get(what, _DEFAULT_MINUTES) * 60)
 
 
 @contextmanager
@@ -203,15 +203,6 @@ def _listing(doing: str, urn: Urn) -> Iterator[None]:
 def _listed(error: Exception) -> str:
     """Terraform's list of errors, which the official plugin shows even for one."""
     return f"1 error occurred:\n\t* {error}\n\n"
-
-
-def _plain(value: Any) -> Any:
-    """Inputs without the bookkeeping of defaults."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items() if key != DEFAULTS}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return value
 
 
 def _without_meta(state: Properties) -> Properties:

@@ -105,8 +105,7 @@ def config_keys() -> frozenset[str]:
 
 def unknown_keys(config: Mapping[str, Any]) -> Iterator[str]:
     """Configuration keys that the official plugin does not have."""
-    known = config_keys()
-    return (key for key in config if key not in known and key not in ("version", "pluginDownloadURL"))
+    return (key for key in config if key not in {*config_keys(), "version", "pluginDownloadURL"})
 
 
 def start_session(config: Mapping[str, Any]) -> Session:

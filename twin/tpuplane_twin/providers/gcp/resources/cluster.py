@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tpuplane_twin.providers.contract import Change, Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError, Deadline, Interrupted, OperationError, explaining
+from tpuplane_twin.providers.gcp.api import ApiError, Deadline, Interrupted, OperationError, existing, explaining
 from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Update, known, planned_labels, touched
-from tpuplane_twin.providers.gcp.resources.cluster_bodies import create_body, endpoints, maintenance, state_of
+from tpuplane_twin.providers.gcp.resources.cluster_bodies import complete, create_body, endpoints, maintenance
 from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource
 from tpuplane_twin.providers.gcp.tables import Step
 
@@ -55,7 +55,8 @@ class Cluster(GkeResource):
         found = self.api.find(self.url(resource_id))
         if found is None:
             return None
-        state = state_of(self.table.fields, found, prior)
+        state = self.state(found, prior)
+        complete(state, found, prior)
         pools = found.get("nodePools", []) if not prior.get("skipNodePoolRefresh") else []
         known_pools = prior.get("nodePools")
         before = known_pools if isinstance(known_pools, list) else []
@@ -82,12 +83,12 @@ class Cluster(GkeResource):
                 "Cannot destroy cluster because deletion_protection is set to true. Set it to false to proceed with "
                 "cluster deletion."
             )
-        if not self.rests(resource_id, deadline):
+        if existing(lambda: self.rest(resource_id, deadline)) is None:
             return
         with self.session.lock(resource_id):
             with explaining("deleting Cluster"):
                 operation = self.api.retry(
-                    Deadline.after(30), lambda: self.api.call("DELETE", self.url(resource_id)), lambda error: True
+                    Deadline(30), lambda: self.api.call("DELETE", self.url(resource_id)), lambda error: True
                 )
             self.wait(operation, resource_id, "deleting GKE cluster", deadline)
 

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
-from tpuplane_twin.providers.gcp.bodies import dig, expand, flatten
+from tpuplane_twin.providers.gcp.bodies import dig, expand
 from tpuplane_twin.providers.gcp.resources.base import known
 from tpuplane_twin.providers.gcp.resources.gke import keep_own_taints
 from tpuplane_twin.providers.gcp.resources.node_pool import DEFAULT_SCOPES, pool_body
 from tpuplane_twin.providers.gcp.tables import Field
-from tpuplane_twin.providers.values import UNKNOWN
 
 # Handled below: carried by another message, or only read back.
 _OWN_HANDLING = (
@@ -120,9 +119,7 @@ def endpoints(properties: Mapping[str, Any]) -> dict[str, Any]:
     if (given := properties.get("masterAuthorizedNetworksConfig")) is not None:
         authorized["enabled"] = True
         if blocks := given.get("cidrBlocks"):
-            authorized["cidrBlocks"] = [
-                {key: value for key, value in block.items() if value and not key.startswith("__")} for block in blocks
-            ]
+            authorized["cidrBlocks"] = [{key: value for key, value in block.items() if value} for block in blocks]
         for name in ("gcpPublicCidrsAccessEnabled", "privateEndpointEnforcementEnabled"):
             if given.get(name) is not None:
                 authorized[name] = given[name]
@@ -164,13 +161,8 @@ def _exclusion(item: Mapping[str, Any]) -> dict[str, Any]:
     return body
 
 
-def state_of(fields: Mapping[str, Field], found: Mapping[str, Any], prior: Properties) -> Properties:
-    """The state for the API's Cluster; what exists on the client's side alone is carried over."""
-    plain = {name: rule for name, rule in fields.items() if name != "nodePools"}
-    state = flatten(plain, found)
-    for name, rule in fields.items():
-        if rule.api is None and name in prior and prior[name] is not UNKNOWN:
-            state[name] = prior[name]
+def complete(state: Properties, found: Mapping[str, Any], prior: Properties) -> None:
+    """Give the state of the API's Cluster what its table alone does not say."""
     state["nodeLocations"] = [zone for zone in found.get("locations", []) if zone != found.get("zone")]
     _labels(state, found, prior)
     native = bool(dig(found, "ipAllocationPolicy.useIpAliases"))
@@ -198,8 +190,6 @@ def state_of(fields: Mapping[str, Field], found: Mapping[str, Any], prior: Prope
     if isinstance(state.get("nodeConfig"), dict):
         keep_own_taints(state["nodeConfig"], prior.get("nodeConfig"))
     state["operation"] = ""
-    state.setdefault("deletionPolicy", "DELETE")
-    return state
 
 
 def _labels(state: Properties, found: Mapping[str, Any], prior: Properties) -> None:

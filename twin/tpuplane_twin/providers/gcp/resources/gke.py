@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, ClassVar, Final, NamedTuple
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError, Deadline, Interrupted
+from tpuplane_twin.providers.gcp.api import Deadline, Interrupted
 from tpuplane_twin.providers.gcp.bodies import dig, expand_one, flatten
 from tpuplane_twin.providers.gcp.resources.base import CreatedInError, Resource, known
 from tpuplane_twin.providers.gcp.tables import Field
@@ -48,7 +48,7 @@ class GkeResource(Resource):
         """Wait for the operation of an interrupted creation."""
         operation = prior.get("operation")
         if isinstance(operation, str) and operation:
-            deadline = Deadline.after(self.table.timeouts["create"] * 60)
+            deadline = Deadline(self.table.timeouts["create"] * 60)
             self.wait({"name": operation}, path, f"resuming GKE {what}", deadline)
 
     def change(self, call: Call, deadline: Deadline) -> None:
@@ -73,16 +73,6 @@ class GkeResource(Resource):
             if deadline.passed:
                 raise ProviderError(f'"{path}" has state "{state}" with message "{found.get("statusMessage", "")}"')
             self.api.pause(self.api.poll_seconds)
-
-    def rests(self, path: str, deadline: Deadline) -> bool:
-        """Wait until a cluster or pool rests; false where it does not exist."""
-        try:
-            self.rest(path, deadline)
-        except ApiError as error:
-            if error.not_found:
-                return False
-            raise
-        return True
 
     def made(self, resource_id: str, planned: Properties, deadline: Deadline) -> Properties:
         """The state of what was created, once it rests. Raises `CreatedInError` where it rests broken."""

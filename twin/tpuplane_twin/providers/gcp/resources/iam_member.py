@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from typing import Any, Final
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError, Deadline
+from tpuplane_twin.providers.gcp.api import ApiError, Deadline, existing
 from tpuplane_twin.providers.gcp.resources.base import Resource, known
 from tpuplane_twin.providers.gcp.session import Session
 
@@ -42,16 +42,11 @@ class IamMember(Resource):
         return self.created(resource_id, known(planned), "IAM Member")
 
     def read(self, resource_id: str, prior: Properties) -> Properties | None:  # noqa: D102
-        try:
-            policy = self._policy(self._target(prior))
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
-        binding = _binding(policy, prior)
+        policy = existing(lambda: self._policy(self._target(prior)))
+        binding = _binding(policy, prior) if policy is not None else None
         members = binding["members"] if binding else []
         member = next((name for name in members if name.lower() == prior["member"].lower()), None)
-        if binding is None or member is None:
+        if policy is None or binding is None or member is None:
             return None
         state = {**known(prior), "etag": policy.get("etag", ""), "member": member, "role": binding["role"]}
         if binding.get("condition"):
@@ -59,11 +54,7 @@ class IamMember(Resource):
         return state
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
-        try:
-            self._modify(self._target(state), lambda policy: _remove(policy, state))
-        except ApiError as error:
-            if not error.not_found:
-                raise
+        existing(lambda: self._modify(self._target(state), lambda policy: _remove(policy, state)))
         self.read(resource_id, state)
 
     def _target(self, properties: Mapping[str, Any]) -> str:
@@ -161,7 +152,7 @@ def _add(policy: Policy, member: Mapping[str, Any]) -> None:
     if binding is None:
         binding = {"role": member["role"], "members": []}
         if condition := member.get("condition"):
-            binding["condition"] = {key: value for key, value in condition.items() if not key.startswith("__")}
+            binding["condition"] = dict(condition)
         policy.setdefault("bindings", []).append(binding)
     binding["members"] = sorted({*binding["members"], member["member"]})
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import ApiError, Deadline, Interrupted, OperationError, explaining
+from tpuplane_twin.providers.gcp.api import ApiError, Deadline, Interrupted, OperationError, existing, explaining
 from tpuplane_twin.providers.gcp.bodies import expand
 from tpuplane_twin.providers.gcp.resources.base import Update, known, touched
 from tpuplane_twin.providers.gcp.resources.gke import Call, GkeResource
@@ -147,7 +147,7 @@ class NodePool(GkeResource):
         return {name: value for name, value in body.items() if value or (name == "bootDisk" and value is not None)}
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:  # noqa: D102
-        if not self.rests(resource_id, deadline):
+        if existing(lambda: self.rest(resource_id, deadline)) is None:
             return
         with explaining("deleting NodePool"):
             operation = self.send(deadline, lambda: self.api.call("DELETE", self.url(resource_id)))

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tpuplane_twin.providers.contract import Properties, ProviderError
-from tpuplane_twin.providers.gcp.api import Deadline, OperationError, explaining
+from tpuplane_twin.providers.gcp.api import Deadline, OperationError, existing, explaining
 from tpuplane_twin.providers.gcp.bodies import expand
 from tpuplane_twin.providers.gcp.resources.base import Resource, Update, known, touched
 
@@ -77,9 +77,9 @@ class Rest(Resource):
             yield "PATCH", f"?{urlencode({'updateMask': mask})}", self.body(it.planned)
 
     def delete(self, resource_id: str, state: Properties, deadline: Deadline) -> None:
-        operation = None
-        with explaining(f"deleting {self.table.kind}", missing_is_fine=True):
-            operation = self.api.call("DELETE", self.url(self.path(resource_id, state)))
+        url = self.url(self.path(resource_id, state))
+        with explaining(f"deleting {self.table.kind}"):
+            operation = existing(lambda: self.api.call("DELETE", url))
         if operation is not None:
             self.wait(operation, state, f"Deleting {self.table.kind}", deadline)
 
