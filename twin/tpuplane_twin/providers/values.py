@@ -5,7 +5,7 @@ None. Two things that JSON does not have are classes here: `UNKNOWN`, a value th
 `Secret`, a value that must stay encrypted in the state. The SDK's own `PropertyValue` drops unknown values.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
@@ -72,7 +72,20 @@ def encode_struct(values: Mapping[str, Any]) -> struct_pb2.Struct:
 
 def has_unknown(value: Any) -> bool:
     """Whether a value is `UNKNOWN`, or holds it anywhere inside."""
-    return any(item is UNKNOWN for item in _leaves(value))
+    return holds(value, lambda it: it is UNKNOWN)
+
+
+def holds(value: Any, wanted: Callable[[Any], bool]) -> bool:
+    """Whether `wanted` is true for the value or for anything inside it."""
+    inside: Iterable[Any] = ()
+    match value:
+        case Secret():
+            inside = (value.value,)
+        case Mapping():
+            inside = value.values()
+        case list():
+            inside = value
+    return wanted(value) or any(holds(item, wanted) for item in inside)
 
 
 def reveal(value: Any, *, without_nulls: bool = False) -> Any:
@@ -87,20 +100,6 @@ def reveal(value: Any, *, without_nulls: bool = False) -> Any:
             return [reveal(item, without_nulls=without_nulls) for item in value]
         case _:
             return value
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    match value:
-        case Secret():
-            yield from _leaves(value.value)
-        case Mapping():
-            for item in value.values():
-                yield from _leaves(item)
-        case list():
-            for item in value:
-                yield from _leaves(item)
-        case _:
-            yield value
 
 
 def _decode(value: struct_pb2.Value) -> Any:

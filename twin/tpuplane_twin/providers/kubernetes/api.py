@@ -4,7 +4,6 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final, cast
 from urllib.parse import urlencode
 
@@ -54,16 +53,6 @@ class ConnectionFailed(Exception):
     """No answer from the API server."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
-    method: str
-    path: str
-    query: Mapping[str, str]
-    body: Any = None
-    content_type: str = _JSON
-    accept: str = _JSON
-
-
 class ApiServer:
     """One API server and the credentials for it. Safe for use by many threads."""
 
@@ -89,16 +78,17 @@ class ApiServer:
 
         Raises `StatusError` when the server rejects the request, `ConnectionFailed` when it does not answer.
         """
-        request = _Request(method, path, query, body, content_type, accept)
+        url = self._url(path, query)
+        headers = {"Accept": accept, **({} if body is None else {"Content-Type": content_type})}
         for _ in range(THROTTLED_ATTEMPTS):
-            response = self._send(request)
+            response = self._send(method, url, headers, body)
             if response.status != 429 or "Retry-After" not in response.headers:
                 break
             response.drain_conn()
             time.sleep(min(float(response.headers["Retry-After"]), 10.0))
         if warnings is not None:
             warnings += _warnings(response)
-        text = self._text(request, response)
+        text = self._text(method, url, response)
         try:
             answer = json.loads(text) if text else {}
         except ValueError:
@@ -123,10 +113,10 @@ class ApiServer:
             "resourceVersion": resource_version,
             "timeoutSeconds": str(seconds),
         }
-        request = _Request("GET", path, query)
-        response = self._send(request)
+        url = self._url(path, query)
+        response = self._send("GET", url, {"Accept": _JSON})
         if response.status >= 400:
-            text = self._text(request, response)
+            text = self._text("GET", url, response)
             raise StatusError(response.status, {"message": text}, text)
         try:
             for line in cast(Any, iter_resp_lines)(response):
@@ -137,37 +127,34 @@ class ApiServer:
         finally:
             response.close()
 
-    def _send(self, request: _Request) -> Any:
+    def _send(self, method: str, url: str, headers: Mapping[str, str], body: Any = None) -> Any:
         authorization = self._credentials.headers()
-        response = self._send_once(request, authorization)
+        response = self._send_once(method, url, {**headers, **authorization}, body)
         if response.status == 401 and self._credentials.renew(authorization):
             response.drain_conn()
-            response = self._send_once(request, self._credentials.headers())
+            response = self._send_once(method, url, {**headers, **self._credentials.headers()}, body)
         return response
 
-    def _send_once(self, request: _Request, authorization: Mapping[str, str]) -> Any:
+    def _send_once(self, method: str, url: str, headers: Mapping[str, str], body: Any) -> Any:
         import urllib3  # noqa: PLC0415
 
-        headers = {"Accept": request.accept, "User-Agent": "pulumi-kubernetes", **authorization}
-        if request.body is not None:
-            headers["Content-Type"] = request.content_type
-        with self._answering(request):
+        with self._answering(method, url):
             return self._pool.request(
-                request.method,
-                self._url(request),
-                body=None if request.body is None else json.dumps(request.body),
-                headers=headers,
+                method,
+                url,
+                body=None if body is None else json.dumps(body),
+                headers={"User-Agent": "pulumi-kubernetes", **headers},
                 timeout=urllib3.Timeout(connect=CONNECT_TIMEOUT, read=READ_TIMEOUT),
                 preload_content=False,
             )
 
-    def _text(self, request: _Request, response: Any) -> str:
+    def _text(self, method: str, url: str, response: Any) -> str:
         """The body, which is read from the connection only now."""
-        with self._answering(request):
+        with self._answering(method, url):
             return str(response.data.decode("utf-8", "replace"))
 
     @contextmanager
-    def _answering(self, request: _Request) -> Iterator[None]:
+    def _answering(self, method: str, url: str) -> Iterator[None]:
         import urllib3  # noqa: PLC0415
 
         try:
@@ -178,10 +165,10 @@ class ApiServer:
             cause = str(reason.args[0] if isinstance(reason, urllib3.exceptions.ProtocolError) else reason)
             if "object at 0x" in cause:
                 cause = cause.rpartition("object at 0x")[2].partition(": ")[2]
-            raise ConnectionFailed(f'{request.method.title()} "{self._url(request)}": {cause}') from error
+            raise ConnectionFailed(f'{method.title()} "{url}": {cause}') from error
 
-    def _url(self, request: _Request) -> str:
-        return f"{self._host}{request.path}" + (f"?{urlencode(request.query)}" if request.query else "")
+    def _url(self, path: str, query: Mapping[str, str]) -> str:
+        return f"{self._host}{path}" + (f"?{urlencode(query)}" if query else "")
 
 
 def _warnings(response: Any) -> list[str]:

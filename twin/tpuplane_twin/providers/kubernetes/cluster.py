@@ -42,7 +42,6 @@ class Cluster:
         self.default_namespace = settings.namespace
         self.unreachable = ""
         self._crds: dict[tuple[str, str], str] = {}
-        self._crds_lock = threading.Lock()
         self._connection: tuple[ApiServer, Discovery] | None = None
         try:
             credentials = load(settings.kubeconfig, settings.context, settings.cluster, settings.namespace)
@@ -93,8 +92,7 @@ class Cluster:
         kind = kind.underlying
         if kind.cluster_scoped is not None:
             return not kind.cluster_scoped
-        with self._crds_lock:
-            scope = self._crds.get((kind.group, kind.name))
+        scope = self._crds.get((kind.group, kind.name))
         if scope is not None:
             return scope == "Namespaced"
         try:
@@ -107,8 +105,7 @@ class Cluster:
         spec = crd.get("spec")
         if isinstance(spec, dict) and isinstance(spec.get("names"), dict):
             key = (str(spec.get("group")), str(spec["names"].get("kind")))
-            with self._crds_lock:
-                self._crds[key] = str(spec.get("scope"))
+            self._crds[key] = str(spec.get("scope"))
 
     def await_kinds(self, crd: Object) -> None:
         """Return once the API server serves what a CRD that was just written defines."""

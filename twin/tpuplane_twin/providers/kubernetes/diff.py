@@ -129,13 +129,14 @@ class _Comparison:
             if live is not _MISSING and live is not None:
                 self._record(path, "delete", None)
         elif live is _MISSING:
-            if not self._left_out_by_server(old, new):
+            # The server leaves out what is false or empty.
+            if new or not self._left_alone(old, new):
                 self._record(path, "add", new)
         elif isinstance(live, dict) and isinstance(new, dict):
             self.objects(path, live, old, new)
         elif isinstance(live, list) and isinstance(new, list):
             self._lists(path, live, old, new)
-        elif not _equal(live, new) and not self._rewritten_by_server(live, old, new):
+        elif not _equal(live, new) and not (self._left_alone(old, new) and same_quantity(live, new)):
             self._record(path, "update", new)
 
     def _lists(self, path: Path, live: list[Any], old: Any, new: list[Any]) -> None:
@@ -145,13 +146,8 @@ class _Comparison:
                 (*path, index), *(part[index] if index < len(part) else _MISSING for part in (live, before, new))
             )
 
-    def _left_out_by_server(self, old: Any, new: Any) -> bool:
-        return self._built_in and old is not _MISSING and _equal(old, new) and not new
-
-    def _rewritten_by_server(self, live: Any, old: Any, new: Any) -> bool:
-        if not self._built_in or old is _MISSING or not _equal(old, new):
-            return False
-        return same_quantity(live, new)
+    def _left_alone(self, old: Any, new: Any) -> bool:
+        return self._built_in and old is not _MISSING and _equal(old, new)
 
     def _record(self, path: Path, action: Literal["add", "delete", "update"], value: Any) -> None:
         replaces = any(_touches(path, value, field) for field in self._replacing)

@@ -136,32 +136,22 @@ def _canonical_base64(value: Any) -> Any:
         return value  # the server rejects it with the better message
 
 
-def prune(live: Any, shape: Any) -> Any:
-    """The part of `live` that `shape` also has: of the object in the cluster, what the program manages. A copy."""
-    if isinstance(live, dict) and isinstance(shape, dict):
-        return {key: prune(value, shape[key]) for key, value in live.items() if key in shape}
-    if isinstance(live, list) and isinstance(shape, list) and live and shape:
-        if type(live[0]) is not type(shape[0]):
-            return list(live)
-        # What the server added at the end of a list is its own.
-        return [prune(value, part) for value, part in zip(live, shape, strict=False)]
-    if isinstance(live, list) and isinstance(shape, list):
-        return []
-    return live
+def prune(live: Any, shape: Any, *, as_written: bool = False) -> Any:
+    """The part of `live` that `shape` also has: of the object in the cluster, what the program manages. A copy.
 
-
-def as_written(live: Any, shape: Any) -> Any:
-    """`prune`, but in the program's spelling where the server of a built-in kind only has another one.
-
-    A false or empty value that the server leaves out stays, and "1000m" that it keeps as "1".
+    With `as_written` in the program's spelling, where the server of a built-in kind only has another one: a false or
+    empty value that the server leaves out stays, and "1000m" that it keeps as "1".
     """
     if isinstance(live, dict) and isinstance(shape, dict):
-        kept = {key: as_written(value, shape[key]) for key, value in live.items() if key in shape}
+        kept = {key: prune(value, shape[key], as_written=as_written) for key, value in live.items() if key in shape}
         left_out = {key: value for key, value in shape.items() if key not in live and value is not None and not value}
-        return kept | left_out
-    if isinstance(live, list) and isinstance(shape, list) and live and shape and type(live[0]) is type(shape[0]):
-        return [as_written(value, part) for value, part in zip(live, shape, strict=False)]
-    return shape if same_quantity(live, shape) else prune(live, shape)
+        return kept | left_out if as_written else kept
+    if isinstance(live, list) and isinstance(shape, list):
+        if live and shape and type(live[0]) is not type(shape[0]):
+            return list(live)
+        # What the server added at the end of a list is its own.
+        return [prune(value, part, as_written=as_written) for value, part in zip(live, shape, strict=False)]
+    return shape if as_written and same_quantity(live, shape) else live
 
 
 def same_quantity(left: Any, right: Any) -> bool:

@@ -9,7 +9,7 @@ from tpuplane_twin.providers.kubernetes.awaiting import table
 from tpuplane_twin.providers.kubernetes.awaiting.kstatus import NotReady
 from tpuplane_twin.providers.kubernetes.cluster import Operation
 from tpuplane_twin.providers.kubernetes.discovery import NoMatchError
-from tpuplane_twin.providers.kubernetes.inputs import READ_ONLY, as_written, normalize, prune
+from tpuplane_twin.providers.kubernetes.inputs import READ_ONLY, normalize, prune
 from tpuplane_twin.providers.kubernetes.kinds import Kind
 from tpuplane_twin.providers.kubernetes.values import Checkpoint, Object, mark_secrets, render, to_kubernetes, to_pulumi
 from tpuplane_twin.providers.kubernetes.write import DELETING_UNREACHABLE, REMEDY, field_manager
@@ -46,7 +46,7 @@ def read(operation: Operation) -> Found:
         if isinstance(error, StatusError) and error.not_found:
             return _MISSING
         raise ProviderError(str(error)) from error
-    live_inputs = as_written(live, old_inputs) if Kind.of(live).built_in else prune(live, old_inputs)
+    live_inputs = prune(live, old_inputs, as_written=Kind.of(live).built_in)
     if imported:
         _add_imported(live_inputs, live)
     state = render(live_inputs, live, request.news, version, manager)

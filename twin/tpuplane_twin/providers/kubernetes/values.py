@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tpuplane_twin.providers.values import Secret
+from tpuplane_twin.providers.values import Secret, holds, reveal
 
 Object = dict[str, Any]
 """A Kubernetes object, or a part of one, as JSON holds it (values may be `UNKNOWN`)."""
@@ -30,39 +30,22 @@ _UNDERSCORED = {dashed: underscored for underscored, dashed in _DASHED.items()}
 
 def to_kubernetes(value: Any) -> Any:
     """The value as the API server takes it: secrets unwrapped, `x_kubernetes_…` keys with their dashes. A copy."""
-    match value:
-        case Secret():
-            return to_kubernetes(value.value)
-        case dict():
-            return {_DASHED.get(key, key): to_kubernetes(item) for key, item in value.items()}
-        case list():
-            return [to_kubernetes(item) for item in value]
-        case _:
-            return value
+    return _renamed(reveal(value), _DASHED)
 
 
 def to_pulumi(value: Any) -> Any:
     """The inverse of `to_kubernetes`, but for secrets. A copy."""
+    return _renamed(value, _UNDERSCORED)
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
     match value:
         case dict():
-            return {_UNDERSCORED.get(key, key): to_pulumi(item) for key, item in value.items()}
+            return {names.get(key, key): _renamed(item, names) for key, item in value.items()}
         case list():
-            return [to_pulumi(item) for item in value]
+            return [_renamed(item, names) for item in value]
         case _:
             return value
-
-
-def has_secret(value: Any) -> bool:
-    """Whether any part of the value is secret."""
-    match value:
-        case Secret():
-            return True
-        case dict():
-            return any(has_secret(item) for item in value.values())
-        case list():
-            return any(has_secret(item) for item in value)
-        case _:
-            return False
 
 
 def mark_secrets(values: Object, like: Mapping[str, Any]) -> Object:
@@ -84,7 +67,7 @@ def mark_secrets(values: Object, like: Mapping[str, Any]) -> Object:
         value = marked[key]
         if isinstance(value, dict) and isinstance(template, dict):
             marked[key] = mark_secrets(value, template)
-        elif not isinstance(value, Secret) and has_secret(template):
+        elif not isinstance(value, Secret) and holds(template, lambda it: isinstance(it, Secret)):
             marked[key] = Secret(value)
     return marked
 

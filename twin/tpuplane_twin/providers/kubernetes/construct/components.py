@@ -5,8 +5,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import grpc
 from google.protobuf import struct_pb2
-from pulumi.runtime.proto import provider_pb2
+from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
+from pulumi.runtime.proto import provider_pb2, resource_pb2_grpc
 
 from tpuplane_twin.providers.contract import ProviderError
 from tpuplane_twin.providers.kubernetes.cluster import Cluster
@@ -59,14 +61,15 @@ def construct(
     others = {key: value for key, value in request.inputs.fields.items() if key != helm.VALUE_FILES}
     plain = struct_pb2.Struct(fields=others)
     inputs = decode_struct(plain)
-    with Monitor(request, version) as monitor:
-        urn = monitor.component()
+    with grpc.insecure_channel(request.monitorEndpoint, options=_GRPC_CHANNEL_OPTIONS) as channel:
+        monitor = Monitor(resource_pb2_grpc.ResourceMonitorStub(channel), version)
+        urn = monitor.component(request)
         if has_unknown(inputs):
             log.send(urn, "warning", "Input properties have unknown values. Preview is incomplete.")
             return provider_pb2.ConstructResponse(urn=urn)
         inputs = {key: value for key, value in to_kubernetes(inputs).items() if value is not None}
         if files is not None:
-            inputs[helm.VALUE_FILES] = _texts_of(files)
+            inputs[helm.VALUE_FILES] = [_text(each) for each in files.list_value.values]
         objects, namespace = make(request.name, inputs, cluster)
         found, unresolved = manifests.normalize(copy.deepcopy(objects), namespace or cluster.default_namespace, cluster)
         if unresolved:
@@ -92,12 +95,8 @@ _UNRESOLVED = (
 )
 
 
-def _texts_of(files: struct_pb2.Value) -> list[str]:
-    """The texts of a list of assets. Raises `ProviderError` for anything else, and for what cannot be read."""
-    return [_text(each) for each in files.list_value.values]
-
-
 def _text(value: struct_pb2.Value) -> str:
+    """The text of an asset. Raises `ProviderError` for anything else, and for what cannot be read."""
     fields = value.struct_value.fields
     if SIGNATURE_KEY not in fields or fields[SIGNATURE_KEY].string_value != ASSET_SIGNATURE:
         raise ProviderError("valueYamlFiles: a list of assets is wanted, such as pulumi.FileAsset('values.yaml')")

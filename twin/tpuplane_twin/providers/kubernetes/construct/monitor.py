@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import grpc
-from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
 from pulumi.runtime.proto import provider_pb2, resource_pb2, resource_pb2_grpc
 
 from tpuplane_twin.providers.contract import ProviderError
@@ -24,21 +23,12 @@ Registered = resource_pb2.RegisterResourceResponse
 class Monitor:
     """The engine's side of one Construct request."""
 
-    def __init__(self, request: provider_pb2.ConstructRequest, version: str) -> None:
-        self._request = request
+    def __init__(self, stub: resource_pb2_grpc.ResourceMonitorStub, version: str) -> None:
+        self._stub = stub
         self._version = version
-        self._channel = grpc.insecure_channel(request.monitorEndpoint, options=_GRPC_CHANNEL_OPTIONS)
-        self._stub = resource_pb2_grpc.ResourceMonitorStub(self._channel)
 
-    def __enter__(self) -> Monitor:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._channel.close()
-
-    def component(self) -> str:
+    def component(self, request: provider_pb2.ConstructRequest) -> str:
         """Register the component itself, with all options of the program. Returns its URN."""
-        request = self._request
         registration = resource_pb2.RegisterResourceRequest(
             type=request.type,
             name=request.name,
@@ -55,12 +45,10 @@ class Monitor:
             acceptSecrets=True,
             acceptResources=True,
             aliasSpecs=True,
+            protect=request.protect if request.HasField("protect") else None,
+            retainOnDelete=request.retainOnDelete if request.HasField("retainOnDelete") else None,
         )
         registration.object.SetInParent()
-        if request.HasField("protect"):
-            registration.protect = request.protect
-        if request.HasField("retainOnDelete"):
-            registration.retainOnDelete = request.retainOnDelete
         return self._register(registration).urn
 
     def objects(self, objects: Sequence[Object], parent: str, prefix: str) -> list[Registered]:
@@ -98,9 +86,8 @@ class Monitor:
             supportsPartialValues=True,
             supportsResultReporting=True,
             aliasSpecs=True,
+            retainOnDelete=metadata.annotation(obj, _KEEP) == "keep" or None,
         )
-        if metadata.annotation(obj, _KEEP) == "keep":
-            registration.retainOnDelete = True
         return self._register(registration)
 
     def _register(self, registration: resource_pb2.RegisterResourceRequest) -> Registered:
