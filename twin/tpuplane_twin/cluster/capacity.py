@@ -64,9 +64,8 @@ class Gpus:
     @property
     def offered(self) -> int:
         """What a node offers as `nvidia.com/gpu`: its GPUs, times partitions, times containers that share one."""
-        partitions = self.machine.accelerator.partitions.get(self.accelerator.get("gpuPartitionSize", ""), 1)
         clients = int(self.accelerator.get("gpuSharingConfig", {}).get("maxSharedClientsPerGpu", 1))
-        return self.machine.gpus * partitions * clients
+        return self.machine.offers(self.accelerator.get("gpuPartitionSize"), clients)
 
 
 def capacity_labels(pool: PoolView, cluster: dict[str, Any]) -> dict[str, str]:

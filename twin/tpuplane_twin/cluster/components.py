@@ -7,13 +7,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
 from tpuplane.data_files import read_data
 
 from tpuplane_twin.cluster import tunnel
 from tpuplane_twin.cluster.addresses import kubernetes_address
 from tpuplane_twin.cluster.identities import Identity
 from tpuplane_twin.cluster.layout import LOOPBACK, Layout, answers
-from tpuplane_twin.cluster.stages import stages
+from tpuplane_twin.cluster.runner.images import selector
 from tpuplane_twin.machine.processes import ProcessSpec
 
 RAY_NAMESPACE = "ray-system"
@@ -65,9 +66,37 @@ def scheduler(layout: Layout) -> ProcessSpec:
 
 def kwok(layout: Layout) -> ProcessSpec:
     """kwok: keeps every node, and plays the kubelet for the pods bound to them."""
-    played = stages(layout.tools.module("kwok"), ray=layout.tools.ray is not None)
-    flags = {"config": _config(layout, "kwok", *played)}
+    folder = layout.tools.module("kwok") / "kustomize" / "stage"
+    entries = read_data("tpuplane_twin.cluster", "stages")
+    stages = [_stage(entry, folder, ray=layout.tools.ray is not None) for entry in entries]
+    flags = {"config": _config(layout, "kwok", *stages)}
     return _process(layout, "kwok", flags, _ready(f"http://{layout.address('kwok')}/healthz", None, None))
+
+
+def _stage(entry: dict[str, Any], folder: Path, *, ray: bool) -> dict[str, Any]:
+    """One of kwok's own stages in `folder`, or a new one, as `data/stages.yaml` says; `ray`: Ray's pods are processes.
+
+    A stage is what simulated nodes and pods do by themselves.
+    """
+    stage: dict[str, Any] = {
+        "apiVersion": "kwok.x-k8s.io/v1alpha1",
+        "kind": "Stage",
+        "metadata": {},
+        "spec": {"resourceRef": {"apiGroup": "v1", "kind": "Pod"}, "selector": {"matchExpressions": []}},
+    }
+    if "file" in entry:
+        stage = yaml.safe_load((folder / entry["file"]).read_text())
+    if "name" in entry:
+        stage["metadata"]["name"] = entry["name"]
+    spec = stage["spec"]
+    spec["selector"]["matchExpressions"] += entry.get("matches", [])
+    if "images" in entry:
+        spec["selector"]["matchExpressions"].append({**selector(ray=ray), "operator": entry["images"]})
+    if "status" in entry:
+        spec["next"] = {"statusTemplate": entry["status"]}
+    for jitter in entry.get("without-delays", ()):
+        spec["delay"].pop(jitter, None)
+    return stage
 
 
 def kuberay(layout: Layout) -> ProcessSpec:

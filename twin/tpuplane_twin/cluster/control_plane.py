@@ -61,9 +61,7 @@ class ControlPlane:
         self._processes = processes
         self._ports = ports
         self._token = token
-        self._ray = False
-        self._gcs_fuse = False
-        self._prometheus = True  # GKE's default
+        self._view = ClusterView({})
         self._authority, self._next_authority = 0, 0  # numbers; two of them while credentials are rotated
         self._applied: tuple[object, ...] | None = None  # what the last start brought about; None if it failed
         self._lock = asyncio.Lock()
@@ -72,7 +70,6 @@ class ControlPlane:
         self._webhook: TpuWebhook | None = None
         self._runner: Runner | None = None
         self._tunnel: Tunnel | None = None
-        self._services = ClusterView({}).services
         self._vpc = vpc or Vpc()
         self._place: PrivateEndpoint | None = None
 
@@ -119,15 +116,16 @@ class ControlPlane:
             wanted, self._applied = self._wanted(), None
             layout = await asyncio.to_thread(self._layout)
             if not self._processes.status(prefix=f"{self._key}/"):
-                self._check_ports(layout)
+                for use in (*components.PORTS, WEBHOOK_PORT, KUBELET_PORT, METRICS_PORT):
+                    self._ports.check(f"{self._key}/{use}")
             progress("etcd and the API server")
             fresh = not (self._folder / "etcd").exists()
-            installation = Installation(layout, self._services, fresh=fresh, ray=self._ray, prometheus=self._prometheus)
+            installation = Installation(layout, self._view, fresh=fresh)
             try:
                 await self._open_tunnel(layout)
                 await self._processes.start(components.etcd(layout))
                 private = self._place.address if self._place is not None else None
-                await self._processes.start(components.api_server(layout, self._token, self._services, private))
+                await self._processes.start(components.api_server(layout, self._token, self._view.services, private))
                 api = self._connect(layout)
                 self._publish()
                 progress("controllers and operators")
@@ -174,16 +172,12 @@ class ControlPlane:
         if rotation["serves"] != self._authority:
             await self.stop()
         self._authority, self._next_authority = rotation["serves"], rotation["trusted"]
-        view = ClusterView(cluster)
-        self._services = view.services
+        self._view = ClusterView(cluster)
         self._place = PrivateEndpoint.of(cluster)
         self._publish()
-        self._ray = view.ray_operator
-        self._prometheus = view.managed_prometheus
-        self._gcs_fuse = view.gcs_fuse
         if self._api is None or self._applied == self._wanted():
             return
-        if not self._ray:
+        if not self._view.ray_operator:
             await self._processes.stop(f"{self._key}/kuberay")
         await self.start()
 
@@ -200,7 +194,8 @@ class ControlPlane:
         return await self._pools.instances() if self._pools is not None else []
 
     def _wanted(self) -> tuple[object, ...]:
-        return self._ray, self._prometheus, self._gcs_fuse, self._next_authority
+        view = self._view
+        return view.ray_operator, view.managed_prometheus, view.gcs_fuse, self._next_authority
 
     @property
     def _bundle(self) -> Path:
@@ -235,10 +230,6 @@ class ControlPlane:
         signing_key(self._pki(0) / "service-accounts.key")
         return layout
 
-    def _check_ports(self, layout: Layout) -> None:
-        for use in (*components.PORTS, WEBHOOK_PORT, KUBELET_PORT, METRICS_PORT):
-            self._ports.check(f"{layout.key}/{use}")
-
     def _publish(self) -> None:
         """Publish the current private endpoint in the VPC, once an API server is behind it."""
         if self._place is None or not self._place.answers:
@@ -254,7 +245,7 @@ class ControlPlane:
 
     async def _open_tunnel(self, layout: Layout) -> None:
         if self._tunnel is None:
-            self._runner = Runner(layout, self._processes, self._services, self._vpc, self._place)
+            self._runner = Runner(layout, self._processes, self._view.services, self._vpc, self._place)
             tunnel = Tunnel(layout, self._runner)
             await tunnel.start()
             self._tunnel = tunnel
@@ -266,9 +257,9 @@ class ControlPlane:
         await installation.finish(api)
         await together(
             self._processes.start(components.kwok(layout)),
-            *([self._processes.start(components.kuberay(layout))] if self._ray else []),
+            *([self._processes.start(components.kuberay(layout))] if self._view.ray_operator else []),
             self._serve_webhook(layout, api),
-            gcs_fuse.register(api, enabled=self._gcs_fuse),
+            gcs_fuse.register(api, enabled=self._view.gcs_fuse),
         )
 
     async def _serve_webhook(self, layout: Layout, api: Api) -> None:
@@ -276,4 +267,4 @@ class ControlPlane:
             webhook = TpuWebhook(layout)
             await webhook.start()
             self._webhook = webhook
-        await self._webhook.register(api, ray=self._ray)
+        await self._webhook.register(api, ray=self._view.ray_operator)

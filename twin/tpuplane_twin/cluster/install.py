@@ -17,6 +17,7 @@ from tpuplane_twin.cluster import compute_class, kube_system
 from tpuplane_twin.cluster.api import KINDS, Api, ClusterError, Object, each
 from tpuplane_twin.cluster.components import RAY_NAMESPACE
 from tpuplane_twin.cluster.layout import Layout
+from tpuplane_twin.gcp.views import ClusterView
 
 _ESTABLISHED_SECONDS = 300.0
 _APPLIED = "twin.tpuplane.dev/applied-"
@@ -42,31 +43,26 @@ class ManifestError(ClusterError):
 class Installation:
     """What must be in a cluster. Rendering starts at once, applying at `finish`."""
 
-    def __init__(self, layout: Layout, services: str, *, fresh: bool, ray: bool, prometheus: bool = True) -> None:
-        """`services` is the range of the cluster's Services; `ray` is whether it has the Ray add-on.
-
-        `prometheus` is whether the cluster has managed Prometheus, whose kinds stay once they are there.
-
-        `fresh` is whether the cluster is new: then everything will be needed, and is rendered meanwhile.
-        """
+    def __init__(self, layout: Layout, cluster: ClusterView, *, fresh: bool) -> None:
+        """`fresh` is whether the cluster is new: then everything will be needed, and is rendered meanwhile."""
         self._layout = layout
-        self._services = services
+        self._services = cluster.services
         tools = layout.tools
         definition = json.dumps([compute_class.definition()])
         # What is applied as one part: its mark, and what renders it.
         self._parts: dict[str, tuple[str, Callable[[], Awaitable[list[Object]]]]] = {
             "base": (_mark(str(tools.module("kwok")), str(tools.module(_REQUESTS)), definition), self._base),
             "kube-system": (
-                _mark(str(tools.module(kube_system.MODULE)), services, layout.aggregator.pem),
+                _mark(str(tools.module(kube_system.MODULE)), cluster.services, layout.aggregator.pem),
                 self._kube_system,
             ),
         }
-        if prometheus:
-            # The kinds as Google publishes them. No operator runs, and nothing is collected.
+        if cluster.managed_prometheus:
+            # The kinds as Google publishes them, which stay. No operator runs, and nothing is collected.
             folder = tools.module(_PROMETHEUS)
             setup = partial(_definitions, folder / "manifests" / "setup.yaml")
             self._parts[_PROMETHEUS] = (_mark(str(folder)), setup)
-        if ray:
+        if cluster.ray_operator:
             self._parts[_RAY] = (_mark(str(tools.module(_RAY))), self._kuberay)
         self._rendering = (
             {name: asyncio.ensure_future(render()) for name, (_, render) in self._parts.items()} if fresh else {}

@@ -7,7 +7,7 @@ from typing import Any
 from tpuplane.cpu import CpuError, cpu_catalogue
 from tpuplane.data_files import read_data
 from tpuplane.gpu import gpu_catalogue
-from tpuplane.tpu import SliceError, catalogue
+from tpuplane.tpu import MachineType, SliceError, catalogue
 
 from tpuplane_twin.cluster.api import ClusterError
 
@@ -19,15 +19,6 @@ class UnknownMachine(ClusterError):
 
 
 @dataclass(frozen=True, slots=True)
-class Tpu:
-    """The TPU side of a machine type: chips per host, accelerator label, topology when used as one host."""
-
-    chips: int
-    label: str
-    single_host_topology: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Machine:
     """One machine type. Memory in bytes, CPU in millicores, both whole and as left to pods."""
 
@@ -35,7 +26,9 @@ class Machine:
     vcpus: int
     memory: int
     architecture: str
-    tpu: Tpu | None
+    tpu: MachineType | None = None
+    accelerator: str = ""
+    """The label of a TPU's generation."""
 
     @property
     def family(self) -> str:
@@ -68,9 +61,8 @@ def machine(name: str | None) -> Machine:
         except CpuError as error:
             raise UnknownMachine(f"machineType: {error}") from None
         architecture = "arm64" if name.partition("-")[0] in table["arm_families"] else "amd64"
-        return Machine(name, host.vcpus, int(host.memory_gb * _GIB), architecture, None)
-    tpu_side = Tpu(tpu.chips, generation.label, tpu.single_host_topology)
-    return Machine(name, tpu.vcpus, int(tpu.memory_gb * _GIB), "amd64", tpu_side)
+        return Machine(name, host.vcpus, int(host.memory_gb * _GIB), architecture)
+    return Machine(name, tpu.vcpus, int(tpu.memory_gb * _GIB), "amd64", tpu, generation.label)
 
 
 def ephemeral_storage(boot_gib: int | None, local_ssds: int = 0) -> tuple[int, int]:

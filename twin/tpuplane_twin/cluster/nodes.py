@@ -150,7 +150,7 @@ class Pool(PoolView):
             labels |= self.gpus.labels
         if machine_type.tpu is not None:
             labels["cloud.google.com/gke-accelerator-count"] = str(machine_type.tpu.chips)
-            labels["cloud.google.com/gke-tpu-accelerator"] = machine_type.tpu.label
+            labels["cloud.google.com/gke-tpu-accelerator"] = machine_type.accelerator
             if self.topology is not None:
                 labels["cloud.google.com/gke-tpu-topology"] = self.topology
         return labels

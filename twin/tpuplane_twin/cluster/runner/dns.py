@@ -2,7 +2,7 @@
 
 import asyncio
 import ipaddress
-from typing import Protocol, cast
+from typing import cast
 
 import dns.exception
 import dns.flags
@@ -12,18 +12,10 @@ import dns.rdataclass
 import dns.rdatatype
 import dns.rrset
 
+from tpuplane_twin.cluster.runner.services import Services
+
 DOMAIN = "cluster.local"
 _SECONDS = 5  # for which an answer holds
-
-
-class Names(Protocol):
-    """What names mean."""
-
-    def addresses(self, namespace: str, name: str) -> list[str]:
-        """The addresses of a Service."""
-
-    def host(self, namespace: str, name: str, host: str) -> list[str]:
-        """The addresses of the pods of a headless Service that are called `host`."""
 
 
 def server(services: str) -> str:
@@ -40,7 +32,7 @@ def resolv_conf(services: str, namespace: str) -> str:
     )
 
 
-def answer(query: bytes, names: Names) -> bytes | None:
+def answer(query: bytes, names: Services) -> bytes | None:
     """The answer to a query; None where it is no query."""
     try:
         asked = dns.message.from_wire(query)
@@ -61,7 +53,7 @@ def answer(query: bytes, names: Names) -> bytes | None:
     return response.to_wire()
 
 
-def lookup(name: str, names: Names) -> list[str]:
+def lookup(name: str, names: Services) -> list[str]:
     """The addresses that `name` means: SERVICE.NAMESPACE.svc.cluster.local or HOST before it."""
     match name.removesuffix(f".svc.{DOMAIN}").split("."):
         case [service, namespace] if name.endswith(f".svc.{DOMAIN}"):
@@ -74,7 +66,7 @@ def lookup(name: str, names: Names) -> list[str]:
 class NameServer(asyncio.DatagramProtocol):
     """Answers over UDP."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Services) -> None:
         self._names = names
         self._transport: asyncio.DatagramTransport | None = None
 

@@ -6,7 +6,7 @@ conditions are not published; these follow from what its multislice guide relies
 
 import copy
 
-from tpuplane_twin.cluster.tpu_webhook.pods import Pod, hosts, is_7x, joined, set_env, tpu_containers
+from tpuplane_twin.cluster.tpu_webhook.pods import Pod, hosts, is_7x, set_env, tpu_containers
 
 JOB = "batch.kubernetes.io/job-name"
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -29,7 +29,7 @@ def mutate(pod: Pod) -> Pod:
         worker = index * len(workers) + at if is_7x(spec) else index
         set_env(container, "TPU_WORKER_ID", str(worker))
         names = (f"{labels[JOB]}-{number}.{subdomain}" for number in range(count))
-        set_env(container, "TPU_WORKER_HOSTNAMES", joined(names))
+        set_env(container, "TPU_WORKER_HOSTNAMES", ",".join(names))
         slices = int(labels.get(f"{_JOBSET}/replicatedjob-replicas", "1"))
         if slices > 1:
             stem = f"{labels[f'{_JOBSET}/jobset-name']}-{labels[f'{_JOBSET}/replicatedjob-name']}"

@@ -1,7 +1,6 @@
 """What the webhook reads from a pod and writes into it. Pure: a pod in, a changed pod out."""
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 from tpuplane.labels import TPU
@@ -76,8 +75,3 @@ def patch(before: Pod, after: Pod) -> list[dict[str, Any]]:
         for field, value in after["spec"].items()
         if before["spec"].get(field) != value
     ]
-
-
-def joined(names: Iterable[str]) -> str:
-    """As TPU_WORKER_HOSTNAMES wants its list."""
-    return ",".join(names)

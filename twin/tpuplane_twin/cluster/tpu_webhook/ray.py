@@ -16,7 +16,6 @@ from tpuplane_twin.cluster.tpu_webhook.pods import (
     chips,
     hosts,
     is_7x,
-    joined,
     set_env,
     tpu_containers,
 )
@@ -101,10 +100,10 @@ def _slice_env(container: Container, group: str, replica: int, service: str, *, 
 
 
 def _network_env(container: Container, names: list[str], workers: int, at: int, *, is_7x: bool) -> None:
-    set_env(container, "TPU_WORKER_HOSTNAMES", joined(names))
+    set_env(container, "TPU_WORKER_HOSTNAMES", ",".join(names))
     if is_7x:
         addresses = [f"{name}:{_PROCESS_PORT + number}" for name in names for number in range(workers)]
-        set_env(container, "TPU_PROCESS_ADDRESSES", joined(addresses))
+        set_env(container, "TPU_PROCESS_ADDRESSES", ",".join(addresses))
         set_env(container, "TPU_PROCESS_PORT", str(_PROCESS_PORT + at))
 
 

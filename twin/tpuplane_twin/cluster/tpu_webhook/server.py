@@ -4,7 +4,7 @@ import base64
 import json
 import logging
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 from aiohttp import web
 from tpuplane.data_files import read_data
@@ -31,11 +31,11 @@ class TpuWebhook(LoopbackServer):
     async def start(self) -> None:
         """Listen. Raises `OSError` where the port is taken."""
         app = web.Application(client_max_size=_LARGEST_REVIEW)
-        app.router.add_post("/mutate/ray", _mutating(ray.mutate))
-        app.router.add_post("/mutate/job", _mutating(jobs.mutate))
-        app.router.add_post("/mutate/class", _mutating(compute_class.tolerating))
+        app.router.add_post("/mutate/ray", partial(_mutate, ray.mutate))
+        app.router.add_post("/mutate/job", partial(_mutate, jobs.mutate))
+        app.router.add_post("/mutate/class", partial(_mutate, compute_class.tolerating))
         app.router.add_post("/mutate/default-class", self._default_class)
-        app.router.add_post("/validate/raycluster", _validating(ray.validate))
+        app.router.add_post("/validate/raycluster", partial(_review, ray.validate))
         await self.listen(app, PORT, self._layout.serving(PORT))
 
     async def register(self, api: Api, *, ray: bool) -> None:
@@ -60,36 +60,20 @@ class TpuWebhook(LoopbackServer):
         api, review = self._api, await request.json()
         found = await api.get("Namespace", review["request"]["namespace"]) if api is not None else None
         name = ((found or {"metadata": {}})["metadata"].get("labels") or {}).get(compute_class.NAMESPACE_DEFAULT)
-        answer: web.Response = await _mutating(lambda pod: compute_class.defaulted(pod, name))(request)
-        return answer
+        return await _mutate(lambda pod: compute_class.defaulted(pod, name), request)
 
 
-def _mutating(mutate: Callable[[Pod], Pod]) -> Callable[[web.Request], Any]:
-    async def handle(request: web.Request) -> web.Response:
-        def answer(pod: Pod) -> Object:
-            operations = patch(pod, mutate(pod))
-            if not operations:
-                return {}
-            encoded = base64.b64encode(json.dumps(operations).encode()).decode()
-            return {"patchType": "JSONPatch", "patch": encoded}
-
-        return await _review(request, answer)
-
-    return handle
-
-
-def _validating(validate: Callable[[Object], None]) -> Callable[[web.Request], Any]:
-    async def handle(request: web.Request) -> web.Response:
-        def answer(item: Object) -> Object:
-            validate(item)
+async def _mutate(mutate: Callable[[Pod], Pod], request: web.Request) -> web.Response:
+    def answer(pod: Pod) -> Object:
+        operations = patch(pod, mutate(pod))
+        if not operations:
             return {}
+        return {"patchType": "JSONPatch", "patch": base64.b64encode(json.dumps(operations).encode()).decode()}
 
-        return await _review(request, answer)
-
-    return handle
+    return await _review(answer, request)
 
 
-async def _review(request: web.Request, answer: Callable[[Object], Object]) -> web.Response:
+async def _review(answer: Callable[[Object], Object | None], request: web.Request) -> web.Response:
     try:
         review = await request.json()
         uid, item = review["request"]["uid"], review["request"]["object"]
@@ -97,7 +81,7 @@ async def _review(request: web.Request, answer: Callable[[Object], Object]) -> w
         raise web.HTTPBadRequest(text="the body is no AdmissionReview") from error
     response: Object = {"uid": uid, "allowed": True}
     try:
-        response |= answer(item)
+        response |= answer(item) or {}
     except Rejected as rejection:
         response |= {"allowed": False, "status": {"message": str(rejection), "code": 403}}
         logger.info("rejected: %s", rejection)
