@@ -22,8 +22,8 @@ from pulumi_policy import (
 )
 from pulumi_policy.proxy import UnknownValueError
 
-from tpuplane_policies.core.config import EXEMPTIONS, SHIPPED, ConfigError, config_file, read, settings
-from tpuplane_policies.core.registry import Rule, rules
+from tpuplane_policies.core.config import SHIPPED, ConfigError, config_file, read, settings
+from tpuplane_policies.core.registry import Rule, data, rules
 from tpuplane_policies.core.resources import Resource, Stack, matches
 from tpuplane_policies.core.run import Run, Violation
 from tpuplane_policies.core.values import SENTINELS, UNKNOWN
@@ -208,7 +208,7 @@ def _metadata(rule: Rule) -> dict[str, Any]:
         "tags": [rule.group, *rule.checkov, *rule.trivy],
         "remediation_steps": rule.remedy,
         "config_schema": PolicyConfigSchema(
-            {**{k: dict(v) for k, v in rule.options.items()}, "exemptions": EXEMPTIONS}
+            {**{k: dict(v) for k, v in rule.options.items()}, "exemptions": data("exemptions")}
         ),
     }
 

@@ -7,23 +7,14 @@ import yaml
 
 from tpuplane_policies.core.registry import GROUPS, Rule, data, rules
 
-TITLES = {
-    "gke": "GKE clusters and nodes",
-    "tpu": "TPU node pools",
-    "queueing": "Kueue, JobSet and Ray",
-    "workload": "Workloads",
-    "project": "Project, network, IAM and storage",
-    "change": "Changes, and undecided rules",
-}
-
 
 def page() -> str:
     """The whole page."""
     lines = [files("tpuplane_policies").joinpath("data/page.md").read_text(encoding="utf-8").rstrip()]
     lines += [f"\nThe {len(rules())} rules, with default levels and the equivalent checks of other tools."]
-    for group in GROUPS:
+    for group, title in GROUPS.items():
         head = "| id | rule, reason, remedy | level | equivalent checks |"
-        lines += [f"\n## {TITLES[group]}\n", head, "|---|---|---|---|"]
+        lines += [f"\n## {title}\n", head, "|---|---|---|---|"]
         lines += [_row(rule) for rule in rules() if rule.group == group]
         options = [line for rule in rules() if rule.group == group for line in _options(rule)]
         if options:

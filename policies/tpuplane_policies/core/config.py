@@ -17,27 +17,12 @@ import psutil
 from tpuplane.spec.core.errors import choice, repeated, shown
 from tpuplane.tpu.nearest import nearest_names
 
-from tpuplane_policies.core.registry import Rule
+from tpuplane_policies.core.registry import Rule, data
 from tpuplane_policies.core.resources import Resource
 
 LEVELS = ("advisory", "mandatory", "remediate", "disabled")
 SHIPPED = Path(__file__).parents[2] / "config"
 """The configurations next to the pack, one for each stack. An installed package has none."""
-
-EXEMPTIONS = {
-    "type": "array",
-    "description": "Resources that the rule ignores, each with a reason and a last day.",
-    "items": {
-        "type": "object",
-        "required": ["resource", "reason", "until"],
-        "additionalProperties": False,
-        "properties": {
-            "resource": {"type": "string", "minLength": 1, "description": "Logical name or URN; * matches any text."},
-            "reason": {"type": "string", "minLength": 1},
-            "until": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "description": "The last day."},
-        },
-    },
-}
 
 
 class ConfigError(ValueError):
@@ -158,7 +143,7 @@ def _wrong_level(name: str, level: Any) -> Iterator[str]:
 
 
 def _wrong_options(name: str, entry: Mapping[str, Any], rule: Rule | None) -> Iterator[str]:
-    schemas: dict[str, Any] = {**rule.options, "exemptions": EXEMPTIONS} if rule else {}
+    schemas: dict[str, Any] = {**rule.options, "exemptions": data("exemptions")} if rule else {}
     for option, value in entry.items():
         at = f"{name}.{option}"
         if option == "enforcementLevel":

@@ -11,8 +11,15 @@ from tpuplane.data_files import read_data
 
 from tpuplane_policies.core.judging import PlanCheck, ResourceCheck, ResourceRepair, StackCheck
 
-GROUPS = ("gke", "tpu", "queueing", "workload", "project", "change")
-"""Files of `data`, in the order in which the pack runs their rules. "change" also reports undecided rules."""
+GROUPS = {
+    "gke": "GKE clusters and nodes",
+    "tpu": "TPU node pools",
+    "queueing": "Kueue, JobSet and Ray",
+    "workload": "Workloads",
+    "project": "Project, network, IAM and storage",
+    "change": "Changes, and undecided rules",
+}
+"""Files of `data` with their titles, in the order in which the pack runs their rules."""
 
 Level = Literal["advisory", "mandatory", "disabled"]
 BLOCKING = ("mandatory", "remediate")
