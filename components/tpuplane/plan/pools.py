@@ -200,13 +200,14 @@ def _host_maintenance(pool: HostsSpec, reservations: Mapping[str, ReservationSpe
 def system_pool(spec: SystemPoolSpec, context: Context, name: str = SYSTEM_POOL) -> NodePoolPlan:
     """A pool without accelerators."""
     machine = spec.machine_type or cpu_catalogue().system_machine(region_of(context.location))
+    family = cpu_catalogue().family_of(machine)
     return NodePoolPlan(
         name=name,
         pool=name,
         settings=spec,
-        zones=system_zones(context.location),
+        zones=system_zones(context.location, family),
         machine_type=machine,
-        disk_type=spec.disk_type or cpu_catalogue().family_of(machine).boot_disk,
+        disk_type=spec.disk_type or family.boot_disk,
         capacity="on-demand",
         autoscaling=AutoscalingPlan(spec.min_nodes, spec.max_nodes, location_policy="BALANCED"),
         node_labels={POOL_LABEL: name},

@@ -172,6 +172,11 @@ def test_a_regional_cluster_spreads_its_system_pool() -> None:
     assert (system.slice, system.node_count, system.name) == (None, None, "system")
 
 
+def test_a_system_pool_is_in_the_zones_of_its_machine_family() -> None:
+    system = cluster_of("us-south1", systemPool={"machineType": "n4-standard-4"}).system_pool
+    assert system.zones == ("us-south1-a", "us-south1-b")
+
+
 def test_names_of_everything_begin_with_the_platform() -> None:
     cluster = cluster_of()
     assert cluster.name == cluster.subnet.name == cluster.service_account.account_id == "lab-main"

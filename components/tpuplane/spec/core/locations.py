@@ -4,6 +4,7 @@ import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tpuplane.cpu import CpuFamily
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.rules import spec_data
 from tpuplane.tpu import catalogue
@@ -53,11 +54,14 @@ def tpu_regions() -> tuple[str, ...]:
     return tuple(sorted({region_of(zone) for zone in zones}))
 
 
-def system_zones(location: str) -> tuple[str, ...]:
+def system_zones(location: str, family: CpuFamily | None = None) -> tuple[str, ...]:
     """Zones of the system pool's nodes: a zonal cluster's own; in a region the first three that Google lists,
-    as GKE itself would choose; none (GKE chooses) where the list is not known.
+    as GKE itself would choose; none (GKE chooses) where the list is not known. With a family, only zones that offer it.
     """
-    return (location,) if is_zone(location) else locations().zones.get(location, ())[:3]
+    if is_zone(location):
+        return (location,)
+    zones = locations().zones.get(location, ())
+    return tuple(zone for zone in zones if family is None or family.may_be_in(zone))[:3]
 
 
 def offering_zones(generation: str, region: str) -> tuple[str, ...]:
