@@ -16,7 +16,7 @@ from tpuplane_twin import tools as twin_tools
 from tpuplane_twin.daemon.faults import Faults
 from tpuplane_twin.elasticity.autoscaler import Actions
 from tpuplane_twin.elasticity.elasticity import Elasticity
-from tpuplane_twin.gcp.app import create_app, create_pool, delete_pool, repair, resize
+from tpuplane_twin.gcp.app import RECONCILER, create_app, create_pool, delete_pool
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.machine.paths import TwinPaths
 from tpuplane_twin.machine.ports import PortBook
@@ -42,7 +42,8 @@ async def twin(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Elasti
     store = Store(paths.gcp / "state.db")
     fleet = ScarceFleet(paths, processes, ports, tools, TOKEN, lambda _: None)
     app = create_app(store, fleet, TOKEN)
-    actions = Actions(partial(resize, app), partial(create_pool, app), partial(delete_pool, app), partial(repair, app))
+    pools = app[RECONCILER]
+    actions = Actions(pools.resize, partial(create_pool, app), partial(delete_pool, app), pools.repair)
     elasticity = Elasticity(store, fleet.client, actions, scale_down_after=60, now=clock)
     Faults(store, app, elasticity.backoff).serve()
     runner = web.AppRunner(app)

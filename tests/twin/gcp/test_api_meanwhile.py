@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from tpuplane_twin.gcp.app import reclaim, resume
+from tpuplane_twin.gcp.app import RECONCILER, resume
 from tpuplane_twin.gcp.store import Store
 from twin_api import CLUSTERS, LOCATION, PROJECT, Api, MemoryBackend, cluster_body, serving, slice_pool
 
@@ -125,7 +125,7 @@ async def test_a_cluster_that_is_deleted_while_it_comes_back_stays_stopping(tmp_
 
 async def test_an_update_of_a_pool_whose_hosts_are_taken_back_is_kept(spot: Api) -> None:
     spot.backend.hold()
-    reclaimed = asyncio.create_task(reclaim(spot.app, POOL_KEY))
+    reclaimed = asyncio.create_task(spot.app[RECONCILER].reclaim(POOL_KEY))
     await spot.reached("delete_node_pool", "tpu")
     updated = await spot.call("PUT", POOL, LABELS)
     spot.backend.go.set()
@@ -136,7 +136,7 @@ async def test_an_update_of_a_pool_whose_hosts_are_taken_back_is_kept(spot: Api)
 
 async def test_a_pool_that_is_deleted_meanwhile_gets_no_new_hosts(spot: Api) -> None:
     spot.backend.hold()
-    reclaimed = asyncio.create_task(reclaim(spot.app, POOL_KEY))
+    reclaimed = asyncio.create_task(spot.app[RECONCILER].reclaim(POOL_KEY))
     await spot.reached("delete_node_pool", "tpu")
     deleted = await spot.call("DELETE", POOL)
     spot.backend.calls.clear()

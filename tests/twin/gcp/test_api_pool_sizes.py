@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tpuplane_twin.gcp.app import repair, resize, resume
+from tpuplane_twin.gcp.app import RECONCILER, resume
 from tpuplane_twin.gcp.backend import BackendError, node_numbers
 from tpuplane_twin.gcp.store import Store
 from twin_api import CLUSTERS, COMPUTE, LOCATION, PROJECT, PROJECT_PATH, Api, MemoryBackend, serving, slice_pool
@@ -39,7 +39,7 @@ async def test_a_resize_shows_in_the_instance_group_and_nowhere_else(cluster: Ap
     await add_pool(cluster)
     pool = await cluster.call("GET", f"{POOLS}/cpu")
     operations = await cluster.call("GET", f"{PROJECT_PATH}/operations")
-    assert await resize(cluster.app, f"{KEY}/cpu", {ZONE: [0, 1]}, {ZONE: [1, 2, 3]})
+    assert await cluster.app[RECONCILER].resize(f"{KEY}/cpu", {ZONE: [0, 1]}, {ZONE: [1, 2, 3]})
     assert cluster.backend.clusters["c1"].pools["cpu"] == {ZONE: 3}
     assert await target_sizes(cluster) == [3]
     assert await cluster.call("GET", f"{POOLS}/cpu") == pool
@@ -49,7 +49,7 @@ async def test_a_resize_shows_in_the_instance_group_and_nowhere_else(cluster: Ap
 
 async def test_an_update_keeps_the_size_and_a_resize_by_hand_takes_the_last_nodes(cluster: Api) -> None:
     await add_pool(cluster)
-    await resize(cluster.app, f"{KEY}/cpu", {ZONE: [0, 1]}, {ZONE: [1, 2, 4]})
+    await cluster.app[RECONCILER].resize(f"{KEY}/cpu", {ZONE: [0, 1]}, {ZONE: [1, 2, 4]})
     await cluster.done("PUT", f"{POOLS}/cpu", {"labels": {"labels": {"team": "research"}}})
     assert node_numbers(cluster.store.get("nodePool", f"{KEY}/cpu") or {}) == {ZONE: [1, 2, 4]}
     await cluster.done("POST", f"{POOLS}/cpu:setAutoscaling", {"autoscaling": {"enabled": False}})
@@ -61,7 +61,7 @@ async def test_an_update_keeps_the_size_and_a_resize_by_hand_takes_the_last_node
 
 async def test_a_raised_minimum_adds_nodes(cluster: Api) -> None:
     await add_pool(cluster)
-    await resize(cluster.app, f"{KEY}/cpu", {ZONE: [0, 1]}, {ZONE: [1]})
+    await cluster.app[RECONCILER].resize(f"{KEY}/cpu", {ZONE: [0, 1]}, {ZONE: [1]})
     limits = {"autoscaling": {"enabled": True, "minNodeCount": 3, "maxNodeCount": 5}}
     await cluster.done("POST", f"{POOLS}/cpu:setAutoscaling", limits)
     assert node_numbers(cluster.store.get("nodePool", f"{KEY}/cpu") or {}) == {ZONE: [0, 1, 2]}
@@ -71,9 +71,9 @@ async def test_only_an_unchanged_pool_is_resized(cluster: Api) -> None:
     await add_pool(cluster)
     await add_pool(cluster, "fixed", autoscaling={})
     before = len(cluster.backend.calls)
-    assert not await resize(cluster.app, f"{KEY}/cpu", {ZONE: [0]}, {ZONE: []})
-    assert not await resize(cluster.app, f"{KEY}/fixed", {ZONE: [0, 1]}, {ZONE: [0]})
-    assert not await resize(cluster.app, f"{KEY}/gone", {ZONE: [0]}, {ZONE: [0, 1]})
+    assert not await cluster.app[RECONCILER].resize(f"{KEY}/cpu", {ZONE: [0]}, {ZONE: []})
+    assert not await cluster.app[RECONCILER].resize(f"{KEY}/fixed", {ZONE: [0, 1]}, {ZONE: [0]})
+    assert not await cluster.app[RECONCILER].resize(f"{KEY}/gone", {ZONE: [0]}, {ZONE: [0, 1]})
     assert len(cluster.backend.calls) == before
 
 
@@ -85,7 +85,7 @@ async def test_a_resize_that_fails_leaves_the_pool_as_it_was(cluster: Api, why: 
     else:
         cluster.backend.reject["cpu"] = why
     with pytest.raises(BackendError, match=why):
-        await resize(cluster.app, f"{KEY}/cpu", {ZONE: [0, 1]}, {ZONE: [0, 1, 2]})
+        await cluster.app[RECONCILER].resize(f"{KEY}/cpu", {ZONE: [0, 1]}, {ZONE: [0, 1, 2]})
     assert await target_sizes(cluster) == [2]
     assert (await cluster.call("GET", f"{POOLS}/cpu"))["status"] == "RUNNING"
 
@@ -93,13 +93,13 @@ async def test_a_resize_that_fails_leaves_the_pool_as_it_was(cluster: Api, why: 
 async def test_a_repair_creates_missing_nodes_unless_an_operation_runs(cluster: Api) -> None:
     await add_pool(cluster)
     cluster.backend.clusters["c1"].pools["cpu"] = {ZONE: 1}
-    await repair(cluster.app, f"{KEY}/cpu", {ZONE: [1]})
+    await cluster.app[RECONCILER].repair(f"{KEY}/cpu", {ZONE: [1]})
     assert cluster.backend.clusters["c1"].pools["cpu"] == {ZONE: 2}
 
     cluster.backend.hold()
     deleted = await cluster.call("DELETE", f"{POOLS}/cpu")
     await cluster.reached("delete_node_pool", "cpu")
-    repaired = asyncio.create_task(repair(cluster.app, f"{KEY}/cpu", {ZONE: [1]}))
+    repaired = asyncio.create_task(cluster.app[RECONCILER].repair(f"{KEY}/cpu", {ZONE: [1]}))
     cluster.backend.go.set()
     await repaired
     await cluster.wait(deleted)
@@ -112,7 +112,7 @@ async def test_sizes_survive_a_restart(tmp_path: Path) -> None:
         await api.add_network()
         await api.add_cluster()
         await api.done("POST", POOLS, {"nodePool": slice_pool()})
-        assert await resize(api.app, f"{KEY}/slice", {ZONE: []}, {ZONE: [0, 1, 2, 3]})
+        assert await api.app[RECONCILER].resize(f"{KEY}/slice", {ZONE: []}, {ZONE: [0, 1, 2, 3]})
     store.close()
     store = Store(tmp_path / "state.db")
     backend = MemoryBackend()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tpuplane_twin.gcp.app import create_pool, delete_pool, resize
+from tpuplane_twin.gcp.app import RECONCILER, create_pool, delete_pool
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.store import Store
 from twin_api import CLUSTERS, LOCATION, PROJECT, Api, MemoryBackend, serving, slice_pool
@@ -72,9 +72,9 @@ async def test_a_stockout_affects_the_autoscaler_and_no_existing_node(cluster: A
     key, none, four = f"{KEY}/nodePools/tpu", {ZONE: []}, {ZONE: [0, 1, 2, 3]}
     await stockout(cluster)
     with pytest.raises(BackendError, match="GCE_STOCKOUT"):
-        await resize(cluster.app, key, none, four)
+        await cluster.app[RECONCILER].resize(key, none, four)
     await cluster.call("DELETE", "/twin/stockouts", {"zone": ZONE})
-    assert await resize(cluster.app, key, none, four)
+    assert await cluster.app[RECONCILER].resize(key, none, four)
     await stockout(cluster)
     labels = {"labels": {"labels": {"a": "b"}}}
     await cluster.done("PUT", f"{POOLS}/tpu", labels)
@@ -135,7 +135,7 @@ async def test_spot_hosts_are_taken_back(cluster: Api) -> None:
     await cluster.done("POST", POOLS, {"nodePool": slice_pool("scaled", config=spot)})
     await cluster.done("POST", POOLS, {"nodePool": slice_pool("kept", **FIXED)})
     four = {ZONE: [0, 1, 2, 3]}
-    assert await resize(cluster.app, f"{KEY}/nodePools/scaled", {ZONE: []}, four)
+    assert await cluster.app[RECONCILER].resize(f"{KEY}/nodePools/scaled", {ZONE: []}, four)
     for name, left in (("fixed", 4), ("scaled", 0)):
         assert await cluster.call("POST", "/twin/reclaim", {"pool": name}) == {"pool": f"{KEY}/nodePools/{name}"}
         assert cluster.backend.clusters["c1"].pools[name] == {ZONE: left}

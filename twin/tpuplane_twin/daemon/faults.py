@@ -4,23 +4,20 @@ The routes are below /twin: JSON in, JSON out, and errors as Google's API writes
 """
 
 import json
-import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from aiohttp import web
 from tpuplane.tpu import SliceError, catalogue
 
-from tpuplane_twin.gcp.app import reclaim
+from tpuplane_twin.gcp.app import RECONCILER
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.container.names import POOL
 from tpuplane_twin.gcp.container.stockouts import ANY, CAPACITIES, STOCKOUT, stockout_key
-from tpuplane_twin.gcp.errors import ApiError, invalid
+from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.locations import is_zone
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.store import Store, StoreError
+from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import PoolView
-
-log = logging.getLogger(__name__)
 
 
 class Faults:
@@ -34,38 +31,39 @@ class Faults:
 
     def serve(self) -> None:
         """Add the routes to the application."""
-        self._app.router.add_get("/twin/stockouts", _answering(self._stockouts))
-        self._app.router.add_post("/twin/stockouts", _answering(self._add))
-        self._app.router.add_delete("/twin/stockouts", _answering(self._clear))
-        self._app.router.add_post("/twin/reclaim", _answering(self._reclaim))
+        self._app.router.add_get("/twin/stockouts", self._list)
+        self._app.router.add_post("/twin/stockouts", self._add)
+        self._app.router.add_delete("/twin/stockouts", self._clear)
+        self._app.router.add_post("/twin/reclaim", self._reclaim)
 
     def shortages(self) -> Json:
         """The stockouts, and the pools in back-off after a stockout or another failure."""
         return {"stockouts": self._store.values(STOCKOUT), "backoff": self._backoff()}
 
-    async def _stockouts(self, asked: Json) -> Json:
-        del asked
-        return self.shortages()
+    async def _list(self, request: web.Request) -> web.Response:
+        del request
+        return web.json_response(self.shortages())
 
-    async def _add(self, asked: Json) -> Json:
+    async def _add(self, request: web.Request) -> web.Response:
         """Add a stockout of a generation in a zone, for one provisioning model or all."""
-        stockout = {"capacity": ANY, **_named(asked)}
+        stockout = {"capacity": ANY, **_named(await _body(request))}
         for field in ("zone", "generation"):
             if field not in stockout:
                 raise invalid(f"a stockout needs zone and generation; no {field} is given")
         self._store.put(STOCKOUT, stockout_key(**stockout), stockout)
-        return self.shortages()
+        return web.json_response(self.shortages())
 
-    async def _clear(self, asked: Json) -> Json:
+    async def _clear(self, request: web.Request) -> web.Response:
         """Remove the named stockouts, or all. As on GKE, back-offs continue."""
-        wanted = _named(asked)
+        wanted = _named(await _body(request))
         for stockout in self._store.values(STOCKOUT):
             if wanted.items() <= stockout.items():
                 self._store.delete(STOCKOUT, stockout_key(**stockout))
-        return self.shortages()
+        return web.json_response(self.shortages())
 
-    async def _reclaim(self, asked: Json) -> Json:
+    async def _reclaim(self, request: web.Request) -> web.Response:
         """Reclaim the hosts of a spot pool."""
+        asked = await _body(request)
         name = str(asked.get("pool") or "")
         found = [(key, pool) for key, pool in self._store.items(POOL) if key.endswith(f"/nodePools/{name}")]
         cluster = asked.get("cluster")
@@ -81,10 +79,10 @@ class Faults:
         if PoolView(pool).capacity != "spot":
             raise invalid(f"{name!r} is {PoolView(pool).capacity}, and only spot hosts are reclaimed; {choices}")
         try:
-            await reclaim(self._app, key)
+            await self._app[RECONCILER].reclaim(key)
         except BackendError as error:
-            return {"pool": key, "error": str(error)}
-        return {"pool": key}
+            return web.json_response({"pool": key, "error": str(error)})
+        return web.json_response({"pool": key})
 
 
 def _named(asked: Json) -> dict[str, str]:
@@ -100,22 +98,6 @@ def _named(asked: Json) -> dict[str, str]:
     if found.get("capacity", ANY) not in (*CAPACITIES, ANY):
         raise invalid(f"{found['capacity']!r} is not a provisioning model; allowed: {', '.join(CAPACITIES)}")
     return found
-
-
-def _answering(answer: Callable[[Json], Awaitable[Json]]) -> Callable[[web.Request], Awaitable[web.Response]]:
-    """The handler of a route: 507 where the state cannot be written."""
-
-    async def handle(request: web.Request) -> web.Response:
-        try:
-            return web.json_response(await answer(await _body(request)))
-        except ApiError as error:
-            rejection = error
-        except StoreError as error:
-            log.error("%s", error)
-            rejection = ApiError("RESOURCE_EXHAUSTED", str(error))
-        return web.json_response(rejection.body("rpc"), status=rejection.http_code)
-
-    return handle
 
 
 async def _body(request: web.Request) -> Json:

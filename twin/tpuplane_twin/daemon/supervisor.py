@@ -22,7 +22,7 @@ from tpuplane_twin.daemon.log_rotation import upkeep
 from tpuplane_twin.daemon.status import describe
 from tpuplane_twin.elasticity.autoscaler import Actions
 from tpuplane_twin.elasticity.elasticity import Elasticity, InvalidSetting, scale_down_after
-from tpuplane_twin.gcp.app import create_app, create_pool, delete_pool, repair, resize, resume
+from tpuplane_twin.gcp.app import RECONCILER, create_app, create_pool, delete_pool, resume
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.store import Store, StoreError
 from tpuplane_twin.machine.files import DiskFull, write_atomic
@@ -52,10 +52,8 @@ class Supervisor:
         self.fleet = Fleet(paths, self.processes, self.ports, tools, token, self._report, twin_authority(paths))
         self.store = Store(paths.gcp / "state.db")
         self.app = create_app(self.store, self.fleet, token)
-        app = self.app
-        actions = Actions(
-            partial(resize, app), partial(create_pool, app), partial(delete_pool, app), partial(repair, app)
-        )
+        pools = self.app[RECONCILER]
+        actions = Actions(pools.resize, partial(create_pool, self.app), partial(delete_pool, self.app), pools.repair)
         self.elasticity = Elasticity(self.store, self.fleet.client, actions, scale_down_after=scale_down_after())
         self.app.router.add_get("/twin/status", self._status)
         self.faults = Faults(self.store, self.app, self.elasticity.backoff)
@@ -143,15 +141,11 @@ def main(name: str) -> None:
         sys.exit(f"error: another supervisor runs the twin {name!r}; see `tpuplane-twin status`")
     try:
         token = paths.token_file.read_text().strip()
-        asyncio.run(_supervise(paths, token))
+        asyncio.run(Supervisor(paths, token).run())
     except (TwinError, InvalidSetting, PortTaken, NoPortFree, DiskFull, StoreError, ToolError) as error:
         sys.exit(f"error: {error}")
     finally:
         os.close(lock)
-
-
-async def _supervise(paths: TwinPaths, token: str) -> None:
-    await Supervisor(paths, token).run()
 
 
 if __name__ == "__main__":

@@ -2,12 +2,13 @@
 
 import hmac
 import json
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from aiohttp import web
 
-from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Numbers
+from tpuplane_twin.gcp.backend import BackendError, ClusterBackend
 from tpuplane_twin.gcp.batch import Respond, batch
 from tpuplane_twin.gcp.compute.instances import instance_handlers
 from tpuplane_twin.gcp.compute.service import compute_handlers
@@ -34,9 +35,12 @@ _UNAUTHENTICATED = (
     " authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project."
 )
 
+RECONCILER = web.AppKey("reconciler", Reconciler)
 _OPERATIONS = web.AppKey("operations", Operations)
-_RECONCILER = web.AppKey("reconciler", Reconciler)
 _STORE = web.AppKey("store", Store)
+
+
+log = logging.getLogger(__name__)
 
 
 def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Application:
@@ -58,9 +62,9 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
         **project_handlers(store),
     }
     handlers |= service_usage_handlers(sorted({method.partition(".")[0] for method in handlers} | {"serviceusage"}))
-    app = web.Application(middlewares=[_authenticated(token)], client_max_size=_MAX_BODY)
+    app = web.Application(middlewares=[_answering_errors(token)], client_max_size=_MAX_BODY)
     app[_OPERATIONS] = operations
-    app[_RECONCILER] = reconciler
+    app[RECONCILER] = reconciler
     app[_STORE] = store
     services = {base: Service(handlers=handlers, **api) for base, api in data("apis")["paths"].items()}
 
@@ -86,16 +90,6 @@ async def resume(app: web.Application) -> None:
     await app[_OPERATIONS].recovered()
 
 
-async def resize(app: web.Application, pool: str, seen: Numbers, wanted: Numbers) -> bool:
-    """Change the nodes of an autoscaled pool, by resource name, after the running operations of its cluster.
-
-    It creates no operation, and changes only the size of the pool's instance groups. False if the pool's nodes are no
-    longer `seen`; BackendError if it failed and the pool is unchanged.
-    """
-    async with app[_OPERATIONS].lock(parent_cluster(pool)):
-        return await app[_RECONCILER].resize(pool, seen, wanted)
-
-
 async def create_pool(app: web.Application, cluster: str, pool: Json) -> None:
     """Create a node pool as a request would, and wait for the operation. Raises BackendError if it fails."""
     await _pool_change(app, lambda pools: pools.create(Call(_names(cluster), body={"nodePool": pool})))
@@ -105,24 +99,6 @@ async def delete_pool(app: web.Application, pool: str) -> None:
     """Delete a node pool as a request would, and wait for the operation. Raises BackendError if it fails."""
     names = {**_names(parent_cluster(pool)), "nodePoolsId": pool.rpartition("/")[2]}
     await _pool_change(app, lambda pools: pools.delete(Call(names)))
-
-
-async def repair(app: web.Application, pool: str, missing: Numbers) -> None:
-    """Create the `missing` nodes of a pool again, by resource name, after the running operations of its cluster.
-
-    Raises BackendError if it fails.
-    """
-    async with app[_OPERATIONS].lock(parent_cluster(pool)):
-        await app[_RECONCILER].repair(pool, missing)
-
-
-async def reclaim(app: web.Application, pool: str) -> None:
-    """Delete the nodes of a pool, by resource name, as Compute Engine reclaims spot hosts; GKE then creates new ones.
-
-    Raises BackendError if there are no new ones; the old nodes are deleted in any case.
-    """
-    async with app[_OPERATIONS].lock(parent_cluster(pool)):
-        await app[_RECONCILER].reclaim(pool)
 
 
 async def _pool_change(app: web.Application, change: Callable[[NodePools], Json]) -> None:
@@ -156,7 +132,8 @@ def _alone(respond: Respond) -> Callable[[web.Request], Awaitable[web.StreamResp
     return handle
 
 
-def _authenticated(token: str) -> Any:
+def _answering_errors(token: str) -> Any:
+    """Rejects requests without the token, and answers errors outside of the services, as Google does."""
     expected = f"Bearer {token}".encode()
 
     @web.middleware
@@ -164,14 +141,18 @@ def _authenticated(token: str) -> Any:
         request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
         given = request.headers.get("Authorization", "").encode(errors="surrogateescape")
-        if not hmac.compare_digest(given, expected):
-            rejected = ApiError("UNAUTHENTICATED", _UNAUTHENTICATED)
-            return web.json_response(rejected.body("rpc"), status=rejected.http_code)
         try:
+            if not hmac.compare_digest(given, expected):
+                raise ApiError("UNAUTHENTICATED", _UNAUTHENTICATED)
             return await handler(request)
+        except ApiError as error:
+            rejected = error
+        except StoreError as error:
+            log.error("%s", error)
+            rejected = ApiError("RESOURCE_EXHAUSTED", str(error))
         except web.HTTPException as error:
             status = "NOT_FOUND" if error.status == 404 else "INVALID_ARGUMENT"
             rejected = ApiError(status, f"{error.reason}: {request.path}", http_code=error.status)
-            return web.json_response(rejected.body("rpc"), status=error.status)
+        return web.json_response(rejected.body("rpc"), status=rejected.http_code)
 
     return check

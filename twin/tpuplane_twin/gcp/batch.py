@@ -12,7 +12,7 @@ from http import HTTPStatus
 from aiohttp import web
 from yarl import URL
 
-from tpuplane_twin.gcp.errors import ApiError, invalid
+from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.service import Request
 
 Respond = Callable[[Request], Awaitable[tuple[int, str]]]
@@ -25,12 +25,9 @@ def batch(respond: Respond) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def handle(request: web.Request) -> web.Response:
         head = f"Content-Type: {request.headers.get('Content-Type', '')}\r\n\r\n"
         parts = message_from_bytes(head.encode() + await request.read())
-        try:
-            if not parts.is_multipart():
-                raise invalid("The batch request must be multipart/mixed.")
-            requests = [(part["Content-ID"] or "", _request(part)) for part in parts.walk() if not part.is_multipart()]
-        except ApiError as error:
-            return web.json_response(error.body("rpc"), status=error.http_code)
+        if not parts.is_multipart():
+            raise invalid("The batch request must be multipart/mixed.")
+        requests = [(part["Content-ID"] or "", _request(part)) for part in parts.walk() if not part.is_multipart()]
         boundary = f"batch_{secrets.token_hex(16)}"
         answers = [f"--{boundary}\r\n{_part(name, *await respond(inner))}" for name, inner in requests]
         return web.Response(

@@ -13,7 +13,6 @@ from collections.abc import Callable, Coroutine, Iterable
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol, TypeVar
-from weakref import WeakValueDictionary
 
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.links import CONTAINER
@@ -43,6 +42,9 @@ class Worker(Protocol):
     def fail(self, work: Json, message: str) -> None:
         """Store the failure."""
 
+    def lock(self, cluster: str) -> asyncio.Lock:
+        """The lock of a cluster, held during every change of it."""
+
     async def restore(self, cluster: str) -> None:
         """Re-apply a settled cluster and its pools to the backend; BackendError if that fails."""
 
@@ -58,7 +60,6 @@ class Operations:
     def __init__(self, store: Store, worker: Worker) -> None:
         self._store = store
         self._worker = worker
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._restoring: list[asyncio.Task[str | None]] = []
         self._ends: dict[str, asyncio.Future[str]] = {}
@@ -126,13 +127,9 @@ class Operations:
         if work is not None:
             self._spawn(self._run(key, work))
 
-    def lock(self, cluster: str) -> asyncio.Lock:
-        """The lock of a cluster, held during every change of it; first come, first served."""
-        return self._locks.setdefault(cluster, asyncio.Lock())
-
     async def _restore(self, cluster: str) -> str | None:
         """Restore one cluster; the result is the error, if any."""
-        async with self.lock(cluster):
+        async with self._worker.lock(cluster):
             try:
                 await self._worker.restore(cluster)
             except (BackendError, StoreError) as error:
@@ -141,7 +138,7 @@ class Operations:
             return None
 
     async def _run(self, key: str, work: Json) -> None:
-        async with self.lock(work["cluster"]):
+        async with self._worker.lock(work["cluster"]):
             await self._write(lambda: self._update(key, {"status": "RUNNING"}))
             failure = ""
             try:

@@ -4,9 +4,12 @@ The API accepts changes while the backend works. So an object that was read befo
 is read again, and only the fields of the outcome change.
 """
 
+import asyncio
 import base64
 import contextlib
 import logging
+from collections.abc import AsyncIterator
+from weakref import WeakValueDictionary
 
 from tpuplane_twin.gcp.backend import NODES, BackendError, ClusterBackend, Endpoint, Numbers, node_numbers
 from tpuplane_twin.gcp.container import pool_rules, ranges
@@ -49,6 +52,11 @@ class Reconciler:
     def __init__(self, store: Store, backend: ClusterBackend) -> None:
         self._store = store
         self._backend = backend
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def lock(self, cluster: str) -> asyncio.Lock:
+        """The lock of a cluster, held during every change of it; first come, first served."""
+        return self._locks.setdefault(cluster, asyncio.Lock())
 
     async def run(self, work: Json) -> Commit:
         """Apply the target to the backend. Raises BackendError."""
@@ -128,52 +136,61 @@ class Reconciler:
 
         False if the pool's nodes are no longer `seen`. Raises BackendError if it fails; the pool keeps its nodes.
         """
-        cluster, pool = self._scalable(key)
-        if not PoolView(pool).autoscaled or node_numbers(pool) != seen:
-            return False
-        self._store.put(POOL, key, {**pool, NODES: wanted})
-        try:
-            comes = {zone: [it for it in numbers if it not in seen.get(zone, [])] for zone, numbers in wanted.items()}
-            await self._apply_pool(cluster, key, {**pool, NODES: wanted}, comes)
-        except BackendError:
-            latest = self._store.get(POOL, key)
-            if latest is not None and latest.get(NODES) == wanted:
-                self._store.put(POOL, key, {**latest, NODES: seen})
-                with contextlib.suppress(BackendError):
-                    await self._apply_pool(cluster, key, {**latest, NODES: seen}, {})
-            raise
-        return True
+        async with self._scalable(key) as (cluster, pool):
+            if not PoolView(pool).autoscaled or node_numbers(pool) != seen:
+                return False
+            self._store.put(POOL, key, {**pool, NODES: wanted})
+            try:
+                comes = {zone: [it for it in nodes if it not in seen.get(zone, [])] for zone, nodes in wanted.items()}
+                await self._apply_pool(cluster, key, {**pool, NODES: wanted}, comes)
+            except BackendError:
+                latest = self._store.get(POOL, key)
+                if latest is not None and latest.get(NODES) == wanted:
+                    self._store.put(POOL, key, {**latest, NODES: seen})
+                    with contextlib.suppress(BackendError):
+                        await self._apply_pool(cluster, key, {**latest, NODES: seen}, {})
+                raise
+            return True
 
     async def repair(self, key: str, missing: Numbers) -> None:
         """Create the `missing` nodes of the pool again, unless an operation changes the pool. Raises BackendError."""
-        cluster, pool = self._scalable(key)
-        if pool:
-            await self._apply_pool(cluster, key, pool, missing)
-            self._settle_from(POOL, key, "RUNNING_WITH_ERROR")
+        async with self._scalable(key) as (cluster, pool):
+            if pool:
+                await self._apply_pool(cluster, key, pool, missing)
+                self._settle_from(POOL, key, "RUNNING_WITH_ERROR")
 
     async def reclaim(self, key: str) -> None:
-        """Delete the pool's nodes; an autoscaled pool is then at its minimum, any other gets new nodes."""
-        cluster, pool = self._scalable(key)
-        if not pool:
-            raise BackendError(f"Node pool {key} is not running.")
-        await self._backend.delete_node_pool(self._view(parent_cluster(key), cluster), pool_answer(key, pool))
-        pool = self._store.get(POOL, key) or {}
-        if pool.get("status", "STOPPING") == "STOPPING":
-            return
-        if PoolView(pool).autoscaled:
-            pool = {**pool, NODES: {zone: [] for zone in pool["locations"]}}
-            self._store.put(POOL, key, pool)
-        try:
-            await self._apply_pool(cluster, key, pool, node_numbers(pool))
-        except BackendError as error:
-            self._mark(POOL, key, {"status": "RUNNING_WITH_ERROR", "statusMessage": str(error)})
-            raise
+        """Delete the pool's nodes, as Compute Engine reclaims spot hosts; GKE then creates new ones.
 
-    def _scalable(self, key: str) -> tuple[Json, Json]:
-        """The cluster and the pool; both are empty if an operation changes one of them, or it does not exist."""
-        cluster, pool = self._store.get(CLUSTER, parent_cluster(key)) or {}, self._store.get(POOL, key) or {}
-        settled = cluster.get("status") in _SETTLED_CLUSTER and pool.get("status") in SCALABLE
-        return (cluster, pool) if settled else ({}, {})
+        An autoscaled pool is then at its minimum. Raises BackendError if there are no new nodes; the old ones are
+        deleted in any case.
+        """
+        async with self._scalable(key) as (cluster, pool):
+            if not pool:
+                raise BackendError(f"Node pool {key} is not running.")
+            await self._backend.delete_node_pool(self._view(parent_cluster(key), cluster), pool_answer(key, pool))
+            latest = self._store.get(POOL, key) or {}
+            if latest.get("status", "STOPPING") == "STOPPING":
+                return
+            if PoolView(latest).autoscaled:
+                latest[NODES] = {zone: [] for zone in latest["locations"]}
+                self._store.put(POOL, key, latest)
+            try:
+                await self._apply_pool(cluster, key, latest, node_numbers(latest))
+            except BackendError as error:
+                self._mark(POOL, key, {"status": "RUNNING_WITH_ERROR", "statusMessage": str(error)})
+                raise
+
+    @contextlib.asynccontextmanager
+    async def _scalable(self, key: str) -> AsyncIterator[tuple[Json, Json]]:
+        """The cluster and the pool, after the running operations of the cluster.
+
+        Both are empty if an operation changes one of them, or it does not exist.
+        """
+        async with self.lock(parent_cluster(key)):
+            cluster, pool = self._store.get(CLUSTER, parent_cluster(key)) or {}, self._store.get(POOL, key) or {}
+            settled = cluster.get("status") in _SETTLED_CLUSTER and pool.get("status") in SCALABLE
+            yield (cluster, pool) if settled else ({}, {})
 
     async def _create_cluster(self, key: str) -> Commit:
         cluster = self._store.get(CLUSTER, key) or {}
