@@ -1,7 +1,6 @@
 """The time that the policy pack adds to the preview of production, with the real engine and no cloud."""
 
 import atexit
-import json
 import os
 import shutil
 import subprocess
@@ -45,7 +44,8 @@ def _project() -> tuple[Path, dict[str, str]]:
     for part in ("infra", "stacks"):
         shutil.copytree(_REPOSITORY / part, project / part)
     empty = folder / "empty"
-    empty.mkdir()
+    (empty / "config").mkdir(parents=True)
+    (empty / "config" / f"{_STACK}.json").write_text("{}", encoding="utf-8")
     shutil.copy(_REPOSITORY / "policies" / "PulumiPolicy.yaml", empty)
     (empty / "__main__.py").write_text(_EMPTY, encoding="utf-8")
     variables = {**os.environ, **environment(paths), **google_environment("http://127.0.0.1:9", "none")}
@@ -65,22 +65,11 @@ def _pulumi(project: Path, variables: dict[str, str], *arguments: str) -> None:
         raise SystemExit(f"{' '.join(command)} ended with {done.returncode}\n{done.stdout}\n{done.stderr}")
 
 
-def _preview(pack: Callable[[Path], Path], config: dict[str, object] | Path) -> Callable[[], object]:
+def _preview(pack: Path) -> Callable[[], object]:
     project, variables = _project()
-    file = config if isinstance(config, Path) else project / "empty.json"
-    if isinstance(config, dict):
-        file.write_text(json.dumps(config), encoding="utf-8")
-    options = ("--stack", _STACK, "--policy-pack", str(pack(project)), "--policy-pack-config", str(file))
+    config = pack / "config" / f"{_STACK}.json"
+    options = ("--stack", _STACK, "--policy-pack", str(pack), "--policy-pack-config", str(config))
     return lambda: _pulumi(project, variables, "preview", *options)
-
-
-def _with_the_pack() -> Callable[[], object]:
-    policies = _REPOSITORY / "policies"
-    return _preview(lambda _: policies, policies / "config" / f"{_STACK}.json")
-
-
-def _with_an_empty_pack() -> Callable[[], object]:
-    return _preview(lambda project: project.parent / "empty", {})
 
 
 BENCHMARKS = (
@@ -88,8 +77,8 @@ BENCHMARKS = (
         "gate",
         "the time that the policy pack adds to `pulumi preview` of production, compared with an empty pack",
         bound=2.0,
-        prepare=_with_the_pack,
-        against=_with_an_empty_pack,
+        prepare=lambda: _preview(_REPOSITORY / "policies"),
+        against=lambda: _preview(_project()[0].parent / "empty"),
         runs=5,
         opt_in=True,
     ),

@@ -58,26 +58,19 @@ class Result:
 def seconds(timed: Callable[[], object], runs: int) -> tuple[float, ...]:
     """The times of the runs, after a first run that fills caches and is not counted."""
     timed()
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        timed()
-        times.append(time.perf_counter() - start)
-    return tuple(times)
+    return tuple(_taken(timed) for _ in range(runs))
 
 
 def side_by_side(timed: Callable[[], object], other: Callable[[], object], runs: int) -> list[tuple[float, float]]:
     """The times of two functions in alternating runs, so that other load on the machine affects both."""
     timed(), other()
-    pairs = []
-    for _ in range(runs):
-        taken = []
-        for one in (timed, other):
-            start = time.perf_counter()
-            one()
-            taken.append(time.perf_counter() - start)
-        pairs.append((taken[0], taken[1]))
-    return pairs
+    return [(_taken(timed), _taken(other)) for _ in range(runs)]
+
+
+def _taken(timed: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    timed()
+    return time.perf_counter() - start
 
 
 def run(benchmark: Benchmark) -> Result:

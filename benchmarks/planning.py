@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 from tpuplane.cost import cost
 from tpuplane.picture import draw
-from tpuplane.plan import plan
+from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import CONFIG_KEY, load_stack
 
 from benchmarks.measure import Benchmark, seconds
@@ -63,18 +63,12 @@ def stack_file(folder: Path, pools: int) -> Path:
 
 
 @cache
-def _large(pools: int) -> Path:
-    """A stack file with this number of pools, in a temporary folder."""
-    return stack_file(Path(_folder().name), pools)
-
-
-@cache
 def _folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="tpuplane-benchmarks-")
 
 
-def _planned(pools: int) -> Callable[[], object]:
-    file = _large(pools)
+def _planned(pools: int) -> Callable[[], PlatformPlan]:
+    file = stack_file(Path(_folder().name), pools)
     return lambda: plan(load_stack(file))
 
 
@@ -85,7 +79,7 @@ def _growth() -> float:
 
 
 def _priced_and_drawn() -> Callable[[], object]:
-    platform = plan(load_stack(_large(_POOLS)))
+    platform = _planned(_POOLS)()
     return lambda: (cost(platform, estimate=True), draw(platform))
 
 

@@ -186,12 +186,9 @@ class Rehearsal:
                     raise Failed(f"{' '.join(command)} hung for {_COMMAND_MINUTES} minutes") from None
                 raise
         if process.returncode:
-            raise Failed(f"{' '.join(command)} ended with {process.returncode}: {_end_of(err or out)}")
+            tail = "\n".join((err or out).strip().splitlines()[-25:])
+            raise Failed(f"{' '.join(command)} ended with {process.returncode}: {tail}")
         return out
-
-
-def _end_of(text: str) -> str:
-    return "\n".join(text.strip().splitlines()[-25:])
 
 
 def as_json(number: int, rehearsal: Rehearsal) -> dict[str, Any]:
