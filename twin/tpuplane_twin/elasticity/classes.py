@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from tpuplane_twin.elasticity.groups import Group
-from tpuplane_twin.elasticity.offers import Offer, generation_called, machine_for
+from tpuplane_twin.elasticity.offers import Offer, generation_called, machine_for, reservation_path
 
 log = logging.getLogger(__name__)
 
@@ -162,13 +162,6 @@ def readable_classes(items: Iterable[Json]) -> dict[str, ComputeClass]:
 
 
 def _path(reservation: Json) -> str:
-    """A reservation as a node pool names it."""
-    name, block = reservation["name"], reservation.get("reservationBlock")
-    if block is None and not reservation.get("project"):
-        return str(name)
-    path = f"projects/{reservation['project']}/reservations/{name}" if reservation.get("project") else str(name)
-    if block is None:
-        return path
-    path += f"/reservationBlocks/{block['name']}"
-    part = block.get("reservationSubBlock")
-    return f"{path}/reservationSubBlocks/{part['name']}" if part else path
+    block = reservation.get("reservationBlock") or {}
+    part = block.get("reservationSubBlock") or {}
+    return reservation_path(reservation["name"], reservation.get("project"), block.get("name"), part.get("name"))

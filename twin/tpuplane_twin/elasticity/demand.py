@@ -11,7 +11,7 @@ from tpuplane_twin.elasticity.classes import ComputeClass
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.limits import Limits
 from tpuplane_twin.elasticity.objects import Pod
-from tpuplane_twin.elasticity.offers import CLASS, Offer, generation_called, machine_for
+from tpuplane_twin.elasticity.offers import CLASS, Offer, generation_called, machine_for, reservation_path
 from tpuplane_twin.gcp.views import ClusterView
 
 _PREFIX = "cloud.google.com"
@@ -84,14 +84,12 @@ def demand(pods: Sequence[Pod], where: Provisioning) -> Demand:
     for pod in pods:
         kind = pod.shape()
         if kind not in seen:
+            seen[kind] = ""
             try:
-                found = list(_offers(pod, where))
+                for offer in list(_offers(pod, where)):
+                    offers.setdefault(offer.signature, offer)
             except _NotMade as error:
                 seen[kind] = str(error)
-            else:
-                seen[kind] = ""
-                for offer in found:
-                    offers.setdefault(offer.signature, offer)
         if seen[kind]:
             reasons[pod.key] = seen[kind]
     return Demand(tuple(offers.values()), reasons)
@@ -172,12 +170,10 @@ def _capacity(pod: Pod) -> tuple[str, str]:
         return ("spot" if spot else "flex-start" if flex else "on-demand"), ""
     if spot or flex:
         raise _NotMade("a reservation is incompatible with Spot and Flex Start node selectors")
-    project = asked(pod, f"{_PREFIX}/reservation-project")
-    path = f"projects/{project}/reservations/{name}" if project else name
-    for part, of in (("reservationBlocks", "blocks"), ("reservationSubBlocks", "subblocks")):
-        value = asked(pod, f"{_PREFIX}/reservation-{of}")
-        path += f"/{part}/{value}" if value else ""
-    return "reservation", path
+    project, block, sub_block = (
+        asked(pod, f"{_PREFIX}/reservation-{part}") for part in ("project", "blocks", "subblocks")
+    )
+    return "reservation", reservation_path(name, project, block, sub_block)
 
 
 def _can_be_made(offer: Offer) -> bool:

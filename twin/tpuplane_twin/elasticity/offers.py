@@ -137,6 +137,13 @@ def signature_of(pool: PoolView, topology: str | None) -> str:
     return signature(pool.machine_type, topology or "", pool.zones[0], pool.capacity, reservation, named)
 
 
+def reservation_path(name: str, project: str | None, block: str | None, sub_block: str | None) -> str:
+    """A reservation, or a block of it, as a node pool names it."""
+    path = f"projects/{project}/reservations/{name}" if project else name
+    path += f"/reservationBlocks/{block}" if block else ""
+    return path + (f"/reservationSubBlocks/{sub_block}" if sub_block else "")
+
+
 def machine_for(generation: Generation, topology: str, chips: int) -> MachineType | None:
     """The machine type with this number of chips for slices of the topology, or None."""
     if not generation.accepts(topology):

@@ -62,8 +62,7 @@ def label_selector(selector: Mapping[str, Any] | None) -> Selector | None:
 
 def node_selector(spec: Mapping[str, Any]) -> Selector:
     """A pod's `nodeSelector`."""
-    exact = sorted((spec.get("nodeSelector") or {}).items())
-    return tuple(Requirement(key, "In", (value,)) for key, value in exact)
+    return label_selector({"matchLabels": spec.get("nodeSelector")}) or ()
 
 
 def node_affinity(affinity: Mapping[str, Any]) -> tuple[Selector, ...] | None:
