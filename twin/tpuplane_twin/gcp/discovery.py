@@ -52,7 +52,8 @@ class Document:
         self._alike: defaultdict[tuple[str, str, int], list[Method]] = defaultdict(list)
         for method in sorted(self.methods.values(), key=lambda it: [part.startswith("{") for part in it.path]):
             self._alike[method.http_method, method.verb, len(method.path)].append(method)
-        self._keep_types_of(served)
+        methods = [self.methods[method_id] for method_id in served if method_id in self.methods]
+        self.schemas.keep(ref for method in methods for ref in (method.request, method.response) if ref)
 
     def match(self, http_method: str, raw_path: str) -> tuple[Method, dict[str, str]] | None:
         """The method of a request, with its decoded path parameters; None if Google documents none."""
@@ -67,15 +68,6 @@ class Document:
                 if all(part and (name == part or name.startswith("{")) for name, part in pairs):
                     return method, {name[1:-1]: part for name, part in pairs if name.startswith("{")}
         return None
-
-    def _keep_types_of(self, served: Iterable[str]) -> None:
-        kept: set[str] = set()
-        for method_id in served:
-            method = self.methods.get(method_id)
-            if method is not None:
-                for ref in filter(None, (method.request, method.response)):
-                    kept.update(self.schemas.references(ref))
-        self.schemas.keep(kept)
 
 
 @cache

@@ -2,8 +2,9 @@
 
 import base64
 import binascii
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from tpuplane_twin.gcp.errors import invalid
 
 Json = dict[str, Any]
 
+_REFERENCE = re.compile(r'"\$ref": "(\w+)"')
 _DURATION = re.compile(r"-?\d+(\.\d{1,9})?s")
 _INT_BOUNDS = {
     "int32": (-(2**31), 2**31 - 1),
@@ -94,20 +96,16 @@ class Schemas:
             return [schema["additionalProperties"]] if "additionalProperties" in schema else []
         return [fields[key] for key in (fields if name == "*" else {name, camel(name)} & fields.keys())]
 
-    def references(self, ref: str) -> Iterator[str]:
-        """Names of the types that `ref` uses, including itself."""
-        seen: set[str] = set()
-        pending = [ref]
+    def keep(self, names: Iterable[str]) -> None:
+        """Drop all types except `names` and what they use (Compute Engine has thousands that the twin never reads)."""
+        kept: dict[str, Json] = {}
+        pending = list(names)
         while pending:
             name = pending.pop()
-            if name not in seen:
-                seen.add(name)
-                yield name
-                pending.extend(_refs(self._schemas[name]))
-
-    def keep(self, names: set[str]) -> None:
-        """Drop all types except `names` (Compute Engine has thousands that the twin never reads)."""
-        self._schemas = {name: schema for name, schema in self._schemas.items() if name in names}
+            if name not in kept:
+                kept[name] = self._schemas[name]
+                pending += _REFERENCE.findall(json.dumps(kept[name]))
+        self._schemas = kept
 
     def _output(self, schema: Json, value: Any) -> Any:
         schema = self._schemas[schema["$ref"]] if "$ref" in schema else schema
@@ -214,14 +212,6 @@ class _Parser:
         if form == "google-duration" and not _DURATION.fullmatch(value):
             return "type.googleapis.com/google.protobuf.Duration"
         return None
-
-
-def _refs(schema: Any) -> Iterator[str]:
-    if isinstance(schema, dict):
-        if isinstance(schema.get("$ref"), str):
-            yield schema["$ref"]
-        for inner in schema.values():
-            yield from _refs(inner)
 
 
 def _whole_number(value: Any) -> int | None:

@@ -17,7 +17,7 @@ Source = Callable[[str, str], Iterable[Json]]
 ("zones/us-central1-a", "global", "" for all); a source may ignore it.
 """
 
-_VERBS = ("get", "list", "aggregatedList")
+VERBS = ("get", "list", "aggregatedList")
 
 # Google or other services create these, so an empty list would be wrong.
 _NOT_EMPTY = frozenset({"images", "instanceGroupManagerResizeRequests", "licenses", "routes"})
@@ -42,7 +42,7 @@ class Collection:
 
     def handlers(self) -> dict[str, Handler]:
         """Handlers by method id."""
-        verbs = ("get", "list") if self.scope == "global" else _VERBS
+        verbs = ("get", "list") if self.scope == "global" else VERBS
         return {**methods(self.kind, self, self.verbs), **reads(self.collection, self.items, verbs)}
 
     def items(self, project: str, scope: str) -> Iterator[Json]:
@@ -110,6 +110,15 @@ class Collection:
             raise resources.missing(key)
         return stored
 
+    def reference(self, kind: str, field: str, link: object, key: str) -> str:
+        """The full link of a resource to which the resource `key` refers, and which must exist."""
+        if not link:
+            raise resources.required(field)
+        found = resources.key_of(str(link), key.split("/")[1])
+        if self.store.get(f"compute.{kind}", found) is None:
+            raise resources.missing(found)
+        return resources.BASE + found
+
     def put(self, key: str, resource: Json) -> None:
         """Write the resource, with a new fingerprint if its kind has one."""
         if self.fingerprinted:
@@ -146,7 +155,7 @@ class Collection:
         return f"projects/{project}/{scope}/{self.collection}"
 
 
-def reads(collection: str, source: Source, verbs: Iterable[str] = _VERBS) -> dict[str, Handler]:
+def reads(collection: str, source: Source, verbs: Iterable[str] = VERBS) -> dict[str, Handler]:
     """Handlers of a collection's reads by method id."""
     handlers: dict[str, Handler] = {
         "get": lambda call: _get(source, call.path),
@@ -168,7 +177,7 @@ def nothing(method: Method, documented: Mapping[str, Method], served: Mapping[st
     collection, _, verb = method.id.rpartition(".")
     insert = f"{collection}.insert"
     made = insert in served or collection.rpartition(".")[2] in _NOT_EMPTY
-    if verb not in _VERBS or insert not in documented or made or method.response is None:
+    if verb not in VERBS or insert not in documented or made or method.response is None:
         return None
     _parts(key if verb == "get" else f"{key}/-")
     if verb == "get":

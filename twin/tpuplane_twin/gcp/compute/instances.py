@@ -1,9 +1,10 @@
 """The machines of node pools, as Compute Engine shows them: instances, boot disks, members of groups."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend, Instance
-from tpuplane_twin.gcp.compute.collection import reads
+from tpuplane_twin.gcp.compute.collection import VERBS, reads
 from tpuplane_twin.gcp.compute.groups import Group, groups
 from tpuplane_twin.gcp.compute.resources import constant_id, missing
 from tpuplane_twin.gcp.container.answers import cluster_answer
@@ -38,11 +39,7 @@ def instance_handlers(store: Store, backend: ClusterBackend) -> dict[str, Handle
             found: Json = reads(collection, lambda *_: items)[f"compute.{collection}.{verb}"](call)
             return found
 
-        return {
-            f"compute.{collection}.get": lambda call: answer(call, "get"),
-            f"compute.{collection}.list": lambda call: answer(call, "list"),
-            f"compute.{collection}.aggregatedList": lambda call: answer(call, "aggregatedList"),
-        }
+        return {f"compute.{collection}.{verb}": partial(answer, verb=verb) for verb in VERBS}
 
     def of_group(field: str, shown: Callable[[Member], Json]) -> Callable[[Call], Awaitable[Json]]:
         async def answer(call: Call) -> Json:

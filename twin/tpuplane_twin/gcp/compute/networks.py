@@ -73,8 +73,7 @@ class Subnetworks(Collection):
 
     def complete(self, key: str, asked: Json) -> Json:
         """A subnetwork whose ranges are valid and do not overlap with others of its network."""
-        project = key.split("/")[1]
-        network = resources.reference(self.store, "compute.networks", "network", asked.get("network"), project)
+        network = self.reference("networks", "network", asked.get("network"), key)
         if not asked.get("ipCidrRange"):
             raise resources.required("ipCidrRange")
         subnet = {**asked, "network": network}
@@ -148,9 +147,7 @@ class Firewalls(Collection):
 
     def complete(self, key: str, asked: Json) -> Json:
         """A rule of an existing network that allows or denies something."""
-        project = key.split("/")[1]
-        link = asked.get("network") or "global/networks/default"
-        network = resources.reference(self.store, "compute.networks", "network", link, project)
+        network = self.reference("networks", "network", asked.get("network") or "global/networks/default", key)
         if bool(asked.get("allowed")) == bool(asked.get("denied")):
             raise resources.bad_value("allowed", asked.get("allowed", ""), "Set exactly one of allowed and denied.")
         rule = {**asked, "network": network}

@@ -25,18 +25,16 @@ class Routers(Collection):
 
     def complete(self, key: str, asked: Json) -> Json:
         """A router of an existing network, its NATs complete."""
-        project = key.split("/")[1]
-        network = resources.reference(self.store, "compute.networks", "network", asked.get("network"), project)
-        router = {**asked, "network": network}
+        router = {**asked, "network": self.reference("networks", "network", asked.get("network"), key)}
         if "nats" in asked:
-            router["nats"] = [self._nat(at, nat, project) for at, nat in enumerate(asked["nats"])]
+            router["nats"] = [self._nat(at, nat, key) for at, nat in enumerate(asked["nats"])]
             names = [nat["name"] for nat in router["nats"]]
             for name in names:
                 if names.count(name) > 1:
                     raise resources.bad_value("nats", name, "The NAT name is already used in this router.")
         return router
 
-    def _nat(self, at: int, nat: Json, project: str) -> Json:
+    def _nat(self, at: int, nat: Json, router: str) -> Json:
         for field in ("name", "natIpAllocateOption", "sourceSubnetworkIpRangesToNat"):
             if not nat.get(field):
                 # A private NAT has no addresses.
@@ -46,17 +44,11 @@ class Routers(Collection):
         complete: Json = {**data("defaults")["compute"]["nats"], **nat}
         if "natIps" in nat:
             field = f"nats[{at}].natIps"
-            complete["natIps"] = [
-                resources.reference(self.store, "compute.addresses", field, link, project) for link in nat["natIps"]
-            ]
+            complete["natIps"] = [self.reference("addresses", field, link, router) for link in nat["natIps"]]
         if "subnetworks" in nat:
+            field = f"nats[{at}].subnetworks"
             complete["subnetworks"] = [
-                {
-                    **entry,
-                    "name": resources.reference(
-                        self.store, "compute.subnetworks", f"nats[{at}].subnetworks", entry.get("name"), project
-                    ),
-                }
+                {**entry, "name": self.reference("subnetworks", field, entry.get("name"), router)}
                 for entry in nat["subnetworks"]
             ]
         return complete
@@ -72,9 +64,8 @@ class Addresses(Collection):
         """An address of the subnetwork, or an external one: the requested one, else the first free one."""
         block, address = _EXTERNAL, {"networkTier": "PREMIUM", **asked}
         if asked["addressType"] == "INTERNAL":
-            kind, project = "compute.subnetworks", key.split("/")[1]
-            link = resources.reference(self.store, kind, "subnetwork", asked.get("subnetwork"), project)
-            block = (self.store.get(kind, link.removeprefix(resources.BASE)) or {})["ipCidrRange"]
+            link = self.reference("subnetworks", "subnetwork", asked.get("subnetwork"), key)
+            block = (self.store.get("compute.subnetworks", link.removeprefix(resources.BASE)) or {})["ipCidrRange"]
             address = {"purpose": "GCE_ENDPOINT", **asked, "subnetwork": link}
         taken = {it["address"] for it in self.store.values(self.kind)}
         # The first address of a subnetwork is its gateway's.

@@ -4,7 +4,6 @@ import hashlib
 import re
 import time
 import uuid
-from typing import Any
 
 from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.links import COMPUTE
@@ -58,16 +57,6 @@ def key_of(link: str, project: str) -> str:
     """Resource name in a link: full URL, "projects/…" or the part after the project ("global/networks/n")."""
     found = re.search(r"projects/[^/]+/(?:global|regions/[^/]+|zones/[^/]+)/\w+/[^/]+$", link)
     return found.group(0) if found else f"projects/{project}/{link.strip('/')}"
-
-
-def reference(store: Store, kind: str, field: str, link: Any, project: str) -> str:
-    """The full link of a resource that a request refers to, which must exist."""
-    if not link:
-        raise required(field)
-    key = key_of(str(link), project)
-    if store.get(kind, key) is None:
-        raise missing(key)
-    return BASE + key
 
 
 def stamp(key: str) -> Json:
