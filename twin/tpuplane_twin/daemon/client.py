@@ -133,12 +133,11 @@ class TwinClient:
                 raise TwinError(f"the twin is not ready after {timeout:.0f} s; it waits for: {status['waiting']}")
             time.sleep(0.2)
 
-    def stop(self) -> bool:
-        """End the supervisor and all processes of the twin; the state stays. True if it ran."""
-        return self._end(_STOP_SECONDS)
+    def stop(self, seconds: float = _STOP_SECONDS) -> bool:
+        """End the supervisor and all processes of the twin; the state stays. True if it ran.
 
-    def _end(self, seconds: float) -> bool:
-        """End all processes; the supervisor has this many seconds to do it, so that they can write their data."""
+        The supervisor has this many seconds to end the others, so that they can write their data.
+        """
         record = self.record()
         if record is None:
             return False
@@ -168,7 +167,7 @@ class TwinClient:
                     f"pulumi (process {holder}) runs on the stack {lock.parent.name!r} of this twin; wait until it "
                     f"ends, or end it (kill -INT {holder}), and run the command again"
                 )
-        self._end(0)  # the data is not needed any more
+        self.stop(0)  # the data is not needed any more
         existed = self.paths.root.exists()
         if existed:
             # The marker is deleted last: after an interruption the folder is still a twin's.

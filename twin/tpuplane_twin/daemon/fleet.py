@@ -27,6 +27,14 @@ _CLUSTER_MIB = 400
 _KUBECONFIG_SECONDS = 0.5
 
 
+@contextlib.asynccontextmanager
+async def _as_backend_error() -> AsyncIterator[None]:
+    try:
+        yield
+    except _EXPECTED as error:
+        raise BackendError(str(error)) from error
+
+
 class Fleet:
     """The `ClusterBackend` of the twin. `report` gets what a start waits for; `trusted` signs servers' certificates."""
 
@@ -64,10 +72,10 @@ class Fleet:
             self._write_kubeconfig()
             return Endpoint(plane.endpoint, plane.ca_certificate)
 
+    @_as_backend_error()
     async def update_cluster(self, cluster: Json) -> None:
         """Start and stop add-ons of the cluster."""
-        async with _as_backend_error():
-            await self._plane(cluster).apply_cluster(cluster)
+        await self._plane(cluster).apply_cluster(cluster)
 
     async def delete_cluster(self, cluster: Json) -> None:
         """Stop the control plane and delete its folder, even if it was not started."""
@@ -77,21 +85,21 @@ class Fleet:
             await plane.delete()
             self._write_kubeconfig()
 
+    @_as_backend_error()
     async def apply_node_pool(self, cluster: Json, pool: Json) -> None:
         """Create and delete simulated nodes of the pool."""
-        async with _as_backend_error():
-            await self._plane(cluster).apply_node_pool(pool, cluster)
+        await self._plane(cluster).apply_node_pool(pool, cluster)
 
+    @_as_backend_error()
     async def delete_node_pool(self, cluster: Json, pool: Json) -> None:
         """Remove the pool's simulated nodes."""
-        async with _as_backend_error():
-            await self._plane(cluster).delete_node_pool(pool["name"])
+        await self._plane(cluster).delete_node_pool(pool["name"])
 
+    @_as_backend_error()
     async def instances(self, cluster: Json) -> list[Instance]:
         """The machines of the cluster's nodes."""
         plane = self._planes.get(context_name(cluster))
-        async with _as_backend_error():
-            return await plane.instances() if plane is not None else []
+        return await plane.instances() if plane is not None else []
 
     def client(self, cluster: Json) -> Api | None:
         """The twin's client of the cluster's API server; None until it runs."""
@@ -178,14 +186,6 @@ class Fleet:
             if former and (self._paths.clusters / former).is_dir():
                 return str(former)
         return names[0] if names else ""
-
-
-@contextlib.asynccontextmanager
-async def _as_backend_error() -> AsyncIterator[None]:
-    try:
-        yield
-    except _EXPECTED as error:
-        raise BackendError(str(error)) from error
 
 
 def context_name(cluster: Json) -> str:

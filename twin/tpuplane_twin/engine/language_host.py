@@ -100,12 +100,10 @@ class PythonLanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         folder = request.info.program_directory
         environment = self._environment(request.info, context, plugin=True)
         variables = environment.activated(dict(pair.split("=", 1) for pair in request.env) or os.environ)
-        argv: list[str | Path] = [
-            environment.python,
-            "-u",
-            *_plugin_command(request.kind, folder, list(request.args), context),
-        ]
-        process = self._children.start(argv, request.pwd or folder, variables, piped=True)
+        command = _plugin_command(request.kind, folder, list(request.args), context)
+        process = self._children.start(
+            [environment.python, "-u", *command], request.pwd or folder, variables, piped=True
+        )
         context.add_callback(lambda: self._children.end(process))
         for stream, data in outputs(process):
             yield language_pb2.RunPluginResponse(**{stream: data})  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -56,7 +57,8 @@ def main() -> int:
     sys.argv = [arguments.program]
 
     try:
-        _run(lambda: _execute(arguments.program), runtime.run_in_stack, arguments.parallel)
+        program = partial(runpy.run_path, arguments.program, run_name="__main__")
+        _run(program, runtime.run_in_stack, arguments.parallel)
     except RunError as error:
         log.error(str(error))
         return EXIT_REPORTED
@@ -77,11 +79,7 @@ def _parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _execute(program: str) -> None:
-    runpy.run_path(program, run_name="__main__")
-
-
-def _run(program: Callable[[], None], in_stack: Callable[..., object], parallel: int) -> None:
+def _run(program: Callable[[], object], in_stack: Callable[..., object], parallel: int) -> None:
     # Outputs that never resolve after a failure are not worth a message.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     loop = asyncio.new_event_loop()

@@ -43,12 +43,12 @@ class PortBook:
         """
         if key not in self._ports:
             taken = set(self._ports.values()) | self._reserved
-            self._ports[key] = next((port for port in self._candidates() if port not in taken and _bindable(port)), 0)
-            if not self._ports[key]:
-                del self._ports[key]
+            port = next((it for it in self._candidates() if it not in taken and _bindable(it)), None)
+            if port is None:
                 raise NoPortFree(
                     f"no free port between {_FIRST} and {_LAST} on 127.0.0.1; stop a twin that is not needed"
                 )
+            self._ports[key] = port
             write_atomic(self._path, json.dumps(self._ports, indent=2, sort_keys=True))
         return self._ports[key]
 
