@@ -65,11 +65,7 @@ GENERATED: dict[str, Callable[[], str]] = {
 def stale() -> list[str]:
     """The files that differ from what would be generated."""
     with chdir(ROOT):
-        return [name for name, text in GENERATED.items() if _current(ROOT / name) != text()]
-
-
-def _current(file: Path) -> str | None:
-    return file.read_text(encoding="utf-8") if file.exists() else None
+        return [name for name, text in GENERATED.items() if (ROOT / name).read_text(encoding="utf-8") != text()]
 
 
 def main() -> int:

@@ -1,5 +1,6 @@
 """Reads the YAML data files of a package."""
 
+from collections.abc import Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
@@ -18,3 +19,8 @@ def read_data(package: str, name: str) -> Any:
 def read_yaml(file: Traversable) -> Any:
     """The contents of a YAML file that is part of a package."""
     return yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506  # a SafeLoader either way
+
+
+def with_tuples(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """The mapping with its lists as tuples, for the fields of a frozen class."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in mapping.items()}

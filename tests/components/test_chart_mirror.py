@@ -31,31 +31,35 @@ def test_a_helm_repository_is_named_with_the_chart() -> None:
     }
 
 
-def test_the_environment_outweighs_the_publisher_and_the_program_both(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_outweighs_the_publisher(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MIRROR_VARIABLE, "oci://mirror.example/charts/")
     assert locate(KUEUE)["chart"] == "oci://mirror.example/charts/kueue"
     assert locate(KUBERAY) == {"chart": "oci://mirror.example/charts/kuberay-operator", "version": "1.6.1"}
-    assert locate(KUEUE, "oci://other.example")["chart"] == "oci://other.example/kueue"
 
 
-def test_a_folder_holds_packages_or_charts(tmp_path: Path) -> None:
+def test_a_folder_holds_packages_or_charts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MIRROR_VARIABLE, str(tmp_path))
     unpacked = tmp_path / "kueue"
     unpacked.mkdir()
     (unpacked / "Chart.yaml").write_text("name: kueue\nversion: 0.16.1\n")
-    assert locate(KUEUE, str(tmp_path)) == {"chart": str(unpacked)}
+    assert locate(KUEUE) == {"chart": str(unpacked)}
     package = tmp_path / "kueue-0.16.1.tgz"
     package.touch()
-    assert locate(KUEUE, str(tmp_path)) == {"chart": str(package)}
+    assert locate(KUEUE) == {"chart": str(package)}
 
 
-def test_a_folder_without_the_chart_is_rejected_with_what_is_wanted(tmp_path: Path) -> None:
+def test_a_folder_without_the_chart_is_rejected_with_what_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MIRROR_VARIABLE, str(tmp_path))
     with pytest.raises(ChartMissing, match=r"no chart kueue 0\.16\.1; allowed: kueue-0\.16\.1\.tgz .* a folder kueue/"):
-        locate(KUEUE, str(tmp_path))
+        locate(KUEUE)
 
 
-def test_another_release_in_a_folder_is_rejected(tmp_path: Path) -> None:
+def test_another_release_in_a_folder_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Helm would render it without a word."""
+    monkeypatch.setenv(MIRROR_VARIABLE, str(tmp_path))
     (tmp_path / "kueue").mkdir()
     (tmp_path / "kueue/Chart.yaml").write_text("name: kueue\nversion: 0.15.0\n")
     with pytest.raises(ChartMissing, match=r"kueue is kueue 0\.15\.0; allowed: 0\.16\.1"):
-        locate(KUEUE, str(tmp_path))
+        locate(KUEUE)

@@ -9,8 +9,10 @@ import pulumi
 import pytest
 from deployment import Deployment, Inputs, deploy, deploy_platform
 from tpuplane.gke import ClusterRef, TpuNodePool, TpuNodePoolArgs
-from tpuplane.plan import AutoscalingPlan, NodePoolPlan
-from tpuplane.spec import ExtraNetworkSpec, FlexStartSpec, PoolSpec, SecondaryBootDiskSpec
+from tpuplane.plan import NodePoolPlan
+from tpuplane.plan.pools import AutoscalingPlan
+from tpuplane.spec import ExtraNetworkSpec, FlexStartSpec, PoolSpec
+from tpuplane.spec.pools.hosts import SecondaryBootDiskSpec
 from tpuplane.tpu import Slice
 
 pytestmark = pytest.mark.components

@@ -12,15 +12,16 @@ from typing import Any
 
 import pytest
 from tpuplane.addons.gate import Answer, NotReady, probe_sender, until_accepted
-from tpuplane.plan import AddonPlan, plan
+from tpuplane.plan import plan
 from tpuplane.spec import parse_platform
+from tpuplane.spec.addons.catalogue import Addon
 
 pytestmark = pytest.mark.components
 
 WEBHOOK = 'Internal error occurred: failed calling webhook "vresourceflavor.kb.io": connect: connection refused'
 
 
-def kueue() -> AddonPlan:
+def kueue() -> Addon:
     cluster = {"location": "us-central1", "addons": {"kueue": {}, "jobset": {}}}
     spec = parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}})
     found = plan(spec).clusters[0].addon("kueue")
@@ -28,7 +29,7 @@ def kueue() -> AddonPlan:
     return found
 
 
-def jobset() -> AddonPlan:
+def jobset() -> Addon:
     cluster = {"location": "us-central1", "addons": {"jobset": {}}}
     spec = parse_platform({"name": "lab", "project": "tpuplane-lab", "clusters": {"main": cluster}})
     (found,) = plan(spec).clusters[0].addons
@@ -127,8 +128,8 @@ def kubeconfig(port: int) -> dict[str, Any]:
 def test_the_probe_is_a_dry_run_of_an_object_that_the_webhooks_judge() -> None:
     with serving() as server:
         config = kubeconfig(server.server_address[1])
-        assert probe_sender(config, kueue().probe)().accepted
-        assert probe_sender(config, jobset().probe)().accepted
+        assert probe_sender(config, kueue().probe_request)().accepted
+        assert probe_sender(config, jobset().probe_request)().accepted
         (path, body, token), (namespaced, _, _) = server.requests
     assert path == "/apis/kueue.x-k8s.io/v1beta2/resourceflavors?dryRun=All"
     assert namespaced == "/apis/jobset.x-k8s.io/v1alpha2/namespaces/jobset-system/jobsets?dryRun=All"
@@ -149,12 +150,12 @@ def test_the_probe_is_a_dry_run_of_an_object_that_the_webhooks_judge() -> None:
 def test_what_time_alone_does_not_change_is_final(status: int, accepted: bool, final: bool) -> None:
     with serving() as server:
         server.status, server.message = status, WEBHOOK
-        answer = probe_sender(kubeconfig(server.server_address[1]), kueue().probe)()
+        answer = probe_sender(kubeconfig(server.server_address[1]), kueue().probe_request)()
     assert (answer.accepted, answer.final, answer.message) == (accepted, final, WEBHOOK)
 
 
 def test_a_server_that_is_not_there_is_asked_again() -> None:
     with serving() as server:
         port = server.server_address[1]
-    answer = probe_sender(kubeconfig(port), kueue().probe)()
+    answer = probe_sender(kubeconfig(port), kueue().probe_request)()
     assert (answer.accepted, answer.final) == (False, False)

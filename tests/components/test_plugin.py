@@ -10,7 +10,8 @@ import pytest
 import tpuplane
 from deployment import Deployment, Inputs, deploy
 from pulumi.provider import ConstructResult
-from tpuplane.plugin import PlatformProvider, components
+from tpuplane.plugin import PlatformProvider
+from tpuplane.plugin.provider import components
 
 pytestmark = pytest.mark.components
 

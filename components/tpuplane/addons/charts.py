@@ -15,20 +15,17 @@ class ChartMissing(ValueError):
     """A mirror does not have this release of a chart."""
 
 
-def locate(chart: Chart, mirror: str | None = None) -> dict[str, Any]:
+def locate(chart: Chart) -> dict[str, Any]:
     """Return the source of a chart as arguments of `helm.v4.Chart`.
 
-    Args:
-        chart: The chart and its release.
-        mirror: Another source: `oci://…` (without the name of the chart), the https address of a Helm repository, or a
-            folder with `NAME-VERSION.tgz` or `NAME/`. Default: the variable TPUPLANE_CHART_MIRROR, else the plan's
-            repository.
+    The variable TPUPLANE_CHART_MIRROR names another source: `oci://…` (without the name of the chart), the https
+    address of a Helm repository, or a folder with `NAME-VERSION.tgz` or `NAME/`. Default: the plan's repository.
 
     Raises:
         ChartMissing: if a folder does not have this release.
 
     """
-    source = mirror or os.environ.get(MIRROR_VARIABLE) or chart.repository
+    source = os.environ.get(MIRROR_VARIABLE) or chart.repository
     if source.startswith("oci://"):
         return {"chart": f"{source.rstrip('/')}/{chart.name}", "version": chart.version}
     if source.startswith(("https://", "http://")):

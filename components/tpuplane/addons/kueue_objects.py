@@ -3,8 +3,6 @@
 from typing import Any
 
 from tpuplane.plan.queue_model import (
-    AdmissionCheckPlan,
-    CheckUsePlan,
     ClusterQueuePlan,
     FlavorPlan,
     FlavorQuotaPlan,
@@ -57,14 +55,18 @@ def cluster_queue_spec(queues: QueuesPlan, queue: ClusterQueuePlan) -> Spec:
         # Kueue treats a weight of 0 differently: other teams would always reclaim quota from this team first.
         spec["fairSharing"] = {"weight": canonical(f"{max(queue.weight, 0.001):f}")}
     if queue.checks:
-        spec["admissionChecksStrategy"] = {"admissionChecks": [_check_use(it) for it in queue.checks]}
+        spec["admissionChecksStrategy"] = {
+            "admissionChecks": [
+                {"name": it.check, **({"onFlavors": list(it.flavors)} if it.flavors else {})} for it in queue.checks
+            ]
+        }
     return spec
 
 
-def check_spec(check: AdmissionCheckPlan) -> Spec:
-    """`spec` of an AdmissionCheck that waits for the cluster autoscaler's answer to a ProvisioningRequest."""
-    config = {"apiGroup": API_VERSION.partition("/")[0], "kind": "ProvisioningRequestConfig", "name": check.name}
-    return {"controllerName": "kueue.x-k8s.io/provisioning-request", "parameters": config}
+def check_spec(controller: str, kind: str, config: str) -> Spec:
+    """`spec` of an AdmissionCheck of one of Kueue's controllers, which an object of this kind configures."""
+    parameters = {"apiGroup": API_VERSION.partition("/")[0], "kind": kind, "name": config}
+    return {"controllerName": f"kueue.x-k8s.io/{controller}", "parameters": parameters}
 
 
 def provisioning_spec(plan: ProvisioningPlan) -> Spec:
@@ -88,10 +90,6 @@ def provisioning_spec(plan: ProvisioningPlan) -> Spec:
             ]
         },
     }
-
-
-def _check_use(use: CheckUsePlan) -> Spec:
-    return {"name": use.check, **({"onFlavors": list(use.flavors)} if use.flavors else {})}
 
 
 def _groups(queues: QueuesPlan, quotas: tuple[FlavorQuotaPlan, ...]) -> list[Spec]:

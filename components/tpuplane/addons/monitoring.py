@@ -6,18 +6,14 @@ from collections.abc import Mapping, Sequence
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from tpuplane.addons.roles import Rules, account_with_token, grant
+from tpuplane.addons.roles import Rules, account_subject, account_with_token, grant
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.resource_options import after
 from tpuplane.plan.addons import NAMESPACE_LABELS
 from tpuplane.plan.observability import FrontendPlan, ScrapePlan
 
 API_VERSION = "monitoring.googleapis.com/v1"
-_COLLECTOR: kubernetes.rbac.v1.SubjectArgsDict = {
-    "kind": "ServiceAccount",
-    "name": "collector",
-    "namespace": "gmp-system",
-}
+_COLLECTOR = account_subject("collector", "gmp-system")
 _NAME = "frontend"
 _MATCH = {"app": _NAME}
 _USER = 65532  # a high number, which no user of the node has
@@ -63,9 +59,8 @@ def _reader(name: str, called: str, namespace: str, opts: pulumi.ResourceOptions
     """Create an account that can read only /metrics, with a token that the collector can read."""
     account, token = account_with_token(name, called, namespace, opts)
     metrics: Rules = [{"non_resource_urls": ["/metrics"], "verbs": ["get"]}]
-    of_account: kubernetes.rbac.v1.SubjectArgsDict = {"kind": "ServiceAccount", "name": called, "namespace": namespace}
     names = f"{name}-metrics", f"{name}-metrics"
-    bound = grant(names, called, None, metrics, [of_account], after(opts, [account]))
+    bound = grant(names, called, None, metrics, [account_subject(called, namespace)], after(opts, [account]))
     own_secret: Rules = [
         {"api_groups": [""], "resources": ["secrets"], "resource_names": [called], "verbs": ["get", "list", "watch"]}
     ]

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from tpuplane.addons.kueue_objects import API_VERSION
+from tpuplane.addons.kueue_objects import check_spec
 from tpuplane.addons.queues import KueueComponent
-from tpuplane.addons.roles import RBAC, account_with_token, grant
+from tpuplane.addons.roles import RBAC, account_subject, account_with_token, grant
 from tpuplane.gke.cluster import Cluster
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.resource_options import after as waiting_for
@@ -40,18 +40,14 @@ class MultiKueueWorker(pulumi.ComponentResource):
         _, token = account_with_token(name, ACCOUNT, plan.namespace, inside)
         _allow(name, plan, inside)
         # In a preview the id of a new Secret is unknown, so that its missing token is not read.
-        made = pulumi.Output.all(token.id, token.data).apply(lambda it: _decoded(it[1]["token"]))
+        made = pulumi.Output.all(token.id, token.data).apply(lambda it: base64.b64decode(it[1]["token"]).decode())
         self.kubeconfig = cluster.kubeconfig_inside(made)
         self.register_outputs({})
 
 
 def _allow(name: str, plan: WorkerPlan, inside: pulumi.ResourceOptions) -> None:
     workloads = ("kueue.x-k8s.io", "workloads")
-    account: kubernetes.rbac.v1.SubjectArgsDict = {
-        "kind": "ServiceAccount",
-        "name": ACCOUNT,
-        "namespace": plan.namespace,
-    }
+    account = account_subject(ACCOUNT, plan.namespace)
     watch = [_rule(*it, _WATCH) for it in (workloads, *plan.kinds)]
     grant((f"{name}-watch", f"{name}-watch"), f"{ACCOUNT}-watch", None, watch, [account], inside)
     rules = [
@@ -115,15 +111,10 @@ class MultiKueue(KueueComponent):
         return self._object("MultiKueueCluster", worker, {"clusterSource": source}, [credential])
 
     def _check(self, called: str, queue: ClusterQueuePlan, workers: Sequence[pulumi.Resource]) -> pulumi.Resource:
-        config = self._object("MultiKueueConfig", queue.name, {"clusters": list(queue.workers)}, workers)
-        parameters = {"apiGroup": API_VERSION.partition("/")[0], "kind": "MultiKueueConfig", "name": queue.name}
-        spec = {"controllerName": "kueue.x-k8s.io/multikueue", "parameters": parameters}
-        return self._object("AdmissionCheck", called, spec, [config])
+        kind = "MultiKueueConfig"
+        config = self._object(kind, queue.name, {"clusters": list(queue.workers)}, workers)
+        return self._object("AdmissionCheck", called, check_spec("multikueue", kind, queue.name), [config])
 
 
 def _rule(group: str, resource: str, verbs: Sequence[str]) -> kubernetes.rbac.v1.PolicyRuleArgsDict:
     return {"api_groups": [group], "resources": [resource], "verbs": list(verbs)}
-
-
-def _decoded(value: str) -> str:
-    return base64.b64decode(value).decode()

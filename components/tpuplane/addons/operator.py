@@ -13,7 +13,8 @@ from tpuplane.addons.charts import locate
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.kubernetes_access import kubernetes_provider
 from tpuplane.gke.resource_options import after
-from tpuplane.plan.addons import NAMESPACE_LABELS, AddonPlan
+from tpuplane.plan.addons import NAMESPACE_LABELS
+from tpuplane.spec.addons.catalogue import Addon
 
 _CRD = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 _SECRET = "kubernetes:core/v1:Secret"  # noqa: S105
@@ -37,7 +38,7 @@ class Operator(pulumi.ComponentResource):
         self,
         name: str,
         cluster: AnyCluster,
-        plan: AddonPlan,
+        plan: Addon,
         adopting: kubernetes.Provider,
         waits: Sequence[pulumi.Resource],
         opts: pulumi.ResourceOptions,
@@ -71,7 +72,8 @@ class Operator(pulumi.ComponentResource):
                 transforms=[self._child],
             ),
         )
-        opens = gate.hook(f"{name}-gate", plan, plan.probe, cluster.kubeconfig) if plan.probe else None
+        probe = plan.probe_request
+        opens = gate.hook(f"{name}-gate", plan, probe, cluster.kubeconfig) if probe else None
         gated = pulumi.ResourceHookBinding(before_create=[opens], before_update=[opens]) if opens else None
         self.ready = kubernetes.core.v1.ConfigMap(
             f"{name}-ready",
@@ -101,7 +103,7 @@ class Operator(pulumi.ComponentResource):
         return pulumi.ResourceTransformResult(props, opts)
 
 
-def _annotations(plan: AddonPlan) -> dict[str, str]:
+def _annotations(plan: Addon) -> dict[str, str]:
     """Return chart and values of the operator, so that the gate runs again after a change."""
     values = hashlib.sha256(json.dumps(plan.values, sort_keys=True).encode()).hexdigest()[:16]
     return {"tpuplane.dev/chart": f"{plan.chart.name}-{plan.chart.version}", "tpuplane.dev/values": values}
@@ -139,7 +141,7 @@ class Addons(pulumi.ComponentResource):
     """Operators by their key in the user's file, and rayTpuWebhook, which is part of ray."""
 
     def __init__(
-        self, name: str, cluster: AnyCluster, plans: Sequence[AddonPlan], nodes: Sequence[pulumi.Resource]
+        self, name: str, cluster: AnyCluster, plans: Sequence[Addon], nodes: Sequence[pulumi.Resource]
     ) -> None:
         """Install the add-ons in the order of `plans`, on `nodes`."""
         super().__init__("tpuplane:index:Addons", name, {}, pulumi.ResourceOptions(parent=cluster))

@@ -18,7 +18,7 @@ from tpuplane.addons.kueue_objects import (
 from tpuplane.addons.roles import grant_access, grant_launch
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.namespace import make_namespace
-from tpuplane.plan.queue_model import AdmissionCheckPlan, QueuesPlan, TeamPlan
+from tpuplane.plan.queue_model import ProvisioningPlan, QueuesPlan, TeamPlan
 
 
 class KueueComponent(pulumi.ComponentResource):
@@ -75,10 +75,12 @@ class Queues(KueueComponent):
         ]
         for priority_class, priority in plan.priorities.items():
             self._priority(priority_class, priority.value, priority.description, ready)
-        every_check = [*checks, *(self._check(it, ready) for it in plan.checks)]
+        of_flavors = [
+            self._check(it.name, it.provisioning, ready) for it in plan.flavors if it.provisioning is not None
+        ]
         kept = keep_flavors_in_use(f"{name}-flavors-in-use", self._after(ready))
         cohort = self._object("Cohort", plan.cohort, cohort_spec(plan), flavors or ready)
-        before = [cohort, kept, *flavors, *every_check]
+        before = [cohort, kept, *flavors, *checks, *of_flavors]
         self.cluster_queues = {
             it.name: self._object("ClusterQueue", it.name, cluster_queue_spec(plan, it), before)
             for it in plan.cluster_queues
@@ -136,6 +138,8 @@ class Queues(KueueComponent):
             self._after(after),
         )
 
-    def _check(self, plan: AdmissionCheckPlan, ready: Sequence[pulumi.Resource]) -> pulumi.Resource:
-        config = self._object("ProvisioningRequestConfig", plan.name, provisioning_spec(plan.config), ready)
-        return self._object("AdmissionCheck", plan.name, check_spec(plan), [config])
+    def _check(self, flavor: str, plan: ProvisioningPlan, ready: Sequence[pulumi.Resource]) -> pulumi.Resource:
+        """Create the check that waits for the cluster autoscaler's answer to a ProvisioningRequest."""
+        kind = "ProvisioningRequestConfig"
+        config = self._object(kind, flavor, provisioning_spec(plan), ready)
+        return self._object("AdmissionCheck", flavor, check_spec("provisioning-request", kind, flavor), [config])

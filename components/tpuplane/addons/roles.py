@@ -15,7 +15,7 @@ LAUNCHER_ROLE = "tpuplane-launch-agent"
 _ALL = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
 # Kubernetes' role `edit` covers pods, jobs and services, but not always custom resources.
-_RULES: list[kubernetes.rbac.v1.PolicyRuleArgsDict] = [
+_RULES: Rules = [
     {"api_groups": ["batch"], "resources": ["jobs", "cronjobs"], "verbs": _ALL},
     {"api_groups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": _ALL},
     {"api_groups": ["ray.io"], "resources": ["rayclusters", "rayjobs", "rayservices", "raycronjobs"], "verbs": _ALL},
@@ -53,6 +53,11 @@ def grant(
     )
 
 
+def account_subject(name: str, namespace: str) -> kubernetes.rbac.v1.SubjectArgsDict:
+    """A service account, as the subject of a binding."""
+    return {"kind": "ServiceAccount", "name": name, "namespace": namespace}
+
+
 def account_with_token(
     name: str, called: str, namespace: str, opts: pulumi.ResourceOptions
 ) -> tuple[kubernetes.core.v1.ServiceAccount, kubernetes.core.v1.Secret]:
@@ -72,7 +77,7 @@ def account_with_token(
 
 def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi.ResourceOptions) -> None:
     """Let an agent run jobs in one namespace and keep its own key there, without access to other Secrets."""
-    rules: list[kubernetes.rbac.v1.PolicyRuleArgsDict] = [
+    rules: Rules = [
         {
             "api_groups": ["batch"],
             "resources": ["jobs", "jobs/status"],
@@ -83,19 +88,13 @@ def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi
         {"api_groups": [""], "resources": ["secrets"], "verbs": ["create"]},
         {"api_groups": [""], "resources": ["secrets"], "resource_names": [launcher.secret], "verbs": ["get", "delete"]},
     ]
-    account: kubernetes.rbac.v1.SubjectArgsDict = {
-        "kind": "ServiceAccount",
-        "name": launcher.account,
-        "namespace": launcher.namespace,
-    }
+    account = account_subject(launcher.account, launcher.namespace)
     grant((f"{name}-launch-role", f"{name}-launch"), LAUNCHER_ROLE, namespace, rules, [account], opts)
 
 
 def grant_access(name: str, namespace: str, team: TeamPlan, opts: pulumi.ResourceOptions) -> None:
     """Let the members of the team run workloads in one namespace."""
-    subjects: list[kubernetes.rbac.v1.SubjectArgsDict] = [
-        {"kind": member.kind, "name": member.name, "api_group": RBAC} for member in team.members
-    ]
+    subjects: Subjects = [{"kind": it.kind, "name": it.name, "api_group": RBAC} for it in team.members]
     grant((f"{name}-role", f"{name}-work"), ROLE, namespace, _RULES, subjects, opts)
     kubernetes.rbac.v1.RoleBinding(
         f"{name}-edit",

@@ -183,6 +183,7 @@ def schema() -> None:
 
 @app.command()
 def new(
+    context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The stack file to write.")] = Path(
         "stacks/Pulumi.dev.yaml"
     ),
@@ -204,19 +205,7 @@ def new(
     """
     from tpuplane.cli.new import write_first_stack  # noqa: PLC0415
 
-    given = {
-        "name": name,
-        "project": project,
-        "location": location,
-        "generation": generation,
-        "zone": zone,
-        "topology": topology,
-        "capacity": capacity,
-        "reservation": reservation,
-        "reserved_chips": reserved_chips,
-        "slices": slices,
-    }
-    write_first_stack(file, given, force=force)
+    write_first_stack(file, context.params, force=force)
 
 
 def _planned(file: Path, as_json_: bool) -> PlatformPlan:

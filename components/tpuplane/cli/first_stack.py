@@ -4,11 +4,10 @@ import os
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import yaml
 
-from tpuplane.plan import Capacity
 from tpuplane.plan.summary import counted
 from tpuplane.spec import CONFIG_KEY, PROJECT_KEY, SpecError, parse_platform
 from tpuplane.spec import __file__ as spec_package
@@ -109,11 +108,6 @@ def locations_offered() -> tuple[str, ...]:
     regions = tpu_regions()
     offered = {zone for generation in catalogue().generations for zone in catalogue().zones(generation.name)}
     return (*regions, *(zone for region in regions for zone in known_zones(region) if zone in offered))
-
-
-def capacities() -> tuple[str, ...]:
-    """Capacities of chips."""
-    return get_args(Capacity)
 
 
 def text(answers: Answers, file: Path) -> str:

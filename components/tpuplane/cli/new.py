@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import typer
 
-from tpuplane.cli.first_stack import Answers, capacities, locations_offered, text
+from tpuplane.cli.first_stack import Answers, locations_offered, text
+from tpuplane.spec.pools.hosts import Capacity
 from tpuplane.tpu import catalogue
 
 USAGE = 2
@@ -43,7 +45,7 @@ def _interview(given: Mapping[str, str | None]) -> Answers:
     generation = catalogue().generation(answers.generation or "")
     more = (f"and {generation.rule}",) if generation.rule else ()
     ask("topology", "topology of a slice", (*generation.topologies, *more))
-    ask("capacity", "capacity", capacities(), default="on-demand")
+    ask("capacity", "capacity", get_args(Capacity), default="on-demand")
     if answers.capacity == "reservation":
         ask("reservation", "name of the reservation")
     elif unused := [it for it in ("reservation", "reserved_chips") if given.get(it) is not None]:

@@ -44,7 +44,7 @@ def _cluster(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, Any]:
         "name": cluster.name,
         "location": cluster.location,
         "region": cluster.region,
-        "addresses": {use.name: _range(use) for use in RangeUse.of(cluster)},
+        "addresses": {use.name: {"cidr": use.cidr, "size": use.size, "used": use.used} for use in RangeUse.of(cluster)},
         "existing": cluster.existing is not None,
         "systemPool": system
         and {"machineType": system.machine_type, "zones": list(system.zones), "minNodes": low, "maxNodes": high},
@@ -90,10 +90,6 @@ def _auto_provisioning(cluster: ClusterPlan, costs: PlatformCost) -> dict[str, A
             if it.cluster == cluster.name
         ],
     }
-
-
-def _range(use: RangeUse) -> dict[str, Any]:
-    return {key: value for key, value in asdict(use).items() if key != "name"}
 
 
 def _pools(cluster: ClusterPlan, costs: PlatformCost, *, slices: bool) -> list[dict[str, Any]]:

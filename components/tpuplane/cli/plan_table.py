@@ -1,13 +1,12 @@
 """`tpuplane plan` in a terminal: planned resources, IP addresses and cost."""
 
 from collections.abc import Iterator
-from typing import Literal
 
 from rich.console import Console
 from rich.table import Table
 
 from tpuplane.cli.plan_queues import HEADS, quota_rows
-from tpuplane.cli.render import console
+from tpuplane.cli.render import console, plain_table
 from tpuplane.cost import Amount, PlatformCost, Rate, Sum, charging, citation
 from tpuplane.plan import ClusterPlan, PlatformPlan
 from tpuplane.plan.cluster import DEFAULT_CLASS
@@ -26,7 +25,7 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
         out.print(_classes(platform))
     quotas = list(quota_rows(platform))
     if quotas:
-        table = _table("\nQuotas of the teams", *HEADS, right=3)
+        table = plain_table("\nQuotas of the teams", *HEADS, right=3)
         for row in quotas:
             table.add_row(*row)
         out.print(table)
@@ -35,18 +34,9 @@ def show_plan(platform: PlatformPlan, costs: PlatformCost) -> None:
     _footnotes(out, costs)
 
 
-def _table(title: str, *columns: str, right: int) -> Table:
-    """A plain table whose last `right` columns are numbers."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
-    for index, column in enumerate(columns):
-        justify: Literal["left", "right"] = "right" if index >= len(columns) - right else "left"
-        table.add_column(column, justify=justify, no_wrap=True)
-    return table
-
-
 def _platform(platform: PlatformPlan) -> Table:
     columns = ("cluster, pool", "slice", "machine type", "location", "capacity")
-    table = _table("What will exist", *columns, "node pools", "slices", "hosts", "chips", right=4)
+    table = plain_table("What will exist", *columns, "node pools", "slices", "hosts", "chips", right=4)
     for cluster in platform.clusters:
         table.add_row(f"[bold]{cluster.name}[/bold]", "", "", cluster.location)
         for pool in PoolSummary.of(cluster.pools):
@@ -79,7 +69,7 @@ def _platform(platform: PlatformPlan) -> Table:
 
 
 def _classes(platform: PlatformPlan) -> Table:
-    table = _table("\nCompute classes", "cluster, class", "tried in this order", "for namespaces", right=0)
+    table = plain_table("\nCompute classes", "cluster, class", "tried in this order", "for namespaces", right=0)
     for cluster in platform.clusters:
         if cluster.compute_classes:
             table.add_row(f"[bold]{cluster.name}[/bold]")
@@ -93,7 +83,7 @@ def _classes(platform: PlatformPlan) -> Table:
 
 
 def _addresses(platform: PlatformPlan) -> Table:
-    table = _table("\nAddresses at full scale", "cluster", "range", "", "addresses", "taken", "", right=3)
+    table = plain_table("\nAddresses at full scale", "cluster", "range", "", "addresses", "taken", "", right=3)
     for cluster in platform.clusters:
         for index, use in enumerate(_ranges(cluster)):
             table.add_row(cluster.name if index == 0 else "", *use)
@@ -116,7 +106,7 @@ def _ranges(cluster: ClusterPlan) -> Iterator[tuple[str, ...]]:
 def _costs(platform: PlatformPlan, costs: PlatformCost) -> Table:
     columns = ("chip-hour", "hour, min", "hour, max", "month, min", "month, max")
     title = "chips and GPUs" if platform.gpus else "the chips"
-    table = _table(f"\nCost of {title} in USD, list prices", "cluster, pool", "price of", *columns, right=5)
+    table = plain_table(f"\nCost of {title} in USD, list prices", "cluster, pool", "price of", *columns, right=5)
     for cluster in platform.clusters:
         table.add_row(f"[bold]{cluster.name}[/bold]", "", "", *_amounts(costs.of_cluster(cluster.name)))
         for pool in costs.pools:

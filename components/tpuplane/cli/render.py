@@ -1,7 +1,7 @@
 """A plan and its mistakes in a terminal and as JSON."""
 
 import shutil
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.table import Table
@@ -22,13 +22,18 @@ def console() -> Console:
     return Console(highlight=False, width=width, soft_wrap=True)
 
 
+def plain_table(title: str | None, *columns: str, right: int) -> Table:
+    """A plain table whose last `right` columns are numbers."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    for index, column in enumerate(columns):
+        justify: Literal["left", "right"] = "right" if index >= len(columns) - right else "left"
+        table.add_column(column, justify=justify, no_wrap=True)
+    return table
+
+
 def show(platform: PlatformPlan) -> None:
     """Print clusters, pools, slices and chips at full scale, and `ok`."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("cluster, pool", "slice", "location", "capacity"):
-        table.add_column(column, no_wrap=True)
-    for column in ("slices", "hosts", "chips"):
-        table.add_column(column, justify="right", no_wrap=True)
+    table = plain_table(None, "cluster, pool", "slice", "location", "capacity", "slices", "hosts", "chips", right=3)
     for cluster in platform.clusters:
         table.add_row(f"[bold]{cluster.name}[/bold]", "", cluster.location)
         for pool in PoolSummary.of(cluster.pools):

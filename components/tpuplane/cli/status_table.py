@@ -9,7 +9,7 @@ from rich.table import Column, Table
 
 from tpuplane.cli.render import console
 from tpuplane.labels import GPU, TPU
-from tpuplane.status import NO_QUEUE
+from tpuplane.status.queues import NO_QUEUE
 
 _UNITS = {TPU: "chips", GPU: "GPUs", "cpu": "cores"}
 _SHOWN_PROBLEMS = 3

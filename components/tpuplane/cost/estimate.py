@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tpuplane.cost.rates import Rate, charging, gpu_rate, rate
-from tpuplane.plan import PlatformPlan, TpuLimitPlan
+from tpuplane.plan import PlatformPlan
+from tpuplane.plan.cluster_options import TpuLimitPlan
 from tpuplane.plan.summary import PoolSummary
 from tpuplane.tpu import Price, Slice
 
@@ -42,7 +43,7 @@ class Amount:
     """Pools with chips or GPUs that are not included because they have no price."""
 
     @classmethod
-    def of(cls, pools: Iterable[tuple[PoolCost, int]]) -> Amount:
+    def of(cls, pools: Iterable[tuple[PoolCost | ProvisionedCost, int]]) -> Amount:
         """The cost of pools, each with its running chips or GPUs."""
         running = [(pool, chips) for pool, chips in pools if chips]
         return cls(
@@ -91,13 +92,14 @@ class ProvisionedCost:
     rate: Rate
 
     @property
+    def path(self) -> str:
+        """The name of the pools in messages."""
+        return f"{self.cluster} auto-provisioned {self.limit.generation}"
+
+    @property
     def up_to(self) -> Amount:
         """The maximum in addition to the declared pools, at the on-demand price, which is the highest."""
-        path, price = f"{self.cluster} auto-provisioned {self.limit.generation}", self.rate.price
-        if price is None:
-            return Amount(0, missing=(path,) if self.limit.up_to else ())
-        estimated = (path,) if self.rate.stand_in and self.limit.up_to else ()
-        return Amount(self.limit.up_to * price.usd_per_chip_hour, estimated)
+        return Amount.of([(self, self.limit.up_to)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
 """Machine types without accelerators: sizes, boot disks and regions, as data with sources."""
 
-from tpuplane.cpu.catalogue import CpuCatalogue, CpuError, CpuFamily, CpuMachine, cpu_catalogue
+from tpuplane.cpu.catalogue import CpuError, CpuFamily, CpuMachine, cpu_catalogue
 
-__all__ = ["CpuCatalogue", "CpuError", "CpuFamily", "CpuMachine", "cpu_catalogue"]
+__all__ = ["CpuError", "CpuFamily", "CpuMachine", "cpu_catalogue"]

@@ -90,11 +90,6 @@ class CpuCatalogue:
             for name, raw in self._data["families"].items()
         }
 
-    @property
-    def sources(self) -> dict[str, str]:
-        """The sources of the data."""
-        return dict(self._data["sources"])
-
     def system_machine(self, region: str) -> str:
         """The default machine type of a system pool."""
         usual: list[str] = self._data["system_machines"]

@@ -9,15 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel, to_snake
 
-from tpuplane.explain.facts import (
-    addon_facts,
-    class_facts,
-    cluster_facts,
-    gpu_pool_facts,
-    pool_facts,
-    system_facts,
-    team_facts,
-)
+from tpuplane.explain.facts import cluster_facts, gpu_pool_facts, pool_facts, system_facts, team_facts
 from tpuplane.explain.fields import Field, find, root
 from tpuplane.explain.paths import Target, UnknownPath, planned, resolve, targets
 from tpuplane.explain.reasons import Entry, Facts, entries
@@ -164,15 +156,16 @@ def planned_parts(spec: PlatformSpec, platform: PlatformPlan, target: Target) ->
     if target.kind == "team":
         return team_views(platform, target.key), team_facts(spec.teams[target.key], spec)
     if target.kind == "class":
-        return class_views(platform, target.key), class_facts(spec.classes[target.key])
+        it = spec.classes[target.key]
+        return class_views(platform, target.key), {"written": it.model_fields_set, "preset": it.preset}
     return _parts_in_cluster(spec, platform, target)
 
 
 def _parts_in_cluster(spec: PlatformSpec, platform: PlatformPlan, target: Target) -> tuple[Sequence[Any], Facts]:
     described = spec.clusters[target.cluster]
     if target.kind == "addon":
-        facts = addon_facts(getattr(described.addons, target.key), target.key)
-        return addon_views(platform, target.cluster, target.key), facts
+        written = getattr(described.addons, target.key).model_fields_set
+        return addon_views(platform, target.cluster, target.key), {"written": written, "addon": target.key}
     cluster = next(each for each in platform.clusters if each.key == target.cluster)
     if target.kind == "cluster":
         return [cluster], cluster_facts(described, cluster)

@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel
-
 from tpuplane.cpu import cpu_catalogue
 from tpuplane.explain.reasons import Facts, zone_offers
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import ClusterPlan, NodePoolPlan
 from tpuplane.plan.summary import PoolSummary, RangeUse
 from tpuplane.spec import ClusterSpec, GpuPoolSpec, PlatformSpec, PoolSpec
-from tpuplane.spec.classes.compute_class import ComputeClassSpec
 from tpuplane.spec.cluster.network_checks import pod_block
 from tpuplane.spec.core.locations import is_zone
 from tpuplane.spec.queues.teams import TeamSpec
@@ -110,16 +107,6 @@ def team_facts(spec: TeamSpec, platform: PlatformSpec) -> Facts:
         "any_member": bool(spec.members),
         "order": ", ".join(platform.queues.capacity_order),
     }
-
-
-def class_facts(spec: ComputeClassSpec) -> Facts:
-    """Facts of a compute class."""
-    return {"written": spec.model_fields_set, "preset": spec.preset}
-
-
-def addon_facts(spec: BaseModel, key: str) -> Facts:
-    """Facts of an add-on that the platform installs."""
-    return {"written": spec.model_fields_set, "addon": key}
 
 
 def cluster_facts(spec: ClusterSpec, cluster: ClusterPlan) -> Facts:

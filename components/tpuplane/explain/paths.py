@@ -70,11 +70,6 @@ def targets(spec: PlatformSpec) -> Iterator[Target]:
         yield Target("class", ("classes", name))
 
 
-def paths(spec: PlatformSpec) -> tuple[str, ...]:
-    """The full path of every planned object that can be explained."""
-    return tuple(target.path for target in targets(spec))
-
-
 @dataclass(frozen=True, slots=True)
 class Found:
     """The object at a path: a planned object, one of its values, or a place in the description."""

@@ -1,7 +1,7 @@
 """The reasons of `data/reasons.yaml`, and the selection of the one that applies."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from functools import cache
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from tpuplane.data_files import read_data
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import ClusterPlan, NodePoolPlan
 from tpuplane.spec import ClusterSpec, GpuPoolSpec, PoolSpec, SystemPoolSpec
+from tpuplane.spec.core.fields import Spec
 from tpuplane.tpu import catalogue
 
 Kind = Literal["pool", "gpuPool", "systemPool", "cluster", "addon", "team", "class"]
@@ -29,12 +30,11 @@ _MODELS: Mapping[Kind, tuple[type, type[BaseModel]]] = {
 _SEPARATE_OBJECTS = {"control_plane", "system_pool", "pools", "gpu_pools"}
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Spec):
     """The reason for a value if `when` holds."""
 
     text: str
-    when: Mapping[str, Any] = field(default_factory=dict)
+    when: Mapping[str, Any] = {}
     sources: tuple[str, ...] = ()
 
     @property
@@ -49,8 +49,7 @@ class Reason:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Spec):
     """A planned value and its possible reasons. The first one that applies counts."""
 
     name: str
@@ -73,18 +72,7 @@ def _data() -> dict[str, Any]:
 @cache
 def entries(kind: Kind) -> tuple[Entry, ...]:
     """The entries of a kind: in the order of the data, then values that the plan copies from the description."""
-    from_file = tuple(
-        Entry(
-            name=name,
-            of=raw["of"],
-            also=tuple(raw.get("also", ())),
-            reasons=tuple(
-                Reason(reason["text"], reason.get("when", {}), tuple(reason.get("sources", ())))
-                for reason in raw["reasons"]
-            ),
-        )
-        for name, raw in _data()[kind].items()
-    )
+    from_file = tuple(Entry(name=name, **raw) for name, raw in _data()[kind].items())
     if kind not in _MODELS:
         return from_file  # other fields are shown as in the description
     plan, spec = _MODELS[kind]
@@ -97,8 +85,9 @@ def entries(kind: Kind) -> tuple[Entry, ...]:
 def _as_written(name: str, field: FieldInfo, planned: bool) -> Entry:
     """A value that the plan copies from the user's file, to a field or to its `settings`."""
     text = " ".join((field.description or "").split()).replace("{", "{{").replace("}", "}}")
-    reasons = (Reason(f"You chose it. {text}", {"written": name}), Reason(f"Not set. {text}"))
-    return Entry(to_camel(name), name if planned else f"settings.{name}", reasons, as_written=True)
+    chosen, left_out = Reason(text=f"You chose it. {text}", when={"written": name}), Reason(text=f"Not set. {text}")
+    of = name if planned else f"settings.{name}"
+    return Entry(name=to_camel(name), of=of, reasons=(chosen, left_out), as_written=True)
 
 
 def zone_offers() -> dict[str, str]:

@@ -45,7 +45,7 @@ def team_views(platform: PlatformPlan, team: str) -> Sequence[TeamView]:
             quota=tuple(word for quota in _quotas(cluster.queues, it) for word in _quota(quota)),
             flavors=tuple(quota.flavor for quota in _quotas(cluster.queues, it)),
             local_queues=tuple(f"{own.name}/{queue}" for own in it.namespaces for queue in it.local_queues),
-            access=_access(it),
+            access=tuple(f"{member.kind} {member.name}" for member in it.members),
         )
         for cluster in platform.clusters
         if cluster.queues is not None
@@ -83,7 +83,3 @@ def _quota(quota: FlavorQuotaPlan) -> Sequence[str]:
     amounts = {it.resource: it.nominal for it in quota.resources if it.nominal}
     shown = [it for it in (TPU, GPU) if it in amounts] or [it for it in ("cpu",) if it in amounts]
     return [f"{counted(amounts[it], UNITS[it])} of {quota.flavor}" for it in shown]
-
-
-def _access(team: TeamPlan) -> tuple[str, ...]:
-    return tuple(f"{member.kind} {member.name}" for member in team.members)

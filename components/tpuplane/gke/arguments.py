@@ -1,11 +1,32 @@
-"""The arguments of a component in a program: its cluster, and the values that are not outputs of resources."""
+"""The arguments of a component in a program: its cluster, values that are not outputs of resources, and mistakes."""
 
-from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict, cast
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, NotRequired, TypedDict, TypeVar, cast
 
 import pulumi
 
 from tpuplane.spec import Mistake, SpecError
+
+_Init = TypeVar("_Init", bound=Callable[..., None])
+
+
+class DescriptionError(SpecError, pulumi.RunError):
+    """The arguments of a component have mistakes. The engine shows a `RunError` without a traceback."""
+
+
+def in_plain_words(init: _Init) -> _Init:
+    """Make the constructor of a component raise `DescriptionError` for `SpecError`, with its name in each line."""
+
+    @functools.wraps(init)
+    def checked(self: pulumi.ComponentResource, name: str, *args: Any, **kwargs: Any) -> None:
+        try:
+            init(self, name, *args, **kwargs)
+        except SpecError as error:
+            named = error.located(lambda _: f"{type(self).__name__} {name}")
+            raise DescriptionError(named.mistakes) from None
+
+    return cast("_Init", checked)
 
 
 class ClusterRef(TypedDict):

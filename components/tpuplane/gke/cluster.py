@@ -7,8 +7,7 @@ import pulumi
 import pulumi_gcp as gcp
 
 from tpuplane.args import ClusterSettingsArgs
-from tpuplane.description_error import in_plain_words
-from tpuplane.gke.arguments import require
+from tpuplane.gke.arguments import in_plain_words, require
 from tpuplane.gke.cluster_options import addons, authorized_networks, cluster_autoscaling, maintenance, private_cluster
 from tpuplane.gke.deletion_guard import DeletionGuard, GuardedRef
 from tpuplane.gke.keys import ClusterKeys, key_id

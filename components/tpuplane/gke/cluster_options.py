@@ -4,7 +4,8 @@ import pulumi
 import pulumi_gcp as gcp
 
 from tpuplane.gke.pool_resource import CLOUD_PLATFORM_SCOPE
-from tpuplane.plan import ClusterPlan, MaintenancePlan
+from tpuplane.plan import ClusterPlan
+from tpuplane.plan.cluster_options import MaintenancePlan
 from tpuplane.spec import ControlPlaneSpec
 
 

@@ -7,8 +7,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from tpuplane.args import PlatformComputeClassArgs, ReservationArgs
-from tpuplane.description_error import in_plain_words
-from tpuplane.gke.arguments import ClusterRef, in_cluster
+from tpuplane.gke.arguments import ClusterRef, in_cluster, in_plain_words
 from tpuplane.gke.resource_options import like
 from tpuplane.plan.classes import ComputeClassPlan
 from tpuplane.plan.components import planned_class

@@ -7,8 +7,7 @@ import pulumi
 import pulumi_gcp as gcp
 
 from tpuplane.args import ClusterNetworkArgs
-from tpuplane.description_error import in_plain_words
-from tpuplane.gke.arguments import require
+from tpuplane.gke.arguments import in_plain_words, require
 from tpuplane.plan.cluster import NetworkPlan, SubnetPlan
 from tpuplane.plan.components import planned_network
 

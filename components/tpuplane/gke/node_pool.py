@@ -7,8 +7,7 @@ import pulumi
 import pulumi_gcp as gcp
 
 from tpuplane.args import GpuPoolArgs, PoolArgs, ReservationArgs, SystemPoolArgs
-from tpuplane.description_error import in_plain_words
-from tpuplane.gke.arguments import ClusterRef, in_cluster
+from tpuplane.gke.arguments import ClusterRef, in_cluster, in_plain_words
 from tpuplane.gke.pool_resource import node_pool
 from tpuplane.plan.components import planned_gpu_pool, planned_system_pool, planned_tpu_pools
 from tpuplane.plan.pools import NodePoolPlan

@@ -1,15 +1,12 @@
 """The GPU catalogue: look-ups by accelerator, machine type and zone, over the data files."""
 
-from collections.abc import Mapping
 from functools import cache, cached_property
 from typing import Any
 
-from tpuplane.data_files import read_data
+from tpuplane.data_files import read_data, with_tuples
 from tpuplane.gpu.model import Accelerator, GpuError, GpuMachine, GpuPrice
 from tpuplane.tpu import PriceModel, region_of
 from tpuplane.tpu.errors import look_up
-
-_LISTS = ("boot_disks", "capacities", "zones", "local_ssd_choices", "sources")
 
 
 class GpuCatalogue:
@@ -18,7 +15,7 @@ class GpuCatalogue:
     @cached_property
     def _accelerators(self) -> dict[str, Accelerator]:
         return {
-            name: Accelerator(name=name, **_with_tuples(raw))
+            name: Accelerator(name=name, **with_tuples(raw))
             for name, raw in _read("accelerators")["accelerators"].items()
         }
 
@@ -29,7 +26,7 @@ class GpuCatalogue:
             shared = {key: value for key, value in raw.items() if key not in ("machines", "accelerator")}
             accelerator = self._accelerators[raw["accelerator"]]
             for name, own in raw["machines"].items():
-                values = _with_tuples({**shared, **own})
+                values = with_tuples({**shared, **own})
                 found[name] = GpuMachine(name=name, series=series, accelerator=accelerator, **values)
         return found
 
@@ -143,10 +140,6 @@ class GpuCatalogue:
 
 def _read(name: str) -> Any:
     return read_data("tpuplane.gpu", name)
-
-
-def _with_tuples(raw: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if key in _LISTS else value for key, value in raw.items()}
 
 
 @cache

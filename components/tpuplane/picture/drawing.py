@@ -5,7 +5,7 @@ from html import escape
 from importlib.resources import files
 
 from tpuplane.picture.layout import Box, columns, flow, number
-from tpuplane.picture.shapes import Shape, node_shape, slice_shape
+from tpuplane.picture.shapes import node_shape, slice_shape
 from tpuplane.plan import ClusterPlan, NodePoolPlan, PlatformPlan
 from tpuplane.plan.summary import PoolSummary, counted, spread, system_nodes
 from tpuplane.tpu import Slice
@@ -56,9 +56,9 @@ class _Shapes:
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, str], str] = {}
-        self._shapes: dict[str, Shape] = {"node": node_shape()}
+        self._shapes: dict[str, Box] = {"node": node_shape()}
 
-    def of(self, shape: Slice | None) -> tuple[str, Shape]:
+    def of(self, shape: Slice | None) -> tuple[str, Box]:
         """The id and the shape of a slice; of a node for None."""
         if shape is None:
             return "node", self._shapes["node"]
@@ -127,7 +127,7 @@ def _system(cluster: ClusterPlan, system: NodePoolPlan, shapes: _Shapes) -> Box:
 
 
 def _card(
-    name: str, about: tuple[str, ...], items: tuple[str, ...], always: int, color: str, shape: tuple[str, Shape]
+    name: str, about: tuple[str, ...], items: tuple[str, ...], always: int, color: str, shape: tuple[str, Box]
 ) -> Box:
     """A pool: its name, its description, and a shape for each item, dashed for items above the minimum."""
     ref, size = shape

@@ -1,9 +1,8 @@
 """A slice to scale: its chips as squares in hosts, and its layers side by side."""
 
 import math
-from dataclasses import dataclass
 
-from tpuplane.picture.layout import columns, number
+from tpuplane.picture.layout import Box, columns, number
 from tpuplane.tpu import Slice
 
 CHIP = 5.0
@@ -17,17 +16,11 @@ NODE = 2 * CHIP + _BETWEEN_CHIPS + 2 * _HOST_PADDING
 """Edge of a CPU node, which is as large as a host with four chips."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A drawing for all slices of the same shape. The use of the shape sets its colours."""
+def slice_shape(shape: Slice) -> Box:
+    """All slices of a shape: a frame with hosts, which have chips. The third axis is a row of layers.
 
-    width: float
-    height: float
-    lines: tuple[str, ...]
-
-
-def slice_shape(shape: Slice) -> Shape:
-    """A frame with hosts, which have chips. The third axis is a row of layers."""
+    The use of the drawing sets its colours.
+    """
     rows, cols, layers = _grid(shape.topology)
     host_rows, host_cols, _ = _grid(shape.machine.layout)
     host_width, host_height = _host(host_cols), _host(host_rows)
@@ -50,7 +43,7 @@ def slice_shape(shape: Slice) -> Shape:
                 chips.append(_rectangle(at_x, at_y, CHIP, CHIP))
     width = per_row * (layer_width + _BETWEEN_LAYERS) - _BETWEEN_LAYERS + 2 * _SLICE_PADDING
     height = math.ceil(layers / per_row) * (layer_height + _BETWEEN_LAYERS) - _BETWEEN_LAYERS + 2 * _SLICE_PADDING
-    return Shape(
+    return Box(
         width,
         height,
         (
@@ -61,9 +54,9 @@ def slice_shape(shape: Slice) -> Shape:
     )
 
 
-def node_shape() -> Shape:
+def node_shape() -> Box:
     """A node without chips."""
-    return Shape(NODE, NODE, (f'<rect class="frame host" width="{number(NODE)}" height="{number(NODE)}" rx="2"/>',))
+    return Box(NODE, NODE, (f'<rect class="frame host" width="{number(NODE)}" height="{number(NODE)}" rx="2"/>',))
 
 
 def _host(chips: int) -> float:

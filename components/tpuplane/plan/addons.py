@@ -1,7 +1,6 @@
 """Add-ons: from what the user wants to releases, namespaces and chart values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -12,7 +11,7 @@ from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan
 from tpuplane.spec import ClusterSpec
 from tpuplane.spec.addons.addons import KueueSpec, LaunchAgentSpec, RaySpec, WaitForPodsReadySpec
-from tpuplane.spec.addons.catalogue import Addon, Chart, Probe, addon_catalogue
+from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
 from tpuplane.spec.addons.checks import frameworks, installed
 
 NAMESPACE_LABELS = {
@@ -22,32 +21,13 @@ NAMESPACE_LABELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class AddonPlan:
-    """An operator that the platform installs by its Helm chart."""
-
-    key: str  # key in the user's file: "kueue", "jobset", "ray", "rayTpuWebhook", …
-    title: str
-    chart: Chart
-    namespace: str
-    values: Mapping[str, Any]  # the chart's values
-    after: tuple[str, ...]  # keys of those of this cluster that must be ready before
-    # The object that is sent as a dry run until the API server accepts it, with its group, version, plural name and
-    # namespace; None if the add-on has no kinds.
-    probe: Mapping[str, Any] | None
-    namespace_by_chart: bool = False  # else the platform makes it
-    secret: str | None = None  # in its namespace, made by no program: its pods wait for it, and no deployment does
-
-
-PROBE_NAME = "tpuplane-probe"
-
 Values = dict[str, Any]
 
 
 def addon_plans(
     cluster: ClusterSpec, system_pool: NodePoolPlan | None, queues: QueuesPlan | None, manager: ManagerPlan | None
-) -> tuple[AddonPlan, ...]:
-    """The add-ons that the platform installs in a cluster, in their order.
+) -> tuple[Addon, ...]:
+    """The add-ons that the platform installs in a cluster, in their order, with the values of their charts.
 
     They run on the nodes of `system_pool`; in an existing cluster, which has no system pool, anywhere.
     """
@@ -60,29 +40,16 @@ def addon_plans(
         values["launchAgent"] = _launch_agent(wanted.launch_agent)
     place = {GKE_POOL_LABEL: system_pool.name} if system_pool is not None else {}
     return tuple(
-        AddonPlan(
-            key=addon.key,
-            title=addon.title,
-            chart=addon.chart,
-            namespace=addon.namespace,
-            values=_filled(
-                addon.values, {"$nodeSelector": place, **_common(addon, cluster), **values.get(addon.key, {})}
-            ),
-            after=tuple(key for key in addon.after if key in present),
-            probe=_probe(addon, addon.probe) if addon.probe else None,
-            namespace_by_chart=addon.namespace_by_chart,
-            secret=addon.secret,
+        addon.model_copy(
+            update={
+                "values": _filled(
+                    addon.values, {"$nodeSelector": place, **_common(addon, cluster), **values.get(addon.key, {})}
+                ),
+                "after": tuple(key for key in addon.after if key in present),
+            }
         )
         for addon in addons
     )
-
-
-def _probe(addon: Addon, probe: Probe) -> Values:
-    place = {"namespace": addon.namespace} if probe.namespaced else {}
-    group, _, version = probe.api_version.partition("/")
-    metadata = {"name": PROBE_NAME, **place}
-    body = {"apiVersion": probe.api_version, "kind": probe.kind, "metadata": metadata, "spec": probe.spec}
-    return {"group": group, "version": version, "plural": probe.plural, "body": body, **place}
 
 
 def _filled(template: Any, values: Values) -> Any:

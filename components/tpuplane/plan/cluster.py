@@ -6,7 +6,6 @@ Names here are final (the names Google's API will see); nothing downstream deriv
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tpuplane.plan.addons import AddonPlan
 from tpuplane.plan.classes import ComputeClassPlan
 from tpuplane.plan.cluster_options import (
     AutoProvisioningPlan,
@@ -19,6 +18,7 @@ from tpuplane.plan.cluster_options import (
 from tpuplane.plan.pools import Context, NodePoolPlan, system_pool
 from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan, WorkerPlan
 from tpuplane.spec import ClusterSpec, ControlPlaneSpec
+from tpuplane.spec.addons.catalogue import Addon
 from tpuplane.spec.cluster.cluster import ClusterNetworkSpec, ExistingClusterSpec, ExistingNetworkSpec
 from tpuplane.spec.cluster.network_checks import address_needs
 from tpuplane.spec.cluster.options import MonitoringSpec
@@ -92,9 +92,9 @@ class ClusterPlan:
     global_access: bool = False  # the private endpoint answers other regions of the VPC, too
     manager: ManagerPlan | None = None  # MultiKueue: hands jobs on to other clusters
     worker: WorkerPlan | None = None  # MultiKueue: runs what a manager hands on
-    addons: tuple[AddonPlan, ...] = ()  # what the platform installs itself, in that order
+    addons: tuple[Addon, ...] = ()  # what the platform installs itself, in that order
 
-    def addon(self, key: str) -> AddonPlan | None:
+    def addon(self, key: str) -> Addon | None:
         """The add-on called `key` in the user's file; None where the platform does not install it."""
         return next((addon for addon in self.addons if addon.key == key), None)
 

@@ -109,7 +109,7 @@ def _name(pool: NodePoolPlan) -> str:
     # It is the value of a label too.
     if len(whole) <= _LONGEST_LABEL and not ambiguous:
         return whole
-    return f"{whole[: _LONGEST_LABEL - 9]}-{_digest(whole)}"
+    return f"{whole[: _LONGEST_LABEL - 9]}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
 
 
 def _hardware_name(hardware: Slice | GpuPlan) -> str:
@@ -119,10 +119,6 @@ def _hardware_name(hardware: Slice | GpuPlan) -> str:
     name, machine = f"{hardware.generation.name}-{hardware.topology}", hardware.machine
     usual = Slice.of(hardware.generation.name, hardware.topology).machine
     return name if machine == usual else f"{name}-{machine.name.rpartition('-')[2]}"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def _placed(pool: NodePoolPlan) -> bool:

@@ -107,7 +107,6 @@ def manager_queues(spec: PlatformSpec, queues: Mapping[str, QueuesPlan]) -> Queu
         # worker's has a topology, and rejects work that asks for one where it has none.
         topologies=tuple(dict.fromkeys(topology for it in found for topology in it.topologies)),
         flavors=flavors,
-        checks=(),
         shared=_summed([it.shared for it in found], names, covered),
         cluster_queues=cluster_queues,
         teams=tuple(

@@ -32,16 +32,11 @@ class ProvisioningPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class AdmissionCheckPlan:
-    """What must hold, besides free quota, before work is admitted. Its configuration has the same name."""
-
-    name: str
-    config: ProvisioningPlan
-
-
-@dataclass(frozen=True, slots=True)
 class CheckUsePlan:
-    """An admission check of a queue, for work that got one of these flavors; without any, for all of its work."""
+    """An admission check of a queue, for work that got one of these flavors; without any, for all of its work.
+
+    It is what must hold, besides free quota, before work is admitted.
+    """
 
     check: str
     flavors: tuple[str, ...] = ()
@@ -59,7 +54,7 @@ class FlavorPlan:
     pools: tuple[str, ...]  # keys in the user's file
     slices: int  # at full scale: slices, or nodes with GPUs; 0 for CPUs
     per_slice: dict[str, int]  # resources of one slice or node: chips or GPUs, cores, GB of memory and storage
-    provisioning: ProvisioningPlan | None = None  # exactly where its nodes come by ProvisioningRequest only
+    provisioning: ProvisioningPlan | None = None  # exactly where its nodes come by ProvisioningRequest only: its check
 
     @property
     def parts(self) -> int:
@@ -153,7 +148,6 @@ class QueuesPlan:
     topologies: tuple[TopologyPlan, ...]
     flavors: tuple[FlavorPlan, ...]
     priorities: dict[str, PrioritySpec]  # WorkloadPriorityClasses, by name
-    checks: tuple[AdmissionCheckPlan, ...]
     cohort: str
     shared: tuple[FlavorQuotaPlan, ...]  # what no team owns, and all may borrow
     cluster_queues: tuple[ClusterQueuePlan, ...]

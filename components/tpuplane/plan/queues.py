@@ -7,7 +7,6 @@ from tpuplane.labels import GPU, TPU
 from tpuplane.plan.flavors import ELASTIC, TOPOLOGIES, flavor_of, flavors
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.queue_model import (
-    AdmissionCheckPlan,
     CheckUsePlan,
     ClusterQueuePlan,
     FlavorPlan,
@@ -55,7 +54,6 @@ def queues_plan(
         topologies=tuple(it for it in TOPOLOGIES if any(flavor.topology == it.name for flavor in found)),
         flavors=found,
         priorities=queues.priorities,
-        checks=tuple(AdmissionCheckPlan(it.name, it.provisioning) for it in found if it.provisioning is not None),
         cohort=spec.name,
         shared=_shared(found, shares, covered),
         cluster_queues=cluster_queues,

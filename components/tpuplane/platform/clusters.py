@@ -1,4 +1,4 @@
-"""One cluster of a platform, created or existing, with its node pools and compute classes."""
+"""One cluster of a platform, created or existing, with its node pools."""
 
 from itertools import groupby
 from typing import NamedTuple, cast
@@ -10,7 +10,6 @@ from tpuplane.gke import (
     Cluster,
     ClusterArgs,
     ClusterRef,
-    ComputeClass,
     ExistingCluster,
     GpuNodePool,
     Network,
@@ -60,14 +59,6 @@ def _existing(name: str, plan: ClusterPlan, project: str, parent: pulumi.Resourc
         },
         pulumi.ResourceOptions(parent=parent),
     )
-
-
-def make_classes(name: str, plan: ClusterPlan, cluster: AnyCluster, ref: ClusterRef) -> dict[str, ComputeClass]:
-    """Create the compute classes of one cluster, with the node settings of `ref`. Returns them by name."""
-    return {
-        it.name: ComputeClass(f"{name}-{it.name}", {"cluster": ref}, cluster.in_cluster(), plan=it)
-        for it in plan.compute_classes
-    }
 
 
 class NodePools(NamedTuple):

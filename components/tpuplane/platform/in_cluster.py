@@ -8,11 +8,10 @@ from tpuplane.addons.monitoring import Monitoring
 from tpuplane.addons.multi_kueue import MultiKueue, MultiKueueWorker
 from tpuplane.addons.operator import Addons
 from tpuplane.addons.queues import Queues
-from tpuplane.gke import AnyCluster, Cluster
+from tpuplane.gke import AnyCluster, Cluster, ComputeClass, ComputeClassArgs
 from tpuplane.gke.namespace import make_namespace
 from tpuplane.plan import ClusterPlan, PlatformPlan
-from tpuplane.plan.observability import ObservabilityPlan
-from tpuplane.platform.clusters import NodePools, make_classes
+from tpuplane.platform.clusters import NodePools
 
 _Kubeconfigs = dict[str, pulumi.Output[str]]
 
@@ -25,7 +24,9 @@ def fill_clusters(
     workers: _Kubeconfigs = {}
     for it in sorted(platform.clusters, key=lambda it: it.manager is not None):
         own, cluster = f"{name}-{it.key}", clusters[it.key]
-        make_classes(own, it, cluster, pools[it.key].ref)
+        for planned in it.compute_classes:
+            args: ComputeClassArgs = {"cluster": pools[it.key].ref}
+            ComputeClass(f"{own}-{planned.name}", args, cluster.in_cluster(), plan=planned)
         ready = _addons(f"{own}-addons", it, cluster)
         for namespace in it.namespaces:
             owner = it.namespace_classes.get(namespace)
@@ -35,7 +36,9 @@ def fill_clusters(
         if it.worker is not None and isinstance(cluster, Cluster):
             after = [*ready.values(), *([] if queues is None else [queues])]
             workers[it.key] = MultiKueueWorker(f"{own}-multikueue", cluster, it.worker, after).kubeconfig
-        _monitoring(f"{own}-monitoring", it.key, platform.observability, cluster, ready)
+        metrics = platform.observability
+        if it.key in metrics.scrapes:
+            Monitoring(f"{own}-monitoring", cluster, metrics.scrapes[it.key], metrics.frontends.get(it.key), ready)
 
 
 def _queues(
@@ -57,11 +60,3 @@ def _addons(name: str, plan: ClusterPlan, cluster: AnyCluster) -> dict[str, pulu
         return {}
     after = [cluster.system_pool] if isinstance(cluster, Cluster) else []
     return {key: operator.ready for key, operator in Addons(name, cluster, plan.addons, after).operators.items()}
-
-
-def _monitoring(
-    name: str, key: str, plan: ObservabilityPlan, cluster: AnyCluster, ready: Mapping[str, pulumi.Resource]
-) -> None:
-    """Collect a cluster's metrics, after the add-ons that have them."""
-    if key in plan.scrapes:
-        Monitoring(name, cluster, plan.scrapes[key], plan.frontends.get(key), ready)

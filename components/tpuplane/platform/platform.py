@@ -7,8 +7,8 @@ import pulumi
 
 from tpuplane.addons.observability import Observability
 from tpuplane.args import PlatformArgs
-from tpuplane.description_error import in_plain_words
 from tpuplane.gke import AnyCluster, Cluster, GpuNodePool, Network, NetworkArgs, TpuNodePool
+from tpuplane.gke.arguments import in_plain_words
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.platform.clusters import make_cluster, make_node_pools
 from tpuplane.platform.in_cluster import fill_clusters

@@ -3,6 +3,6 @@
 `PulumiPlugin.yaml` starts it. The rest of the package does not import it.
 """
 
-from tpuplane.plugin.provider import PlatformProvider, components
+from tpuplane.plugin.provider import PlatformProvider
 
-__all__ = ["PlatformProvider", "components"]
+__all__ = ["PlatformProvider"]

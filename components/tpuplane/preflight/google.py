@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 Json = dict[str, Any]
 
@@ -11,16 +11,6 @@ _SCOPE = "https://www.googleapis.com/auth/compute.readonly"
 
 class Unreachable(Exception):
     """Google cannot be reached. The message has the reason and the remedy."""
-
-
-class Compute(Protocol):
-    """The requests to Compute Engine."""
-
-    def reservation(self, project: str, zone: str, name: str) -> Json | None:
-        """The reservation of the API; None if it does not exist, or if the user has no permission to see it."""
-
-    def quotas(self, project: str, region: str) -> Mapping[str, float]:
-        """Limits of the region by metric."""
 
 
 class ComputeEngine:
@@ -55,7 +45,7 @@ class ComputeEngine:
         self._api = build("compute", "v1", credentials=credentials, client_options=options, cache_discovery=False)
 
     def reservation(self, project: str, zone: str, name: str) -> Json | None:
-        """The reservation of the API; None if it does not exist."""
+        """The reservation of the API; None if it does not exist, or if the user has no permission to see it."""
         return self._ask(self._api.reservations().get(project=project, zone=zone, reservation=name))
 
     def quotas(self, project: str, region: str) -> Mapping[str, float]:

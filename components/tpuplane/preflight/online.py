@@ -7,7 +7,7 @@ from typing import Any
 
 from tpuplane.data_files import read_data
 from tpuplane.gpu import gpu_catalogue
-from tpuplane.preflight.google import Compute, Json
+from tpuplane.preflight.google import ComputeEngine, Json
 from tpuplane.spec import PlatformSpec, ReservationSpec
 from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
 from tpuplane.spec.core.locations import region_of
@@ -28,7 +28,7 @@ def _names() -> Any:
     return read_data("tpuplane.preflight", "compute")
 
 
-def check_online(spec: PlatformSpec, compute: Compute) -> Findings:
+def check_online(spec: PlatformSpec, compute: ComputeEngine) -> Findings:
     """Compare a checked description with Google's reservations and quota.
 
     Raises:
@@ -116,7 +116,7 @@ def _machines(name: str, count: int) -> _Holding | None:
     return _Holding(generation.name, count * tpu.chips, tpu.name)
 
 
-def _check_quotas(spec: PlatformSpec, compute: Compute) -> tuple[list[Mistake], list[str]]:
+def _check_quotas(spec: PlatformSpec, compute: ComputeEngine) -> tuple[list[Mistake], list[str]]:
     """Declared quota above Google's limit, and paths without a metric."""
     mistakes: list[Mistake] = []
     unasked: list[str] = []

@@ -8,7 +8,7 @@ from tpuplane.spec.cluster.cluster import ClusterSettingsSpec, ClusterSpec, Cont
 from tpuplane.spec.core.errors import Mistake, SpecError
 from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
 from tpuplane.spec.pools.gpu import GpuPoolSpec
-from tpuplane.spec.pools.hosts import ExtraNetworkSpec, FlexStartSpec, ReservationSpec, SecondaryBootDiskSpec
+from tpuplane.spec.pools.hosts import ExtraNetworkSpec, FlexStartSpec, ReservationSpec
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.spec.stackfile import CONFIG_KEY, StackFileMissing, load_stack, parse_platform
 
@@ -25,7 +25,6 @@ __all__ = [
     "PlatformSpec",
     "PoolSpec",
     "ReservationSpec",
-    "SecondaryBootDiskSpec",
     "SpecError",
     "StackFileMissing",
     "SystemPoolSpec",

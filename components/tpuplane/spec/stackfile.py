@@ -3,7 +3,6 @@
 import difflib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -14,23 +13,21 @@ from tpuplane.spec.core.yaml_reader import Lines, read_yaml
 from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
 
 
-def parse_platform(value: object, where: str = "", *, project: object = None) -> PlatformSpec:
+def parse_platform(value: object, *, project: object = None) -> PlatformSpec:
     """Read the description from plain values, as a stack file or `pulumi.Config` gives them.
 
     `project` is the stack's `gcp:project`: the platform's where the description has none of its own.
-    Raises `SpecError` with every mistake there is; `where` is put in front of each.
+    Raises `SpecError` with every mistake there is.
     """
     if not isinstance(value, Mapping):
-        raise SpecError(
-            [Mistake((), f"a mapping with name, project and clusters is wanted, not {shown(value)}", where)]
-        )
+        raise _rejected(f"a mapping with name, project and clusters is wanted, not {shown(value)}")
     try:
         # The description's own project wins.
         spec, found = judged({**({} if project is None else {"project": project}), **value}, PlatformSpec, check)
     except RecursionError:
-        raise SpecError([Mistake((), "nested deeper than any description is", where)]) from None
+        raise _rejected("nested deeper than any description is") from None
     if found or spec is None:
-        raise SpecError(replace(mistake, where=where) for mistake in found)
+        raise SpecError(found)
     return spec
 
 

@@ -3,7 +3,7 @@
 Pure: no Pulumi, no network, no clock. The numbers are in `data/`, each with its source.
 """
 
-from tpuplane.tpu.catalogue import Catalogue, catalogue, region_of
+from tpuplane.tpu.catalogue import catalogue, region_of
 from tpuplane.tpu.errors import SliceError
 from tpuplane.tpu.model import Generation, MachineType, Price, PriceModel
 from tpuplane.tpu.nearest import nearest_names
@@ -11,7 +11,6 @@ from tpuplane.tpu.slices import Slice
 from tpuplane.tpu.versions import GkeVersion
 
 __all__ = [
-    "Catalogue",
     "Generation",
     "GkeVersion",
     "MachineType",

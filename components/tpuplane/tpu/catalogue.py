@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from functools import cache, cached_property
 from typing import Any, Literal
 
-from tpuplane.data_files import read_data
+from tpuplane.data_files import read_data, with_tuples
 from tpuplane.tpu.errors import SliceError, look_up
-from tpuplane.tpu.model import AcceleratorTypeName, Availability, ChipFacts, Generation, MachineType, Price, PriceModel
+from tpuplane.tpu.model import AcceleratorTypeName, Availability, Generation, MachineType, Price, PriceModel
 from tpuplane.tpu.nearest import nearest_names
 from tpuplane.tpu.topology import TopologyRule
 from tpuplane.tpu.versions import GkeVersion
@@ -41,7 +41,7 @@ class Catalogue:
 
     @cached_property
     def _zones(self) -> dict[str, Availability]:
-        return {name: Availability(**_with_tuples(raw)) for name, raw in _read("zones")["zones"].items()}
+        return {name: Availability(**with_tuples(raw)) for name, raw in _read("zones")["zones"].items()}
 
     @cached_property
     def _names(self) -> dict[str, Generation]:
@@ -159,20 +159,15 @@ def _read(name: str) -> Any:
     return read_data("tpuplane.tpu", name)
 
 
-def _with_tuples(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in mapping.items()}
-
-
 def _generation(name: str, raw: Mapping[str, Any]) -> Generation:
-    values = _with_tuples(raw)
+    values = with_tuples(raw)
     machines = values.pop("machines")
     rule = values.pop("rule", None)
     return Generation(
         name=name,
-        machines=tuple(MachineType(name=key, **_with_tuples(machine)) for key, machine in machines.items()),
+        machines=tuple(MachineType(name=key, **with_tuples(machine)) for key, machine in machines.items()),
         rule=TopologyRule(**rule) if rule else None,
-        chip=ChipFacts(**values.pop("chip")),
-        accelerator_type=AcceleratorTypeName(**_with_tuples(values.pop("accelerator_type"))),
+        accelerator_type=AcceleratorTypeName(**with_tuples(values.pop("accelerator_type"))),
         not_on_gke=tuple(values.pop("not_on_gke", {}).items()),
         **values,
     )

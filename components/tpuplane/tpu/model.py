@@ -8,8 +8,6 @@ from tpuplane.tpu.topology import TopologyRule, chip_count
 Placement = Literal["none", "compact", "workload-policy"]
 PriceModel = Literal["on-demand", "spot", "flex-start", "calendar", "cud-1y", "cud-3y"]
 
-_UNITS = {"GB": 10**9, "GiB": 2**30}
-
 
 @dataclass(frozen=True, slots=True)
 class MachineType:
@@ -25,7 +23,6 @@ class MachineType:
     """The topology of a single VM; None if the machine type makes only multi-host slices."""
     single_host_only: bool = False
     """True if VMs of this type are never part of a multi-host slice."""
-    min_cpu_platform: str | None = None
     sources: tuple[str, ...] = ()
     """Keys of `Catalogue.sources`."""
 
@@ -35,31 +32,6 @@ class MachineType:
             return 1
         hosts, rest = divmod(chip_count(topology), self.chips)
         return None if self.single_host_only or rest or hosts < 2 else hosts
-
-
-@dataclass(frozen=True, slots=True)
-class ChipFacts:
-    """The data sheet of a chip; None for numbers that Google does not publish."""
-
-    hbm: str
-    """Memory as in the data sheet: `95 GiB`, `32 GB`."""
-    hbm_gbps: int
-    """Memory bandwidth, GB/s."""
-    peak_bf16_tflops: int
-    tensorcores: int
-    peak_int8_tops: int | None = None
-    peak_fp8_tflops: int | None = None
-    sparsecores: int | None = None
-    ici_gbps_bidirectional: int | None = None
-    """Inter-chip interconnect, GB/s per chip, both directions together."""
-    dcn_gbps: int | None = None
-    """Data-centre network, Gbit/s per chip."""
-
-    @property
-    def hbm_bytes(self) -> int:
-        """Memory of one chip in bytes."""
-        amount, unit = self.hbm.split()
-        return int(amount) * _UNITS[unit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +61,12 @@ class Generation:
     """The documented topologies, smallest first."""
     rule: TopologyRule | None
     """Admits further topologies; None for 2-D generations, which have only the documented ones."""
-    chip: ChipFacts
     accelerator_type: AcceleratorTypeName
     placement: Placement
     """Placement of multi-host slices: "compact" with the topology, or "workload-policy". "none": the generation has
     only single-host slices."""
     aliases: tuple[str, ...] = ()
     """Other names that `Slice.of` accepts, in addition to `label`."""
-    pod_chips: int | None = None
-    """Chips in one physical pod."""
     multislice: bool = True
     """Whether multislice can join multi-host slices over the data-centre network."""
     flex_start: bool = True
@@ -108,8 +77,6 @@ class Generation:
     """Boot disks that GKE accepts, preferred first; empty if no restriction is known."""
     min_gke_version: str | None = None
     """Oldest GKE version for Standard clusters; None if Google's tables have none."""
-    min_gke_version_autopilot: str | None = None
-    """Oldest GKE version for Autopilot, if it differs."""
     nap_min_version: str | None = None
     """Oldest GKE version with node auto-provisioning of such pools."""
     not_on_gke: tuple[tuple[str, str], ...] = ()

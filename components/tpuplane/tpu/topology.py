@@ -13,11 +13,6 @@ def parse(topology: str) -> tuple[int, ...] | None:
     return tuple(map(int, topology.split("x"))) if _CANONICAL.fullmatch(topology) else None
 
 
-def spell(dims: tuple[int, ...]) -> str:
-    """`(2, 2, 4)` as `2x2x4`."""
-    return "x".join(map(str, dims))
-
-
 def chip_count(topology: str) -> int:
     """Chips in a slice: the product of the topology's numbers."""
     return math.prod(map(int, topology.split("x")))
@@ -77,4 +72,4 @@ def _cuboids(cube: int, max_chips: int) -> tuple[str, ...]:
         for c in range(b, cubes // (a * b) + 1)
     ]
     shapes.sort(key=lambda s: (math.prod(s), s[0] * s[1] + s[1] * s[2] + s[2] * s[0]))
-    return tuple(spell((a * cube, b * cube, c * cube)) for a, b, c in shapes)
+    return tuple("x".join(str(edge * cube) for edge in shape) for shape in shapes)

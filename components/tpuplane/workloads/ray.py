@@ -124,15 +124,7 @@ class RayClusterSpec(Spec):
             raise reject("workers: empty; add a group of slices here, or a group of GPU nodes in gpuWorkers")
         if twice := self.workers.keys() & self.gpu_workers.keys():
             raise reject(f"gpuWorkers.{min(twice)}: a group in workers has this name; choose another")
-        return self
-
-    @model_validator(mode="after")
-    def _check_queue(self) -> RayClusterSpec:
         _check_pod_sets(self, "RayCluster", "")
-        return self
-
-    @model_validator(mode="after")
-    def _check_folders(self) -> RayClusterSpec:
         check_folders(self.config_maps, self.buckets, LIBTPU_LOGS if self.workers else None)
         return self
 

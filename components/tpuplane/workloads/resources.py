@@ -8,7 +8,7 @@ import pulumi_kubernetes as kubernetes
 from pydantic import ValidationError
 
 from tpuplane.args import MultisliceArgs, RayClusterArgs, RayJobArgs, RayServiceArgs
-from tpuplane.description_error import in_plain_words
+from tpuplane.gke.arguments import in_plain_words
 from tpuplane.gke.resource_options import like
 from tpuplane.spec import SpecError
 from tpuplane.spec.core.fields import Spec
@@ -27,7 +27,32 @@ from tpuplane.workloads.ray import (
 _Spec = TypeVar("_Spec", bound=Spec)
 
 
-class RayCluster(pulumi.ComponentResource):
+class _Workload(pulumi.ComponentResource):
+    """The object of a manifest, with the component's options for its cluster, which children do not inherit."""
+
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        manifest: dict[str, Any],
+        opts: pulumi.ResourceOptions | None,
+        replace_on: Sequence[str] = (),
+    ) -> None:
+        super().__init__(f"tpuplane:index:{kind}", name, {}, opts)
+        self.resource = kubernetes.apiextensions.CustomResource(
+            name,
+            api_version=manifest["apiVersion"],
+            kind=manifest["kind"],
+            metadata=manifest["metadata"],
+            spec=manifest["spec"],
+            opts=pulumi.ResourceOptions.merge(
+                like(opts, self, replace_on), pulumi.ResourceOptions(delete_before_replace=True)
+            ),
+        )
+        self.register_outputs({})
+
+
+class RayCluster(_Workload):
     """A Ray cluster whose worker groups are slices. The option `cluster.in_cluster()` selects the Kubernetes cluster.
 
     Changed in place. Running pods do not change: only new pods get another image, environment or resources. In a queue,
@@ -40,13 +65,10 @@ class RayCluster(pulumi.ComponentResource):
 
     @in_plain_words
     def __init__(self, name: str, args: RayClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        manifest = ray_cluster_manifest(name, _read(RayClusterSpec, args))
-        super().__init__("tpuplane:index:RayCluster", name, {}, opts)
-        self.resource = _make(self, name, manifest, opts)
-        self.register_outputs({})
+        super().__init__("RayCluster", name, ray_cluster_manifest(name, _read(RayClusterSpec, args)), opts)
 
 
-class RayJob(pulumi.ComponentResource):
+class RayJob(_Workload):
     """A program on its own Ray cluster. A change runs it again, except changes of `keep_seconds` and `priority_class`.
 
     Raises `SpecError` if the name or the description is wrong, before the registration of resources.
@@ -54,13 +76,10 @@ class RayJob(pulumi.ComponentResource):
 
     @in_plain_words
     def __init__(self, name: str, args: RayJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        manifest = ray_job_manifest(name, _read(RayJobSpec, args))
-        super().__init__("tpuplane:index:RayJob", name, {}, opts)
-        self.resource = _make(self, name, manifest, opts, RAY_JOB_REPLACE_ON)
-        self.register_outputs({})
+        super().__init__("RayJob", name, ray_job_manifest(name, _read(RayJobSpec, args)), opts, RAY_JOB_REPLACE_ON)
 
 
-class RayService(pulumi.ComponentResource):
+class RayService(_Workload):
     """A Ray Serve application on slices.
 
     A change of its pods starts a second Ray cluster, and the first is deleted when the second serves. Another queue or
@@ -71,13 +90,10 @@ class RayService(pulumi.ComponentResource):
 
     @in_plain_words
     def __init__(self, name: str, args: RayServiceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        manifest = ray_service_manifest(name, _read(RayServiceSpec, args))
-        super().__init__("tpuplane:index:RayService", name, {}, opts)
-        self.resource = _make(self, name, manifest, opts)
-        self.register_outputs({})
+        super().__init__("RayService", name, ray_service_manifest(name, _read(RayServiceSpec, args)), opts)
 
 
-class Multislice(pulumi.ComponentResource):
+class Multislice(_Workload):
     """A program on one or more slices, as a JobSet. A change runs it again, except changes of `keep_seconds` and
     `priority_class`.
 
@@ -86,10 +102,9 @@ class Multislice(pulumi.ComponentResource):
 
     @in_plain_words
     def __init__(self, name: str, args: MultisliceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        manifest = multislice_manifest(name, _read(MultisliceSpec, args))
-        super().__init__("tpuplane:index:Multislice", name, {}, opts)
-        self.resource = _make(self, name, manifest, opts, MULTISLICE_REPLACE_ON)
-        self.register_outputs({})
+        super().__init__(
+            "Multislice", name, multislice_manifest(name, _read(MultisliceSpec, args)), opts, MULTISLICE_REPLACE_ON
+        )
 
 
 def _read(spec: type[_Spec], args: Any) -> _Spec:
@@ -97,23 +112,3 @@ def _read(spec: type[_Spec], args: Any) -> _Spec:
         return spec.model_validate(args)
     except ValidationError as error:
         raise SpecError(mistakes_of(error, spec)) from None
-
-
-def _make(
-    parent: pulumi.ComponentResource,
-    name: str,
-    manifest: dict[str, Any],
-    opts: pulumi.ResourceOptions | None,
-    replace_on: Sequence[str] = (),
-) -> kubernetes.apiextensions.CustomResource:
-    """Create the object, with the component's resource options for its cluster, which children do not inherit."""
-    return kubernetes.apiextensions.CustomResource(
-        name,
-        api_version=manifest["apiVersion"],
-        kind=manifest["kind"],
-        metadata=manifest["metadata"],
-        spec=manifest["spec"],
-        opts=pulumi.ResourceOptions.merge(
-            like(opts, parent, replace_on), pulumi.ResourceOptions(delete_before_replace=True)
-        ),
-    )

@@ -7,7 +7,7 @@ import ipaddress
 import pytest
 from cluster_objects import CLUSTER, Cluster, MakePools, empty, pool, running_pods, slice_pool
 from tpuplane.labels import GKE_POOL_LABEL
-from tpuplane.status import describe_pools
+from tpuplane.status.pools import describe_pools
 from tpuplane_twin.cluster.api import Api, Object
 
 from tests.eventually import eventually

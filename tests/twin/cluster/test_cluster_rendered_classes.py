@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from test_cluster_compute_classes import compute_class, definitions, verdict  # noqa: F401 (a fixture)
-from tpuplane.spec.classes.of_cluster import has_flex_start, presets
+from tpuplane.spec.classes.of_cluster import has_flex_start
 from tpuplane.spec.core.locations import region_of
+from tpuplane.spec.core.rules import spec_data
 from tpuplane.tpu import catalogue
 from tpuplane.tpu.topology import chip_count
 from tpuplane_twin.cluster.api import Api
@@ -43,7 +44,7 @@ def every_preset() -> dict[str, Any]:
     for generation in catalogue().generations:
         zones = sorted(catalogue().zones(generation.name), key=lambda zone: not has_flex_start(generation, (zone,)))
         topology = generation.topologies[-1]
-        for preset in presets() if zones else ():
+        for preset in spec_data("class_presets") if zones else ():
             cases[f"{preset}-{generation.name}"] = {
                 "name": "lab",
                 "project": "tpuplane-lab",

@@ -85,9 +85,11 @@ def kueue_objects(cluster: ClusterPlan) -> Iterator[Json]:
         yield _object("Topology", topology.name, {"levels": [{"nodeLabel": label} for label in topology.levels]})
     for flavor in queues.flavors:
         yield _object("ResourceFlavor", flavor.name, flavor_spec(flavor))
-    for check in queues.checks:
-        yield _object("ProvisioningRequestConfig", check.name, provisioning_spec(check.config))
-        yield _object("AdmissionCheck", check.name, check_spec(check))
+    for flavor in queues.flavors:
+        if flavor.provisioning is not None:
+            config, name = "ProvisioningRequestConfig", flavor.name
+            yield _object(config, name, provisioning_spec(flavor.provisioning))
+            yield _object("AdmissionCheck", name, check_spec("provisioning-request", config, name))
     yield _object("Cohort", queues.cohort, cohort_spec(queues))
     for queue in queues.cluster_queues:
         yield _object("ClusterQueue", queue.name, cluster_queue_spec(queues, queue))

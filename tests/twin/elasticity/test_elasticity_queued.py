@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from elastic_twin import CLUSTER, ZONE, ElasticTwin
 from queued_team import QueuedTeam, planned
-from tpuplane.status import describe_queues
+from tpuplane.status.queues import describe_queues
 
 from tests.eventually import eventually
 

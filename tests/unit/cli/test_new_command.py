@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from tpuplane.cli import app
-from tpuplane.cli.first_stack import Answers, capacities, locations_offered, text
+from tpuplane.cli.first_stack import Answers, locations_offered, text
 from tpuplane.plan import plan
 from tpuplane.spec import PoolSpec, load_stack
 from tpuplane.spec.core.locations import is_zone
+from tpuplane.spec.pools.hosts import Capacity
 from typer.testing import CliRunner, Result
 
 pytestmark = pytest.mark.unit
@@ -180,7 +182,7 @@ def test_whatever_is_offered_is_right() -> None:
 
 
 def test_a_file_of_every_capacity_is_right(tmp_path: Path) -> None:
-    for capacity, slices in itertools.product(capacities(), ("0-2", "2")):
+    for capacity, slices in itertools.product(get_args(Capacity), ("0-2", "2")):
         if capacity == "flex-start" and slices == "2":
             continue  # rejected, and said so above
         reserved = {"reservation": "ours", "reserved_chips": "64"} if capacity == "reservation" else {}

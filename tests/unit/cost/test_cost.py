@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from tpuplane.cost import PlatformCost, charging, cost, rate
-from tpuplane.plan import Capacity, plan
+from tpuplane.cost import PlatformCost, charging, cost
+from tpuplane.cost.rates import rate
+from tpuplane.plan import plan
 from tpuplane.spec import load_stack, parse_platform
+from tpuplane.spec.pools.hosts import Capacity
 from tpuplane.tpu import PriceModel, catalogue
 
 pytestmark = pytest.mark.unit

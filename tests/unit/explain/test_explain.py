@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 import yaml
 from tpuplane import explain as package
-from tpuplane.explain import Explanation, UnknownPath, citation, explain, paths
+from tpuplane.explain import Explanation, UnknownPath, citation, explain
 from tpuplane.explain.explanation import planned_parts
 from tpuplane.explain.paths import targets
 from tpuplane.explain.reasons import Kind, Reason, entries
@@ -141,7 +141,7 @@ SPECS = {
 
 def everything(spec: PlatformSpec) -> Iterator[Explanation]:
     platform = plan(spec)
-    return (explain(spec, platform, path) for path in paths(spec))
+    return (explain(spec, platform, target.path) for target in targets(spec))
 
 
 def value_of(spec: PlatformSpec, path: str) -> package.Explained:

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import pytest
 import yaml
-from tpuplane.plan import AddonPlan, ClusterPlan, plan
+from tpuplane.plan import ClusterPlan, plan
 from tpuplane.spec import SpecError, parse_platform
-from tpuplane.spec.addons.catalogue import addon_catalogue
+from tpuplane.spec.addons.catalogue import Addon, addon_catalogue
 
 pytestmark = pytest.mark.unit
 
@@ -26,7 +26,7 @@ def cluster(**addons: Any) -> ClusterPlan:
     ]
 
 
-def addon(key: str, **addons: Any) -> AddonPlan:
+def addon(key: str, **addons: Any) -> Addon:
     found = cluster(**addons).addon(key)
     assert found is not None
     return found

@@ -6,8 +6,8 @@ from datetime import date, datetime
 from typing import Any
 
 import pytest
-from tpuplane.plan import MaintenancePlan, plan
-from tpuplane.plan.cluster_options import ExclusionPlan
+from tpuplane.plan import plan
+from tpuplane.plan.cluster_options import ExclusionPlan, MaintenancePlan
 from tpuplane.spec import parse_platform
 
 pytestmark = pytest.mark.unit

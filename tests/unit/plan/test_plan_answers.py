@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tpuplane.plan import AutoscalingPlan, ClusterPlan, NodePoolPlan, UpgradePlan, plan
+from tpuplane.plan import ClusterPlan, NodePoolPlan, plan
+from tpuplane.plan.pools import AutoscalingPlan, UpgradePlan
 from tpuplane.spec import FlexStartSpec, SpecError, parse_platform
 
 pytestmark = pytest.mark.unit

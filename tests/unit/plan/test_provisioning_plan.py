@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tpuplane.plan import plan
-from tpuplane.plan.queue_model import QueuesPlan
+from tpuplane.plan.queue_model import FlavorPlan, QueuesPlan
 from tpuplane.spec import parse_platform
 
 pytestmark = pytest.mark.unit
@@ -47,12 +47,18 @@ def queues_of(gpu_pools: dict[str, Any] | None = None, **pools: dict[str, Any]) 
     return found
 
 
+def queued(queues: QueuesPlan) -> list[FlavorPlan]:
+    """The flavors whose work waits for a ProvisioningRequest."""
+    return [it for it in queues.flavors if it.provisioning is not None]
+
+
 def test_work_for_queued_hosts_waits_for_their_request_and_other_work_does_not() -> None:
     queues = queues_of(later=QUEUED, now=FIXED)
-    (check,) = queues.checks
+    (check,) = queued(queues)
     assert check.name == "v6e-4x4-flex-start-queued"
-    assert check.config.managed_resources == ("google.com/tpu",)
-    assert check.config.max_run_seconds == 43200
+    assert check.provisioning is not None
+    assert check.provisioning.managed_resources == ("google.com/tpu",)
+    assert check.provisioning.max_run_seconds == 43200
     (queue,) = queues.cluster_queues
     assert [(it.check, it.flavors) for it in queue.checks] == [(check.name, (check.name,))]
     assert {quota.flavor for quota in queue.flavors} == {"cpu", "v6e-4x4", check.name}
@@ -60,7 +66,7 @@ def test_work_for_queued_hosts_waits_for_their_request_and_other_work_does_not()
 
 def test_only_the_queue_with_queued_hosts_waits_for_requests() -> None:
     queues = queues_of(later=QUEUED, soon=FLEX)
-    (check,) = queues.checks
+    (check,) = queued(queues)
     assert {it.name: [use.flavors for use in it.checks] for it in queues.cluster_queues} == {
         "a": [(check.name,)],
         "a-elastic": [],
@@ -69,19 +75,20 @@ def test_only_the_queue_with_queued_hosts_waits_for_requests() -> None:
 
 def test_flex_start_alone_asks_for_nothing() -> None:
     queues = queues_of(soon=FLEX)
-    assert queues.checks == ()
+    assert queued(queues) == []
     assert queues.cluster_queues[0].checks == ()
 
 
 def test_work_is_promised_no_more_time_than_any_pool_of_the_flavor_gives() -> None:
     shorter = {**QUEUED, "flexStart": {"queued": True, "maxRunDuration": "90m"}}
-    (check,) = queues_of(long=QUEUED, short=shorter).checks
-    assert check.config.max_run_seconds == 5400
+    (check,) = queued(queues_of(long=QUEUED, short=shorter))
+    assert check.provisioning is not None
+    assert check.provisioning.max_run_seconds == 5400
 
 
 def test_a_request_for_gpus_is_a_check_of_its_own() -> None:
     queues = queues_of({"h100s": GPUS}, later=QUEUED)
-    assert {it.name: it.config.managed_resources for it in queues.checks} == {
+    assert {it.name: it.provisioning.managed_resources for it in queued(queues) if it.provisioning} == {
         "a3-highgpu-8g-flex-start-queued": ("nvidia.com/gpu",),
         "v6e-4x4-flex-start-queued": ("google.com/tpu",),
     }

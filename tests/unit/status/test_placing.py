@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tpuplane.status import Placing, describe_queues, outside_queues
+from tpuplane.status.holders import outside_queues
+from tpuplane.status.queues import describe_queues
+from tpuplane.status.waiting import Placing
 
 from tests.unit.status.test_queue_status import LOCAL_QUEUE, NODES, QUEUE, workload
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tpuplane.status import describe_pools
+from tpuplane.status.pools import describe_pools
 from tpuplane.tpu import Slice
 
 pytestmark = pytest.mark.unit

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 import yaml
-from tpuplane.status import NO_QUEUE, describe_queues, in_plain_words
+from tpuplane.status.queues import NO_QUEUE, describe_queues
+from tpuplane.status.waiting import in_plain_words
 
 pytestmark = pytest.mark.unit
 

@@ -70,13 +70,6 @@ def test_a_machine_without_chips_is_rejected(machine_type: str, message: str) ->
 
 
 @pytest.mark.parametrize(
-    ("generation", "bytes_of_memory"), [("v5p", 95 * 2**30), ("v6e", 32 * 10**9), ("tpu7x", 192 * 2**30)]
-)
-def test_memory_of_a_chip_in_bytes(generation: str, bytes_of_memory: int) -> None:
-    assert catalogue().generation(generation).chip.hbm_bytes == bytes_of_memory
-
-
-@pytest.mark.parametrize(
     ("zone", "generation", "offer"),
     [
         ("us-central2-b", "v4", "documented"),
@@ -171,7 +164,7 @@ def test_minimum_versions_on_record() -> None:
     for feature in data("versions.yaml")["features"]:
         assert catalogue().min_version(feature) > GkeVersion.minimum("1.20")
     for generation in GENERATIONS:
-        for version in (generation.min_gke_version, generation.min_gke_version_autopilot, generation.nap_min_version):
+        for version in (generation.min_gke_version, generation.nap_min_version):
             assert version is None or GkeVersion.minimum(version)
 
 

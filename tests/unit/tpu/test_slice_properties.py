@@ -75,7 +75,7 @@ def test_node_labels_lead_back_to_the_slice(found: Slice) -> None:
 def test_accelerator_types_lead_back_to_as_many_chips(found: Slice) -> None:
     back = Slice.from_accelerator_type(found.accelerator_type)
     assert (back.chips, back.accelerator_type) == (found.chips, found.accelerator_type)
-    assert back.generation.chip.peak_bf16_tflops == found.generation.chip.peak_bf16_tflops
+    assert back.generation.accelerator_type == found.generation.accelerator_type
     if found.documented and back.generation == found.generation:
         assert back.topology == found.topology
 

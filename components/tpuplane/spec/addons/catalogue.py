@@ -73,6 +73,19 @@ class Addon(Spec):
     user: int | None = None
     """Number of its image's user, where its chart takes it."""
 
+    @property
+    def probe_request(self) -> dict[str, Any] | None:
+        """What is sent as a dry run until the API server accepts it: the probe's group, version, plural name, namespace
+        and body; None if the add-on has no kinds."""
+        probe = self.probe
+        if probe is None:
+            return None
+        place = {"namespace": self.namespace} if probe.namespaced else {}
+        group, _, version = probe.api_version.partition("/")
+        metadata = {"name": "tpuplane-probe", **place}
+        body = {"apiVersion": probe.api_version, "kind": probe.kind, "metadata": metadata, "spec": probe.spec}
+        return {"group": group, "version": version, "plural": probe.plural, "body": body, **place}
+
 
 class AddonCatalogue(NamedTuple):
     """Everything in `data/addons.yaml`."""

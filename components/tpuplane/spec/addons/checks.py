@@ -13,10 +13,6 @@ from tpuplane.spec.core.rules import broken
 from tpuplane.spec.observability import observability_data
 from tpuplane.tpu import GkeVersion, catalogue
 
-_OF_THE_OPERATOR = (
-    "replicas", "resources", "feature_gates", "batch_scheduler", "watch_namespaces", "tpu_webhook",
-)  # fmt: skip
-
 _Sized = CertManagerSpec | KueueSpec | JobSetSpec | RaySpec | LaunchAgentSpec
 
 
@@ -93,10 +89,9 @@ def _check_ray(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:
         if ray.tpu_webhook and cluster.addons.cert_manager is None and cluster.existing is None:
             yield broken("ray-webhook-certificates", at)
         return
-    for name in _OF_THE_OPERATOR:
-        if name in ray.model_fields_set:
-            alias = RaySpec.model_fields[name].alias or name
-            yield broken("ray-operator-only", (*at, alias), mode=ray.mode)
+    for name, field in RaySpec.model_fields.items():
+        if name != "mode" and name in ray.model_fields_set:
+            yield broken("ray-operator-only", (*at, field.alias or name), mode=ray.mode)
 
 
 def _check_certificates(at: Path, cluster: ClusterSpec) -> Iterator[Mistake]:

@@ -12,12 +12,6 @@ from tpuplane.spec.pools.hosts import ReservationUseSpec
 from tpuplane.tpu import Generation, catalogue
 
 
-def presets() -> dict[str, Any]:
-    """Every preset by its name."""
-    found: dict[str, Any] = spec_data("class_presets")
-    return found
-
-
 def expanded(spec: ComputeClassSpec, *, flex_start: bool) -> ComputeClassSpec:
     """The class with the priorities and settings of its preset written out; without a preset the class itself.
 
@@ -26,7 +20,7 @@ def expanded(spec: ComputeClassSpec, *, flex_start: bool) -> ComputeClassSpec:
     if spec.preset is None or spec.tpu is None or spec.reservation is None:
         return spec
     own = spec.model_dump(by_alias=True, exclude_unset=True, exclude={"preset", "tpu", "reservation", "priorities"})
-    preset = presets()[spec.preset]
+    preset = spec_data("class_presets")[spec.preset]
     tpu = spec.tpu.model_dump(by_alias=True, exclude_none=True)
     priorities = [
         _priority(priority, tpu, spec.reservation)

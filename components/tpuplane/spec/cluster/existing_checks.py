@@ -1,15 +1,16 @@
 """The checks of existing clusters and existing networks, which are never changed."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from pydantic.alias_generators import to_camel
 
-from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.cluster.cluster import ClusterSpec, ExistingNetworkSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.names import cluster_name
 from tpuplane.spec.core.rules import broken
+from tpuplane.spec.pools.hosts import ExtraNetworkSpec
 
 
 class Place(NamedTuple):
@@ -25,13 +26,6 @@ class Home(NamedTuple):
 
     project: str | None = None
     network: Place | None = None
-
-
-class _Interface(Protocol):
-    @property
-    def network(self) -> str: ...
-    @property
-    def subnetwork(self) -> str: ...
 
 
 def place_of(text: str, project: str | None) -> Place:
@@ -50,7 +44,9 @@ def home_of(platform: str, project: str, cluster: ClusterSpec) -> Home:
     return Home(project, place_of(existing.network if existing is not None else platform, project))
 
 
-def check_interface(at: Path, location: str, project: str | None, use: _Interface) -> Iterator[Mistake]:
+def check_interface(
+    at: Path, location: str, project: str | None, use: ExistingNetworkSpec | ExtraNetworkSpec
+) -> Iterator[Mistake]:
     """The subnetwork is in the cluster's region, and in the project of its network."""
     network, subnetwork = place_of(use.network, project), place_of(use.subnetwork, project)
     region, at = region_of(location), (*at, "subnetwork")
