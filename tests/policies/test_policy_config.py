@@ -83,6 +83,31 @@ def test_a_mistake_is_named_with_its_file_and_fails_the_gate_for_plans(
     assert capsys.readouterr().err == f"{error.value}\n"
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"REP001": "\xff"}', "can't decode byte 0xff"),
+        ("{}".encode("utf-16"), "can't decode byte 0xff"),
+        (b"\xef\xbb\xbf{}", "Unexpected UTF-8 BOM"),
+        (b"[" * 100_000, "maximum recursion depth"),
+        (b"9" * 5000, "Exceeds the limit"),
+        (b" " * (1 << 20) + b"{}", "it is larger than 1,048,576 bytes"),
+    ],
+    ids=["bytes", "utf-16", "mark", "deep", "number", "large"],
+)
+def test_a_file_that_cannot_be_read_is_one_line(content: bytes, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "prod.json"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match=said) as error:
+        read(path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_without_an_end_is_not_read_to_it() -> None:
+    with pytest.raises(ConfigError, match="it is larger than"):
+        read(Path("/dev/zero"))
+
+
 def test_all_mistakes_are_reported_together() -> None:
     with pytest.raises(ConfigError) as error:
         settings({"GKE08": "mandatory", "TPU012": {"chip": 5, "gpus": "x"}}, "prod.json", rules())

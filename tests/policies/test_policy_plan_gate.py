@@ -71,6 +71,7 @@ def test_what_the_plan_leaves_out_is_not_decided(tmp_path: Path) -> None:
     [
         *("", "error: no stack", "[]", "{}", '{"steps": 1}', '{"steps": [{"op": "same"}]}'),
         '{"steps": [{"op": "same", "newState": {}}]}',
+        pytest.param("[" * 100_000, id="deep"),
     ],
 )
 def test_other_input_is_rejected_in_one_line(text: str) -> None:

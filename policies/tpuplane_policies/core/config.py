@@ -21,6 +21,7 @@ from tpuplane_policies.core.registry import Rule, data
 from tpuplane_policies.core.resources import Resource
 
 LEVELS = ("advisory", "mandatory", "remediate", "disabled")
+_LARGEST = 1 << 20
 SHIPPED = Path(__file__).parents[2] / "config"
 """The configurations next to the pack, one for each stack. An installed package has none."""
 
@@ -93,10 +94,15 @@ def read(path: Path) -> Any:
 
     """
     try:
-        text = path.read_text(encoding="utf-8")
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_finite)
+        with path.open("rb") as file:
+            content = file.read(_LARGEST + 1)
+        if not content.strip():
+            raise ValueError("it is empty")
+        if len(content) > _LARGEST:
+            raise ValueError(f"it is larger than {_LARGEST:,} bytes")
+        return json.loads(content.decode(), object_pairs_hook=_once, parse_constant=_finite)
     except (OSError, ValueError, RecursionError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error if text.strip() else "it is empty"
+        reason = error.strerror if isinstance(error, OSError) else error
         raise ConfigError(f"{path}: {reason}; allowed: a JSON file, {{}} for the default levels") from None
 
 

@@ -53,7 +53,7 @@ class Plan:
             steps = tuple(_step(step) for step in document["steps"])
             same = (document.get("changeSummary") or {}).get("same", 0)
             return cls(steps, max(0, int(same) - sum(step.op == "same" for step in steps)))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"not the output of `pulumi preview --json`: {error!r}") from None
 
 
