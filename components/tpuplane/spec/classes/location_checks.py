@@ -9,7 +9,7 @@ from tpuplane.spec.classes.of_cluster import candidate_zones, has_flex_start, na
 from tpuplane.spec.classes.priorities import ClassPrioritySpec, ClassReservationSpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
-from tpuplane.spec.core.locations import is_inside, offering_zones
+from tpuplane.spec.core.locations import allowed_zones, is_inside, offering_zones
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.hosts import ReservationSpec
 from tpuplane.spec.pools.machine_checks import check_class_places
@@ -60,12 +60,11 @@ def _check_slices(
         if zones == (location,) or not zones or not offering_zones(generation.name, location):
             yield broken("class-tpu-zone", (*at, "tpu", "type"), value=named, location=location, cluster=key)
         elif all(is_inside(zone, location) for zone in zones):
-            try:
-                catalogue().check_zone(zones[0], generation.name)
-            except SliceError as error:
-                own = priority.location is not None and priority.location.zones
-                path = (*at, "location") if own else (*at[:-2], "priorityDefaults", "location")
-                yield Mistake((*path, "zones", 0), str(error))
+            own = priority.location is not None and priority.location.zones
+            path = (*at, "location") if own else (*at[:-2], "priorityDefaults", "location")
+            allowed = allowed_zones(catalogue().zones(generation.name), location)
+            cause = f"{shown(zones[0])} is not known to offer {generation.name}"
+            yield Mistake((*path, "zones", 0), f"{cause}; allowed: {allowed}")
         return
     flex = priority.flex_start is not None and priority.flex_start.enabled
     if flex and generation.flex_start and not has_flex_start(generation, tuple(offering)):
@@ -74,7 +73,7 @@ def _check_slices(
             (*at, "flexStart"),
             location=location,
             generation=generation.name,
-            allowed=", ".join(catalogue().zones(generation.name, flex_start=True)),
+            allowed=allowed_zones(catalogue().zones(generation.name, flex_start=True), location),
             cluster=key,
         )
 

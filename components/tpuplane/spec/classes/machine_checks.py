@@ -23,10 +23,12 @@ _FIELDS = {"spot": "spot: true", "flex-start": "flexStart", "reservation": "rese
 
 def gpu_machines(priority: ClassPrioritySpec) -> tuple[GpuMachine, ...]:
     """Machine types of the catalogue that a priority may become; none where it wants no GPU that is known."""
-    gpu = priority.gpu
-    known = (it for it in gpu_catalogue().machines if priority.machine_type in (None, it.name))
+    gpu, name, family = priority.gpu, priority.machine_type, priority.machine_family
+    known = (
+        it for it in gpu_catalogue().machines if name in (None, it.name) and family in (None, it.name.partition("-")[0])
+    )
     if gpu is None:
-        return tuple(known) if priority.machine_type is not None else ()
+        return tuple(known) if name is not None or family is not None else ()
     return tuple(it for it in known if it.accelerator.name == gpu.type and gpu.count in (None, it.gpus))
 
 
@@ -88,9 +90,10 @@ def check_gpu_places(
         inside &= set(named)
     if not inside:
         where = ", ".join(named) or cluster.location
-        near = sorted(zone for zone in offering if region_of(zone) == region_of(cluster.location))
-        value = machines[0].name if priority.machine_type else machines[0].accelerator.name
-        allowed = ", ".join(near or sorted({region_of(zone) for zone in offering}))
+        value = priority.machine_type or priority.machine_family or machines[0].accelerator.name
+        near = ", ".join(sorted(zone for zone in offering if region_of(zone) == region_of(cluster.location)))
+        regions = ", ".join(sorted({region_of(zone) for zone in offering}))
+        allowed = near or f"none in {cluster.location}; regions with it: {regions}"
         yield broken("class-gpu-zone", at, value=shown(value), where=where, cluster=key, allowed=allowed)
 
 

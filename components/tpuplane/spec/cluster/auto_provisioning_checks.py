@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
 from tpuplane.spec.cluster.cluster import ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.locations import is_inside, is_zone, known_zones, offering_zones
+from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, known_zones, offering_zones
 from tpuplane.spec.core.rules import broken
 from tpuplane.tpu import Generation, GkeVersion, MachineType, SliceError, catalogue
 
@@ -117,7 +117,7 @@ def _check_limit(at: Path, cluster: ClusterSpec, room: TpuRoom) -> Iterator[Mist
             at,
             generation=name,
             zones=", ".join(zones) or f"no zone of {cluster.location}",
-            allowed=", ".join(catalogue().zones(name)),
+            allowed=allowed_zones(catalogue().zones(name), cluster.location),
         )
     if needed is not None and cluster.is_older(GkeVersion.minimum(needed)):
         yield broken("nap-versions", at, generation=name, needed=needed, value=shown(cluster.version))

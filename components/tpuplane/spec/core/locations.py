@@ -1,7 +1,7 @@
 """Where things may be: regions and their zones."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from tpuplane.cpu import CpuFamily
@@ -67,6 +67,15 @@ def system_zones(location: str, family: CpuFamily | None = None) -> tuple[str, .
 def offering_zones(generation: str, region: str) -> tuple[str, ...]:
     """Zones of `region` that offer the generation."""
     return tuple(zone for zone in catalogue().zones(generation) if region_of(zone) == region)
+
+
+def allowed_zones(zones: Iterable[str], location: str) -> str:
+    """What a message lists after "allowed": those of `zones` in the cluster's location. Where there are none, a zone
+    of another location is no choice of the user, so the text says so.
+    """
+    zones = tuple(zones)
+    inside = ", ".join(zone for zone in zones if is_inside(zone, location))
+    return inside or f"none in {location}" + (f"; zones with it: {', '.join(zones)}" if zones else "")
 
 
 def check_location(at: Path, location: str) -> Iterator[Mistake]:

@@ -37,7 +37,7 @@ _TEXTS = {
     "bool_type": "{value} is not true or false",
     "bool_parsing": "{value} is not true or false",
     "too_short": "{value} is empty; at least one is needed",
-    "too_long": "{value} has too many entries; allowed: at most {max_length}",
+    "too_long": "has too many entries; allowed: at most {max_length}",
     "string_too_short": "{value} is empty; at least one character is needed",
     "string_too_long": "{value} is too long; allowed: at most {max_length} characters",
     "recursion_loop": "contains itself",

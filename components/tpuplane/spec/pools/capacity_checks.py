@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
+from tpuplane.spec.core.locations import allowed_zones
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.hosts import FlexStartSpec, HostsSpec
 from tpuplane.spec.pools.sizes import Scale
@@ -89,7 +90,8 @@ def _check_flex_offer(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, gener
         # `_check_zone` reports a zone that does not have the generation at all.
         if zone not in zones and catalogue().zone_offers(zone, generation.name):
             path = (*at, "zone" if pool.zone else "capacity")
-            yield broken("flex-zones", path, value=shown(zone), generation=generation.name, allowed=", ".join(zones))
+            allowed = allowed_zones(zones, cluster.location)
+            yield broken("flex-zones", path, value=shown(zone), generation=generation.name, allowed=allowed)
     needed = catalogue().min_version("flex-start-tpu")
     if cluster.is_older(needed):
         yield broken("flex-versions", (*at, "capacity"), needed=needed, value=shown(cluster.version))

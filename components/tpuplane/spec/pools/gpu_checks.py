@@ -7,7 +7,7 @@ from pydantic.alias_generators import to_camel
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.locations import is_inside, is_zone, locations, region_of
+from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, region_of
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.gpu import GpuPoolSpec
 
@@ -51,19 +51,15 @@ def _check_zones(at: Path, cluster: ClusterPlaceSpec, pool: GpuPoolSpec, machine
         elif not is_inside(zone, location):
             known = inside or [f"a zone of {location}, though none is known to offer {machine.name}"]
             yield Mistake(path, choice(zone, f"in the cluster's location {location}", known))
-        else:
-            yield from _offered(path, zone, machine)
+        elif zone not in machine.zones:
+            allowed = allowed_zones(machine.zones, location)
+            yield Mistake(path, f"{shown(zone)} is not known to offer {machine.name}; allowed: {allowed}")
     if not pool.zones and is_zone(location):
-        field = "machineType" if pool.machine_type else "accelerator"
-        for mistake in _offered((*at, field), location, machine):
-            yield Mistake(mistake.path, f"{shown(machine.name)} does not fit the cluster's zone: {mistake.message}")
-
-
-def _offered(path: Path, zone: str, machine: GpuMachine) -> Iterator[Mistake]:
-    try:
-        gpu_catalogue().check_zone(zone, machine)
-    except GpuError as error:
-        yield Mistake(path, str(error))
+        try:
+            gpu_catalogue().check_zone(location, machine)
+        except GpuError as error:
+            field = "machineType" if pool.machine_type else "accelerator"
+            yield Mistake((*at, field), f"{shown(machine.name)} does not fit the cluster's zone: {error}")
 
 
 def _check_disks(at: Path, pool: GpuPoolSpec, machine: GpuMachine) -> Iterator[Mistake]:

@@ -6,7 +6,7 @@ from pydantic.alias_generators import to_camel
 
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
-from tpuplane.spec.core.locations import is_inside, is_zone, locations, offering_zones, region_of
+from tpuplane.spec.core.locations import allowed_zones, is_inside, is_zone, locations, offering_zones, region_of
 from tpuplane.spec.pools.capacity_checks import check_tpu_capacity
 from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.tpu import Generation, GkeVersion, SliceError, catalogue
@@ -55,13 +55,15 @@ def _check_zone(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, generation:
         known = known or (f"a zone of {location}, though none is known to offer {generation.name}",)
         yield Mistake((*at, "zone"), choice(zone, f"in the cluster's location {location}", known))
         return
+    if pool.zone and not catalogue().zone_offers(zone, generation.name):
+        allowed = allowed_zones(catalogue().zones(generation.name), location)
+        yield Mistake((*at, "zone"), f"{shown(zone)} is not known to offer {generation.name}; allowed: {allowed}")
+        return
     try:
         catalogue().check_zone(zone, generation.name)
     except SliceError as error:
-        # Where the zone is the cluster's own, the generation is what the user wrote in the pool.
-        field = "zone" if pool.zone else "generation"
-        message = str(error) if pool.zone else f"{shown(pool.generation)} does not fit the cluster's zone: {error}"
-        yield Mistake((*at, field), message)
+        # The zone is the cluster's own: the generation is what the user wrote in the pool.
+        yield Mistake((*at, "generation"), f"{shown(pool.generation)} does not fit the cluster's zone: {error}")
 
 
 def _check_disk(at: Path, pool: PoolSpec, generation: Generation) -> Iterator[Mistake]:
