@@ -7,7 +7,13 @@ from tpuplane.spec.addons.checks import check_addons
 from tpuplane.spec.classes.platform_checks import check_classes
 from tpuplane.spec.cluster.auto_provisioning_checks import check_auto_provisioning
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.cluster.existing_checks import check_distinct, check_existing, check_existing_network, home_of
+from tpuplane.spec.cluster.existing_checks import (
+    check_distinct,
+    check_existing,
+    check_existing_network,
+    check_own_network,
+    home_of,
+)
 from tpuplane.spec.cluster.maintenance_checks import check_maintenance
 from tpuplane.spec.cluster.network_checks import address_needs, check_overlaps, check_sizes, ranges_of
 from tpuplane.spec.cluster.option_checks import check_options
@@ -32,6 +38,7 @@ def check(spec: PlatformSpec) -> list[Mistake]:
 def _check(spec: PlatformSpec) -> Iterator[Mistake]:
     yield from check_overlaps(ranges_of(spec.clusters))
     yield from check_distinct(spec.name, spec.clusters)
+    yield from check_own_network(spec.name, spec.project, spec.clusters)
     yield from check_reservations(
         spec.reservations,
         (

@@ -107,6 +107,20 @@ def check_distinct(platform: str, clusters: Mapping[str, ClusterSpec]) -> Iterat
             )
 
 
+def check_own_network(platform: str, project: str, clusters: Mapping[str, ClusterSpec]) -> Iterator[Mistake]:
+    """Reject the VPC that the platform makes as an existing one: nothing would wait until it exists."""
+    makers = (key for key, it in clusters.items() if it.existing is None and it.network.existing is None)
+    maker = next(makers, None)
+    for key, cluster in clusters.items():
+        existing = cluster.network.existing
+        if maker and existing is not None and place_of(existing.network, project) == Place(project, platform):
+            yield Mistake(
+                ("clusters", key, "network", "existing", "network"),
+                f"{shown(existing.network)} is the network that the platform creates for clusters.{maker}; "
+                "remove existing, or name another network",
+            )
+
+
 def check_existing_network(at: Path, project: str, cluster: ClusterSpec) -> Iterator[Mistake]:
     """Reject ranges where an existing subnetwork has its own, and a subnetwork in another region or project."""
     network, at = cluster.network, (*at, "network")
