@@ -90,10 +90,12 @@ def _check_gpus(at: Path, reservation: ReservationSpec, name: str) -> Iterator[M
     except GpuError as error:
         yield Mistake((*at, "accelerator"), str(error))
         return
-    machines = [it for it in gpu_catalogue().machines if it.accelerator == accelerator]
+    sold = (it for it in gpu_catalogue().machines if "reservation" in it.capacities)
+    machines = [it for it in sold if it.accelerator == accelerator]
     sizes = {it.name: it.gpus for it in machines}
     if reservation.machine_type is not None and reservation.machine_type not in sizes:
-        message = choice(reservation.machine_type, f"a machine type with {accelerator.name}", sizes)
+        what = f"a machine type with {accelerator.name} that Google reserves"
+        message = choice(reservation.machine_type, what, sizes)
         yield Mistake((*at, "machineType"), message)
     else:
         yield from _check_whole((*at, "gpus"), reservation.gpus or 0, reservation.machine_type, sizes)
