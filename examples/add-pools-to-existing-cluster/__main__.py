@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_gcp as gcp
 from their_cluster import make_cluster
-from tpuplane import ClusterRef, SpecError, TpuNodePool
+from tpuplane import ClusterRef, TpuNodePool
 
 project = pulumi.Config().require("project")
 # The program's provider. It also creates every Google resource of the components.
@@ -18,23 +18,20 @@ cluster: ClusterRef = {
     "version": "1.35",
 }
 options = pulumi.ResourceOptions(providers=[google], depends_on=theirs.roles)
-try:
-    trainer = TpuNodePool("trainer", {"cluster": cluster, "generation": "v6e", "topology": "4x4", "slices": 2}, options)
-    evals = TpuNodePool(
-        "evals",
-        {
-            "cluster": cluster,
-            "generation": "v5e",
-            "topology": "2x2",
-            "zone": "us-central1-a",
-            "capacity": "spot",
-            "autoscaling": {"max_slices": 4},
-            "node_labels": {"acme.example/team": "evals"},
-        },
-        options,
-    )
-except SpecError as error:
-    raise pulumi.RunError(str(error)) from None
+trainer = TpuNodePool("trainer", {"cluster": cluster, "generation": "v6e", "topology": "4x4", "slices": 2}, options)
+evals = TpuNodePool(
+    "evals",
+    {
+        "cluster": cluster,
+        "generation": "v5e",
+        "topology": "2x2",
+        "zone": "us-central1-a",
+        "capacity": "spot",
+        "autoscaling": {"max_slices": 4},
+        "node_labels": {"acme.example/team": "evals"},
+    },
+    options,
+)
 
 pulumi.export("cluster", theirs.cluster.name)
 pulumi.export("nodePools", [*trainer.pool_names, *evals.pool_names])

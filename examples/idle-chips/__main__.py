@@ -2,7 +2,7 @@
 
 import pulumi
 import pulumi_kubernetes as kubernetes
-from tpuplane import Multislice, MultisliceArgs, SpecError
+from tpuplane import Multislice, MultisliceArgs
 
 config = pulumi.Config()
 options = pulumi.ResourceOptions(provider=kubernetes.Provider("cluster", context=config.require("context")))
@@ -21,11 +21,8 @@ def on_a_slice(command: str, priority: str) -> MultisliceArgs:
     }
 
 
-try:
-    for number in range(config.get_int("trials") or 2):
-        # Separate jobs, because Kueue preempts a job as a whole.
-        Multislice(f"trial-{number}", on_a_slice("echo one more trial; sleep infinity", "idle"), options)
-    if config.get_bool("urgent"):
-        Multislice("deadline", on_a_slice("echo at once; sleep 600", "high"), options)
-except SpecError as error:
-    raise pulumi.RunError(str(error)) from None
+for number in range(config.get_int("trials") or 2):
+    # Separate jobs, because Kueue preempts a job as a whole.
+    Multislice(f"trial-{number}", on_a_slice("echo one more trial; sleep infinity", "idle"), options)
+if config.get_bool("urgent"):
+    Multislice("deadline", on_a_slice("echo at once; sleep 600", "high"), options)

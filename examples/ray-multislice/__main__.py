@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pulumi
 import pulumi_kubernetes as kubernetes
-from tpuplane import RayJob, SpecError
+from tpuplane import RayJob
 from tpuplane.args import WorkerGroupArgs
 
 FOLDER = "/home/ray/program"
@@ -25,21 +25,18 @@ program = kubernetes.core.v1.ConfigMap(
     data={"program.py": text},
     opts=pulumi.ResourceOptions(provider=cluster),
 )
-try:
-    RayJob(
-        "multislice",
-        {
-            "entrypoint": f"python {FOLDER}/program.py",
-            "cluster": {
-                "namespace": namespace,
-                "queue": config.get("queue") or "default",
-                "ray_version": "2.60.0",
-                "config_maps": {FOLDER: name},
-                # One group for each slice, because Kueue does not know the replicas of a group.
-                "workers": {"first": one_slice, "second": one_slice},
-            },
+RayJob(
+    "multislice",
+    {
+        "entrypoint": f"python {FOLDER}/program.py",
+        "cluster": {
+            "namespace": namespace,
+            "queue": config.get("queue") or "default",
+            "ray_version": "2.60.0",
+            "config_maps": {FOLDER: name},
+            # One group for each slice, because Kueue does not know the replicas of a group.
+            "workers": {"first": one_slice, "second": one_slice},
         },
-        pulumi.ResourceOptions(provider=cluster, depends_on=program),
-    )
-except SpecError as error:
-    raise pulumi.RunError(str(error)) from None
+    },
+    pulumi.ResourceOptions(provider=cluster, depends_on=program),
+)

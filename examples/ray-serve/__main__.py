@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pulumi
 import pulumi_kubernetes as kubernetes
-from tpuplane import RayService, SpecError
+from tpuplane import RayService
 
 FOLDER = "/home/ray/program"  # also in serve.yaml
 
@@ -23,20 +23,17 @@ program = kubernetes.core.v1.ConfigMap(
     data={"app.py": text},
     opts=pulumi.ResourceOptions(provider=cluster),
 )
-try:
-    RayService(
-        "softmax",
-        {
-            "serve_config": Path("serve.yaml").read_text(),
-            "cluster": {
-                "namespace": namespace,
-                "queue": config.get("queue") or "default",
-                "ray_version": "2.60.0",
-                "config_maps": {FOLDER: name},
-                "workers": {"tpu": {"generation": "v6e", "topology": "4x4", "image": image}},
-            },
+RayService(
+    "softmax",
+    {
+        "serve_config": Path("serve.yaml").read_text(),
+        "cluster": {
+            "namespace": namespace,
+            "queue": config.get("queue") or "default",
+            "ray_version": "2.60.0",
+            "config_maps": {FOLDER: name},
+            "workers": {"tpu": {"generation": "v6e", "topology": "4x4", "image": image}},
         },
-        pulumi.ResourceOptions(provider=cluster, depends_on=program),
-    )
-except SpecError as error:
-    raise pulumi.RunError(str(error)) from None
+    },
+    pulumi.ResourceOptions(provider=cluster, depends_on=program),
+)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pulumi
 import pulumi_kubernetes as kubernetes
-from tpuplane import RayClusterArgs, RayJob, SpecError
+from tpuplane import RayClusterArgs, RayJob
 
 FOLDER = "/home/ray/program"
 CHECKPOINTS = "/checkpoints"  # also in train.py
@@ -40,15 +40,12 @@ else:
     image = config.get("image") or "rayproject/ray:2.60.0-py311-tpu"
     on_cluster["workers"] = {"tpu": {"generation": "v6e", "topology": "4x4", "image": image}}
     where, packages = "--on tpu", "torch-tpu"
-try:
-    RayJob(
-        "torch",
-        {
-            "entrypoint": f"python {FOLDER}/train.py {where}",
-            "runtime_env": f"pip: [{packages}]",  # remove this line if the image contains them
-            "cluster": on_cluster,
-        },
-        pulumi.ResourceOptions(provider=cluster, depends_on=program),
-    )
-except SpecError as error:
-    raise pulumi.RunError(str(error)) from None
+RayJob(
+    "torch",
+    {
+        "entrypoint": f"python {FOLDER}/train.py {where}",
+        "runtime_env": f"pip: [{packages}]",  # remove this line if the image contains them
+        "cluster": on_cluster,
+    },
+    pulumi.ResourceOptions(provider=cluster, depends_on=program),
+)

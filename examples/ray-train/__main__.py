@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pulumi
 import pulumi_kubernetes as kubernetes
-from tpuplane import RayJob, SpecError
+from tpuplane import RayJob
 from tpuplane.args import WorkerGroupArgs
 
 FOLDER = "/home/ray/program"
@@ -27,22 +27,19 @@ program = kubernetes.core.v1.ConfigMap(
     data={"train.py": text},
     opts=pulumi.ResourceOptions(provider=cluster),
 )
-try:
-    RayJob(
-        "train",
-        {
-            "entrypoint": f"python {FOLDER}/train.py --slices {slices}",
-            "cluster": {
-                "namespace": namespace,
-                "queue": config.get("queue") or "default",
-                "ray_version": "2.60.0",
-                "config_maps": {FOLDER: name},
-                "buckets": {CHECKPOINTS: config.require("bucket")},
-                # One group for each slice, because Kueue does not know the replicas of a group.
-                "workers": {f"tpu-{number}": one_slice for number in range(slices)},
-            },
+RayJob(
+    "train",
+    {
+        "entrypoint": f"python {FOLDER}/train.py --slices {slices}",
+        "cluster": {
+            "namespace": namespace,
+            "queue": config.get("queue") or "default",
+            "ray_version": "2.60.0",
+            "config_maps": {FOLDER: name},
+            "buckets": {CHECKPOINTS: config.require("bucket")},
+            # One group for each slice, because Kueue does not know the replicas of a group.
+            "workers": {f"tpu-{number}": one_slice for number in range(slices)},
         },
-        pulumi.ResourceOptions(provider=cluster, depends_on=program),
-    )
-except SpecError as error:
-    raise pulumi.RunError(str(error)) from None
+    },
+    pulumi.ResourceOptions(provider=cluster, depends_on=program),
+)
