@@ -42,7 +42,7 @@ def _check_upgrades(at: Path, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Ite
 
 
 def _check_extra_networks(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:
-    """Every interface of a host is in another VPC; those of RDMA in another subnetwork."""
+    """Every interface of a host is in another subnetwork, and in another VPC unless it is for RDMA."""
     networks = [place_of(it.network, home.project) for it in pool.extra_networks]
     # Without its region, which a path has and a name leaves to the cluster's.
     subnetworks = [place_of(it.subnetwork, home.project)[:2] for it in pool.extra_networks]
@@ -50,9 +50,9 @@ def _check_extra_networks(at: Path, home: Home, cluster: ClusterPlaceSpec, pool:
         path = (*at, "extraNetworks", index)
         if networks[index] == home.network:
             yield broken("extra-network-own", (*path, "network"), value=shown(extra.network))
-        elif pool.rdma and subnetworks[index] in subnetworks[:index]:
-            yield broken("extra-networks-rdma", (*path, "subnetwork"), value=shown(extra.subnetwork))
         elif not pool.rdma and networks[index] in networks[:index]:
             yield broken("extra-networks", (*path, "network"), value=shown(extra.network))
+        elif subnetworks[index] in subnetworks[:index]:
+            yield broken("extra-subnetworks", (*path, "subnetwork"), value=shown(extra.subnetwork))
         else:
             yield from check_interface(path, cluster.location, home.project, extra)
