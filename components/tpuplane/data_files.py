@@ -24,3 +24,12 @@ def read_yaml(file: Traversable) -> Any:
 def with_tuples(mapping: Mapping[str, Any]) -> dict[str, Any]:
     """The mapping with its lists as tuples, for the fields of a frozen class."""
     return {key: tuple(value) if isinstance(value, list) else value for key, value in mapping.items()}
+
+
+def filled(template: Any, values: Mapping[str, Any]) -> Any:
+    """The template with the values of its `$names`. Fields of a mapping whose value is None are omitted."""
+    if isinstance(template, dict):
+        return {key: found for key, it in template.items() if (found := filled(it, values)) is not None}
+    if isinstance(template, list):
+        return [filled(it, values) for it in template]
+    return values[template] if isinstance(template, str) and template.startswith("$") else template

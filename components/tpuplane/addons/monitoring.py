@@ -16,7 +16,6 @@ API_VERSION = "monitoring.googleapis.com/v1"
 _COLLECTOR = account_subject("collector", "gmp-system")
 _NAME = "frontend"
 _MATCH = {"app": _NAME}
-_USER = 65532  # a high number, which no user of the node has
 
 
 class Monitoring(pulumi.ComponentResource):
@@ -76,7 +75,6 @@ def _make_frontend(name: str, plan: FrontendPlan, inside: pulumi.ResourceOptions
     account = kubernetes.core.v1.ServiceAccount(
         f"{name}-account",
         metadata={"name": plan.account, "namespace": plan.namespace},
-        # Workload Identity needs no token, and the frontend does not use the API server.
         automount_service_account_token=False,
         opts=after(inside, [namespace]),
     )
@@ -87,16 +85,11 @@ def _make_frontend(name: str, plan: FrontendPlan, inside: pulumi.ResourceOptions
         spec={
             "replicas": plan.replicas,
             "selector": {"match_labels": _MATCH},
-            "template": {"metadata": {"labels": _MATCH}, "spec": _pod(plan)},
+            "template": {"metadata": {"labels": _MATCH}, "spec": plan.pod},
         },
         opts=after(inside, [account]),
     )
-    kubernetes.core.v1.Service(
-        f"{name}-service",
-        metadata=placed,
-        spec={"selector": _MATCH, "ports": [{"name": "web", "port": plan.port, "target_port": "web"}]},
-        opts=after(inside, [namespace]),
-    )
+    kubernetes.core.v1.Service(f"{name}-service", metadata=placed, spec=plan.service, opts=after(inside, [namespace]))
     if plan.replicas > 1:
         kubernetes.policy.v1.PodDisruptionBudget(
             f"{name}-budget",
@@ -104,33 +97,3 @@ def _make_frontend(name: str, plan: FrontendPlan, inside: pulumi.ResourceOptions
             spec={"selector": {"match_labels": _MATCH}, "min_available": 1},
             opts=after(inside, [namespace]),
         )
-
-
-def _pod(plan: FrontendPlan) -> kubernetes.core.v1.PodSpecArgsDict:
-    return {
-        "service_account_name": plan.account,
-        "automount_service_account_token": False,
-        "node_selector": plan.node_selector,
-        "security_context": {
-            "run_as_non_root": True,
-            "run_as_user": _USER,
-            "run_as_group": _USER,
-            "seccomp_profile": {"type": "RuntimeDefault"},
-        },
-        "containers": [
-            {
-                "name": _NAME,
-                "image": plan.image,
-                "args": [f"--web.listen-address=:{plan.port}", f"--query.project-id={plan.project}"],
-                "ports": [{"name": "web", "container_port": plan.port}],
-                "readiness_probe": {"http_get": {"path": "/-/ready", "port": "web"}},
-                "liveness_probe": {"http_get": {"path": "/-/healthy", "port": "web"}},
-                "resources": {"requests": plan.requests, "limits": plan.limits},
-                "security_context": {
-                    "allow_privilege_escalation": False,
-                    "read_only_root_filesystem": True,
-                    "capabilities": {"drop": ["ALL"]},
-                },
-            }
-        ],
-    }

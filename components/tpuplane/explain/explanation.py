@@ -111,11 +111,11 @@ def _is_planned(of: str, things: Sequence[Any]) -> bool:
 
 def _explained(entry: Entry, things: Sequence[Any], facts: Facts, target: Target) -> Explained:
     reason = entry.reason(facts)
-    sources = (facts[source] if source.startswith("@") else (source,) for source in reason.sources)
+    sources = (attrgetter(source[1:])(facts) if source.startswith("@") else (source,) for source in reason.sources)
     return Explained(
         name=entry.name,
         value=_together(entry.of, things),
-        reason=reason.text.format(**facts),
+        reason=reason.text.format(**vars(facts)),
         sources=tuple(dict.fromkeys(itertools.chain.from_iterable(sources))),
         written=(*target.parts, to_camel(reason.written)) if reason.written else None,
     )
@@ -157,7 +157,7 @@ def planned_parts(spec: PlatformSpec, platform: PlatformPlan, target: Target) ->
         return team_views(platform, target.key), team_facts(spec.teams[target.key], spec)
     if target.kind == "class":
         it = spec.classes[target.key]
-        return class_views(platform, target.key), {"written": it.model_fields_set, "preset": it.preset}
+        return class_views(platform, target.key), Facts(written=it.model_fields_set, preset=it.preset)
     return _parts_in_cluster(spec, platform, target)
 
 
@@ -165,12 +165,12 @@ def _parts_in_cluster(spec: PlatformSpec, platform: PlatformPlan, target: Target
     described = spec.clusters[target.cluster]
     if target.kind == "addon":
         written = getattr(described.addons, target.key).model_fields_set
-        return addon_views(platform, target.cluster, target.key), {"written": written, "addon": target.key}
+        return addon_views(platform, target.cluster, target.key), Facts(written=written, addon=target.key)
     cluster = next(each for each in platform.clusters if each.key == target.cluster)
     if target.kind == "cluster":
         return [cluster], cluster_facts(described, cluster)
-    if target.kind == "systemPool":
-        return [cluster.system_pool], system_facts(described, cluster)
+    if target.kind == "systemPool" and cluster.system_pool is not None:
+        return [cluster.system_pool], system_facts(described, cluster, cluster.system_pool)
     if target.kind == "gpuPool":
         (pool,) = (pool for pool in cluster.gpu_pools if pool.pool == target.key)
         return [pool], gpu_pool_facts(described.gpu_pools[target.key], cluster, pool)

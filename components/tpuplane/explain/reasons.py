@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
+from operator import attrgetter
+from types import SimpleNamespace
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -17,9 +19,8 @@ from tpuplane.spec.core.fields import Spec
 from tpuplane.tpu import catalogue
 
 Kind = Literal["pool", "gpuPool", "systemPool", "cluster", "addon", "team", "class"]
-Facts = Mapping[str, Any]
+Facts = SimpleNamespace
 """Facts about a planned object. `written` has the fields that the user's file sets."""
-
 
 _MODELS: Mapping[Kind, tuple[type, type[BaseModel]]] = {
     "pool": (NodePoolPlan, PoolSpec),
@@ -45,7 +46,8 @@ class Reason(Spec):
     def applies(self, facts: Facts) -> bool:
         """Whether the facts match `when`."""
         return all(
-            want in facts[fact] if fact == "written" else facts[fact] == want for fact, want in self.when.items()
+            want in facts.written if fact == "written" else attrgetter(fact)(facts) == want
+            for fact, want in self.when.items()
         )
 
 

@@ -1,47 +1,22 @@
 """Planned teams, compute classes and add-ons, one value each for `explain`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 from tpuplane.labels import GPU, TPU
 from tpuplane.plan import PlatformPlan
 from tpuplane.plan.queue_model import FlavorQuotaPlan, QueuesPlan, TeamPlan
 from tpuplane.plan.summary import UNITS, counted
 
-
-@dataclass(frozen=True, slots=True)
-class TeamView:
-    """A team in one cluster."""
-
-    name: str  # of the cluster
-    quota: tuple[str, ...]
-    flavors: tuple[str, ...]
-    local_queues: tuple[str, ...]
-    access: tuple[str, ...]
+View = SimpleNamespace
+"""The planned values of a team, class or add-on in the cluster of this `name`, by `of` of the data."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClassView:
-    """A compute class in one cluster."""
-
-    name: str  # of the cluster
-    ways: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AddonView:
-    """An add-on of one cluster."""
-
-    name: str  # of the cluster
-    release: str
-    after: tuple[str, ...]
-
-
-def team_views(platform: PlatformPlan, team: str) -> Sequence[TeamView]:
+def team_views(platform: PlatformPlan, team: str) -> Sequence[View]:
     """The team in each of its clusters."""
     return [
-        TeamView(
-            cluster.name,
+        View(
+            name=cluster.name,
             quota=tuple(word for quota in _quotas(cluster.queues, it) for word in _quota(quota)),
             flavors=tuple(quota.flavor for quota in _quotas(cluster.queues, it)),
             local_queues=tuple(f"{own.name}/{queue}" for own in it.namespaces for queue in it.local_queues),
@@ -54,20 +29,20 @@ def team_views(platform: PlatformPlan, team: str) -> Sequence[TeamView]:
     ]
 
 
-def class_views(platform: PlatformPlan, name: str) -> Sequence[ClassView]:
+def class_views(platform: PlatformPlan, name: str) -> Sequence[View]:
     """The compute class in each cluster that has it."""
     return [
-        ClassView(cluster.name, tuple(f"{index}. {way}" for index, way in enumerate(it.priorities, 1)))
+        View(name=cluster.name, ways=tuple(f"{index}. {way}" for index, way in enumerate(it.priorities, 1)))
         for cluster in platform.clusters
         for it in cluster.compute_classes
         if it.name == name
     ]
 
 
-def addon_views(platform: PlatformPlan, cluster: str, key: str) -> Sequence[AddonView]:
+def addon_views(platform: PlatformPlan, cluster: str, key: str) -> Sequence[View]:
     """The add-on of a cluster; nothing if the platform does not install it."""
     return [
-        AddonView(it.name, f"{addon.chart.name} {addon.chart.version}", addon.after)
+        View(name=it.name, release=f"{addon.chart.name} {addon.chart.version}", after=addon.after)
         for it in platform.clusters
         for addon in it.addons
         if (it.key, addon.key) == (cluster, key)

@@ -6,6 +6,7 @@ from typing import Any
 import yaml
 from pydantic.alias_generators import to_snake
 
+from tpuplane.data_files import filled
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.plan.pools import NodePoolPlan
 from tpuplane.plan.queue_model import ManagerPlan, QueuesPlan
@@ -42,7 +43,7 @@ def addon_plans(
     return tuple(
         addon.model_copy(
             update={
-                "values": _filled(
+                "values": filled(
                     addon.values, {"$nodeSelector": place, **_common(addon, cluster), **values.get(addon.key, {})}
                 ),
                 "after": tuple(key for key in addon.after if key in present),
@@ -50,15 +51,6 @@ def addon_plans(
         )
         for addon in addons
     )
-
-
-def _filled(template: Any, values: Values) -> Any:
-    """The template with the values of its `$names`. Fields of a mapping whose value is None are omitted."""
-    if isinstance(template, dict):
-        return {key: found for key, it in template.items() if (found := _filled(it, values)) is not None}
-    if isinstance(template, list):
-        return [_filled(it, values) for it in template]
-    return values[template] if isinstance(template, str) and template.startswith("$") else template
 
 
 def _common(addon: Addon, cluster: ClusterSpec) -> Values:
@@ -100,7 +92,7 @@ def _ray(spec: RaySpec) -> Values:
 def _kueue(spec: KueueSpec, cluster: ClusterSpec, queues: QueuesPlan | None, manager: ManagerPlan | None) -> Values:
     known = addon_catalogue()
     by_cert_manager = spec.certificates == "cert-manager"
-    configuration = _filled(
+    configuration = filled(
         known.kueue["configuration"],
         {
             "$frameworks": list(spec.integrations or frameworks(cluster)),

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tpuplane.data_files import filled
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.spec import ClusterSpec, PlatformSpec
 from tpuplane.spec.addons.addons import MetricsFrontendSpec
@@ -33,15 +34,11 @@ class ScrapePlan:
 class FrontendPlan:
     """Google's frontend, which answers PromQL queries of the project's metrics inside a cluster."""
 
-    project: str
     namespace: str
     account: str  # Kubernetes service account
-    image: str
-    port: int
     replicas: int
-    node_selector: Mapping[str, str]
-    requests: Mapping[str, str]
-    limits: Mapping[str, str]
+    pod: Any  # `spec` of the pods
+    service: Any  # `spec` of the Service
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +96,7 @@ def observability_plan(spec: PlatformSpec, system_pools: Mapping[str, str]) -> O
         labels=spec.labels,
         scrapes={key: found for key, it in spec.clusters.items() if (found := _scrapes(it))},
         frontends=frontends,
-        frontend_grant=_frontend_grant(next(iter(frontends.values()), None)),
+        frontend_grant=_frontend_grant(spec.project, next(iter(frontends.values()), None)),
     )
 
 
@@ -217,24 +214,20 @@ def _scrape(name: str, entry: Mapping[str, Any], interval: str, addon: str | Non
 
 def _frontend(spec: PlatformSpec, wanted: MetricsFrontendSpec, system_pool: str | None) -> FrontendPlan:
     data = observability_data()["frontend"]
-    return FrontendPlan(
-        project=spec.project,
-        namespace=data["namespace"],
-        # With the platform's name: two platforms of one project revoke nothing of each other's.
-        account=f"{spec.name}-frontend",
-        image=wanted.image or data["image"],
-        port=data["port"],
-        replicas=wanted.replicas,
-        node_selector={GKE_POOL_LABEL: system_pool} if system_pool is not None else {},
-        requests=data["requests"],
-        limits=data["limits"],
-    )
+    # With the platform's name: two platforms of one project revoke nothing of each other's.
+    account = f"{spec.name}-frontend"
+    values = {
+        "$account": account,
+        "$image": wanted.image or data["image"],
+        "$nodeSelector": {GKE_POOL_LABEL: system_pool} if system_pool is not None else {},
+        "$project": f"--query.project-id={spec.project}",
+    }
+    return FrontendPlan(data["namespace"], account, wanted.replicas, filled(data["pod"], values), data["service"])
 
 
-def _frontend_grant(frontend: FrontendPlan | None) -> tuple[str, str] | None:
+def _frontend_grant(project: str, frontend: FrontendPlan | None) -> tuple[str, str] | None:
     """The frontends' account by Workload Identity: no key, and no other pod of the project has the role by it."""
     if frontend is None:
         return None
-    pool = f"{frontend.project}.svc.id.goog"
-    member = f"serviceAccount:{pool}[{frontend.namespace}/{frontend.account}]"
+    member = f"serviceAccount:{project}.svc.id.goog[{frontend.namespace}/{frontend.account}]"
     return observability_data()["frontend"]["role"], member

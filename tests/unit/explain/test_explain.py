@@ -85,7 +85,7 @@ SPECS = {
             "masterCidr": "172.16.0.0/28",
             "authorizedNetworks": [{"cidr": "10.0.0.0/8", "name": "vpn"}],
         },
-        systemPool={"machineType": "n2-standard-8", "diskSizeGb": 50},
+        systemPool={"machineType": "n2-standard-8", "diskType": "pd-ssd", "diskSizeGb": 50},
         autoProvisioning={"limits": {"cpu": 8000, "memoryGb": 32000, "tpu": {"v5e": 64}}},
         pools={
             "chosen": {
