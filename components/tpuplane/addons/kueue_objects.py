@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tpuplane.data_files import filled, read_data
 from tpuplane.plan.queue_model import (
     ClusterQueuePlan,
     FlavorPlan,
@@ -70,26 +71,9 @@ def check_spec(controller: str, kind: str, config: str) -> Spec:
 
 
 def provisioning_spec(plan: ProvisioningPlan) -> Spec:
-    """`spec` of a ProvisioningRequestConfig. Pods run only on the nodes of their own request."""
-    return {
-        "provisioningClassName": "queued-provisioning.gke.io",
-        "managedResources": list(plan.managed_resources),
-        "parameters": {"maxRunDurationSeconds": str(plan.max_run_seconds)},
-        "retryStrategy": {
-            "backoffLimitCount": plan.retries,
-            "backoffBaseSeconds": plan.pause_seconds,
-            "backoffMaxSeconds": plan.longest_pause_seconds,
-        },
-        # GKE's label of such nodes, and the detail of the request with its value (AI-Hypercomputer/xpk).
-        "podSetUpdates": {
-            "nodeSelector": [
-                {
-                    "key": "autoscaling.gke.io/provisioning-request",
-                    "valueFromProvisioningClassDetail": "ResizeRequestName",
-                }
-            ]
-        },
-    }
+    """`spec` of a ProvisioningRequestConfig."""
+    values = {"$resources": list(plan.managed_resources), "$seconds": str(plan.max_run_seconds)}
+    return dict(filled(read_data("tpuplane.addons", "provisioning"), values))
 
 
 def _groups(queues: QueuesPlan, quotas: tuple[FlavorQuotaPlan, ...]) -> list[Spec]:

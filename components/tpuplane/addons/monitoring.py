@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from tpuplane.addons.roles import Rules, account_subject, account_with_token, grant
+from tpuplane.addons.roles import account_subject, account_with_token, grant, rules_of
 from tpuplane.gke.existing_cluster import AnyCluster
 from tpuplane.gke.resource_options import after
 from tpuplane.plan.addons import NAMESPACE_LABELS
@@ -14,8 +14,6 @@ from tpuplane.plan.observability import FrontendPlan, ScrapePlan
 
 API_VERSION = "monitoring.googleapis.com/v1"
 _COLLECTOR = account_subject("collector", "gmp-system")
-_NAME = "frontend"
-_MATCH = {"app": _NAME}
 
 
 class Monitoring(pulumi.ComponentResource):
@@ -57,12 +55,10 @@ class Monitoring(pulumi.ComponentResource):
 def _reader(name: str, called: str, namespace: str, opts: pulumi.ResourceOptions) -> list[pulumi.Resource]:
     """Create an account that can read only /metrics, with a token that the collector can read."""
     account, token = account_with_token(name, called, namespace, opts)
-    metrics: Rules = [{"non_resource_urls": ["/metrics"], "verbs": ["get"]}]
     names = f"{name}-metrics", f"{name}-metrics"
-    bound = grant(names, called, None, metrics, [account_subject(called, namespace)], after(opts, [account]))
-    own_secret: Rules = [
-        {"api_groups": [""], "resources": ["secrets"], "resource_names": [called], "verbs": ["get", "list", "watch"]}
-    ]
+    reader = account_subject(called, namespace)
+    bound = grant(names, called, None, rules_of("metrics"), [reader], after(opts, [account]))
+    own_secret = rules_of("token", called)
     allowed = grant((f"{name}-token", f"{name}-token"), called, namespace, own_secret, [_COLLECTOR], opts)
     return [bound, token, allowed]
 
@@ -78,22 +74,10 @@ def _make_frontend(name: str, plan: FrontendPlan, inside: pulumi.ResourceOptions
         automount_service_account_token=False,
         opts=after(inside, [namespace]),
     )
-    placed: kubernetes.meta.v1.ObjectMetaArgsDict = {"name": _NAME, "namespace": plan.namespace}
-    kubernetes.apps.v1.Deployment(
-        name,
-        metadata=placed,
-        spec={
-            "replicas": plan.replicas,
-            "selector": {"match_labels": _MATCH},
-            "template": {"metadata": {"labels": _MATCH}, "spec": plan.pod},
-        },
-        opts=after(inside, [account]),
-    )
+    placed: kubernetes.meta.v1.ObjectMetaArgsDict = {"name": "frontend", "namespace": plan.namespace}
+    kubernetes.apps.v1.Deployment(name, metadata=placed, spec=plan.deployment, opts=after(inside, [account]))
     kubernetes.core.v1.Service(f"{name}-service", metadata=placed, spec=plan.service, opts=after(inside, [namespace]))
-    if plan.replicas > 1:
+    if plan.budget is not None:
         kubernetes.policy.v1.PodDisruptionBudget(
-            f"{name}-budget",
-            metadata=placed,
-            spec={"selector": {"match_labels": _MATCH}, "min_available": 1},
-            opts=after(inside, [namespace]),
+            f"{name}-budget", metadata=placed, spec=plan.budget, opts=after(inside, [namespace])
         )

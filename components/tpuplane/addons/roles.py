@@ -3,6 +3,7 @@
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from tpuplane.data_files import filled, read_data
 from tpuplane.gke.resource_options import after
 from tpuplane.plan.queue_model import LauncherPlan, TeamPlan
 
@@ -12,15 +13,11 @@ Subjects = list[kubernetes.rbac.v1.SubjectArgsDict]
 
 ROLE = "tpuplane-team"
 LAUNCHER_ROLE = "tpuplane-launch-agent"
-_ALL = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
-# Kubernetes' role `edit` covers pods, jobs and services, but not always custom resources.
-_RULES: Rules = [
-    {"api_groups": ["batch"], "resources": ["jobs", "cronjobs"], "verbs": _ALL},
-    {"api_groups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": _ALL},
-    {"api_groups": ["ray.io"], "resources": ["rayclusters", "rayjobs", "rayservices", "raycronjobs"], "verbs": _ALL},
-    {"api_groups": ["kueue.x-k8s.io"], "resources": ["localqueues", "workloads"], "verbs": ["get", "list", "watch"]},
-]
+
+def rules_of(role: str, secret: str = "") -> Rules:
+    """The rules of a role in `data/roles.yaml`. `secret` is the only Secret that it can read."""
+    return list(filled(read_data("tpuplane.addons", "roles")[role], {"$secret": secret}))
 
 
 def grant(
@@ -77,25 +74,15 @@ def account_with_token(
 
 def grant_launch(name: str, namespace: str, launcher: LauncherPlan, opts: pulumi.ResourceOptions) -> None:
     """Let an agent run jobs in one namespace and keep its own key there, without access to other Secrets."""
-    rules: Rules = [
-        {
-            "api_groups": ["batch"],
-            "resources": ["jobs", "jobs/status"],
-            "verbs": ["create", "get", "list", "watch", "delete"],
-        },
-        {"api_groups": [""], "resources": ["pods", "pods/log"], "verbs": ["get", "list", "watch"]},
-        # Kubernetes cannot limit creation by name.
-        {"api_groups": [""], "resources": ["secrets"], "verbs": ["create"]},
-        {"api_groups": [""], "resources": ["secrets"], "resource_names": [launcher.secret], "verbs": ["get", "delete"]},
-    ]
+    allowed = rules_of("launcher", launcher.secret)
     account = account_subject(launcher.account, launcher.namespace)
-    grant((f"{name}-launch-role", f"{name}-launch"), LAUNCHER_ROLE, namespace, rules, [account], opts)
+    grant((f"{name}-launch-role", f"{name}-launch"), LAUNCHER_ROLE, namespace, allowed, [account], opts)
 
 
 def grant_access(name: str, namespace: str, team: TeamPlan, opts: pulumi.ResourceOptions) -> None:
     """Let the members of the team run workloads in one namespace."""
     subjects: Subjects = [{"kind": it.kind, "name": it.name, "api_group": RBAC} for it in team.members]
-    grant((f"{name}-role", f"{name}-work"), ROLE, namespace, _RULES, subjects, opts)
+    grant((f"{name}-role", f"{name}-work"), ROLE, namespace, rules_of("team"), subjects, opts)
     kubernetes.rbac.v1.RoleBinding(
         f"{name}-edit",
         metadata={"name": f"{ROLE}-edit", "namespace": namespace},

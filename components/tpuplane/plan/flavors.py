@@ -46,9 +46,6 @@ ELASTIC = "-elastic"
 """End of the names of flavors of autoscaled pools, which have no topology: Kueue places only on nodes that exist, and
 theirs come for pods. The name of a flavor depends on its own pools alone. Kueue changes no flavor with a topology."""
 
-# Lack of capacity is waited for and fails no request. What does, such as a pool that is full because idle nodes are
-# still there, passes with the ten minutes after which GKE removes them; then Kueue would deactivate the work.
-_RETRIES = 10
 _LONGEST_LABEL = 63
 # Kueue's CRD takes no more (MaxProperties of nodeLabels, apis/kueue/v1beta2/resourceflavor_types.go, v0.16.1). These go
 # first where there are more: FLAVOR_LABEL implies each of them, and jobs that want such nodes seldom select by them.
@@ -200,7 +197,7 @@ def _provisioning(pools: Sequence[NodePoolPlan]) -> ProvisioningPlan | None:
     durations = [pool.flex_start.max_run_seconds for pool in pools if pool.flex_start and pool.queued]
     if not durations:
         return None
-    return ProvisioningPlan((pools[0].resource,), min(durations), _RETRIES)
+    return ProvisioningPlan((pools[0].resource,), min(durations))
 
 
 def _ways_labels(pool: NodePoolPlan) -> dict[str, str]:

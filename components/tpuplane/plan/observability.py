@@ -36,9 +36,9 @@ class FrontendPlan:
 
     namespace: str
     account: str  # Kubernetes service account
-    replicas: int
-    pod: Any  # `spec` of the pods
-    service: Any  # `spec` of the Service
+    deployment: Any  # `spec` of its Deployment
+    service: Any  # `spec` of its Service
+    budget: Any  # `spec` of its PodDisruptionBudget; None for one replica
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,9 +220,11 @@ def _frontend(spec: PlatformSpec, wanted: MetricsFrontendSpec, system_pool: str 
         "$account": account,
         "$image": wanted.image or data["image"],
         "$nodeSelector": {GKE_POOL_LABEL: system_pool} if system_pool is not None else {},
+        "$replicas": wanted.replicas,
         "$project": f"--query.project-id={spec.project}",
     }
-    return FrontendPlan(data["namespace"], account, wanted.replicas, filled(data["pod"], values), data["service"])
+    budget = data["budget"] if wanted.replicas > 1 else None
+    return FrontendPlan(data["namespace"], account, filled(data["deployment"], values), data["service"], budget)
 
 
 def _frontend_grant(project: str, frontend: FrontendPlan | None) -> tuple[str, str] | None:

@@ -26,9 +26,6 @@ class ProvisioningPlan:
 
     managed_resources: tuple[str, ...]  # pods that ask for one of them are in the request
     max_run_seconds: int  # how long the nodes are had at most
-    retries: int  # of requests that failed, each after a longer pause; then Kueue deactivates the work
-    pause_seconds: int = 60  # before the first of them; twice as long before each that follows
-    longest_pause_seconds: int = 1800
 
 
 @dataclass(frozen=True, slots=True)
