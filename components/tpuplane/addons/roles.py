@@ -1,5 +1,7 @@
 """Kubernetes roles with their bindings, for members of teams and for agents; and service accounts with a token."""
 
+from typing import Any
+
 import pulumi
 import pulumi_kubernetes as kubernetes
 
@@ -29,25 +31,18 @@ def grant(
     opts: pulumi.ResourceOptions,
 ) -> pulumi.Resource:
     """Create a role and its binding, in a namespace or for the cluster. `names` are the names of both in Pulumi."""
-    rbac = kubernetes.rbac.v1
-    if namespace is None:
-        everywhere = rbac.ClusterRole(names[0], metadata={"name": called}, rules=rules, opts=opts)
-        return rbac.ClusterRoleBinding(
-            names[1],
-            metadata={"name": called},
-            role_ref={"kind": "ClusterRole", "name": called, "api_group": RBAC},
-            subjects=subjects,
-            opts=after(opts, [everywhere]),
-        )
-    placed: kubernetes.meta.v1.ObjectMetaArgsDict = {"name": called, "namespace": namespace}
-    role = rbac.Role(names[0], metadata=placed, rules=rules, opts=opts)
-    return rbac.RoleBinding(
+    rbac: Any = kubernetes.rbac.v1
+    kind, place = ("ClusterRole", {}) if namespace is None else ("Role", {"namespace": namespace})
+    metadata = {"name": called, **place}
+    role = getattr(rbac, kind)(names[0], metadata=metadata, rules=rules, opts=opts)
+    binding: pulumi.Resource = getattr(rbac, f"{kind}Binding")(
         names[1],
-        metadata=placed,
-        role_ref={"kind": "Role", "name": called, "api_group": RBAC},
+        metadata=metadata,
+        role_ref={"kind": kind, "name": called, "api_group": RBAC},
         subjects=subjects,
         opts=after(opts, [role]),
     )
+    return binding
 
 
 def account_subject(name: str, namespace: str) -> kubernetes.rbac.v1.SubjectArgsDict:

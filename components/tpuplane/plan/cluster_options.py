@@ -100,11 +100,6 @@ class AutoProvisioningPlan:
     max_surge: int = 0
     max_unavailable: int = 1
 
-    @property
-    def up_to(self) -> int:
-        """Chips that it may add to those of the declared pools."""
-        return sum(limit.up_to for limit in self.tpu)
-
 
 def auto_provisioning_plan(cluster: ClusterSpec) -> AutoProvisioningPlan | None:
     """The plan of a cluster's auto-provisioning; None where it has none."""
