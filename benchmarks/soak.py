@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -14,8 +16,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.load import cpu_load
 from benchmarks.rehearsal import STEPS, Rehearsal, as_json
+
+# A process that keeps a processor busy; it ends when its parent has ended.
+_BUSY = """
+import os, sys
+while os.getppid() == int(sys.argv[1]):
+    sum(range(1_000_000))
+"""
 
 
 def main(
@@ -57,6 +65,18 @@ def main(
         raise typer.Exit(130)
     if any(each.failure for each in done):
         raise typer.Exit(1)
+
+
+@contextmanager
+def cpu_load(processes: int) -> Iterator[None]:
+    """Keep this number of processors busy during the block."""
+    busy = [subprocess.Popen([sys.executable, "-c", _BUSY, str(os.getpid())]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
 
 
 def _build(out: Console) -> None:

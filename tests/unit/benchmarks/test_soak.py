@@ -15,9 +15,8 @@ from tpuplane.plan import plan
 from tpuplane.spec import load_stack
 from tpuplane.workloads import MultisliceSpec, multislice_manifest
 
-from benchmarks.load import cpu_load
 from benchmarks.rehearsal import JOB_SPEC, STACK_FILE, STEPS, TEAM, Rehearsal, as_json
-from benchmarks.soak import minutes
+from benchmarks.soak import cpu_load, minutes
 
 pytestmark = pytest.mark.unit
 
@@ -126,7 +125,7 @@ def test_the_load_ends_with_the_process_that_started_it() -> None:
     """However that ended: `finally` does not run after kill -9."""
     program = (
         "import os, signal, psutil\n"
-        "from benchmarks.load import cpu_load\n"
+        "from benchmarks.soak import cpu_load\n"
         "with cpu_load(1):\n"
         "    print(psutil.Process().children()[0].pid, flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
