@@ -13,10 +13,8 @@ import re
 import shutil
 import signal
 import subprocess
-import threading
 import tomllib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -28,10 +26,7 @@ from pulumi.runtime.proto import language_pb2, language_pb2_grpc, plugin_pb2
 from tpuplane_twin.engine import program
 from tpuplane_twin.engine.environments import NoEnvironment, PluginPackage, PythonEnvironment, find_environment
 from tpuplane_twin.engine.processes import Children, outputs
-
-# The engine's own limit: a program's configuration and a schema can be large.
-_MAX_MESSAGE = 400 * 1024 * 1024
-_PARENT_POLL = 1.0  # seconds
+from tpuplane_twin.engine.serving import plugin_server, serve
 
 Info = language_pb2.ProgramInfo
 
@@ -241,23 +236,10 @@ def main() -> None:
     # Ignores the engine's flags for logs and traces, such as -v=9.
     arguments, _ = parser.parse_known_args()
     children = Children()
-    server = grpc.server(
-        ThreadPoolExecutor(max_workers=64),
-        options=[("grpc.max_receive_message_length", _MAX_MESSAGE), ("grpc.max_send_message_length", _MAX_MESSAGE)],
-    )
+    server = plugin_server(max_workers=64)
     host = PythonLanguageHost(arguments.engine_address, children)
     language_pb2_grpc.add_LanguageRuntimeServicer_to_server(host, server)
-    port = server.add_insecure_port("127.0.0.1:0")
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    engine = os.getppid()
-    server.start()
-    print(port, flush=True)
-    while not stop.wait(_PARENT_POLL) and os.getppid() == engine:
-        pass
-    children.close()
-    server.stop(grace=0).wait()
+    serve(server, children.close)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,9 @@ every rejection and drops unknown values, so the servicer here is written on the
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from importlib import metadata
 from typing import Any, Final, TypeVar, cast
@@ -23,6 +19,7 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc, status_pb2
 from pulumi.runtime.proto import provider_pb2 as pb
 
+from tpuplane_twin.engine.serving import plugin_server, serve
 from tpuplane_twin.providers.contract import (
     Autonaming,
     Checked,
@@ -35,11 +32,7 @@ from tpuplane_twin.providers.contract import (
 )
 from tpuplane_twin.providers.values import decode_struct, encode_struct, reveal
 
-_MESSAGE_LIMIT: Final = 400 * 1024 * 1024  # the engine's own limit
 _THREADS: Final = 256  # an operation waits in its thread; the engine starts as many as the program allows
-_ORPHAN_CHECK_SECONDS: Final = 5
-_GRACE_SECONDS: Final = 2
-"""How long operations under way have for their last answer after the engine ends the provider."""
 
 # Field of a `Request` → field of the engine's messages, in those that have it.
 _OPTIONS: Final = {
@@ -271,19 +264,6 @@ def run(provider: Provider) -> None:
     # The engine's address is the last argument; flags of the engine's logging may surround it.
     if engines := [argument for argument in sys.argv[1:] if not argument.startswith("-")]:
         provider.attach(engines[-1])
-    limits = [("grpc.max_receive_message_length", _MESSAGE_LIMIT), ("grpc.max_send_message_length", _MESSAGE_LIMIT)]
-    server = grpc.server(ThreadPoolExecutor(_THREADS), options=limits)
+    server = plugin_server(_THREADS)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(provider, server)
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    ended, parent = threading.Event(), os.getppid()
-    # The engine ends its plugins with an interrupt and waits five seconds for each that ignores it. A user's Ctrl-C
-    # does not come here (plugins have a process group of their own): the engine sends Cancel.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
-    sys.stdout.write(f"{port}\n")
-    sys.stdout.flush()
-    while not ended.wait(_ORPHAN_CHECK_SECONDS) and os.getppid() == parent:
-        pass  # an engine that was killed ends its providers this way
-    provider.cancel()
-    server.stop(_GRACE_SECONDS).wait()
+    serve(server, provider.cancel)

@@ -88,5 +88,10 @@ def _scalar(rule: Field, value: Any) -> Any:
     if rule.element == "int" and isinstance(value, str):
         return int(value)
     if rule.type == "string" and isinstance(value, int | float | bool):
-        return str(value).lower() if isinstance(value, bool) else str(value)
+        return as_text(value)
     return value
+
+
+def as_text(value: Any) -> str:
+    """A plain value as a string property has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

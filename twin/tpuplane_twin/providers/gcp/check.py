@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from tpuplane_twin.providers.contract import Checked, Properties, Request
 from tpuplane_twin.providers.gcp import formats
+from tpuplane_twin.providers.gcp.bodies import as_text
 from tpuplane_twin.providers.gcp.inputs import automatic_name, fill_defaults, first_at, objects
 from tpuplane_twin.providers.gcp.tables import Field, Table, snake
 from tpuplane_twin.providers.values import UNKNOWN
@@ -113,7 +114,7 @@ class _Checker:
         for key, item in value.items():
             if isinstance(item, Mapping | list):
                 self.fail(f"expected string type, got {_kind(item)} type", f"{path}.{key}")
-            result[key] = item if item is UNKNOWN else _text(item)
+            result[key] = item if item is UNKNOWN else as_text(item)
         return result
 
     def _scalar(self, rule: Field, value: Any, path: str, tf: str) -> Any:
@@ -211,16 +212,12 @@ def _kind(value: Any) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def _convert(kind: str, value: Any) -> Any:
     """Raises ValueError where the value has no reading in that type."""
     if isinstance(value, Mapping | list):
         raise ValueError(kind)
     if kind == "string":
-        return _text(value)
+        return as_text(value)
     if kind == "bool":
         if isinstance(value, bool):
             return value

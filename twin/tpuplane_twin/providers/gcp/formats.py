@@ -6,21 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
+from importlib.resources import files
 from typing import Final
 
-# Format → what it must match, each with the message of the official plugin.
-_PATTERNS: Final = {
-    "gceName": (("^(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)$", '"{path}" ("{value}") doesn\'t match regexp "{pattern}"'),),
-    "clusterName": (
-        (r"(?s)^.{0,40}\Z", '"{path}" cannot be longer than 40 characters'),
-        (r"^[a-z0-9-]+\Z", '"{path}" can only contain lowercase letters, numbers and hyphens'),
-        ("^[a-z]", '"{path}" must start with a letter'),
-        ("[a-z0-9]$", '"{path}" must end with a number or a letter'),
-    ),
-    "timeOfDay": (("^([01][0-9]|2[0-3]):[0-5][0-9]$", '"{path}" ("{value}") must be in the format HH:mm (RFC3399)'),),
-    "hourly": (("^([01]?[0-9]|2[0-3]):00$", '"{path}" ("{value}") must be in the format of HH:00, on the hour'),),
-    "goDuration": ((r"^(?:\d+(?:\.\d+)?(?:ns|us|ms|s|m|h))+\Z", 'expected {path} to be a duration, got "{value}"'),),
-}
+from tpuplane.data_files import read_yaml
+
+_PATTERNS: Final = read_yaml(files(__package__).joinpath("formats.yaml"))
 
 
 def problems(name: str, path: str, value: str) -> Iterator[str]:

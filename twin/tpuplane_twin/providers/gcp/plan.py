@@ -6,6 +6,7 @@ What only the API can know is `UNKNOWN` until it has answered.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any, Literal
 
 from tpuplane_twin.providers.contract import Change, Properties
@@ -121,9 +122,7 @@ def _collection(
 ) -> Iterator[tuple[str, Change]]:
     if rule.is_set:
         old, new = _aligned(rule, old, new, root)
-    for index in range(max(len(old), len(new))):
-        before = old[index] if index < len(old) else None
-        after = new[index] if index < len(new) else None
+    for index, (before, after) in enumerate(zip_longest(old, new)):
         where = f"{path}[{index}]"
         if before == after:
             continue

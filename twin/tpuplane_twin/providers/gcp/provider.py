@@ -70,15 +70,8 @@ class GcpProvider(Provider):
         self._resources: dict[str, Resource] = {}
 
     def check_config(self, urn: Urn, news: Properties) -> Checked:
-        failures = [
-            (
-                "",
-                "could not validate provider configuration: Invalid or unknown key. "
-                f"Examine values at '{urn.name}.{key}'.",
-            )
-            for key in unknown_keys(news)
-        ]
-        return Checked(news, failures)
+        cause = "could not validate provider configuration: Invalid or unknown key."
+        return Checked(news, [("", f"{cause} Examine values at '{urn.name}.{key}'.") for key in unknown_keys(news)])
 
     def diff_config(self, olds: Properties, news: Properties) -> Difference:
         # As with the official plugin: neither the provider nor what it created is replaced.

@@ -1,6 +1,7 @@
 """Diff: what an update would change of what the cluster has, property by property, and whether it can be in place."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any, Final, Literal
 
 from tpuplane_twin.providers.contract import Change, Difference, ProviderError
@@ -141,10 +142,8 @@ class _Comparison:
 
     def _lists(self, path: Path, live: list[Any], old: Any, new: list[Any]) -> None:
         before = old if isinstance(old, list) else []
-        for index in range(max(len(live), len(new))):
-            self.values(
-                (*path, index), *(part[index] if index < len(part) else _MISSING for part in (live, before, new))
-            )
+        for index, items in enumerate(zip_longest(live, before, new, fillvalue=_MISSING)):
+            self.values((*path, index), *items)
 
     def _left_alone(self, old: Any, new: Any) -> bool:
         return self._built_in and old is not _MISSING and _equal(old, new)

@@ -50,7 +50,7 @@ class KubernetesProvider(Provider):
         self._cancelled.set()
 
     def check_config(self, urn: Urn, news: Properties) -> Checked:
-        return Checked(news, settings.rejections(news))
+        return Checked(news, list(settings.rejections(news)))
 
     def diff_config(self, olds: Properties, news: Properties) -> Difference:
         return settings.diff(olds, news)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -49,28 +49,22 @@ class Settings:
         return cls(**values)
 
 
-def rejections(inputs: Mapping[str, Any]) -> list[tuple[str, str]]:
+def rejections(inputs: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What this stand-in cannot do: property and reason, for each one configured."""
     plain = to_kubernetes(dict(inputs))
-    found = []
     if plain.get("renderYamlToDirectory"):
-        found.append(
-            (
-                "renderYamlToDirectory",
-                "the twin's Kubernetes provider does not render YAML; unset it, or install the official "
-                "Kubernetes plugin (`pulumi plugin install resource kubernetes`)",
-            )
+        yield (
+            "renderYamlToDirectory",
+            "the twin's Kubernetes provider does not render YAML; unset it, or install the official Kubernetes plugin "
+            "(`pulumi plugin install resource kubernetes`)",
         )
     ssa = plain.get("enableServerSideApply", os.environ.get("PULUMI_K8S_ENABLE_SERVER_SIDE_APPLY", "true"))
     if ssa is not UNKNOWN and str(ssa).lower() != "true":
-        found.append(
-            (
-                "enableServerSideApply",
-                f"the twin's Kubernetes provider only knows server-side apply, not {ssa!r}; allowed: true (the "
-                "default); for client-side apply install the official Kubernetes plugin",
-            )
+        yield (
+            "enableServerSideApply",
+            f"the twin's Kubernetes provider only knows server-side apply, not {ssa!r}; allowed: true (the default); "
+            "for client-side apply install the official Kubernetes plugin",
         )
-    return found
 
 
 def diff(olds: Object, news: Object) -> Difference:

@@ -33,6 +33,10 @@ The resource already exists in the cluster. This can happen when:
     server-side apply to update existing objects on create."""
 
 
+_UNSERVED: Final = (
+    "failed because the Kubernetes API server reported that the apiVersion for this resource does not exist. "
+    "Verify that any required CRDs have been created"
+)
 REMEDY: Final = (
     "If the cluster was deleted, you can remove this resource from Pulumi state by rerunning the operation with the "
     'PULUMI_K8S_DELETE_UNREACHABLE environment variable set to "true"'
@@ -63,11 +67,7 @@ def create(operation: Operation) -> tuple[str, Object]:
     try:
         live = _send_new(operation, obj, manager, upsert=patch or operation.cluster.settings.upsert_existing_objects)
     except NoMatchError as error:
-        raise ProviderError(
-            f'creation of resource "{urn}" with kind {Kind.of(obj)} failed because the Kubernetes API server reported '
-            "that the apiVersion for this resource does not exist. "
-            f"Verify that any required CRDs have been created: {error}"
-        ) from error
+        raise ProviderError(f'creation of resource "{urn}" with kind {Kind.of(obj)} {_UNSERVED}: {error}') from error
     except (StatusError, ApplyConflict, ConnectionFailed) as error:
         exists = isinstance(error, StatusError) and error.already_exists
         if request.preview and isinstance(error, StatusError) and (exists or _only_later(error)):
@@ -108,10 +108,7 @@ def update(operation: Operation) -> Object:
         resource = cluster.resource(obj)
         old_live = cluster.api.request("GET", resource.path(metadata.namespace(obj), metadata.name(before.live)))
     except NoMatchError as error:
-        raise ProviderError(
-            f'update of resource "{urn}" failed because the Kubernetes API server reported that the apiVersion for '
-            f"this resource does not exist. Verify that any required CRDs have been created: {error}"
-        ) from error
+        raise ProviderError(f'update of resource "{urn}" {_UNSERVED}: {error}') from error
     except (StatusError, ConnectionFailed) as error:
         raise ProviderError(f'update of resource "{urn}" failed: {error}') from error
     live = old_live

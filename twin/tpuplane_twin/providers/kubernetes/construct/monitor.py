@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import grpc
 from pulumi.runtime.proto import provider_pb2, resource_pb2, resource_pb2_grpc
@@ -17,6 +18,14 @@ from tpuplane_twin.providers.values import encode_struct
 _NO_DEPENDENCIES = resource_pb2.RegisterResourceRequest.PropertyDependencies()
 _KEEP = "helm.sh/resource-policy"
 
+# What a program says of a component, by the same names in both messages.
+_OPTIONS = frozenset(
+    (
+        *("type", "name", "parent", "dependencies", "providers", "aliases", "deletedWith", "replace_with"),
+        *("ignoreChanges", "replaceOnChanges", "additionalSecretOutputs", "protect", "retainOnDelete"),
+    )
+)
+
 Registered = resource_pb2.RegisterResourceResponse
 
 
@@ -29,24 +38,9 @@ class Monitor:
 
     def component(self, request: provider_pb2.ConstructRequest) -> str:
         """Register the component itself, with all options of the program. Returns its URN."""
+        given: dict[str, Any] = {field.name: value for field, value in request.ListFields() if field.name in _OPTIONS}
         registration = resource_pb2.RegisterResourceRequest(
-            type=request.type,
-            name=request.name,
-            parent=request.parent,
-            custom=False,
-            dependencies=request.dependencies,
-            providers=request.providers,
-            aliases=request.aliases,
-            deletedWith=request.deletedWith,
-            replace_with=request.replace_with,
-            ignoreChanges=request.ignoreChanges,
-            replaceOnChanges=request.replaceOnChanges,
-            additionalSecretOutputs=request.additionalSecretOutputs,
-            acceptSecrets=True,
-            acceptResources=True,
-            aliasSpecs=True,
-            protect=request.protect if request.HasField("protect") else None,
-            retainOnDelete=request.retainOnDelete if request.HasField("retainOnDelete") else None,
+            custom=False, acceptSecrets=True, acceptResources=True, aliasSpecs=True, **given
         )
         registration.object.SetInParent()
         return self._register(registration).urn
