@@ -21,6 +21,18 @@ def read_yaml(file: Traversable) -> Any:
     return yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506  # a SafeLoader either way
 
 
+def formatted(value: Any, places: Mapping[str, object]) -> Any:
+    """The value, with `places` for what its texts have in braces."""
+    match value:
+        case dict():
+            return {key: formatted(item, places) for key, item in value.items()}
+        case list():
+            return [formatted(item, places) for item in value]
+        case str():
+            return value.format_map(places)
+    return value
+
+
 def with_tuples(mapping: Mapping[str, Any]) -> dict[str, Any]:
     """The mapping with its lists as tuples, for the fields of a frozen class."""
     return {key: tuple(value) if isinstance(value, list) else value for key, value in mapping.items()}

@@ -14,6 +14,7 @@ import yaml
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object
 from tpuplane_twin.cluster.control_plane import ControlPlane
+from tpuplane_twin.cluster.identities import kubeconfig
 from tpuplane_twin.machine.ports import PortBook
 from tpuplane_twin.machine.processes import ProcessManager
 from tpuplane_twin.tools import Tools
@@ -58,10 +59,14 @@ class Cluster:
         tls = ssl.create_default_context(cadata=self.plane.ca_certificate)
         return Api(f"https://{self.plane.endpoint}", tls=tls, token=token)
 
+    def kubeconfig(self) -> str:
+        """A kubeconfig with the twin's own token."""
+        return kubeconfig({KEY: self.plane.cluster_entry()}, {"token": TOKEN}, KEY)
+
     async def kubectl(self, *arguments: str) -> str:
         """What kubectl says, with the cluster's own kubeconfig; fails the test where kubectl fails."""
         config = self.folder / "kubectl.kubeconfig"
-        config.write_text(self.plane.kubeconfig())
+        config.write_text(self.kubeconfig())
         config.chmod(0o600)
         process = await asyncio.create_subprocess_exec(
             str(self.tools.binary("kubectl")),

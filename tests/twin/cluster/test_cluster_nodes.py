@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tpuplane_twin.cluster.addresses import Addresses, AddressesExhausted, node_address, pod_range
 from tpuplane_twin.cluster.api import Object
-from tpuplane_twin.cluster.machines import UnknownMachine, machine
+from tpuplane_twin.cluster.machines import UnknownMachine, allocatable_cpu, allocatable_memory, machine
 from tpuplane_twin.cluster.nodes import Pool
 from tpuplane_twin.gcp.views import ClusterView, PoolView
 
@@ -154,8 +154,8 @@ def test_thousands_of_nodes_of_one_pool_have_different_names() -> None:
     [("e2-standard-4", 3920, 16 - 2.6 - 100 / 1024), ("n2-standard-32", 31850, 128 - 9.32 - 100 / 1024)],
 )
 def test_pods_have_what_gke_leaves_them(name: str, millicores: int, gib: float) -> None:
-    assert machine(name).allocatable_cpu == millicores
-    assert machine(name).allocatable_memory == pytest.approx(gib * 1024**3, rel=1e-6)
+    assert allocatable_cpu(machine(name)) == millicores
+    assert allocatable_memory(machine(name)) == pytest.approx(gib * 1024**3, rel=1e-6)
 
 
 def test_an_unknown_machine_type_is_named() -> None:

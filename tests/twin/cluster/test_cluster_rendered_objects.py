@@ -96,7 +96,7 @@ async def dry_run(cluster: Cluster, objects: list[Object]) -> str:
 def kubeconfig(cluster: Cluster) -> None:
     path = cluster.folder / "rendered.kubeconfig"
     path.touch(mode=0o600)
-    path.write_text(cluster.plane.kubeconfig())
+    path.write_text(cluster.kubeconfig())
 
 
 def placed(objects: list[Object], namespace: str) -> list[Object]:

@@ -10,7 +10,6 @@ import ssl
 import aiohttp
 import psutil
 import pytest
-import yaml
 from cluster_objects import (
     CLUSTER,
     JOBSETS,
@@ -101,7 +100,6 @@ async def test_no_controller_lacks_a_right(cluster: Cluster, make_pools: MakePoo
 
 
 async def test_the_kubeconfig_works_for_kubectl(cluster: Cluster) -> None:
-    assert yaml.safe_load(cluster.plane.kubeconfig())["clusters"][0]["cluster"] == cluster.plane.cluster_entry()
     process = await cluster.kubectl("get", "nodes", "--output=name")
     assert process.count("node/gke-trainers-system-0a1b2c3d-") == 2
 

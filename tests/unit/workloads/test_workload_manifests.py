@@ -22,7 +22,7 @@ from tpuplane.workloads import (
     ray_job_manifest,
     ray_service_manifest,
 )
-from tpuplane_twin.cluster.machines import machine
+from tpuplane_twin.cluster.machines import allocatable_cpu, allocatable_memory, machine
 from workload_specs import SHAPES, V6E, cluster, multislice
 
 pytestmark = pytest.mark.unit
@@ -74,8 +74,8 @@ def test_a_head_fits_the_system_pool_as_both_come(location: str) -> None:
     asked = head["template"]["spec"]["containers"][0]["resources"]["requests"]
     node = machine(cpu_catalogue().system_machine(region_of(location)))
     # Half a core and 1 GiB are left to what GKE runs there itself.
-    assert 1000 * int(asked["cpu"]) + 500 <= node.allocatable_cpu
-    assert (int(asked["memory"].removesuffix("Gi")) + 1) * 1024**3 <= node.allocatable_memory
+    assert 1000 * int(asked["cpu"]) + 500 <= allocatable_cpu(node)
+    assert (int(asked["memory"].removesuffix("Gi")) + 1) * 1024**3 <= allocatable_memory(node)
 
 
 def test_ray_scales_whole_slices_with_its_second_autoscaler() -> None:

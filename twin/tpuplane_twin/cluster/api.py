@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import json
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -22,7 +24,7 @@ _PATIENCE = 120.0  # seconds for which a server that was killed may be away: on 
 
 # Every kind that the operators' manifests and the twin itself need: its path, and the kinds in namespaces after "|".
 _KINDS = {
-    "api/v1": "Namespace Node | ConfigMap Pod PodTemplate Secret Service ServiceAccount",
+    "api/v1": "Namespace Node | ConfigMap Event Pod PodTemplate Secret Service ServiceAccount",
     "apis/admissionregistration.k8s.io/v1": "MutatingWebhookConfiguration ValidatingWebhookConfiguration |",
     "apis/apiextensions.k8s.io/v1": "CustomResourceDefinition |",
     "apis/apiregistration.k8s.io/v1": "APIService |",
@@ -57,6 +59,16 @@ class ApiError(ClusterError):
         self.reason = reason
 
 
+@contextmanager
+def accepting(status: int) -> Iterator[None]:
+    """Go on where the API server rejects a request with this status."""
+    try:
+        yield
+    except ApiError as error:
+        if error.status != status:
+            raise
+
+
 class Api:
     """A client of one API server. Use it as an async context manager, or call `close`."""
 
@@ -81,12 +93,9 @@ class Api:
 
     async def get(self, kind: str, name: str, namespace: str | None = None) -> Object | None:
         """The object, or None where there is none."""
-        try:
+        with accepting(404):
             return await self.request("GET", path(kind, name, namespace))
-        except ApiError as error:
-            if error.status == 404:
-                return None
-            raise
+        return None
 
     async def read_list(self, url: str, params: Mapping[str, str]) -> tuple[list[Object], str]:
         """All objects of a collection, read page by page, and the version of the list."""
@@ -105,11 +114,8 @@ class Api:
 
     async def create(self, item: Object) -> None:
         """Create `item`; nothing happens where it exists."""
-        try:
+        with accepting(409):
             await self.request("POST", path(item["kind"], None, item["metadata"].get("namespace")), body=item)
-        except ApiError as error:
-            if error.status != 409:
-                raise
 
     async def apply(self, item: Object) -> Object:
         """Create `item` or change it as given, by server-side apply."""
@@ -131,11 +137,8 @@ class Api:
     async def delete(self, kind: str, name: str, namespace: str | None = None, *, grace: int = 0) -> None:
         """Delete the object, with `grace` seconds for a pod; nothing happens where there is none."""
         body = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": grace}
-        try:
+        with accepting(404):
             await self.request("DELETE", path(kind, name, namespace), body=body)
-        except ApiError as error:
-            if error.status != 404:
-                raise
 
     async def watch(self, kind: str, version: str) -> AsyncIterator[tuple[str, Object]]:
         """The changes to objects of `kind` since that version of the list (ADDED, MODIFIED, DELETED; object).
@@ -210,6 +213,31 @@ def path(kind: str, name: str | None, namespace: str | None) -> str:
     prefix, plural, namespaced = _SERVED[kind]
     parts = [prefix, *(["namespaces", namespace] if namespaced and namespace else []), plural]
     return "/" + "/".join([*parts, *([name] if name else [])])
+
+
+def timestamp() -> str:
+    """This moment, as Kubernetes writes it."""
+    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def event(about: Object, kind: str, reason: str, message: str, **source: str) -> Object:
+    """An event of the object that the reference `about` names; `kind` is Normal or Warning."""
+    moment = timestamp()
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        # Events of objects without namespace are in `default`.
+        "metadata": {"generateName": f"{about['name'][:50]}.", "namespace": about.get("namespace", "default")},
+        "involvedObject": about,
+        "type": kind,
+        "reason": reason,
+        "message": message,
+        "source": source,
+        "reportingComponent": source["component"],
+        "firstTimestamp": moment,
+        "lastTimestamp": moment,
+        "count": 1,
+    }
 
 
 async def together(*coroutines: Coroutine[Any, Any, object]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tpuplane.data_files import read_data
+from tpuplane.data_files import formatted, read_data
 
 from tpuplane_twin.cluster import tunnel
 from tpuplane_twin.cluster.addresses import kubernetes_address
@@ -108,7 +108,7 @@ def _process(
     layout: Layout, name: str, flags: Mapping[str, object], ready: Callable[[], Awaitable[bool]] | None
 ) -> ProcessSpec:
     settings = _data()[name]
-    every = {**_filled(settings["flags"], _places(layout)), **flags}
+    every = {**formatted(settings["flags"], _places(layout)), **flags}
     argv = (str(layout.tools.binary(name)), *(f"--{flag}={value}" for flag, value in every.items()))
     environment = layout.environment(settings["memoryMib"])
     return ProcessSpec(layout.process(name), argv, layout.log(name), environment, ready=ready)
@@ -120,7 +120,7 @@ def _data() -> dict[str, Any]:
 
 def _config(layout: Layout, name: str, *more: object) -> Path:
     """The file of a configuration, with `more` documents."""
-    return layout.config(name, _filled(_data()["configs"][name], _places(layout)), *more)
+    return layout.config(name, formatted(_data()["configs"][name], _places(layout)), *more)
 
 
 class _ByName:
@@ -149,17 +149,6 @@ def _places(layout: Layout) -> dict[str, object]:
         "kubeconfig": _ByName(layout.kubeconfig),
         "config": _ByName(lambda name: _config(layout, name)),
     }
-
-
-def _filled(value: Any, places: Mapping[str, object]) -> Any:
-    match value:
-        case dict():
-            return {key: _filled(item, places) for key, item in value.items()}
-        case list():
-            return [_filled(item, places) for item in value]
-        case str():
-            return value.format_map(places)
-    return value
 
 
 def _healthy(layout: Layout, name: str) -> Callable[[], Awaitable[bool]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tpuplane_twin.cluster import components, gcs_fuse
 from tpuplane_twin.cluster.api import Api, ClusterError, together
-from tpuplane_twin.cluster.identities import Credentials, cluster_entry, kubeconfig
+from tpuplane_twin.cluster.identities import Credentials, cluster_entry
 from tpuplane_twin.cluster.install import Installation
 from tpuplane_twin.cluster.layout import Layout
 from tpuplane_twin.cluster.pki import Authority, signing_key
@@ -95,11 +95,6 @@ class ControlPlane:
         Known once the cluster was started.
         """
         return self._bundle.read_text()
-
-    def kubeconfig(self, user: Mapping[str, Any] | None = None) -> str:
-        """A kubeconfig for this cluster; `user` is its user entry (an exec plugin), else the twin's token."""
-        entry = dict(user) if user is not None else {"token": self._token}
-        return kubeconfig(self._key, f"https://{self.endpoint}", self.ca_certificate.encode(), entry)
 
     def cluster_entry(self) -> dict[str, str]:
         """The cluster's entry in a kubeconfig: address and authority."""

@@ -6,6 +6,7 @@ import base64
 import csv
 import io
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,8 +67,8 @@ class Credentials:
     def kubeconfig(self, key: str, *, server: str, authority: Path) -> Path:
         """A kubeconfig for the process called `key`."""
         path = self._folder / f"{key}.kubeconfig"
-        user: dict[str, Any] = {"token": self.token(key)}
-        write_if_changed(path, kubeconfig(key, server, authority.read_bytes(), user))
+        cluster = cluster_entry(server, authority.read_bytes())
+        write_if_changed(path, kubeconfig({key: cluster}, {"token": self.token(key)}, key))
         return path
 
     def _read(self) -> dict[str, str]:
@@ -82,17 +83,14 @@ def cluster_entry(server: str, authority: bytes) -> dict[str, str]:
     return {"server": server, "certificate-authority-data": base64.b64encode(authority).decode()}
 
 
-def kubeconfig(name: str, server: str, authority: bytes, user: dict[str, Any]) -> str:
-    """A kubeconfig with one context called `name`, whose user entry is `user`."""
-    cluster = cluster_entry(server, authority)
-    return yaml.safe_dump(
-        {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": name, "cluster": cluster}],
-            "users": [{"name": name, "user": user}],
-            "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
-            "current-context": name,
-        },
-        sort_keys=False,
-    )
+def kubeconfig(clusters: Mapping[str, Mapping[str, str]], user: Mapping[str, Any], current: str) -> str:
+    """A kubeconfig with a context for each of the `clusters`, by name; `user` is the user entry of all."""
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": current,
+        "clusters": [{"name": name, "cluster": dict(entry)} for name, entry in clusters.items()],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}} for name in clusters],
+        "users": [{"name": name, "user": user} for name in clusters],
+    }
+    return yaml.safe_dump(document, sort_keys=False)

@@ -1,15 +1,14 @@
-"""What a machine type offers to pods, as GKE works it out. TPU and GPU machine types come from the catalogues."""
+"""What a machine type offers to pods, as GKE works it out."""
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tpuplane.cpu import CpuError, cpu_catalogue
+from tpuplane.cpu import CpuError
 from tpuplane.data_files import read_data
-from tpuplane.gpu import gpu_catalogue
-from tpuplane.tpu import MachineType, SliceError, catalogue
 
 from tpuplane_twin.cluster.api import ClusterError
+from tpuplane_twin.gcp import locations
+from tpuplane_twin.gcp.locations import Machine
 
 _GIB = 1024**3
 
@@ -18,51 +17,29 @@ class UnknownMachine(ClusterError):
     """A machine type of which nothing is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """One machine type. Memory in bytes, CPU in millicores, both whole and as left to pods."""
-
-    name: str
-    vcpus: int
-    memory: int
-    architecture: str
-    tpu: MachineType | None = None
-    accelerator: str = ""
-    """The label of a TPU's generation."""
-
-    @property
-    def family(self) -> str:
-        """The machine family (`ct6e`, `e2`)."""
-        return self.name.partition("-")[0]
-
-    @property
-    def allocatable_cpu(self) -> int:
-        """Millicores that pods can have."""
-        return round(1000 * (self.vcpus - _stepped(_table()["reserved_cpu"], self.vcpus)))
-
-    @property
-    def allocatable_memory(self) -> int:
-        """Bytes that pods can have."""
-        table = _table()
-        reserved = _stepped(table["reserved_memory_gib"], self.memory / _GIB) * _GIB
-        return int(self.memory - reserved - table["eviction_memory_mib"] * 1024**2)
-
-
 def machine(name: str | None) -> Machine:
     """The machine type called `name`, GKE's default when None. Raises `UnknownMachine`."""
-    table = _table()
-    name = name or str(table["default_machine_type"])
     try:
-        generation, tpu = catalogue().machine(name)
-    except SliceError:
-        gpu = next((it for it in gpu_catalogue().machines if it.name == name), None)
-        try:
-            host = gpu or cpu_catalogue().machine(name)
-        except CpuError as error:
-            raise UnknownMachine(f"machineType: {error}") from None
-        architecture = "arm64" if name.partition("-")[0] in table["arm_families"] else "amd64"
-        return Machine(name, host.vcpus, int(host.memory_gb * _GIB), architecture)
-    return Machine(name, tpu.vcpus, int(tpu.memory_gb * _GIB), "amd64", tpu, generation.label)
+        return locations.machine(name or str(_table()["default_machine_type"]))
+    except CpuError as error:
+        raise UnknownMachine(f"machineType: {error}") from None
+
+
+def architecture(of: Machine) -> str:
+    """As the label `kubernetes.io/arch` has it."""
+    return "arm64" if of.name.partition("-")[0] in _table()["arm_families"] else "amd64"
+
+
+def allocatable_cpu(of: Machine) -> int:
+    """Millicores that pods can have."""
+    return round(1000 * (of.vcpus - _stepped(_table()["reserved_cpu"], of.vcpus)))
+
+
+def allocatable_memory(of: Machine) -> int:
+    """Bytes that pods can have."""
+    table = _table()
+    reserved = _stepped(table["reserved_memory_gib"], of.memory / _GIB) * _GIB
+    return int(of.memory - reserved - table["eviction_memory_mib"] * 1024**2)
 
 
 def ephemeral_storage(boot_gib: int | None, local_ssds: int = 0) -> tuple[int, int]:

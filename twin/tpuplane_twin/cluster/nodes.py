@@ -1,6 +1,5 @@
 """A GKE node pool as Kubernetes nodes: names, labels, taints and capacity as GKE's own nodes have them. Pure."""
 
-import datetime as dt
 import hashlib
 import ipaddress
 import json
@@ -11,16 +10,17 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tpuplane.data_files import read_data
-from tpuplane.labels import GKE_POOL_LABEL, GPU, TPU
+from tpuplane.data_files import formatted, read_data
+from tpuplane.labels import GPU, TPU
 from tpuplane.tpu import region_of
 
 from tpuplane_twin.cluster.addresses import node_address
-from tpuplane_twin.cluster.api import Object
+from tpuplane_twin.cluster.api import Object, timestamp
 from tpuplane_twin.cluster.capacity import GPU_TAINT, Gpus, capacity_labels, capacity_taints
-from tpuplane_twin.cluster.machines import Machine, ephemeral_storage, machine
+from tpuplane_twin.cluster.machines import allocatable_cpu, allocatable_memory, architecture, ephemeral_storage, machine
 from tpuplane_twin.gcp.backend import node_numbers
 from tpuplane_twin.gcp.container.names import instance_name
+from tpuplane_twin.gcp.locations import Machine
 from tpuplane_twin.gcp.views import ClusterView, PoolView
 
 # On nodes that were made for a ProvisioningRequest: the name of its resize request.
@@ -118,39 +118,17 @@ class Pool(PoolView):
     def labels(self, place: Place, name: str) -> dict[str, str]:
         """The labels of the node called `name` at `place`."""
         config, machine_type = self.config, self.machine
-        labels = {
-            **config.get("labels", {}),
-            "beta.kubernetes.io/arch": machine_type.architecture,
-            "beta.kubernetes.io/instance-type": machine_type.name,
-            "beta.kubernetes.io/os": "linux",
-            "cloud.google.com/gke-boot-disk": config.get("diskType", "pd-balanced"),
-            "cloud.google.com/gke-container-runtime": "containerd",
-            "cloud.google.com/gke-cpu-scaling-level": str(machine_type.vcpus),
-            "cloud.google.com/gke-logging-variant": "DEFAULT",
-            "cloud.google.com/gke-max-pods-per-node": str(self.pods),
-            "cloud.google.com/gke-memory-gb-scaling-level": str(machine_type.memory // 1024**3),
-            GKE_POOL_LABEL: self.name,
-            "cloud.google.com/gke-os-distribution": _distribution(config),
-            **capacity_labels(self, self.cluster),
-            "cloud.google.com/gke-stack-type": "IPV4",
-            "cloud.google.com/machine-family": machine_type.family,
-            "failure-domain.beta.kubernetes.io/region": region_of(place.zone),
-            "failure-domain.beta.kubernetes.io/zone": place.zone,
-            "kubernetes.io/arch": machine_type.architecture,
-            "kubernetes.io/hostname": name,
-            "kubernetes.io/os": "linux",
-            "node.kubernetes.io/instance-type": machine_type.name,
-            "topology.gke.io/zone": place.zone,
-            "topology.kubernetes.io/region": region_of(place.zone),
-            "topology.kubernetes.io/zone": place.zone,
-        }
+        disk, distribution = config.get("diskType", "pd-balanced"), _distribution(config)
+        facts = self._facts(place, name) | {"disk": disk, "distribution": distribution}
+        labels: dict[str, str] = config.get("labels", {}) | formatted(_data()["labels"], facts)
+        labels |= capacity_labels(self, self.cluster)
         if config.get("workloadMetadataConfig", {}).get("mode") == "GKE_METADATA":
             labels["iam.gke.io/gke-metadata-server-enabled"] = "true"
         if self.gpus is not None:
             labels |= self.gpus.labels
-        if machine_type.tpu is not None:
+        if machine_type.generation is not None and machine_type.tpu is not None:
             labels["cloud.google.com/gke-accelerator-count"] = str(machine_type.tpu.chips)
-            labels["cloud.google.com/gke-tpu-accelerator"] = machine_type.accelerator
+            labels["cloud.google.com/gke-tpu-accelerator"] = machine_type.generation.label
             if self.topology is not None:
                 labels["cloud.google.com/gke-tpu-topology"] = self.topology
         return labels
@@ -167,40 +145,24 @@ class Pool(PoolView):
 
     def node(self, place: Place, name: str, network: ipaddress.IPv4Network) -> Object:
         """The node called `name` at `place`, Ready, with its pods in `network`."""
-        now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        facts = {"address": node_address(network), "network": network, "moment": timestamp(), "id": _digest([name])}
+        made: Object = formatted(_data()["node"], self._facts(place, name) | facts)
+        made["metadata"]["labels"] = self.labels(place, name)
+        made["metadata"]["annotations"] = {ORDINAL: str(place), SHAPE: self.shape, SETTINGS: self.settings}
+        made["spec"]["taints"] = self.taints
+        made["status"] |= self._resources()
+        return made
+
+    def _facts(self, place: Place, name: str) -> dict[str, object]:
+        """What the data has in braces."""
         return {
-            "apiVersion": "v1",
-            "kind": "Node",
-            "metadata": {
-                "name": name,
-                "labels": self.labels(place, name),
-                "annotations": {ORDINAL: str(place), SHAPE: self.shape, SETTINGS: self.settings},
-            },
-            "spec": {
-                "podCIDR": str(network),
-                "podCIDRs": [str(network)],
-                "providerID": f"gce://{self._project}/{place.zone}/{name}",
-                "taints": self.taints,
-            },
-            "status": {
-                "phase": "Running",
-                **self._resources(),
-                "addresses": [
-                    {"type": "InternalIP", "address": node_address(network)},
-                    {"type": "Hostname", "address": name},
-                ],
-                "conditions": [
-                    {**condition, "lastHeartbeatTime": now, "lastTransitionTime": now}
-                    for condition in _healthy()["conditions"]
-                ],
-                "nodeInfo": {
-                    **_healthy()["nodeInfo"],
-                    "architecture": self.machine.architecture,
-                    "kubeProxyVersion": f"v{self.version}",
-                    "kubeletVersion": f"v{self.version}",
-                    "machineID": _digest([name]),
-                },
-            },
+            "pool": self,
+            "machine": self.machine,
+            "architecture": architecture(self.machine),
+            "memory": self.machine.memory // 1024**3,
+            "name": name,
+            "zone": place.zone,
+            "region": region_of(place.zone),
         }
 
     def _resources(self) -> Object:
@@ -218,8 +180,8 @@ class Pool(PoolView):
                 **devices,
             },
             "allocatable": {
-                "cpu": f"{machine_type.allocatable_cpu}m",
-                "memory": f"{machine_type.allocatable_memory // 1024}Ki",
+                "cpu": f"{allocatable_cpu(machine_type)}m",
+                "memory": f"{allocatable_memory(machine_type) // 1024}Ki",
                 "ephemeral-storage": str(disk_for_pods),
                 "pods": str(self.pods),
                 **devices,
@@ -227,7 +189,8 @@ class Pool(PoolView):
         }
 
     @property
-    def _project(self) -> str:
+    def project(self) -> str:
+        """The project, "-" if the cluster has no link."""
         parts = ClusterView(self.cluster).link.split("/")
         return parts[parts.index("projects") + 1] if "projects" in parts else "-"
 
@@ -241,5 +204,5 @@ def _digest(value: object) -> str:
 
 
 @cache
-def _healthy() -> dict[str, Any]:
+def _data() -> dict[str, Any]:
     return dict(read_data("tpuplane_twin.cluster", "node"))

@@ -9,6 +9,7 @@ import yaml
 
 from tpuplane_twin.cluster.api import Api, ClusterError
 from tpuplane_twin.cluster.control_plane import ControlPlane
+from tpuplane_twin.cluster.identities import kubeconfig
 from tpuplane_twin.cluster.pki import Authority
 from tpuplane_twin.cluster.vpc import Vpc
 from tpuplane_twin.gcp.backend import BackendError, Endpoint, Instance
@@ -169,15 +170,8 @@ class Fleet:
         }
         # A control plane that another call starts is added by that call.
         names = sorted(name for name, plane in self._planes.items() if plane.has_authority)
-        document = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "current-context": self._current_context(names),
-            "clusters": [{"name": name, "cluster": self._planes[name].cluster_entry()} for name in names],
-            "contexts": [{"name": name, "context": {"cluster": name, "user": name}} for name in names],
-            "users": [{"name": name, "user": plugin} for name in names],
-        }
-        write_atomic(self._paths.kubeconfig, yaml.safe_dump(document, sort_keys=False))
+        clusters = {name: self._planes[name].cluster_entry() for name in names}
+        write_atomic(self._paths.kubeconfig, kubeconfig(clusters, plugin, self._current_context(names)))
 
     def _current_context(self, names: list[str]) -> str:
         """The former current context as long as its cluster exists, else the first."""

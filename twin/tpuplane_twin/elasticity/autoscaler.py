@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tpuplane_twin.cluster.api import Api, ApiError
+from tpuplane_twin.cluster.api import Api, accepting
 from tpuplane_twin.cluster.mirror import Mirror
 from tpuplane_twin.elasticity.classes import ComputeClass, readable_classes
 from tpuplane_twin.elasticity.decision import View, decide
@@ -203,13 +203,9 @@ class ClusterAutoscaler:
         return replace(view, budgets=[Budget.parse(item) for item in answer["items"]])
 
     async def _classes(self) -> dict[str, ComputeClass]:
-        try:
-            found = await self.api.list("ComputeClass")
-        except ApiError as error:
-            if error.status != 404:  # without the definition there are no classes
-                raise
-            return {}
-        return readable_classes(found)
+        with accepting(404):  # without the definition there are no classes
+            return readable_classes(await self.api.list("ComputeClass"))
+        return {}
 
     def _record(self, plan: ScaleUp) -> None:
         for growth in plan.growths:

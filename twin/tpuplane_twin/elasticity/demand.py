@@ -68,16 +68,8 @@ class Provisioning:
         return found is None or found.anyway or self.rank(group) < found.last
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """The possible new pools, and the reasons for pods without any."""
-
-    offers: tuple[Offer, ...] = ()
-    reasons: Mapping[str, str] = field(default_factory=dict)
-
-
-def demand(pods: Sequence[Pod], where: Provisioning) -> Demand:
-    """The demand of `pods`, which fit nowhere."""
+def demand(pods: Sequence[Pod], where: Provisioning) -> tuple[list[Offer], dict[str, str]]:
+    """The possible new pools for `pods`, which fit nowhere, and the reasons for pods without any."""
     offers: dict[str, Offer] = {}
     reasons: dict[str, str] = {}
     seen: dict[object, str] = {}
@@ -92,7 +84,7 @@ def demand(pods: Sequence[Pod], where: Provisioning) -> Demand:
                 seen[kind] = str(error)
         if seen[kind]:
             reasons[pod.key] = seen[kind]
-    return Demand(tuple(offers.values()), reasons)
+    return list(offers.values()), reasons
 
 
 def asked(pod: Pod, key: str) -> str | None:

@@ -191,5 +191,5 @@ class Group:
 def costs(pool: dict[str, Any], cluster: dict[str, Any]) -> Costs:
     """The costs of a node of a pool. Raises `UnknownMachine`."""
     machine = Pool(pool, cluster).machine
-    tpu = {machine.accelerator: machine.tpu.chips} if machine.tpu is not None else {}
+    tpu = {machine.generation.label: machine.tpu.chips} if machine.generation and machine.tpu else {}
     return {"cpu": machine.vcpus, "memory": machine.memory // _GIB, **tpu}

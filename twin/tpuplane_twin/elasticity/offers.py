@@ -51,9 +51,8 @@ class Offer:
     @property
     def signature(self) -> str:
         """Equal for pools with the same capacity."""
-        return signature(
-            self.machine.name, self.topology, self.zone, self.capacity, self.reservation, self.compute_class
-        )
+        own = (self.machine.name, self.topology, self.zone, self.capacity, self.reservation, self.compute_class)
+        return "/".join(own)
 
     def name(self, taken: Collection[str]) -> str:
         """A free name in GKE's format, such as `nap-ct6e-standa-4t-spot-k3v9x0qa`. It is deterministic."""
@@ -125,16 +124,11 @@ class Offer:
         return labels
 
 
-def signature(machine: str, topology: str, zone: str, capacity: str, reservation: str, compute_class: str) -> str:
-    """The properties that pools with the same capacity share."""
-    return "/".join((machine, topology, zone, capacity, reservation, compute_class))
-
-
 def signature_of(pool: PoolView, topology: str | None) -> str:
-    """The signature of an existing pool."""
+    """The signature of an existing pool, as `Offer.signature`."""
     reservation = next(iter(pool.reservation_names), "") if pool.capacity == "reservation" else ""
     named = pool.node_labels.get(CLASS, "")
-    return signature(pool.machine_type, topology or "", pool.zones[0], pool.capacity, reservation, named)
+    return "/".join((pool.machine_type, topology or "", pool.zones[0], pool.capacity, reservation, named))
 
 
 def reservation_path(name: str, project: str | None, block: str | None, sub_block: str | None) -> str:

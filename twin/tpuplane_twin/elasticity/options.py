@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from tpuplane_twin.elasticity.demand import Demand, Provisioning, asked, demand
+from tpuplane_twin.elasticity.demand import Provisioning, asked, demand
 from tpuplane_twin.elasticity.groups import Group
 from tpuplane_twin.elasticity.objects import Pod
 from tpuplane_twin.elasticity.offers import CLASS, Offer
@@ -26,11 +26,11 @@ class Pools:
         self._where = where
         self._limits = where.limits
         self._backoff = backoff
-        self._demand: Demand = demand([pod for gang in waiting for pod in gang], where)
+        offers, self._reasons = demand([pod for gang in waiting for pod in gang], where)
         self._groups = {group.key: self._limits.cap(group) for group in sorted(groups, key=lambda group: group.key)}
         self.before = {group.key: group for group in groups}
         self._fresh: dict[str, Group] = {}
-        for offer in self._demand.offers:
+        for offer in offers:
             self._offer(offer)
         self._held: dict[str, int] = {}
         for group in (*self._groups.values(), *self._fresh.values()):
@@ -84,8 +84,8 @@ class Pools:
 
     def why_nothing_is_made(self, pod: Pod) -> str:
         """Why no pool is created for the pod; empty if it requests none."""
-        if pod.key in self._demand.reasons:
-            return self._demand.reasons[pod.key]
+        if pod.key in self._reasons:
+            return self._reasons[pod.key]
         name = asked(pod, CLASS) or ""
         mine = [
             it

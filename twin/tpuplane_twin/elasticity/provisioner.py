@@ -1,14 +1,14 @@
 """Carries out the decisions about ProvisioningRequests: it creates their nodes and writes their status."""
 
-import datetime as dt
 import logging
 import time
 from collections.abc import Awaitable, Callable, Collection
+from dataclasses import asdict
 from typing import Any
 
 from tpuplane.labels import GKE_POOL_LABEL
 
-from tpuplane_twin.cluster.api import Api, ApiError, each, path
+from tpuplane_twin.cluster.api import Api, accepting, each, path, timestamp
 from tpuplane_twin.cluster.nodes import ORDINAL, REQUEST_LABEL
 from tpuplane_twin.elasticity.objects import Pod, age
 from tpuplane_twin.elasticity.queued import Answer, Provision, Queue
@@ -76,11 +76,8 @@ class Provisioner:
         if answer.details:
             status["provisioningClassDetails"] = dict(answer.details)
         url = f"{path(_KIND, request.name, request.namespace)}/status"
-        try:
+        with accepting(404):  # its job was just deleted
             await self._api.request("PATCH", url, body={"status": status}, content_type="application/merge-patch+json")
-        except ApiError as error:
-            if error.status != 404:  # its job was just deleted
-                raise
 
     async def provide(self, provision: Provision, now: float) -> None:
         """Give a request its nodes, or write the reason into its status."""
@@ -125,10 +122,8 @@ class Provisioner:
 
 def _condition(condition: Condition, generation: int) -> dict[str, Any]:
     return {
-        "type": condition.type,
+        **asdict(condition),
         "status": str(condition.status),
-        "reason": condition.reason,
-        "message": condition.message,
-        "lastTransitionTime": dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "lastTransitionTime": timestamp(),
         "observedGeneration": generation,
     }

@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Callable
 
-from tpuplane_twin.gcp.container.access_rules import SERVICE_ACCOUNT
+from tpuplane_twin.gcp.container.access_rules import SERVICE_ACCOUNT, may_exist
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
 from tpuplane_twin.gcp.handlers import Call, Collection, Handler, methods
@@ -153,11 +153,5 @@ class Policies:
             kind, _, identity = member.partition(":")
             if member not in _PUBLIC and (kind not in data("kinds")["members"] or not identity):
                 raise invalid(f"The member {member} is of an unknown type.")
-            if kind == "serviceAccount" and not self._account_exists(project, identity):
+            if kind == "serviceAccount" and not may_exist(self._store, project, identity):
                 raise invalid(f"Service account {identity} does not exist.")
-
-    def _account_exists(self, project: str, email: str) -> bool:
-        """Whether an account exists; those of Google and of other projects are not known here, and pass."""
-        if not email.endswith(f"@{project}.iam.gserviceaccount.com"):
-            return True
-        return self._store.get(SERVICE_ACCOUNT, f"projects/{project}/serviceAccounts/{email}") is not None

@@ -13,16 +13,22 @@ from tpuplane_twin.gcp.errors import ApiError, invalid
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine type as the API checks it. `tpu` and `gpu` are None for CPU machines."""
+    """A machine type. `generation` and `tpu` are None without TPUs, `gpu` without GPUs."""
 
     name: str
     family: str
     vcpus: int
     memory_gb: float
     disk_types: tuple[str, ...]
-    tpu: tuple[Generation, MachineType] | None = None
+    generation: Generation | None = None
+    tpu: MachineType | None = None
     gpu: GpuMachine | None = None
     shared: bool = False
+
+    @property
+    def memory(self) -> int:
+        """Its memory in bytes."""
+        return int(self.memory_gb * 1024**3)
 
     @property
     def hyperdisk_only(self) -> bool:
@@ -36,7 +42,7 @@ class Machine:
             return self.gpu.accelerator.name, self.gpu.gpus
         # A TPU's type is the prefix of its machine types:
         # https://github.com/AI-Hypercomputer/xpk/blob/v1.16.0/src/xpk/core/reservation.py#L425
-        return None if self.tpu is None else (self.name.partition("-")[0], self.tpu[1].chips)
+        return None if self.tpu is None else (self.name.partition("-")[0], self.tpu.chips)
 
 
 @cache
@@ -77,18 +83,23 @@ def machines() -> dict[str, Machine]:
         found |= {it.name: _cpu_machine(it) for it in family.machines.values()}
     for generation in catalogue().generations:
         for tpu in generation.machines:
-            found[tpu.name] = Machine(
-                tpu.name, generation.name, tpu.vcpus, tpu.memory_gb, generation.boot_disk_types, (generation, tpu)
-            )
+            disks, of = generation.boot_disk_types, tpu.name.partition("-")[0]
+            found[tpu.name] = Machine(tpu.name, of, tpu.vcpus, tpu.memory_gb, disks, generation, tpu)
     for gpu in gpu_catalogue().machines:
-        found[gpu.name] = Machine(gpu.name, gpu.series, gpu.vcpus, gpu.memory_gb, gpu.boot_disks, gpu=gpu)
+        of = gpu.name.partition("-")[0]
+        found[gpu.name] = Machine(gpu.name, of, gpu.vcpus, gpu.memory_gb, gpu.boot_disks, gpu=gpu)
     return found
+
+
+def machine(name: str) -> Machine:
+    """The machine type, also a custom one. Raises `CpuError` if it does not exist."""
+    return machines().get(name) or _cpu_machine(cpu_catalogue().machine(name))
 
 
 def machine_named(name: str) -> Machine | None:
     """The machine type, also a custom one; None if it does not exist."""
     try:
-        return machines().get(name) or _cpu_machine(cpu_catalogue().machine(name))
+        return machine(name)
     except CpuError:
         return None
 
@@ -100,25 +111,25 @@ def _cpu_machine(it: CpuMachine) -> Machine:
 
 def machine_in(name: str, zone: str) -> Machine:
     """The machine type, if the zone offers it; else GKE's error (keras-team/kinetic#305)."""
-    machine = machine_named(name)
-    if machine is None or not _offers(zone, machine):
+    found = machine_named(name)
+    if found is None or not _offers(zone, found):
         raise invalid(f'Invalid machine type "{name}" in zone "{zone}": GCE_NOT_FOUND')
-    return machine
+    return found
 
 
 @cache
 def machines_in(zone: str) -> tuple[Machine, ...]:
     """The machine types that the zone offers."""
-    return tuple(machine for machine in machines().values() if _offers(zone, machine))
+    return tuple(it for it in machines().values() if _offers(zone, it))
 
 
-def _offers(zone: str, machine: Machine) -> bool:
-    if machine.gpu is not None:
-        return zone in machine.gpu.zones
-    if machine.tpu is None:
-        return cpu_catalogue().families[machine.family].may_be_in(zone)
+def _offers(zone: str, it: Machine) -> bool:
+    if it.gpu is not None:
+        return zone in it.gpu.zones
+    if it.generation is None:
+        return cpu_catalogue().families[it.family].may_be_in(zone)
     try:
-        catalogue().check_zone(zone, machine.tpu[0].name)
+        catalogue().check_zone(zone, it.generation.name)
     except SliceError:
         return False
     return True

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Coroutine, Iterable
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.links import CONTAINER
@@ -22,6 +22,9 @@ from tpuplane_twin.gcp.store import Store, StoreError
 OPERATION = "operation"
 UPGRADE = "twinUpgrade"
 """The field of an upgrade's operation with the versions before and after. Answers leave it out."""
+
+if TYPE_CHECKING:
+    from tpuplane_twin.gcp.container.reconcile import Reconciler
 
 _WORK = "work"
 _KEPT_OPERATIONS = 1000
@@ -33,22 +36,6 @@ Commit = Callable[[], None]
 _Result = TypeVar("_Result")
 
 
-class Worker(Protocol):
-    """Does the work of operations."""
-
-    async def run(self, work: Json) -> Commit:
-        """Do the work. The result writes the outcome, in the transaction that ends the operation."""
-
-    def fail(self, work: Json, message: str) -> None:
-        """Store the failure."""
-
-    def lock(self, cluster: str) -> asyncio.Lock:
-        """The lock of a cluster, held during every change of it."""
-
-    async def restore(self, cluster: str) -> None:
-        """Re-apply a settled cluster and its pools to the backend; BackendError if that fails."""
-
-
 def now() -> str:
     """The current time in Google's format."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -57,7 +44,7 @@ def now() -> str:
 class Operations:
     """The queue of long-running work over a store."""
 
-    def __init__(self, store: Store, worker: Worker) -> None:
+    def __init__(self, store: Store, worker: "Reconciler") -> None:
         self._store = store
         self._worker = worker
         self._tasks: set[asyncio.Task[Any]] = set()

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import ctypes
 import logging
 import os
 import signal
@@ -12,9 +11,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tpuplane_twin.sandbox.system import die_with_parent
+
 logger = logging.getLogger(__name__)
 
-_PR_SET_PDEATHSIG = 1
 _POLL = 0.1  # seconds between two calls of `ready`
 _GRACE = 5.0  # seconds between SIGTERM and SIGKILL
 _FIRST_DELAY, _LONGEST_DELAY = 0.2, 15.0
@@ -143,7 +143,7 @@ class ProcessManager:
                 cwd=spec.cwd,
                 # A new group, so that Ctrl-C in the terminal does not end it.
                 start_new_session=True,
-                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+                preexec_fn=die_with_parent if sys.platform == "linux" else None,
             )
         finally:
             os.close(descriptor)
@@ -187,11 +187,6 @@ class ProcessManager:
             if time.monotonic() > deadline:
                 raise ProcessFailed(f"{spec.name} is not ready after {spec.ready_timeout:.0f} s. {_tail(spec.log)}")
             await asyncio.sleep(_POLL)
-
-
-def _die_with_parent() -> None:
-    # The kernel ends the child with its supervisor.
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _reason(code: int | None) -> str:

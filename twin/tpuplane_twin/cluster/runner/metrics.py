@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import datetime as dt
 import json
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
@@ -14,7 +13,7 @@ from typing import Any
 import psutil
 from aiohttp import web
 
-from tpuplane_twin.cluster.api import Api, ApiError, Object
+from tpuplane_twin.cluster.api import Api, ApiError, Object, timestamp
 from tpuplane_twin.cluster.layout import Layout, LoopbackServer
 
 PORT = "metrics"
@@ -22,13 +21,15 @@ PORT_INSIDE = 10250
 """Where the Service `metrics-server` leads, as on GKE."""
 
 _GROUP = "metrics.k8s.io/v1beta1"
+_BASE = f"/apis/{_GROUP}"
+_KINDS = {"nodes": "NodeMetrics", "pods": "PodMetrics"}
 _INFO = {"title": _GROUP, "version": "v1beta1"}
 # What discovery finds.
 _RESOURCES: dict[str, Any] = {
     "groupVersion": _GROUP,
     "resources": [
         {"name": name, "singularName": "", "namespaced": name == "pods", "kind": kind, "verbs": ["get", "list"]}
-        for name, kind in (("nodes", "NodeMetrics"), ("pods", "PodMetrics"))
+        for name, kind in _KINDS.items()
     ],
 }
 _HOST = "metrics-server.kube-system.svc"
@@ -68,40 +69,41 @@ class Metrics(LoopbackServer):
         """Listen. Raises `OSError` where the port is taken."""
         self._api = api
         app = web.Application()
-        base = f"/apis/{_GROUP}"
-        app.router.add_get(base, _document(kind="APIResourceList", apiVersion="v1", **_RESOURCES))
+        app.router.add_get(_BASE, _document(kind="APIResourceList", apiVersion="v1", **_RESOURCES))
         # The API server requests a description again and again; it has nothing beyond discovery.
         app.router.add_get("/openapi/v2", _document(swagger="2.0", info=_INFO, paths={}))
         app.router.add_get("/openapi/v3", _document(paths={}))
-        app.router.add_get(f"{base}/nodes", self._list_nodes)
-        app.router.add_get(f"{base}/nodes/{{name}}", self._node)
-        app.router.add_get(f"{base}/pods", self._list_pods)
-        app.router.add_get(f"{base}/namespaces/{{namespace}}/pods", self._list_pods)
-        app.router.add_get(f"{base}/namespaces/{{namespace}}/pods/{{name}}", self._pod)
+        for items in ("{plural:nodes|pods}", "namespaces/{namespace}/{plural:pods}"):
+            app.router.add_get(f"{_BASE}/{items}", self._list)
+        for item in ("{plural:nodes}/{name}", "namespaces/{namespace}/{plural:pods}/{name}"):
+            app.router.add_get(f"{_BASE}/{item}", self._one)
         # Only the API server's aggregator is answered, which has authorized its client.
         await self.listen(app, PORT, self._layout.serving(PORT, self._layout.aggregator, hosts=(_HOST,)))
 
-    async def _list_nodes(self, request: web.Request) -> web.Response:
-        used = await self._used_by_node()
-        nodes = await self._read("nodes", request)
-        return _answer("NodeMetricsList", items=[_node(node, used) for node in nodes if _ready(node)])
+    async def _list(self, request: web.Request) -> web.Response:
+        selectors = {name: request.query[name] for name in ("labelSelector", "fieldSelector") if name in request.query}
+        with self._answering() as api:
+            found, _ = await api.read_list(_core_path(request), selectors)
+        plural = request.match_info["plural"]
+        items = await self._measured(plural, found)
+        kind = f"{_KINDS[plural]}List"
+        return web.json_response({"kind": kind, "apiVersion": _GROUP, "metadata": {}, "items": items})
 
-    async def _node(self, request: web.Request) -> web.Response:
-        node = await self._read_one("nodes", request)
-        if not _ready(node):
-            raise _not_found("nodes", request)
-        return web.json_response(_node(node, await self._used_by_node()))
+    async def _one(self, request: web.Request) -> web.Response:
+        with self._answering() as api:
+            found = await api.request("GET", _core_path(request))
+        plural, name = request.match_info["plural"], request.match_info["name"]
+        for item in await self._measured(plural, [found]):
+            return web.json_response(item)
+        raise _rejected(404, "NotFound", f'{plural}.metrics.k8s.io "{name}" not found: nothing of it runs')
 
-    async def _list_pods(self, request: web.Request) -> web.Response:
+    async def _measured(self, plural: str, items: Iterable[Object]) -> list[Object]:
+        """The metrics of those nodes or pods that run."""
+        if plural == "nodes":
+            by_node = await self._used_by_node()
+            return [_node(node, by_node) for node in items if _ready(node)]
         used = await self._used()
-        pods = await self._read("pods", request)
-        return _answer("PodMetricsList", items=[_pod(pod, used) for pod in pods if _runs(pod)])
-
-    async def _pod(self, request: web.Request) -> web.Response:
-        pod = await self._read_one("pods", request)
-        if not _runs(pod):
-            raise _not_found("pods", request)
-        return web.json_response(_pod(pod, await self._used()))
+        return [_pod(pod, used) for pod in items if pod["status"].get("phase") == "Running"]
 
     async def _used(self) -> dict[tuple[str, str], Usage]:
         """What runs, by the pod's uid and the container's name."""
@@ -118,16 +120,6 @@ class Metrics(LoopbackServer):
         for (uid, _), usage in (await self._used()).items():
             used[nodes[uid]] = used.get(nodes[uid], Usage()) + usage
         return used
-
-    async def _read(self, plural: str, request: web.Request) -> list[Object]:
-        """The objects of a request."""
-        selectors = {name: request.query[name] for name in ("labelSelector", "fieldSelector") if name in request.query}
-        with self._answering() as api:
-            return (await api.read_list(_path(plural, request), selectors))[0]
-
-    async def _read_one(self, plural: str, request: web.Request) -> Object:
-        with self._answering() as api:
-            return await api.request("GET", f"{_path(plural, request)}/{request.match_info['name']}")
 
     @contextmanager
     def _answering(self) -> Iterator[Api]:
@@ -172,19 +164,19 @@ def _pod(pod: Object, used: Mapping[tuple[str, str], Usage]) -> Object:
     uid = pod["metadata"]["uid"]
     usages = {it["name"]: used.get((uid, it["name"]), Usage()) for it in pod["spec"]["containers"]}
     containers = [{"name": name, "usage": usage.shown} for name, usage in usages.items()]
-    return {**_measured("PodMetrics", pod, sum(usages.values(), Usage())), "containers": containers}
+    return {**_metrics("pods", pod, sum(usages.values(), Usage())), "containers": containers}
 
 
 def _node(node: Object, used: Mapping[str, Usage]) -> Object:
     usage = used.get(node["metadata"]["name"], Usage())
-    return {**_measured("NodeMetrics", node, usage), "usage": usage.shown}
+    return {**_metrics("nodes", node, usage), "usage": usage.shown}
 
 
-def _measured(kind: str, item: Object, usage: Usage) -> Object:
-    moment = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def _metrics(plural: str, item: Object, usage: Usage) -> Object:
+    moment = timestamp()
     kept = {key: item["metadata"][key] for key in ("name", "namespace", "labels") if key in item["metadata"]}
     return {
-        "kind": kind,
+        "kind": _KINDS[plural],
         "apiVersion": _GROUP,
         "metadata": {**kept, "creationTimestamp": moment},
         "timestamp": moment,
@@ -196,13 +188,9 @@ def _ready(node: Object) -> bool:
     return any(it["type"] == "Ready" and it["status"] == "True" for it in node["status"].get("conditions", ()))
 
 
-def _runs(pod: Object) -> bool:
-    return bool(pod["status"].get("phase") == "Running")
-
-
-def _path(plural: str, request: web.Request) -> str:
-    namespace = request.match_info.get("namespace")
-    return f"/api/v1/namespaces/{namespace}/{plural}" if namespace is not None else f"/api/v1/{plural}"
+def _core_path(request: web.Request) -> str:
+    """Where the nodes or pods of a request are: their metrics have the same path in a group of their own."""
+    return f"/api/v1{request.path.removeprefix(_BASE)}"
 
 
 def _document(**document: Any) -> Callable[[web.Request], Awaitable[web.Response]]:
@@ -211,15 +199,6 @@ def _document(**document: Any) -> Callable[[web.Request], Awaitable[web.Response
         return web.json_response(document)
 
     return answer
-
-
-def _answer(kind: str, **fields: Any) -> web.Response:
-    return web.json_response({"kind": kind, "apiVersion": _GROUP, "metadata": {}, **fields})
-
-
-def _not_found(plural: str, request: web.Request) -> web.HTTPException:
-    name = request.match_info["name"]
-    return _rejected(404, "NotFound", f'{plural}.metrics.k8s.io "{name}" not found: nothing of it runs')
 
 
 def _rejected(code: int, reason: str, message: str) -> web.HTTPException:

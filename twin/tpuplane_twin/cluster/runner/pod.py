@@ -13,11 +13,11 @@ from pathlib import Path
 
 from tpuplane.tpu import SliceError
 
-from tpuplane_twin.cluster.api import Object
+from tpuplane_twin.cluster.api import Object, timestamp
 from tpuplane_twin.cluster.runner import container, probes
 from tpuplane_twin.cluster.runner.images import Image, image_named
 from tpuplane_twin.cluster.runner.orders import Orders, Surroundings
-from tpuplane_twin.cluster.runner.report import AWAY, Report, now, terminated
+from tpuplane_twin.cluster.runner.report import AWAY, Report, terminated
 from tpuplane_twin.cluster.runner.side_processes import FIRST_DELAY, LONGEST_DELAY, Run, SideProcesses
 from tpuplane_twin.cluster.runner.turns import Turn, Turns
 from tpuplane_twin.cluster.runner.volumes import NotThere, Volumes
@@ -107,7 +107,7 @@ class ProcessPod:
         if self._lost is not None:
             # It ended with the supervisor: as at a reboot of the node.
             if not container.restarts(self.pod, _KILLED):
-                await self._say_ended(_KILLED, self._lost.get("startedAt") or now())
+                await self._say_ended(_KILLED, self._lost.get("startedAt") or timestamp())
                 return
             self._restarts, self._lost = self._restarts + 1, None
         if rejection := self._image.rejection(self._container["image"]):
@@ -119,7 +119,7 @@ class ProcessPod:
         delay = FIRST_DELAY
         while True:
             end = await self._start(last)
-            started = self._started = now()
+            started = self._started = timestamp()
             begun = asyncio.get_running_loop().time()
             works = [partial(self._watch, started, last), *(partial(self._accompany, each) for each in self._others())]
             tasks = [asyncio.create_task(self._retried(work)) for work in works]
@@ -161,7 +161,7 @@ class ProcessPod:
         if not self._over:
             # As a kubelet: some controllers let go of a pod in a terminal phase only.
             code = process[1].result() if process is not None and self._started and process[1].done() else _KILLED
-            await self._say_ended(code, self._started or now())
+            await self._say_ended(code, self._started or timestamp())
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
         await self._report.delete()
 

@@ -2,12 +2,11 @@
 
 import asyncio
 import contextlib
-import datetime as dt
 import logging
 
 import aiohttp
 
-from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object
+from tpuplane_twin.cluster.api import Api, ApiError, ClusterError, Object, event, path, timestamp
 
 logger = logging.getLogger(__name__)
 
@@ -18,15 +17,10 @@ _READY = ("ContainersReady", "Ready")
 _AGAIN_SECONDS = 0.5
 
 
-def now() -> str:
-    """This moment, as Kubernetes writes it."""
-    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def terminated(code: int, started: str) -> Object:
     """How a container ended."""
     reason = "Completed" if code == 0 else "Error"
-    state: Object = {"exitCode": code, "reason": reason, "startedAt": started, "finishedAt": now()}
+    state: Object = {"exitCode": code, "reason": reason, "startedAt": started, "finishedAt": timestamp()}
     return state | ({"signal": code - 128} if code > 128 else {})
 
 
@@ -37,8 +31,7 @@ class Report:
         self._api = api
         self._pod = pod
         metadata = pod["metadata"]
-        self._namespace = f"/api/v1/namespaces/{metadata['namespace']}"
-        self._url = f"{self._namespace}/pods/{metadata['name']}"
+        self._url = path("Pod", metadata["name"], metadata["namespace"])
 
     async def waiting(self, reason: str, message: str, restarts: int, last: Object | None = None) -> None:
         """The container does not run, and is to."""
@@ -56,23 +49,11 @@ class Report:
 
     async def event(self, kind: str, reason: str, message: str) -> None:
         """Something happened to it; `kind` is Normal or Warning. Sent once: nothing waits for an event."""
-        metadata, moment = self._pod["metadata"], now()
+        metadata, host = self._pod["metadata"], self._pod["spec"].get("nodeName", "")
         about = {"apiVersion": "v1", "kind": "Pod", **{key: metadata[key] for key in ("name", "namespace", "uid")}}
-        body = {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"generateName": f"{metadata['name'][:50]}.", "namespace": metadata["namespace"]},
-            "involvedObject": about,
-            "type": kind,
-            "reason": reason,
-            "message": message[:1024],
-            "count": 1,
-            "firstTimestamp": moment,
-            "lastTimestamp": moment,
-            "source": {"component": "kubelet", "host": self._pod["spec"].get("nodeName", "")},
-        }
+        body = event(about, kind, reason, message[:1024], component="kubelet", host=host)
         with contextlib.suppress(*AWAY):
-            await self._api.request("POST", f"{self._namespace}/events", body=body)
+            await self._api.create(body)
 
     async def delete(self) -> None:
         """Delete the pod from the API: nothing of it is left."""
@@ -102,7 +83,7 @@ class Report:
         # The twin runs the first container; the others are simulated, and have its status.
         theirs = [{**mine, "name": other["name"], "image": other["image"]} for other in others]
         reason = {} if ready else {"reason": "PodCompleted" if phase == "Succeeded" else "ContainersNotReady"}
-        transition = {"status": str(ready), "lastTransitionTime": now(), **reason}
+        transition = {"status": str(ready), "lastTransitionTime": timestamp(), **reason}
         status = {
             "phase": phase,
             "containerStatuses": [mine, *theirs],

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tpuplane_twin.cluster import gcs_fuse
-from tpuplane_twin.cluster.api import Api, ApiError, Object
+from tpuplane_twin.cluster.api import Api, Object, path
 from tpuplane_twin.cluster.runner.container import field
 from tpuplane_twin.machine.files import write_atomic
 
@@ -24,6 +24,7 @@ class Volumes:
     def __init__(self, api: Api, pod: Object, folder: Path, buckets: Path) -> None:
         self._api = api
         self._pod = pod
+        self._namespace = str(pod["metadata"]["namespace"])
         self._folder = folder
         self._buckets = buckets
         self._renewals: dict[Path, float] = {}
@@ -87,13 +88,9 @@ class Volumes:
                 raise NotThere(f'{kind} "{wanted["name"]}" has no key {item["key"]}')
 
     async def _content(self, kind: str, name: str) -> dict[str, bytes] | None:
-        plural = "configmaps" if kind == "configMap" else "secrets"
-        try:
-            found = await self._api.request("GET", f"{self._namespace}/{plural}/{name}")
-        except ApiError as error:
-            if error.status == 404:
-                return None
-            raise
+        found = await self._api.get("ConfigMap" if kind == "configMap" else "Secret", name, self._namespace)
+        if found is None:
+            return None
         encoded = found.get("binaryData" if kind == "configMap" else "data") or {}
         texts = found.get("data") or {} if kind == "configMap" else {}
         return {
@@ -101,8 +98,8 @@ class Volumes:
             **{key: base64.b64decode(value) for key, value in encoded.items()},
         }
 
-    async def _write_token(self, path: Path, wanted: Object) -> None:
-        if time.time() < self._renewals.get(path, 0):
+    async def _write_token(self, file: Path, wanted: Object) -> None:
+        if time.time() < self._renewals.get(file, 0):
             return
         metadata = self._pod["metadata"]
         reference = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"]}
@@ -113,14 +110,10 @@ class Volumes:
         }
         account = self._pod["spec"].get("serviceAccountName", "default")
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
-        answer = await self._api.request("POST", f"{self._namespace}/serviceaccounts/{account}/token", body=body)
-        _put(path, answer["status"]["token"].encode())
+        answer = await self._api.request("POST", f"{path('ServiceAccount', account, self._namespace)}/token", body=body)
+        _put(file, answer["status"]["token"].encode())
         expires = dt.datetime.fromisoformat(answer["status"]["expirationTimestamp"]).timestamp()
-        self._renewals[path] = time.time() + _RENEW_AFTER * (expires - time.time())
-
-    @property
-    def _namespace(self) -> str:
-        return f"/api/v1/namespaces/{self._pod['metadata']['namespace']}"
+        self._renewals[file] = time.time() + _RENEW_AFTER * (expires - time.time())
 
 
 def _as_source(volume: Object) -> Object:

@@ -50,12 +50,16 @@ def check_key(store: Store, project: str, name: str, region: str, agent: str) ->
         )
 
 
+def may_exist(store: Store, project: str, email: str) -> bool:
+    """Whether a service account of the project exists; those of Google and of other projects are not known here."""
+    own = email.endswith(f"@{project}.iam.gserviceaccount.com")
+    return not own or store.get(SERVICE_ACCOUNT, f"projects/{project}/serviceAccounts/{email}") is not None
+
+
 def check_service_account(store: Store, project: str, pool: Json) -> None:
-    """Reject a service account of this project that does not exist. Those of other projects are not known here."""
+    """Reject a service account that does not exist."""
     email = PoolView(pool).service_account
-    if not email.endswith(f"@{project}.iam.gserviceaccount.com"):
-        return
-    if store.get(SERVICE_ACCOUNT, f"projects/{project}/serviceAccounts/{email}") is None:
+    if not may_exist(store, project, email):
         raise invalid(
             f'The user does not have access to service account "{email}". '
             "Ask a project owner to grant you the iam.serviceAccountUser role on the service account."

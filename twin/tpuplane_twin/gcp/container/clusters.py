@@ -6,7 +6,7 @@ from tpuplane_twin.gcp.container.cluster_defaults import complete_cluster
 from tpuplane_twin.gcp.container.cluster_network import place, private_address
 from tpuplane_twin.gcp.container.cluster_rules import check_cluster
 from tpuplane_twin.gcp.container.maintenance_rules import check_maintenance
-from tpuplane_twin.gcp.container.names import CLUSTER, POOL, check_name, cluster_key, find_cluster
+from tpuplane_twin.gcp.container.names import CLUSTER, POOL, check_name, cluster_key, find_cluster, location_key
 from tpuplane_twin.gcp.container.node_pools import new_pool
 from tpuplane_twin.gcp.container.pool_defaults import check_zones
 from tpuplane_twin.gcp.errors import already_exists, failed_precondition, invalid, not_served
@@ -54,9 +54,7 @@ class Clusters(OperationHandlers):
 
     def list(self, call: Call) -> Json:
         """The clusters of a location, or of all with "-"."""
-        project, location = call.params["projectsId"], call.params["locationsId"]
-        parent = f"projects/{project}" if location == "-" else f"projects/{project}/locations/{location}"
-        found = self._store.items(CLUSTER, parent)
+        found = self._store.items(CLUSTER, location_key(call.params))
         return {"clusters": [cluster_answer(self._store, key, cluster) for key, cluster in found]}
 
     def delete(self, call: Call) -> Json:

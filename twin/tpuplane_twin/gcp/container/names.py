@@ -22,6 +22,12 @@ _NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _MAX_NAME = 40
 
 
+def location_key(params: dict[str, str]) -> str:
+    """Resource name of the location in a request's path; the project's with "-", which stands for all locations."""
+    project, location = f"projects/{params['projectsId']}", params["locationsId"]
+    return project if location == "-" else f"{project}/locations/{location}"
+
+
 def cluster_key(params: dict[str, str]) -> str:
     """Resource name of the cluster in a request's path."""
     return f"projects/{params['projectsId']}/locations/{params['locationsId']}/clusters/{params['clustersId']}"

@@ -39,12 +39,12 @@ class PoolContext(PoolView):
     @property
     def generation(self) -> Generation | None:
         """The TPU generation; None for other pools."""
-        return self.machine.tpu[0] if self.machine and self.machine.tpu else None
+        return self.machine.generation if self.machine else None
 
     @property
     def tpu(self) -> MachineType | None:
         """The machine type if it has TPUs."""
-        return self.machine.tpu[1] if self.machine and self.machine.tpu else None
+        return self.machine.tpu if self.machine else None
 
     @property
     def gpu(self) -> GpuMachine | None:

@@ -47,7 +47,7 @@ SCALABLE = ("RUNNING", "RUNNING_WITH_ERROR")
 
 
 class Reconciler:
-    """Carries out operations (the `Worker` of `Operations`)."""
+    """Does the work of `Operations`."""
 
     def __init__(self, store: Store, backend: ClusterBackend) -> None:
         self._store = store
@@ -59,7 +59,10 @@ class Reconciler:
         return self._locks.setdefault(cluster, asyncio.Lock())
 
     async def run(self, work: Json) -> Commit:
-        """Apply the target to the backend. Raises BackendError."""
+        """Apply the target to the backend. The result writes the outcome, in the transaction that ends the operation.
+
+        Raises BackendError.
+        """
         action, target = work["action"], work["target"]
         if action == CREATE_CLUSTER:
             return await self._create_cluster(target)

@@ -2,6 +2,7 @@
 
 from tpuplane_twin.gcp.container.cluster_updates import ClusterUpdates
 from tpuplane_twin.gcp.container.clusters import Clusters
+from tpuplane_twin.gcp.container.names import location_key
 from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.ranges import usable_subnetworks
 from tpuplane_twin.gcp.container.upgrades import Upgrades
@@ -29,16 +30,14 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
         return server_config()
 
     def get_operation(call: Call) -> Json:
-        key = f"{_location(call)}/operations/{call.params['operationsId']}"
+        key = call.path
         operation = store.get(OPERATION, key)
         if operation is None:
             raise not_found(f"Not found: {key}.")
         return operation
 
     def list_operations(call: Call) -> Json:
-        everywhere = call.params["locationsId"] == "-"
-        found = store.items(OPERATION, f"projects/{call.params['projectsId']}" if everywhere else _location(call))
-        return {"operations": [operation for _, operation in found]}
+        return {"operations": store.values(OPERATION, location_key(call.params))}
 
     clusters_prefix, pools_prefix = f"{_PREFIX}.clusters", f"{_PREFIX}.clusters.nodePools"
     return {
@@ -54,10 +53,6 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
         **methods(pools_prefix, pools, "create get list update delete setSize setAutoscaling setManagement"),
         **methods(pools_prefix, upgrades, "completeUpgrade fetchNodePoolUpgradeInfo rollback"),
     }
-
-
-def _location(call: Call) -> str:
-    return f"projects/{call.params['projectsId']}/locations/{call.params['locationsId']}"
 
 
 def _locations() -> list[Json]:

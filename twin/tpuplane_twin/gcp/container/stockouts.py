@@ -23,10 +23,10 @@ def shortage(store: Store, key: str, pool: Json, wanted: Numbers) -> str | None:
     Reserved capacity is separate: only a stockout of reservations (they are full) affects it.
     """
     machine = machine_named(pool["config"]["machineType"])
-    if machine is None or machine.tpu is None:
+    if machine is None or machine.generation is None:
         return None
     view = PoolView(pool)
-    capacity, generation = view.capacity, machine.tpu[0].name
+    capacity, generation = view.capacity, machine.generation.name
     kinds = (capacity,) if capacity == "reservation" else (capacity, ANY)
     for zone, numbers in wanted.items():
         if not numbers or not any(store.get(STOCKOUT, stockout_key(zone, generation, kind)) for kind in kinds):
