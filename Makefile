@@ -3,7 +3,7 @@ BIN := .venv/bin
 ENV := .venv/.installed
 # Each command imports the SDKs: to compile them every time would double the time of a preview.
 export PYTHONDONTWRITEBYTECODE :=
-.PHONY: up down test fast ray long lint types bench bench-gate soak generate
+.PHONY: up down test fast ray long lint types bench bench-gate soak generate wheels
 
 up: $(ENV) ; @$(BIN)/tpuplane check stacks/Pulumi.local.yaml && $(BIN)/tpuplane-twin rehearse local
 down: $(ENV) ; @$(BIN)/tpuplane-twin down
@@ -18,4 +18,7 @@ bench: $(ENV) ; @$(BIN)/python -m benchmarks
 bench-gate: $(ENV) ; @$(BIN)/python -m benchmarks gate
 soak: $(ENV) ; @$(BIN)/python -m benchmarks soak
 generate: $(ENV) ; @$(BIN)/python -m scripts.generate
-$(ENV): uv.lock pyproject.toml components/pyproject.toml twin/pyproject.toml policies/pyproject.toml ; @scripts/bootstrap.sh
+DIST := dist
+wheels: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
+wheels: $(ENV) ; @$(BIN)/uv build --quiet --wheel --all-packages --out-dir $(DIST)
+$(ENV): uv.lock pyproject.toml components/tpuplane/VERSION components/pyproject.toml twin/pyproject.toml policies/pyproject.toml ; @scripts/bootstrap.sh
