@@ -1,30 +1,53 @@
 """Check the replacements of a plan: `pulumi preview --json --show-sames | tpuplane-plan-gate [--config FILE]`."""
 
-import argparse
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from importlib.metadata import version as version_of
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from tpuplane_policies.core.config import SHIPPED, ConfigError, read, settings
 from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.registry import BLOCKING, rules
 from tpuplane_policies.core.run import Run
 
+app = typer.Typer(pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]})
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Return 0 if no mandatory rule is violated, 1 if one is, 2 if the plan or the configuration cannot be read."""
-    parser = argparse.ArgumentParser(prog="tpuplane-plan-gate", description=__doc__)
-    parser.add_argument("plan", nargs="?", default="-", help="output of `pulumi preview --json` (default: stdin)")
-    parser.add_argument("--config", type=Path, help="policy configuration, as for --policy-pack-config")
-    parser.add_argument(
-        "--other", action="append", default=[], metavar="NAME", help="one of your own policies that --config sets"
-    )
-    chosen = parser.parse_args(arguments)
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"tpuplane-plan-gate {version_of('tpuplane-policies')}")
+        raise typer.Exit
+
+
+@app.command(
+    epilog="Example: pulumi preview --json --show-sames | tpuplane-plan-gate --config policies/config/prod.json"
+)
+def gate(
+    plan: Annotated[str, typer.Argument(help="Output of `pulumi preview --json`. Default: standard input.")] = "-",
+    config: Annotated[Path | None, typer.Option(help="Policy configuration, as for --policy-pack-config.")] = None,
+    other: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="One of your own policies that --config sets; repeatable.")
+    ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Check the replacements of a plan.
+
+    Exit code 0: no mandatory rule is violated. 1: one is. 2: the plan or the configuration cannot be read.
+    """
+    raise typer.Exit(_exit_code(plan, config, other or ()))
+
+
+def _exit_code(file: str, config_file: Path | None, others: Sequence[str]) -> int:
     try:
-        config = read(chosen.config) if chosen.config else {}
-        checked = settings(config, str(chosen.config), rules(), chosen.other)
-        plan = Plan.parse(sys.stdin.read() if chosen.plan == "-" else Path(chosen.plan).read_text(encoding="utf-8"))
+        config = read(config_file) if config_file else {}
+        checked = settings(config, str(config_file), rules(), others)
+        plan = Plan.parse(sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8"))
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 2
@@ -34,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run = Run((rule for rule in rules() if rule.plan_checks or rule.about), checked, datetime.now(UTC).date())
     failed = _judge(run, plan)
     shipped = SHIPPED / f"{plan.stack}.json"
-    if chosen.config is None and shipped.exists():
+    if config_file is None and shipped.exists():
         print(f"no configuration, so every rule has its default level; use --config {shipped}")
     return int(failed)
 

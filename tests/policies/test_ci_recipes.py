@@ -15,6 +15,7 @@ import yaml
 from google_api import PROJECT, TOKEN, google_api
 from tpuplane_twin.shell.environment import google_environment
 
+from tests.first_repository import first_repository
 from tests.pulumi_program import Program
 
 ROOT = Path(__file__).parents[2]
@@ -25,8 +26,13 @@ USE = re.compile(r"(?<![\w@./-])(?:\.venv/bin/)?(tpuplane-plan-gate|tpuplane-twi
 OURS = ("tpuplane", "tpuplane-twin", "tpuplane-plan-gate")
 
 
+INIT = {"github": ".github/workflows/platform.yaml", "gitlab": ".gitlab-ci.yml"}
+
+
 def recipes() -> list[str]:
-    return [WORKFLOW.read_text(encoding="utf-8"), *re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
+    """The workflow, the recipes of the page, and those of a first repository."""
+    theirs = [first_repository(service).content[path] for service, path in INIT.items()]
+    return [WORKFLOW.read_text(encoding="utf-8"), *re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL), *theirs]
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -60,7 +66,7 @@ def asked(*command: str, **variables: str) -> str:
 @pytest.mark.policies
 def test_there_is_a_recipe_for_each_and_each_parses() -> None:
     parsed = [yaml.safe_load(recipe) for recipe in recipes()]
-    assert len(parsed) == 4
+    assert len(parsed) == 6
     assert {"jobs" in it for it in parsed[:2]} == {True}
     assert "steps" in parsed[3]
 

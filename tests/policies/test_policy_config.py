@@ -11,7 +11,8 @@ import pytest
 import yaml
 from tpuplane_policies.core.config import SHIPPED, ConfigError, read, settings
 from tpuplane_policies.core.registry import rules
-from tpuplane_policies.plangate import main
+from tpuplane_policies.plangate import app
+from typer.testing import CliRunner
 
 pytestmark = pytest.mark.policies
 
@@ -69,9 +70,7 @@ WRONG: dict[str, str] = {
 
 
 @pytest.mark.parametrize(("text", "said"), WRONG.items())
-def test_a_mistake_is_named_with_its_file_and_fails_the_gate_for_plans(
-    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mistake_is_named_with_its_file_and_fails_the_gate_for_plans(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "prod.json"
     path.write_text(text)
     with pytest.raises(ConfigError) as error:
@@ -79,8 +78,8 @@ def test_a_mistake_is_named_with_its_file_and_fails_the_gate_for_plans(
     assert all(line.startswith(f"{path}: ") for line in str(error.value).splitlines())
     assert said in str(error.value)
     (tmp_path / "plan.json").write_text('{"steps": []}')
-    assert main([str(tmp_path / "plan.json"), "--config", str(path)]) == 2
-    assert capsys.readouterr().err == f"{error.value}\n"
+    result = CliRunner().invoke(app, [str(tmp_path / "plan.json"), "--config", str(path)])
+    assert (result.exit_code, result.stderr) == (2, f"{error.value}\n")
 
 
 @pytest.mark.parametrize(

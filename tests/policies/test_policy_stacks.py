@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from tpuplane_policies.core.registry import rules
 from tpuplane_policies.core.resources import Resource, Stack
 from tpuplane_policies.core.run import Violation
 
+from tests.first_repository import first_repository
+
 pytestmark = pytest.mark.policies
 
 ROOT = Path(__file__).parents[2]
@@ -24,8 +27,12 @@ def description(stack: str) -> Description:
     return shipped(ROOT / "stacks" / f"Pulumi.{stack}.yaml")
 
 
-def judged(stack: str, platform: Description) -> list[Violation]:
-    """What is mandatory for the stack and is broken, of all that the components register."""
+def policies(stack: str) -> Any:
+    return read(SHIPPED / f"{stack}.json")
+
+
+def judged(config: Any, platform: Description) -> list[Violation]:
+    """What is mandatory in the configuration and is broken, of all that the components register."""
     registered = tuple(
         Resource(
             it.type,
@@ -37,7 +44,7 @@ def judged(stack: str, platform: Description) -> list[Violation]:
         )
         for it in deploy_platform(platform).registrations.values()
     )
-    run = a_run(read(SHIPPED / f"{stack}.json"))
+    run = a_run(config)
     held = [rule for rule in rules() if run.settings.level(rule) == "mandatory"]
     found = [it for rule in held for resource in registered for it in run.resource(rule, resource)]
     return found + [it for rule in held for it in run.stack(rule, Stack(registered))]
@@ -45,7 +52,30 @@ def judged(stack: str, platform: Description) -> list[Violation]:
 
 @pytest.mark.parametrize("stack", ["local", "dev", "staging", "prod"])
 def test_a_stack_is_clean_under_its_config(stack: str) -> None:
-    assert [it.message for it in judged(stack, description(stack))] == []
+    assert [it.message for it in judged(policies(stack), description(stack))] == []
+
+
+@pytest.mark.parametrize("environment", ["dev", "prod"])
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {},
+        {"topology": "4x4", "slices": "2"},
+        {"slices": "0-2", "capacity": "spot"},
+        {"slices": "0-1", "capacity": "flex-start", "location": "us-east5", "zone": "us-east5-b"},
+        {"capacity": "reservation", "reservation": "ours", "reserved_chips": "8"},
+        {"location": "us-central2-b", "generation": "v4", "topology": "2x2x2"},
+    ],
+    ids=str,
+)
+def test_a_first_repository_is_clean_under_its_config(
+    environment: str, answers: dict[str, str], tmp_path: Path
+) -> None:
+    content = first_repository(**answers).content
+    stack = tmp_path / "Pulumi.yaml"
+    stack.write_text(content[f"stacks/Pulumi.{environment}.yaml"])
+    config = json.loads(content[f"policies/config/{environment}.json"])
+    assert [it.message for it in judged(config, shipped(stack))] == []
 
 
 def public(platform: Description) -> None:
@@ -108,7 +138,7 @@ def test_one_changed_line_fails_the_gate(
 ) -> None:
     platform = description(stack)
     change(platform)
-    found = judged(stack, platform)
+    found = judged(policies(stack), platform)
     assert any(said in it.message for it in found), [it.message for it in found]
     assert {it.rule.id for it in found} == rules_broken
 
@@ -119,4 +149,4 @@ def test_an_add_on_that_no_stack_has_is_clean_too() -> None:
     addons["monitoring"] = {"frontend": {"image": f"mirror.example/frontend@sha256:{'0' * 64}"}}
     (team, *_) = (name for name, it in platform["teams"].items() if "central" in it["clusters"])
     addons["launchAgent"] = {"queues": ["tpu"], "teams": [team]}
-    assert [it.message for it in judged("prod", platform)] == []
+    assert [it.message for it in judged(policies("prod"), platform)] == []

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from tpuplane.cli import questions
+from tpuplane.cli.init import init
 from tpuplane.cli.render import as_json, mistakes_as_json, show
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import PlatformSpec, SpecError, StackFileMissing, load_stack
@@ -46,7 +48,7 @@ def main(
     """TPU platforms on GKE, described in one stack file."""
 
 
-@app.command()
+@app.command(epilog="Example: tpuplane check stacks/Pulumi.prod.yaml")
 def check(
     file: StackFile,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the plan, or the mistakes, as JSON.")] = False,
@@ -68,7 +70,7 @@ def check(
         show(platform)
 
 
-@app.command("plan")
+@app.command("plan", epilog="Example: tpuplane plan stacks/Pulumi.prod.yaml --markdown --against base.yaml")
 def plan_(
     file: StackFile,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
@@ -112,7 +114,7 @@ def plan_(
         show_plan(platform, costs)
 
 
-@app.command("explain")
+@app.command("explain", epilog="Example: tpuplane explain pools.trainer.machineType --stack stacks/Pulumi.prod.yaml")
 def explain_(
     path: Annotated[
         str, typer.Argument(metavar="PATH", help="A path such as pools.trainer.diskType or clusters.central1.")
@@ -142,7 +144,7 @@ def explain_(
         show_explanation(explanation, where)
 
 
-@app.command()
+@app.command(epilog="Example: tpuplane status --json")
 def status(
     kubeconfig: Annotated[
         Path | None, typer.Option("--kubeconfig", metavar="FILE", help="Default: $KUBECONFIG, else ~/.kube/config.")
@@ -173,7 +175,7 @@ def status(
         print_clusters(described)
 
 
-@app.command()
+@app.command(epilog="Example: tpuplane schema > platform.schema.json")
 def schema() -> None:
     """Print the JSON schema of stack files."""
     from tpuplane.spec.schema import schema_text  # noqa: PLC0415 (only this command needs it)
@@ -181,22 +183,22 @@ def schema() -> None:
     typer.echo(schema_text(), nl=False)
 
 
-@app.command()
+@app.command(epilog="Example: tpuplane new stacks/Pulumi.dev.yaml --name lab --location us-central1")
 def new(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The stack file to write.")] = Path(
         "stacks/Pulumi.dev.yaml"
     ),
-    name: Annotated[str | None, typer.Option(help="Name of the platform.")] = None,
-    project: Annotated[str | None, typer.Option(help="Google Cloud project id.")] = None,
-    location: Annotated[str | None, typer.Option(help="Region or zone of the cluster.")] = None,
-    generation: Annotated[str | None, typer.Option(help="TPU generation, such as v6e.")] = None,
-    zone: Annotated[str | None, typer.Option(help="Zone of the chips, if the region has several.")] = None,
-    topology: Annotated[str | None, typer.Option(help="Topology of a slice, such as 4x4.")] = None,
-    capacity: Annotated[str | None, typer.Option(help="Capacity: on-demand, spot, …")] = None,
-    reservation: Annotated[str | None, typer.Option(help="Name of the reservation, for that capacity.")] = None,
-    reserved_chips: Annotated[str | None, typer.Option(help="Chips of the reservation.")] = None,
-    slices: Annotated[str | None, typer.Option(help="Slices: 2, or 0-4 for an autoscaled pool.")] = None,
+    name: questions.Name = None,
+    project: questions.Project = None,
+    location: questions.Location = None,
+    generation: questions.Generation = None,
+    zone: questions.Zone = None,
+    topology: questions.Topology = None,
+    capacity: questions.Capacity = None,
+    reservation: questions.Reservation = None,
+    reserved_chips: questions.ReservedChips = None,
+    slices: questions.Slices = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a first stack file. Asks for each value that no option sets, and checks it immediately.
@@ -206,6 +208,9 @@ def new(
     from tpuplane.cli.new import write_first_stack  # noqa: PLC0415
 
     write_first_stack(file, context.params, force=force)
+
+
+app.command(epilog="Example: tpuplane init acme --name acme --location us-central1 --generation v6e")(init)
 
 
 def _planned(file: Path, as_json_: bool) -> PlatformPlan:

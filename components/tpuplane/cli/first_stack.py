@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,10 @@ class Answers:
     reserved_chips: str | None = None
     slices: str | None = None
     """`2`, or `0-4` for an autoscaled pool."""
+    environment: str | None = None
+    """An environment of a repository: the end of the platform's name, and a label."""
+    cluster: Mapping[str, Any] | None = None
+    """Fields of the cluster that no question is about."""
 
     @property
     def config(self) -> dict[str, Any]:
@@ -53,6 +58,8 @@ class Answers:
         if self.slices is not None:
             pool |= _scale(self.slices)
         platform: dict[str, Any] = {"name": known["name"]}
+        if self.environment is not None:
+            platform = {"name": f"{known['name']}-{self.environment}", "labels": {"environment": self.environment}}
         if self.reservation is not None:
             platform["reservations"] = {
                 self.reservation: {
@@ -61,7 +68,7 @@ class Answers:
                     "chips": _whole(self.reserved_chips) if self.reserved_chips is not None else 1_000_000,
                 }
             }
-        platform["clusters"] = {CLUSTER: {"location": known["location"], "pools": {POOL: pool}}}
+        platform["clusters"] = {CLUSTER: {"location": known["location"], **(self.cluster or {}), "pools": {POOL: pool}}}
         return {PROJECT_KEY: known["project"], CONFIG_KEY: platform}
 
     @property
@@ -110,16 +117,19 @@ def locations_offered() -> tuple[str, ...]:
     return (*regions, *(zone for region in regions for zone in known_zones(region) if zone in offered))
 
 
-def text(answers: Answers, file: Path) -> str:
-    """The stack file. Raises `SpecError` if the answers have mistakes."""
+def text(answers: Answers, file: Path, schema: str | None = None) -> str:
+    """The stack file; `schema` is the address of its schema. Raises `SpecError` if the answers have mistakes."""
     answers.check()
     named = file.name if file.is_absolute() else file  # an absolute path is valid on this machine only
     body = yaml.safe_dump({"config": answers.config}, sort_keys=False)
     return (
-        f"{_schema_line(file)}\n#\n"
+        f"{_schema_line(file) if schema is None else f'{_EDITORS}{schema}'}\n#\n"
         f"# A TPU platform. What it will create and cost: tpuplane plan {named}\n"
         f"{_commented(body, answers)}"
     )
+
+
+_EDITORS = "# yaml-language-server: $schema="
 
 
 def _schema_line(file: Path) -> str:
@@ -131,7 +141,7 @@ def _schema_line(file: Path) -> str:
             "# For editors: tpuplane schema > platform.schema.json, and as the first line here:\n"
             "#   # yaml-language-server: $schema=platform.schema.json"
         )
-    return f"# yaml-language-server: $schema={os.path.relpath(schema, folder)}"
+    return f"{_EDITORS}{os.path.relpath(schema, folder)}"
 
 
 def _commented(body: str, answers: Answers) -> str:

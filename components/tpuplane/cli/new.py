@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import typer
 
@@ -17,58 +17,65 @@ USAGE = 2
 def write_first_stack(file: Path, given: Mapping[str, str | None], *, force: bool) -> None:
     """Ask for each value that is not `given` and write the file. Ends the command if a given value is wrong."""
     if file.exists() and not force:
-        raise _usage_error(f"{file} exists; choose another name, or overwrite it with --force")
-    content = text(_interview(given), file)
+        raise usage_error(f"{file} exists; choose another name, or overwrite it with --force")
+    (answers,) = interview(given)
+    content = text(answers, file)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("w" if force else "x", encoding="utf-8") as out:
             out.write(content)
     except OSError as error:
-        raise _usage_error(f"{file} cannot be written: {error.strerror}") from None
+        raise usage_error(f"{file} cannot be written: {error.strerror}") from None
     typer.echo(f"wrote {file}; next: tpuplane plan {file}")
 
 
-def _interview(given: Mapping[str, str | None]) -> Answers:
-    """Ask all questions. The choices of a question depend on earlier answers."""
-    answers = Answers()
+Variants = tuple[Answers, ...]
+_ONE: Variants = (Answers(),)
+
+
+def interview(given: Mapping[str, str | None], variants: Variants = _ONE, project: str | None = None) -> Variants:
+    """Ask all questions, once for all variants. The choices of a question depend on earlier answers.
+
+    `project` is the answer to that question if the user only confirms it.
+    """
+    answers = variants
 
     def ask(field: str, question: str, offered: tuple[str, ...] = (), default: str | None = None) -> None:
         nonlocal answers
         answers = _answered(answers, field, question, given.get(field), offered, default)
 
     ask("name", "name of the platform")
-    ask("project", "Google Cloud project id")
+    ask("project", "Google Cloud project id", default=project)
     ask("location", "location of the cluster, a region or a zone", locations_offered())
-    ask("generation", "TPU generation", answers.generations)
-    if len(answers.zones) > 1 or given.get("zone"):
-        ask("zone", "zone of the chips", answers.zones)
-    generation = catalogue().generation(answers.generation or "")
+    ask("generation", "TPU generation", answers[0].generations)
+    if len(answers[0].zones) > 1 or given.get("zone"):
+        ask("zone", "zone of the chips", answers[0].zones)
+    generation = catalogue().generation(answers[0].generation or "")
     more = (f"and {generation.rule}",) if generation.rule else ()
     ask("topology", "topology of a slice", (*generation.topologies, *more))
     ask("capacity", "capacity", get_args(Capacity), default="on-demand")
-    if answers.capacity == "reservation":
+    if answers[0].capacity == "reservation":
         ask("reservation", "name of the reservation")
     elif unused := [it for it in ("reservation", "reserved_chips") if given.get(it) is not None]:
         options = " and ".join(f"--{it.replace('_', '-')}" for it in unused)
-        raise _usage_error(f"{options}: only with --capacity reservation, not {answers.capacity}; remove it")
-    default = "0-1" if answers.capacity == "flex-start" else "1"
+        raise usage_error(f"{options}: only with --capacity reservation, not {answers[0].capacity}; remove it")
+    default = "0-1" if answers[0].capacity == "flex-start" else "1"
     ask("slices", "slices, or minimum and maximum such as 0-4", default=default)
-    if answers.capacity == "reservation":
-        most = int((answers.slices or "").rpartition("-")[2])
-        ask("reserved_chips", "chips of the reservation", default=str(most * answers.shape.chips))
+    if answers[0].capacity == "reservation":
+        most = int((answers[0].slices or "").rpartition("-")[2])
+        ask("reserved_chips", "chips of the reservation", default=str(most * answers[0].shape.chips))
     return answers
 
 
 def _answered(
-    answers: Answers, field: str, question: str, given: str | None, offered: tuple[str, ...], default: str | None
-) -> Answers:
+    answers: Variants, field: str, question: str, given: str | None, offered: tuple[str, ...], default: str | None
+) -> Variants:
     """The answers with one more, which is given or asked for until it is valid."""
     option = f"--{field.replace('_', '-')}"
     if given is not None:
-        answers = replace(answers, **{field: given})
-        mistakes = answers.mistakes(field)
+        answers, mistakes = _with(answers, field, given)
         if mistakes:
-            raise _usage_error("\n".join(f"{option}: {mistake}" for mistake in mistakes))
+            raise usage_error("\n".join(f"{option}: {mistake}" for mistake in mistakes))
         return answers
     if offered:
         typer.echo(f"{question}: {', '.join(offered)}")
@@ -76,15 +83,22 @@ def _answered(
         try:
             answer = typer.prompt(question if not offered else field, default=default).strip()
         except typer.Abort:
-            raise _usage_error(f"no answer; set {option} to skip the question. No file was written.") from None
-        candidate = replace(answers, **{field: answer})
-        mistakes = candidate.mistakes(field)
+            raise usage_error(f"no answer; set {option} to skip the question. No file was written.") from None
+        candidates, mistakes = _with(answers, field, answer)
         if not mistakes:
-            return candidate
+            return candidates
         for mistake in mistakes:
             typer.echo(f"  {mistake}", err=True)
 
 
-def _usage_error(message: str) -> typer.Exit:
+def _with(answers: Variants, field: str, value: str) -> tuple[Variants, tuple[str, ...]]:
+    """The answers with this one, and its mistakes in any of them."""
+    answer: dict[str, Any] = {field: value}
+    candidates = tuple(replace(it, **answer) for it in answers)
+    return candidates, tuple(dict.fromkeys(mistake for it in candidates for mistake in it.mistakes(field)))
+
+
+def usage_error(message: str) -> typer.Exit:
+    """Print the message; the exit to raise."""
     typer.echo(message, err=True)
     return typer.Exit(USAGE)

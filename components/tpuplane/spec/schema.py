@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from pydantic.alias_generators import to_snake
+
 from tpuplane.spec.core.locations import known_zones, locations
 from tpuplane.spec.platform import PROJECT_KEY, PlatformSpec
 from tpuplane.spec.stackfile import CONFIG_KEY
@@ -15,6 +17,8 @@ def stack_schema() -> dict[str, Any]:
     definitions = platform.pop("$defs")
     _know_the_catalogue(definitions)
     _reject_other_names([platform, *definitions.values()])
+    for name, model in (*definitions.items(), ("PlatformSpec", platform)):
+        _accept_snake_case(name, model)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "tpuplane stack file",
@@ -58,6 +62,18 @@ def _reject_other_names(models: list[dict[str, Any]]) -> None:
             for schema in (field, *field.get("anyOf", ())):
                 if "patternProperties" in schema:
                     schema["additionalProperties"] = False
+
+
+def _accept_snake_case(name: str, model: dict[str, Any]) -> None:
+    """Fields may have their Python names. As patterns they are valid, and editors do not offer them."""
+    others = {field: to_snake(field) for field in model["properties"] if to_snake(field) != field}
+    if others:
+        fields = f"#/$defs/{name}/properties"
+        model["patternProperties"] = {f"^{other}$": {"$ref": f"{fields}/{field}"} for field, other in others.items()}
+    if required := [field for field in model.get("required", ()) if field in others]:
+        model["required"] = [field for field in model["required"] if field not in others]
+        either = [{"anyOf": [{"required": [field]}, {"required": [others[field]]}]} for field in required]
+        model["allOf"] = [*model.get("allOf", ()), *either]
 
 
 def _shapes(generation: Generation) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tpuplane.models import models
 from tpuplane.spec.schema import stack_schema
 
 pytestmark = pytest.mark.unit
@@ -66,10 +67,28 @@ def test_fields_are_spelled_as_in_files() -> None:
     assert not [field for field in own_fields() if "_" in field]
 
 
+def test_both_spellings_of_a_field_are_valid() -> None:
+    definitions = stack_schema()["$defs"]
+    described = {model.__name__: model for model in models() if model.__name__ in definitions}
+    assert len(described) > 50
+    for name, model in described.items():
+        schema = definitions[name]
+        python = {pattern.strip("^$"): field["$ref"] for pattern, field in schema.get("patternProperties", {}).items()}
+        fields = model.model_fields.items()
+        wanted = {key: f"#/$defs/{name}/properties/{it.alias}" for key, it in fields if it.alias not in (key, None)}
+        assert python == wanted, name
+        either = [
+            tuple(it["required"][0] for it in rule["anyOf"]) for rule in schema.get("allOf", ()) if "anyOf" in rule
+        ]
+        required = {(it.alias or key, key) for key, it in fields if it.is_required()}
+        assert {(it, it) for it in schema.get("required", ())} | set(either) == required, name
+
+
 def test_editors_know_the_topologies_of_each_generation() -> None:
     rules: dict[str, Any] = {
         rule["if"]["properties"]["generation"]["const"]: rule["then"]["properties"]
         for rule in stack_schema()["$defs"]["PoolSpec"]["allOf"]
+        if "if" in rule
     }
     assert "4x5" not in rules["v6e"]["topology"]["enum"]
     assert "4x4" in rules["v6e"]["topology"]["enum"]

@@ -41,7 +41,7 @@ def main(
     """
 
 
-@app.command()
+@app.command(epilog="Example: tpuplane-twin up --name team-a")
 @errors_as_lines
 def up(name: Name = "local", as_json: Json = False) -> None:
     """Build missing tools, start the twin, wait until it is ready. A second call changes nothing."""
@@ -49,7 +49,7 @@ def up(name: Name = "local", as_json: Json = False) -> None:
     answer(status, as_json, lambda: show.print_up(name, status))
 
 
-@app.command()
+@app.command(epilog="Example: tpuplane-twin build --ray")
 @errors_as_lines
 def build(
     with_ray: Annotated[
@@ -65,7 +65,7 @@ def build(
             ray.build()
 
 
-@app.command()
+@app.command(epilog="Example: tpuplane-twin status --json")
 @errors_as_lines
 def status(name: Name = "local", as_json: Json = False) -> None:
     """Show processes, clusters, node pools and slices."""
@@ -74,7 +74,7 @@ def status(name: Name = "local", as_json: Json = False) -> None:
     answer(found, as_json, lambda: show.print_status(found))
 
 
-@app.command()
+@app.command(epilog="Example: tpuplane-twin down --keep-state")
 @errors_as_lines
 def down(
     name: Name = "local",
@@ -95,7 +95,7 @@ def down(
         console.print(f"twin [bold]{each}[/bold]: {done if was else 'did not exist'}")
 
 
-@app.command()
+@app.command(epilog="Example: tpuplane-twin env --shell fish")
 @errors_as_lines
 def env(
     name: Name = "local",
@@ -115,7 +115,7 @@ def env(
         typer.echo(render(variables, shell))
 
 
-@app.command(name="logs")
+@app.command(name="logs", epilog="Example: tpuplane-twin logs apiserver --follow")
 @errors_as_lines
 def show_logs(
     process: Annotated[str | None, typer.Argument(help="Part of a process's name; all when left out.")] = None,
@@ -128,11 +128,13 @@ def show_logs(
     logs.show(acting_on(name, quiet=as_json), process, follow=follow, lines=lines, as_json=as_json)
 
 
-app.command()(faults.stockout)
-app.command()(faults.reclaim)
+app.command(epilog="Example: tpuplane-twin stockout --zone us-east5-b --generation v6e --capacity spot")(
+    faults.stockout
+)
+app.command(epilog="Example: tpuplane-twin reclaim overnight --cluster lab")(faults.reclaim)
 
 
-@app.command(name="rehearse")
+@app.command(name="rehearse", epilog="Example: tpuplane-twin rehearse prod --no-sample --name prod")
 @errors_as_lines
 def rehearse_stack(
     stack: Annotated[str, typer.Argument(help="A stack of the Pulumi project in --project.")] = "local",
@@ -147,7 +149,11 @@ def rehearse_stack(
 
 
 # All arguments after the command belong to it.
-@app.command(name="exec", context_settings={"allow_interspersed_args": False})
+@app.command(
+    name="exec",
+    epilog="Example: tpuplane-twin exec kubectl get nodes",
+    context_settings={"allow_interspersed_args": False},
+)
 @errors_as_lines
 def execute(
     command: Annotated[list[str], typer.Argument(help="The command with its arguments, such as kubectl get nodes.")],

@@ -1,0 +1,84 @@
+"""`tpuplane init`: asks for the values of a first platform, and writes a repository for it."""
+
+import shlex
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from tpuplane.cli import questions
+
+PLACEHOLDER = "my-project"
+"""A project for the twin alone."""
+_UNDECIDED = timedelta(days=90)
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the repository.")] = Path(),
+    name: questions.Name = None,
+    project: questions.Project = None,
+    location: questions.Location = None,
+    generation: questions.Generation = None,
+    zone: questions.Zone = None,
+    topology: questions.Topology = None,
+    capacity: questions.Capacity = None,
+    reservation: questions.Reservation = None,
+    reserved_chips: questions.ReservedChips = None,
+    slices: questions.Slices = None,
+    environments: Annotated[str, typer.Option(help="Names of the environments; each gets a stack file.")] = "dev,prod",
+    ci: Annotated[Literal["github", "gitlab", "none"], typer.Option(help="CI service.")] = "github",
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+) -> None:
+    """Write a repository for a platform: program, stack files, policies, CI, Makefile. Asks for missing values.
+
+    Exit code 0: written. 2: a wrong value, a missing answer, or files exist.
+    """
+    from tpuplane.cli.new import interview, usage_error  # noqa: PLC0415 (only what a command needs is imported)
+    from tpuplane.init import Repository, starts  # noqa: PLC0415
+
+    given = {
+        "name": name,
+        "project": project,
+        "location": location,
+        "generation": generation,
+        "zone": zone,
+        "topology": topology,
+        "capacity": "on-demand" if capacity is None else capacity,
+        "reservation": reservation,
+        "reserved_chips": reserved_chips,
+        "slices": ("0-1" if capacity == "flex-start" else "1") if slices is None else slices,
+    }
+    try:
+        repository = Repository(starts(environments), ci, datetime.now(UTC).date() + _UNDECIDED)
+    except ValueError as error:
+        raise usage_error(f"--environments: {error}") from None
+    taken = [it for it in repository.names if (folder / it).exists()]
+    if taken and not force:
+        raise usage_error(f"{folder} has {', '.join(taken)}; choose another folder, or overwrite them with --force")
+    answers = interview(given, repository.environments, PLACEHOLDER)
+    content = replace(repository, environments=answers).content
+    try:
+        for path, text in content.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise usage_error(f"{error.filename} cannot be written: {error.strerror}") from None
+    _show_next(folder, tuple(content), placeholder=answers[0].project == PLACEHOLDER)
+
+
+def _show_next(folder: Path, paths: tuple[str, ...], *, placeholder: bool) -> None:
+    typer.echo(f"wrote {len(paths)} files to {folder}: {', '.join(paths)}")
+    if placeholder:
+        typer.echo(f"{PLACEHOLDER} is a placeholder. The twin accepts it. For Google Cloud, set gcp:project in stacks/")
+    typer.echo("next, with make and uv on PATH:")
+    commands = {
+        f"cd {shlex.quote(str(folder))}": "",
+        "make up": "the first environment on the twin; the first run builds the twin's tools, about 10 minutes",
+        "make test": "check the stack files, then run the policies on the twin",
+    }
+    if folder == Path():
+        commands.pop("cd .")
+    for command, what in commands.items():
+        typer.echo(f"  {command:<10} # {what}" if what else f"  {command}")

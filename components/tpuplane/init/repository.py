@@ -1,0 +1,116 @@
+"""The files of a repository: the template, and a stack file and policies for each environment."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from importlib.metadata import version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from tpuplane.cli.first_stack import Answers, text
+from tpuplane.data_files import read_data
+from tpuplane.plan import plan
+from tpuplane.spec import parse_platform
+from tpuplane.spec.core.fields import text_problem
+from tpuplane.spec.platform import PROJECT_KEY
+from tpuplane.spec.stackfile import CONFIG_KEY
+
+_TEMPLATE = files("tpuplane.init").joinpath("template")
+_COMMON = "common"
+_SCHEMA = "../.venv/platform.schema.json"  # the template's Makefile writes it there
+_PRODUCTION = "prod"
+
+
+class _File(Template):
+    """A file of the template. Makefiles and workflows have `$` of their own."""
+
+    delimiter = "%%"
+
+
+def starts(names: str) -> tuple[Answers, ...]:
+    """What the answers of each environment begin with. Raises `ValueError` for names that are not allowed."""
+    wanted = [name.strip() for name in names.split(",")]
+    for name in wanted:
+        if problem := text_problem("name", name):
+            raise ValueError(problem)
+    if len(set(wanted)) < len(wanted):
+        raise ValueError(f"{names!r} has a name twice")
+    return tuple(Answers(environment=name, cluster=_kind(name)["cluster"]) for name in wanted)
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A repository with its environments, and the files of a CI service, or of `none`."""
+
+    environments: tuple[Answers, ...]
+    service: str
+    until: date
+    """The last day on which a new production stack may have values that a preview does not know."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The paths of all files; needs no answers."""
+        per_environment = (path for it in self.environments for path in _paths(it))
+        return tuple(sorted((*self._templates, *per_environment)))
+
+    @property
+    def content(self) -> dict[str, str]:
+        """The text of each file. Raises `SpecError` if the answers have mistakes."""
+        first, *_ = self.environments
+        names = [str(it.environment) for it in self.environments]
+        values = {
+            "name": first.name,
+            "version": version("tpuplane"),
+            "first": names[0],
+            "last": names[-1],
+            "all": ", ".join(names),
+        }
+        written = {
+            path: _File(it.read_text(encoding="utf-8")).substitute(values) for path, it in self._templates.items()
+        }
+        for it in self.environments:
+            stack, policies = _paths(it)
+            written[stack] = text(it, Path(stack), _SCHEMA)
+            written[policies] = json.dumps(self._policies(it), indent=2) + "\n"
+        return written
+
+    @cached_property
+    def _templates(self) -> dict[str, Traversable]:
+        folders = [_TEMPLATE.joinpath(name) for name in (_COMMON, self.service)]
+        return {path: it for folder in folders if folder.is_dir() for path, it in _walk(folder)}
+
+    def _policies(self, answers: Answers) -> dict[str, Any]:
+        """The policy configuration of an environment. Its budget is what the stack file asks for."""
+        kind = _kind(str(answers.environment))
+        platform = plan(parse_platform(answers.config[CONFIG_KEY], project=answers.config[PROJECT_KEY]))
+        found: dict[str, Any] = {**kind["policies"], "TPU012": {"chips": platform.chips}}
+        if answers.reservation is not None:
+            found["TPU017"] = {"reservations": {answers.reservation: int(answers.reserved_chips or 0)}}
+        if "REP006" not in found:
+            new = {"resource": "*", "reason": "new resources: the twin decides", "until": self.until.isoformat()}
+            found["REP006"] = {"exemptions": [new]}
+        return dict(sorted(found.items()))
+
+
+def _paths(answers: Answers) -> tuple[str, str]:
+    return f"stacks/Pulumi.{answers.environment}.yaml", f"policies/config/{answers.environment}.json"
+
+
+def _kind(environment: str) -> dict[str, Any]:
+    kinds = read_data("tpuplane.init", "environments")
+    found: dict[str, Any] = kinds["production" if environment.startswith(_PRODUCTION) else "development"]
+    return found
+
+
+def _walk(folder: Traversable, above: str = "") -> Iterator[tuple[str, Traversable]]:
+    for entry in folder.iterdir():
+        path = f"{above}{entry.name}"
+        if entry.is_dir():
+            yield from _walk(entry, f"{path}/")
+        else:
+            yield path, entry
