@@ -29,20 +29,12 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    run((BIN / "uv", "build", "--wheel", "--package", "tpuplane", "--out-dir", folder), REPOSITORY, dict(os.environ))
-    (found,) = folder.glob("*.whl")
-    return found
-
-
-@pytest.fixture(scope="module")
-def consumer(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
+def consumer(tmp_path_factory: pytest.TempPathFactory, wheels: Path, constraints: str) -> Path:
     """A user's program with an environment of its own: the wheel, and this repository's locked dependencies."""
     folder = tmp_path_factory.mktemp("user") / "consumer"
     shutil.copytree(Path(__file__).parent / "consumer", folder)
-    locked = [BIN / "uv", "export", "--frozen", "--all-packages", "--no-emit-workspace", "--no-hashes", "--quiet"]
-    (folder / "constraints.txt").write_text(run(locked, REPOSITORY, dict(os.environ)).stdout)
+    (folder / "constraints.txt").write_text(constraints)
+    (wheel,) = wheels.glob("tpuplane-*.whl")
     variables = {**os.environ, "VIRTUAL_ENV": str(folder / "venv")}
     run((BIN / "uv", "venv", "--quiet", "venv"), folder, variables)
     run((BIN / "uv", "pip", "install", "--quiet", "-c", "constraints.txt", wheel, "mypy"), folder, variables)
