@@ -20,7 +20,8 @@ from tpuplane.spec.core.fields import text_problem
 from tpuplane.spec.platform import PROJECT_KEY
 from tpuplane.spec.stackfile import CONFIG_KEY
 
-_TEMPLATE = files("tpuplane.init").joinpath("template")
+_FILES = files("tpuplane.init")
+_TEMPLATE = _FILES.joinpath("template")
 _COMMON = "common"
 _SCHEMA = "../.venv/platform.schema.json"  # the template's Makefile writes it there
 _PRODUCTION = "prod"
@@ -73,9 +74,10 @@ class Repository:
         written = {
             path: _File(it.read_text(encoding="utf-8")).substitute(values) for path, it in self._templates.items()
         }
+        salt = _FILES.joinpath("data/salt.yaml").read_text("utf-8")  # else the first `pulumi up` changes the file
         for it in self.environments:
             stack, policies = _paths(it)
-            written[stack] = text(it, Path(stack), _SCHEMA)
+            written[stack] = text(it, Path(stack), _SCHEMA) + salt
             written[policies] = json.dumps(self._policies(it), indent=2) + "\n"
         return written
 

@@ -36,7 +36,8 @@ def test_a_first_repository_runs_on_the_twin(wheels: Path, constraints: str, tmp
     (folder / "uv.toml").write_text("\n".join(f"{key} = {json.dumps(it)}" for key, it in settings.items()))
 
     assert run(("make", "check"), folder, variables).stdout.count("ok: 1 cluster, 4 chips") == 2
-    first = (folder / "stacks/Pulumi.dev.yaml").read_text().partition("\n")[0]
+    stack = (folder / "stacks/Pulumi.dev.yaml").read_text()
+    first = stack.partition("\n")[0]
     assert (folder / "stacks" / first.partition("$schema=")[2]).is_file()
     try:
         said = run(("make", "test"), folder, variables).stdout
@@ -48,6 +49,7 @@ def test_a_first_repository_runs_on_the_twin(wheels: Path, constraints: str, tmp
         assert previewed.rstrip().endswith("no findings")
     finally:
         run(("make", "down"), folder, variables)
+    assert (folder / "stacks/Pulumi.dev.yaml").read_text() == stack
     assert not list((tmp_path / "twins").glob("*/twin.json"))
 
 
