@@ -73,12 +73,9 @@ def _show_next(folder: Path, paths: tuple[str, ...], *, placeholder: bool) -> No
     if placeholder:
         typer.echo(f"{PLACEHOLDER} is a placeholder. The twin accepts it. For Google Cloud, set gcp:project in stacks/")
     typer.echo("next, with make and uv on PATH:")
-    commands = {
-        f"cd {shlex.quote(str(folder))}": "",
-        "make up": "the first environment on the twin; the first run builds the twin's tools, about 10 minutes",
-        "make test": "check the stack files, then run the policies on the twin",
-    }
-    if folder == Path():
-        commands.pop("cd .")
-    for command, what in commands.items():
-        typer.echo(f"  {command:<10} # {what}" if what else f"  {command}")
+    if folder != Path():
+        typer.echo(f"  cd {shlex.quote(str(folder))}")
+    typer.echo(
+        "  make up    # the first environment on the twin; the first run builds the twin's tools, about 10 minutes"
+    )
+    typer.echo("  make test  # check the stack files, then run the policies on the twin")
