@@ -9,6 +9,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from contextlib import chdir
+from importlib.metadata import version
 from pathlib import Path
 
 from tpuplane.cli import app
@@ -51,11 +52,17 @@ def _output(command: str) -> str:
     return "\n".join(("```console", f"$ tpuplane {command}", *lines, "```"))
 
 
+def _policy_pack() -> str:
+    file = ROOT / "policies/PulumiPolicy.yaml"
+    return re.sub(r"(?m)^version: .*$", f"version: {version('tpuplane')}", file.read_text(encoding="utf-8"))
+
+
 GENERATED: dict[str, Callable[[], str]] = {
     "components/tpuplane/args.py": typed_args,
     "components/tpuplane/spec/platform.schema.json": schema_text,
     "components/schema.json": _plugin_schema,
     "docs/policies.md": policies_page,
+    "policies/PulumiPolicy.yaml": _policy_pack,
     "docs/pictures/acme.svg": lambda: draw(plan(load_stack(ROOT / "tests/unit/acme.yaml"))),
     "docs/tpu.md": lambda: with_generations((ROOT / "docs/tpu.md").read_text(encoding="utf-8")),
     **{f"docs/{name}": _page(name) for name in PAGES},

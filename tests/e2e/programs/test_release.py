@@ -12,7 +12,6 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-import yaml
 
 from tests.e2e.platform_under_test import BIN, REPOSITORY
 from tests.pulumi_program import run
@@ -49,7 +48,6 @@ def test_all_have_the_version_of_one_file(wheels: Path) -> None:
         with ZipFile(wheel) as opened:
             (metadata,) = [name for name in opened.namelist() if name.endswith(".dist-info/METADATA")]
             assert message_from_string(opened.read(metadata).decode())["Version"] == VERSION
-    assert yaml.safe_load((REPOSITORY / "policies/PulumiPolicy.yaml").read_text())["version"] == VERSION
 
 
 def test_the_changelog_has_upgrade_notes_for_each_release() -> None:
