@@ -16,6 +16,7 @@ _UNDECIDED = timedelta(days=90)
 
 
 def init(
+    context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the repository.")] = Path(),
     name: questions.Name = None,
     project: questions.Project = None,
@@ -39,15 +40,8 @@ def init(
     from tpuplane.init import Repository, starts  # noqa: PLC0415
 
     given = {
-        "name": name,
-        "project": project,
-        "location": location,
-        "generation": generation,
-        "zone": zone,
-        "topology": topology,
+        **context.params,
         "capacity": "on-demand" if capacity is None else capacity,
-        "reservation": reservation,
-        "reserved_chips": reserved_chips,
         "slices": ("0-1" if capacity == "flex-start" else "1") if slices is None else slices,
     }
     try:
