@@ -10,14 +10,13 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from tpuplane.diff.sentences import sentences
 from tpuplane.models import Model, models
 from tpuplane.spec.core.fields import unwrap_all
 
 _REGION = re.compile(r"(?<=<!-- generated: )(\w+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
-_SENTENCE = re.compile(r"(?<=\.) (?=[A-Z0-9`(])")
-_CHANGE = re.compile(r"(?:A change|Changed|Cannot be changed|A new name|Removing) ?")
-_VERB = re.compile(r"^(A change (?=replaces|rolls|adds)|Changed )")
+_VERB = re.compile(r"^(A change (?=[a-z]+s )|Changed )")
 _DEFAULT = re.compile(r"Default:? ")
 _COLUMNS = ("field", "default", "meaning", "a change")
 
@@ -67,12 +66,11 @@ def _rows(model: Model, above: tuple[str, ...], page: str, homes: Mapping[str, t
 
 def _described(field: FieldInfo) -> tuple[str, str, str]:
     """Default, meaning, and what a change does: the sentences of the field's docstring that say so, and the rest."""
-    sentences = _SENTENCE.split(" ".join((field.description or "").split()))
-    changes = [it for it in sentences if _CHANGE.match(it)]
-    defaults = [it for it in sentences if _DEFAULT.match(it)]
-    rest = [it for it in sentences if it not in (*changes, *defaults)]
+    changes, others = sentences(field)
+    defaults = [it for it in others if _DEFAULT.match(it)]
+    rest = [it for it in others if it not in defaults]
     values = _allowed(field)
-    if any(value not in " ".join(sentences) for value in values):
+    if any(value not in " ".join((*changes, *others)) for value in values):
         rest.append(f"One of {', '.join(f'`{value}`' for value in values)}.")
     default = " ".join(_DEFAULT.sub("", it).removesuffix(".") for it in defaults)
     change = " ".join(_VERB.sub("", it).removesuffix(".") for it in changes)

@@ -30,7 +30,8 @@ class ControlPlaneArgs(TypedDict):
     place."""
 
     public_endpoint: NotRequired[bool]
-    """Also give the control plane a public IP address. Requires `authorizedNetworks`. Default false."""
+    """Also give the control plane a public IP address. Requires `authorizedNetworks`. Default false. Changed in
+    place."""
 
     master_cidr: NotRequired[str]
     """A /28 range for the private endpoint of the control plane. Default: GKE uses the node subnetwork. A change
@@ -261,7 +262,8 @@ class AddonsArgs(TypedDict):
     certificates."""
 
     launch_agent: NotRequired[LaunchAgentArgs]
-    """The Launch agent of Weights & Biases, from its Helm chart. Default: not installed."""
+    """The Launch agent of Weights & Biases, from its Helm chart. Default: not installed. Removing it deletes the
+    agent."""
 
     monitoring: NotRequired[MonitoringAddonArgs]
     """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Changed in place."""
@@ -464,7 +466,7 @@ class ClusterNetworkArgs(TypedDict):
 
     existing: NotRequired[ExistingNetworkArgs]
     """Use an existing subnetwork. The size of its ranges is not checked. Default: create a subnetwork in the platform's
-    VPC."""
+    VPC. A change replaces the cluster."""
 
     nodes_cidr: NotRequired[str]
     """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes). Changed in place to a larger range
@@ -552,24 +554,28 @@ class PoolArgs(TypedDict):
 
     zone: NotRequired[str]
     """Zone of the hosts. Required if several zones of the cluster's region offer the generation. Default: the cluster's
-    zone, or the only zone that offers the generation. A change replaces a multi-host pool."""
+    zone, or the only zone that offers the generation. A change replaces a multi-host pool, and moves the nodes of
+    single-host slices."""
 
     slices: NotRequired[int]
     """Fixed number of slices. 0 keeps the pool in the file and creates nothing. Not together with `autoscaling`.
     Default 1. A change adds or removes only the last slices."""
 
     autoscaling: NotRequired[PoolAutoscalingArgs]
-    """Scale the number of slices with the work. Not together with `slices`."""
+    """Scale the number of slices with the work. Not together with `slices`. A change adds or removes only the last
+    slices."""
 
     capacity: NotRequired[str]
     """Provisioning model of the hosts: on-demand, spot (cheaper, can be reclaimed at any time), reservation (reserved
     in advance) or flex-start (created when capacity is available, for at most 7 days). A change replaces the pool."""
 
     reservation: NotRequired[ReservationUseArgs]
-    """The reservation of the hosts. Required with capacity: reservation, rejected with any other."""
+    """The reservation of the hosts. Required with capacity: reservation, rejected with any other. A change replaces the
+    pool."""
 
     flex_start: NotRequired[FlexStartArgs]
-    """Settings of flex-start hosts. Only with capacity: flex-start. Default: a run time of 7 days, not queued."""
+    """Settings of flex-start hosts. Only with capacity: flex-start. Default: a run time of 7 days, not queued. A change
+    replaces the pool."""
 
     disk_type: NotRequired[str]
     """Boot disk type. Default: the first that the machine type supports (v6e, tpu7x, A3 Ultra and A4 support
@@ -650,10 +656,12 @@ class GpuPoolArgs(TypedDict):
     in advance) or flex-start (created when capacity is available, for at most 7 days). A change replaces the pool."""
 
     reservation: NotRequired[ReservationUseArgs]
-    """The reservation of the hosts. Required with capacity: reservation, rejected with any other."""
+    """The reservation of the hosts. Required with capacity: reservation, rejected with any other. A change replaces the
+    pool."""
 
     flex_start: NotRequired[FlexStartArgs]
-    """Settings of flex-start hosts. Only with capacity: flex-start. Default: a run time of 7 days, not queued."""
+    """Settings of flex-start hosts. Only with capacity: flex-start. Default: a run time of 7 days, not queued. A change
+    replaces the pool."""
 
     disk_type: NotRequired[str]
     """Boot disk type. Default: the first that the machine type supports (v6e, tpu7x, A3 Ultra and A4 support
@@ -712,21 +720,22 @@ class GpuPoolArgs(TypedDict):
     (nvidia-l4 with one GPU: g2-standard-12). A change rolls the nodes, and replaces the pool if the GPUs change."""
 
     zones: NotRequired[Sequence[str]]
-    """Zones of the nodes. Default: the cluster's zone, or the only zone of its region that offers the machine type.
-    Changed in place."""
+    """Zones of the nodes. Default: the cluster's zone, or the only zone of its region that offers the machine type. A
+    change adds or removes the nodes of zones."""
 
     nodes: NotRequired[int]
-    """Fixed number of nodes in each zone. Not together with `autoscaling`. Default 1. Changed in place."""
+    """Fixed number of nodes in each zone. Not together with `autoscaling`. Default 1. A change adds or removes
+    nodes."""
 
     autoscaling: NotRequired[GpuAutoscalingArgs]
-    """Scale the number of nodes with the work. Not together with `nodes`."""
+    """Scale the number of nodes with the work. Not together with `nodes`. A change adds or removes nodes."""
 
     driver: NotRequired[str]
     """NVIDIA driver that GKE installs: DEFAULT, LATEST, or INSTALLATION_DISABLED (you install the driver). Default
     DEFAULT. A change replaces the pool."""
 
     sharing: NotRequired[GpuSharingArgs]
-    """Share one GPU between several containers. Default: one container for each GPU."""
+    """Share one GPU between several containers. Default: one container for each GPU. A change replaces the pool."""
 
     partition_size: NotRequired[str]
     """Divide each GPU into partitions of this size (multi-instance GPU), such as 1g.10gb. Each container gets one
@@ -806,11 +815,12 @@ class PlatformClusterArgs(TypedDict):
     """Kubernetes namespaces to create. Removing one deletes everything in it."""
 
     pools: NotRequired[Mapping[str, PoolArgs]]
-    """Pools of TPU slices, by name. Names of node pools begin with the pool's name. A new name creates a new pool."""
+    """Pools of TPU slices, by name. Names of node pools begin with the pool's name. A new name creates a new pool; a
+    removed name deletes the pool."""
 
     gpu_pools: NotRequired[Mapping[str, GpuPoolArgs]]
     """Pools of GPU nodes, by name, which is also the name of the node pool. It must be unique among the cluster's
-    pools. A new name creates a new pool."""
+    pools. A new name creates a new pool; a removed name deletes the pool."""
 
 
 class ReservationArgs(TypedDict):
@@ -839,7 +849,8 @@ class ReservationArgs(TypedDict):
     """Machine type of the reserved VMs. Default: any with these chips or GPUs."""
 
     maintenance_interval: NotRequired[str]
-    """Host maintenance of the reserved VMs: AS_NEEDED or PERIODIC. Default: not compared with the pools."""
+    """Host maintenance of the reserved VMs: AS_NEEDED or PERIODIC. Default: not compared with the pools. A change
+    replaces the pools without `hostMaintenance`."""
 
     active: NotRequired[bool]
     """Whether the reservation is usable now. Set it to false for a future reservation until its first day. Default
@@ -1382,11 +1393,11 @@ class PlatformComputeClassArgs(TypedDict):
     them to running pods."""
 
     clusters: NotRequired[Sequence[str]]
-    """Clusters with the class. Default: all clusters."""
+    """Clusters with the class. Default: all clusters. Removing a cluster deletes the class there."""
 
     default_namespaces: NotRequired[Sequence[str]]
     """Namespaces with this class as the default for their pods. For a whole cluster, name the class `default`. Default:
-    none."""
+    none. Changed in place."""
 
     preset: NotRequired[str]
     """Predefined priorities for slices of `tpu`. cost-optimized: Spot, flex-start, then the reservation.
@@ -1489,11 +1500,11 @@ class TeamClusterArgs(TypedDict):
 
     pools: NotRequired[Mapping[str, PoolQuotaArgs]]
     """Quotas in TPU pools of the cluster, by pool. Without one, the team can neither use nor borrow from the pool.
-    Default: none."""
+    Default: none. Changed in place."""
 
     gpu_pools: NotRequired[Mapping[str, GpuQuotaArgs]]
     """Quotas in GPU pools of the cluster, by pool. Without one, the team can neither use nor borrow from the pool.
-    Default: none."""
+    Default: none. Changed in place."""
 
     cpu: NotRequired[CpuQuotaArgs]
     """Quota in the system pool."""
@@ -1523,7 +1534,8 @@ class TeamArgs(TypedDict):
     host's network and need `privileged`. Default `baseline`. Changed in place; running pods remain."""
 
     clusters: Mapping[str, TeamClusterArgs]
-    """The team's quotas, by cluster."""
+    """The team's quotas, by cluster. A new name creates the team's namespaces and queues in the cluster; a removed name
+    deletes them with their work."""
 
 
 class PreemptionArgs(TypedDict):
@@ -1589,7 +1601,7 @@ class QueuesArgs(TypedDict):
 
     priorities: NotRequired[Mapping[str, PriorityArgs]]
     """Workload priority classes, by name. Default: idle (-100), low (100), normal (500) and high (1000). A new name
-    creates a new class."""
+    creates a new class; a removed name deletes the class."""
 
     capacity_order: NotRequired[Sequence[str]]
     """Order of the provisioning models that Kueue tries for a job that selects none. Omitted ones follow at the end.
@@ -1679,21 +1691,25 @@ class PlatformArgs(TypedDict):
 
     clusters: Mapping[str, PlatformClusterArgs]
     """GKE clusters, by name. The name in GKE is `<platform>-<name>`, 6 to 30 characters in total, because the service
-    account of the nodes has the same name. A new name creates a new cluster with new address ranges."""
+    account of the nodes has the same name. A new name creates a new cluster with new address ranges; a removed name
+    deletes the cluster and everything in it."""
 
     reservations: NotRequired[Mapping[str, ReservationArgs]]
-    """Compute Engine reservations for pools with capacity: reservation, by their name in Compute Engine."""
+    """Compute Engine reservations for pools with capacity: reservation, by their name in Compute Engine. A change
+    affects only the checks."""
 
     quotas: NotRequired[Mapping[str, Mapping[str, QuotaArgs]]]
     """TPU and GPU quota that Google has granted, by region or zone, then by generation or accelerator. The pools at
-    full scale must fit into it. Quota that is not declared is not checked."""
+    full scale must fit into it. Quota that is not declared is not checked. A change affects only the checks."""
 
     classes: NotRequired[Mapping[str, PlatformComputeClassArgs]]
     """Compute classes, by name. A class lists the nodes for its pods, in order of preference. The class `default`
-    applies to every pod of a cluster that requests no class. Default: none. A new name creates a new class."""
+    applies to every pod of a cluster that requests no class. Default: none. A new name creates a new class; a removed
+    name deletes the class. Changed in place, for new nodes."""
 
     teams: NotRequired[Mapping[str, TeamArgs]]
-    """Teams that share the clusters, by name. Each team gets a queue with its quota. Default: none, and no queue."""
+    """Teams that share the clusters, by name. Each team gets a queue with its quota. Default: none, and no queue. A new
+    name creates a new team; a removed name deletes the team's namespaces and queues with their work."""
 
     queues: NotRequired[QueuesArgs]
     """Queueing, admission and preemption of the teams' work."""

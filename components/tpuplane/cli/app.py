@@ -19,6 +19,8 @@ UNREACHABLE = 3
 """Exit code: no connection to Google or a cluster, no credentials or no permission."""
 USAGE = 2
 """Exit code: wrong arguments, for example a file that does not exist."""
+FAILED_ON = 4
+"""Exit code: a change is of a class that the caller does not allow."""
 
 app = typer.Typer(
     name="tpuplane",
@@ -92,8 +94,11 @@ def plan_(
     """
     from tpuplane.cost import cost  # noqa: PLC0415 (only what a command needs is imported)
 
-    if against is not None and not markdown:
-        raise typer.BadParameter("it needs --markdown", param_hint="--against")
+    if against is not None:
+        if not markdown:
+            raise typer.BadParameter("it needs --markdown", param_hint="--against")
+        diff_(str(against), str(file), markdown=True, estimate=estimate)
+        return
     platform = _planned(file, as_json_)
     costs = cost(platform, estimate=estimate)
     if picture is not None:
@@ -101,9 +106,7 @@ def plan_(
     if markdown:
         from tpuplane.cli.plan_markdown import plan_as_markdown  # noqa: PLC0415
 
-        former = None if against is None else _planned(against, as_json_)
-        before = None if former is None else (former, cost(former, estimate=estimate))
-        typer.echo(plan_as_markdown((platform, costs), before), nl=False)
+        typer.echo("\n".join(plan_as_markdown(platform, costs)))
     elif as_json_:
         from tpuplane.cli.plan_json import plan_as_json  # noqa: PLC0415
 
@@ -112,6 +115,69 @@ def plan_(
         from tpuplane.cli.plan_table import show_plan  # noqa: PLC0415
 
         show_plan(platform, costs)
+
+
+_DIFF_EXAMPLES = """Examples:
+
+tpuplane diff stacks/Pulumi.prod.yaml  (the last commit and the file)
+
+tpuplane diff main:stacks/Pulumi.prod.yaml stacks/Pulumi.prod.yaml --fail-on replaces-pools
+
+tpuplane diff --deployed prod stacks/Pulumi.prod.yaml --fail-on opens
+"""
+
+
+@app.command("diff", epilog=_DIFF_EXAMPLES)
+def diff_(
+    old: Annotated[str, typer.Argument(metavar="[OLD]", help="A stack file, or REVISION:PATH. Default: NEW at HEAD.")],
+    new: Annotated[str | None, typer.Argument(metavar="NEW", help="A stack file, or REVISION:PATH.")] = None,
+    deployed: Annotated[
+        str | None, typer.Option("--deployed", metavar="STACK", help="Compare with the last update of this stack.")
+    ] = None,
+    as_json_: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the changes as Markdown, for a comment.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Use the price of another region, if none is on record.")
+    ] = False,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-on", metavar="CLASS", help="Exit with 4 for this class or a worse one; opens; repeatable."
+        ),
+    ] = None,
+) -> None:
+    """Show what a change of a stack file will do to what exists, field by field. Needs no engine and no cloud.
+
+    Exit code 0: compared. 1: mistakes, one on each line. 2: no such file, revision or class. 3: the stack cannot be
+    read. 4: a change is of a class of --fail-on.
+    """
+    from tpuplane.cli.diff_text import diff_as_json, diff_as_markdown, diff_as_text  # noqa: PLC0415
+    from tpuplane.cli.former_stack import NoUpdate, load_deployed, load_revision  # noqa: PLC0415
+    from tpuplane.cost import cost  # noqa: PLC0415
+    from tpuplane.diff import classes, diff  # noqa: PLC0415
+    from tpuplane.spec.core.errors import choice  # noqa: PLC0415
+
+    for wanted in fail_on or ():
+        if wanted not in (*classes(), "opens"):
+            raise typer.BadParameter(choice(wanted, "a class", (*classes(), "opens")), param_hint="--fail-on")
+    if deployed is not None and new is not None:
+        raise typer.BadParameter("it takes the place of OLD", param_hint="--deployed")
+    try:
+        former = load_deployed(deployed) if deployed else load_revision(old if new else f"HEAD:./{old}")
+        found = diff(former, load_revision(new or old))
+    except NoUpdate as error:
+        typer.echo(f"--deployed: {error}", err=True)
+        raise typer.Exit(UNREACHABLE) from None
+    except SpecError as error:
+        _print_mistakes(error, as_json_)
+        raise typer.Exit(USAGE if isinstance(error, StackFileMissing) else MISTAKE) from None
+    costs = cost(found.before.plan, estimate=estimate), cost(found.after.plan, estimate=estimate)
+    if as_json_:
+        typer.echo(json.dumps(diff_as_json(found, costs), indent=2))
+    else:
+        typer.echo("\n".join((diff_as_markdown if markdown else diff_as_text)(found, costs)))
+    if any(found.opens if wanted == "opens" else found.reaches(wanted) for wanted in fail_on or ()):
+        raise typer.Exit(FAILED_ON)
 
 
 @app.command("explain", epilog="Example: tpuplane explain pools.trainer.machineType --stack stacks/Pulumi.prod.yaml")

@@ -1,6 +1,7 @@
 """A plan and its mistakes in a terminal and as JSON."""
 
 import shutil
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 from rich.console import Console
@@ -104,3 +105,11 @@ def mistakes_as_json(error: SpecError) -> dict[str, Any]:
             for mistake in error.mistakes
         ],
     }
+
+
+def markdown_rows(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]], *, right: int = 0) -> Iterator[str]:
+    """The lines of a table in Markdown, whose last `right` columns are numbers."""
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'---|' * (len(heads) - right)}{'---:|' * right}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"

@@ -49,21 +49,25 @@ class PlatformSpec(Spec):
 
     clusters: Annotated[dict[Name, ClusterSpec], Field(min_length=1)]
     """GKE clusters, by name. The name in GKE is `<platform>-<name>`, 6 to 30 characters in total, because the service
-    account of the nodes has the same name. A new name creates a new cluster with new address ranges."""
+    account of the nodes has the same name. A new name creates a new cluster with new address ranges; a removed
+    name deletes the cluster and everything in it."""
 
     reservations: dict[ResourceName, ReservationSpec] = Field(default_factory=dict)
-    """Compute Engine reservations for pools with capacity: reservation, by their name in Compute Engine."""
+    """Compute Engine reservations for pools with capacity: reservation, by their name in Compute Engine. A
+    change affects only the checks."""
 
     quotas: dict[str, dict[str, QuotaSpec]] = Field(default_factory=dict)
     """TPU and GPU quota that Google has granted, by region or zone, then by generation or accelerator. The pools at
-    full scale must fit into it. Quota that is not declared is not checked."""
+    full scale must fit into it. Quota that is not declared is not checked. A change affects only the checks."""
 
     classes: dict[ClassName, ComputeClassSpec] = Field(default_factory=dict)
     """Compute classes, by name. A class lists the nodes for its pods, in order of preference. The class `default`
-    applies to every pod of a cluster that requests no class. Default: none. A new name creates a new class."""
+    applies to every pod of a cluster that requests no class. Default: none. A new name creates a new class; a
+    removed name deletes the class. Changed in place, for new nodes."""
 
     teams: dict[Name, TeamSpec] = Field(default_factory=dict)
-    """Teams that share the clusters, by name. Each team gets a queue with its quota. Default: none, and no queue."""
+    """Teams that share the clusters, by name. Each team gets a queue with its quota. Default: none, and no queue. A
+    new name creates a new team; a removed name deletes the team's namespaces and queues with their work."""
 
     queues: QueuesSpec = QueuesSpec()
     """Queueing, admission and preemption of the teams' work."""

@@ -262,7 +262,8 @@ class AddonsSpec(Spec):
     certificates."""
 
     launch_agent: LaunchAgentSpec | None = None
-    """The Launch agent of Weights & Biases, from its Helm chart. Default: not installed."""
+    """The Launch agent of Weights & Biases, from its Helm chart. Default: not installed. Removing it deletes
+    the agent."""
 
     monitoring: MonitoringAddonSpec | None = None
     """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Changed in place."""

@@ -72,11 +72,11 @@ class ComputeClassSpec(Spec):
     them to running pods."""
 
     clusters: tuple[Name, ...] | None = None
-    """Clusters with the class. Default: all clusters."""
+    """Clusters with the class. Default: all clusters. Removing a cluster deletes the class there."""
 
     default_namespaces: tuple[Namespace, ...] = ()
     """Namespaces with this class as the default for their pods. For a whole cluster, name the class `default`. Default:
-    none."""
+    none. Changed in place."""
 
     preset: ClassPreset | None = None
     """Predefined priorities for slices of `tpu`. cost-optimized: Spot, flex-start, then the reservation.

@@ -50,7 +50,7 @@ class ClusterNetworkSpec(Spec):
 
     existing: ExistingNetworkSpec | None = None
     """Use an existing subnetwork. The size of its ranges is not checked. Default: create a subnetwork in the platform's
-    VPC."""
+    VPC. A change replaces the cluster."""
 
     nodes_cidr: Cidr = "10.0.0.0/20"
     """Primary range: one address for each node. Default 10.0.0.0/20 (4,092 nodes). Changed in place to a larger range
@@ -87,7 +87,8 @@ class ControlPlaneSpec(Spec):
     place."""
 
     public_endpoint: bool = False
-    """Also give the control plane a public IP address. Requires `authorizedNetworks`. Default false."""
+    """Also give the control plane a public IP address. Requires `authorizedNetworks`. Default false. Changed in
+    place."""
 
     master_cidr: Cidr | None = None
     """A /28 range for the private endpoint of the control plane. Default: GKE uses the node subnetwork. A change
@@ -206,11 +207,12 @@ class ClusterSpec(ClusterSettingsSpec):
     """Kubernetes namespaces to create. Removing one deletes everything in it."""
 
     pools: dict[Name, PoolSpec] = Field(default_factory=dict)
-    """Pools of TPU slices, by name. Names of node pools begin with the pool's name. A new name creates a new pool."""
+    """Pools of TPU slices, by name. Names of node pools begin with the pool's name. A new name creates a new pool;
+    a removed name deletes the pool."""
 
     gpu_pools: dict[Name, GpuPoolSpec] = Field(default_factory=dict)
     """Pools of GPU nodes, by name, which is also the name of the node pool. It must be unique among the cluster's
-    pools. A new name creates a new pool."""
+    pools. A new name creates a new pool; a removed name deletes the pool."""
 
     @property
     def all_pools(self) -> dict[tuple[str, str], HostsSpec]:

@@ -52,21 +52,23 @@ class GpuPoolSpec(HostsSpec):
     (nvidia-l4 with one GPU: g2-standard-12). A change rolls the nodes, and replaces the pool if the GPUs change."""
 
     zones: tuple[Zone, ...] = ()
-    """Zones of the nodes. Default: the cluster's zone, or the only zone of its region that offers the machine type.
-    Changed in place."""
+    """Zones of the nodes. Default: the cluster's zone, or the only zone of its region that offers the machine type. A
+    change adds or removes the nodes of zones."""
 
     nodes: Annotated[int, Field(ge=0)] | None = None
-    """Fixed number of nodes in each zone. Not together with `autoscaling`. Default 1. Changed in place."""
+    """Fixed number of nodes in each zone. Not together with `autoscaling`. Default 1. A change adds or removes
+    nodes."""
 
     autoscaling: GpuAutoscalingSpec | None = None
-    """Scale the number of nodes with the work. Not together with `nodes`."""
+    """Scale the number of nodes with the work. Not together with `nodes`. A change adds or removes nodes."""
 
     driver: GpuDriver = "DEFAULT"
     """NVIDIA driver that GKE installs: DEFAULT, LATEST, or INSTALLATION_DISABLED (you install the driver). Default
     DEFAULT. A change replaces the pool."""
 
     sharing: GpuSharingSpec | None = None
-    """Share one GPU between several containers. Default: one container for each GPU."""
+    """Share one GPU between several containers. Default: one container for each GPU. A change replaces the
+    pool."""
 
     partition_size: str | None = None
     """Divide each GPU into partitions of this size (multi-instance GPU), such as 1g.10gb. Each container gets one

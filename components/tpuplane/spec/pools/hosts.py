@@ -43,7 +43,8 @@ class ReservationSpec(Spec):
     """Machine type of the reserved VMs. Default: any with these chips or GPUs."""
 
     maintenance_interval: MaintenanceInterval | None = None
-    """Host maintenance of the reserved VMs: AS_NEEDED or PERIODIC. Default: not compared with the pools."""
+    """Host maintenance of the reserved VMs: AS_NEEDED or PERIODIC. Default: not compared with the pools. A
+    change replaces the pools without `hostMaintenance`."""
 
     active: bool = True
     """Whether the reservation is usable now. Set it to false for a future reservation until its first day. Default
@@ -117,10 +118,12 @@ class HostsSpec(Spec):
     in advance) or flex-start (created when capacity is available, for at most 7 days). A change replaces the pool."""
 
     reservation: ReservationUseSpec | None = None
-    """The reservation of the hosts. Required with capacity: reservation, rejected with any other."""
+    """The reservation of the hosts. Required with capacity: reservation, rejected with any other. A change replaces the
+    pool."""
 
     flex_start: FlexStartSpec | None = None
-    """Settings of flex-start hosts. Only with capacity: flex-start. Default: a run time of 7 days, not queued."""
+    """Settings of flex-start hosts. Only with capacity: flex-start. Default: a run time of 7 days, not queued. A
+    change replaces the pool."""
 
     disk_type: str | None = None
     """Boot disk type. Default: the first that the machine type supports (v6e, tpu7x, A3 Ultra and A4 support

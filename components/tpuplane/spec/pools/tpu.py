@@ -44,14 +44,16 @@ class SliceSpec(Spec):
 
     zone: str | None = None
     """Zone of the hosts. Required if several zones of the cluster's region offer the generation. Default: the cluster's
-    zone, or the only zone that offers the generation. A change replaces a multi-host pool."""
+    zone, or the only zone that offers the generation. A change replaces a multi-host pool, and moves the nodes of
+    single-host slices."""
 
     slices: Annotated[int, Field(ge=0, le=_MAX_SLICES)] | None = None
     """Fixed number of slices. 0 keeps the pool in the file and creates nothing. Not together with `autoscaling`.
     Default 1. A change adds or removes only the last slices."""
 
     autoscaling: PoolAutoscalingSpec | None = None
-    """Scale the number of slices with the work. Not together with `slices`."""
+    """Scale the number of slices with the work. Not together with `slices`. A change adds or removes only the
+    last slices."""
 
     @property
     def slice(self) -> Slice:

@@ -80,7 +80,7 @@ class QueuesSpec(Spec):
 
     priorities: dict[Name, PrioritySpec] = Field(default_factory=lambda: dict(_PRIORITIES))
     """Workload priority classes, by name. Default: idle (-100), low (100), normal (500) and high (1000). A new name
-    creates a new class."""
+    creates a new class; a removed name deletes the class."""
 
     capacity_order: Annotated[tuple[Capacity, ...], Field(min_length=1)] = (
         "reservation",

@@ -96,11 +96,11 @@ class TeamClusterSpec(Spec):
 
     pools: dict[Name, PoolQuotaSpec] = Field(default_factory=dict)
     """Quotas in TPU pools of the cluster, by pool. Without one, the team can neither use nor borrow from the pool.
-    Default: none."""
+    Default: none. Changed in place."""
 
     gpu_pools: dict[Name, GpuQuotaSpec] = Field(default_factory=dict)
     """Quotas in GPU pools of the cluster, by pool. Without one, the team can neither use nor borrow from the pool.
-    Default: none."""
+    Default: none. Changed in place."""
 
     cpu: CpuQuotaSpec = CpuQuotaSpec()
     """Quota in the system pool."""
@@ -136,4 +136,5 @@ class TeamSpec(Spec):
     host's network and need `privileged`. Default `baseline`. Changed in place; running pods remain."""
 
     clusters: Annotated[dict[Name, TeamClusterSpec], Field(min_length=1)]
-    """The team's quotas, by cluster."""
+    """The team's quotas, by cluster. A new name creates the team's namespaces and queues in the cluster; a removed name
+    deletes them with their work."""

@@ -30,7 +30,7 @@ def deploy_on(driver: Driver, description: Inputs, changes: Mapping[str, Inputs]
     for registered in deploy_platform(description).custom():
         if registered.type not in _MADE:
             continue
-        inputs = _with_ids(registered.inputs, ids)
+        inputs = with_ids(registered.inputs, ids)
         if not registered.name.endswith("-system"):
             inputs = _laid_over(inputs, changes.get(_KINDS.get(registered.type, ""), {}))
         made = driver.create(registered.type, registered.name, **inputs)
@@ -38,12 +38,12 @@ def deploy_on(driver: Driver, description: Inputs, changes: Mapping[str, Inputs]
         yield Made(made, tuple(registered.request.ignoreChanges))
 
 
-def _with_ids(value: Any, ids: Mapping[str, str]) -> Any:
+def with_ids(value: Any, ids: Mapping[str, str]) -> Any:
     """The inputs with the ids that Google gave in the place of those of the mocks."""
     if isinstance(value, dict):
-        return {name: _with_ids(item, ids) for name, item in value.items()}
+        return {name: with_ids(item, ids) for name, item in value.items()}
     if isinstance(value, list):
-        return [_with_ids(item, ids) for item in value]
+        return [with_ids(item, ids) for item in value]
     return ids.get(value, value) if isinstance(value, str) else value
 
 

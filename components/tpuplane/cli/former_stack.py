@@ -1,0 +1,53 @@
+"""Stack files of other times: of a git revision, and of the last update of a stack."""
+
+import json
+import subprocess
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tpuplane.spec import PlatformSpec, SpecError, load_stack, parse_platform
+from tpuplane.spec.core.errors import Mistake
+from tpuplane.spec.platform import PROJECT_KEY
+from tpuplane.spec.stackfile import CONFIG_KEY, StackFileMissing
+
+
+def load_revision(file: str) -> PlatformSpec:
+    """The platform of a stack file, or of `REVISION:PATH` as in `git show`. Raises `SpecError`."""
+    if ":" not in file or Path(file).exists():
+        return load_stack(file)
+    shown = subprocess.run(["git", "show", file], capture_output=True, check=False)
+    if shown.returncode:
+        raise StackFileMissing([Mistake((), shown.stderr.decode(errors="replace").strip(), file)])
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "stack.yaml")
+        copy.write_bytes(shown.stdout)
+        try:
+            return load_stack(copy)
+        except SpecError as error:
+            raise SpecError(replace(it, where=it.where.replace(str(copy), file)) for it in error.mistakes) from None
+
+
+class NoUpdate(Exception):
+    """A stack that cannot be read, or whose last update did not succeed."""
+
+
+def load_deployed(stack: str) -> PlatformSpec:
+    """The platform of the last update of a stack, from its history. Raises `NoUpdate` and `SpecError`."""
+    command = ["pulumi", "stack", "history", "--json", "--stack", stack, "--non-interactive"]
+    try:
+        history = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    except FileNotFoundError:
+        raise NoUpdate("pulumi is not on PATH") from None
+    except subprocess.CalledProcessError as error:
+        raise NoUpdate(" ".join(error.stderr.split())) from None
+    updates: list[dict[str, Any]] = [it for it in json.loads(history) if it["kind"] in ("update", "destroy")]
+    if not updates or updates[0]["kind"] == "destroy":
+        raise NoUpdate(f"stack {stack} has no resources of an update")
+    if updates[0]["result"] != "succeeded":
+        raise NoUpdate(f"the last update of stack {stack} did not succeed, so what exists is not known")
+    config = updates[0]["config"]
+    return parse_platform(
+        json.loads(config[CONFIG_KEY]["value"]), f"stack {stack}", project=config.get(PROJECT_KEY, {}).get("value")
+    )

@@ -1,0 +1,119 @@
+"""The class of a change whose docstring names several, and of a change that changes no planned value."""
+
+from collections.abc import Callable
+from ipaddress import IPv4Network
+from operator import attrgetter
+
+from tpuplane.diff.compare import Difference
+from tpuplane.diff.node_pools import Platform, planned_name, pools_at, stays
+from tpuplane.plan import ClusterPlan
+from tpuplane.spec.core.errors import Path
+
+_Judge = Callable[[Difference, Platform, Platform], str]
+
+
+def class_of(it: Difference, before: Platform, after: Platform) -> str:
+    """The class of a change."""
+    found = _JUDGES[it.why.judge](it, before, after) if it.why.judge else it.by_event
+    return "nothing" if _stays(it.path, before, after) else _of_reservation(found, it, before, after)
+
+
+def _stays(path: Path, before: Platform, after: Platform) -> bool:
+    """Whether everything stays that is planned from the field, as far as the plan shows it."""
+    olds, news = pools_at(path, before), pools_at(path, after)
+    if path[0] == "clusters" and path[2:3] in (("pools",), ("gpuPools",)) and not olds and not news:
+        return True  # a pool with 0 slices
+    if path[0] != "reservations" and planned_name(path):
+        return olds.keys() == news.keys() and all(stays(path, olds[key], news[key]) for key in olds)
+    parts = _PARTS.get(str(path[2] if path[0] == "clusters" and len(path) > 3 else path[0]))
+    return parts is not None and _planned(parts, path, before) == _planned(parts, path, after)
+
+
+_QUEUES = ("queues", "manager", "worker", "namespaces", "addons", "control_plane", "global_access")
+# What the plan of a cluster has of a part of the description, if it has it as a whole.
+_PARTS = {
+    "teams": _QUEUES,
+    "queues": _QUEUES,
+    "classes": ("compute_classes", "namespace_classes", "queues", "pools"),
+    "monitoring": ("monitoring",),
+    "maintenance": ("maintenance",),
+    "autoProvisioning": ("auto_provisioning",),
+    "addons": ("addons", "ray_operator", "queues"),
+}
+
+
+def _planned(parts: tuple[str, ...], path: Path, platform: Platform) -> list[object]:
+    read = attrgetter("key", *parts)
+    return [read(it) for it in platform.plan.clusters if path[0] != "clusters" or it.key == path[1]]
+
+
+def _of_reservation(found: str, it: Difference, before: Platform, after: Platform) -> str:
+    """Pools that use a reservation are replaced if they name or follow it otherwise. Classes name it too."""
+    if it.path[0] != "reservations" or found != "replaces-pools":
+        return found
+    olds, news = pools_at(it.path, before), pools_at(it.path, after)
+    if any(not stays(it.path, olds[key], news[key]) for key in olds.keys() & news.keys()):
+        return found
+    classes = ("compute_classes",)
+    return "nothing" if _planned(classes, it.path, before) == _planned(classes, it.path, after) else "in-place"
+
+
+def _size(it: Difference, before: Platform, after: Platform) -> str:
+    """Fewer slices or nodes are deleted. An autoscaled pool keeps its nodes until they are idle."""
+    olds, news = pools_at(it.path, before), pools_at(it.path, after)
+    fewer = any(
+        new.node_count is not None and new.max_nodes < olds[key].max_nodes for key, new in news.items() if key in olds
+    )
+    if olds.keys() - news.keys() or fewer:
+        return "deletes-nodes"
+    return "creates" if news.keys() - olds.keys() else "in-place"
+
+
+def _zones(it: Difference, before: Platform, after: Platform) -> str:
+    olds, news = pools_at(it.path, before), pools_at(it.path, after)
+    if any(pool.placement_topology for pool in olds.values()):
+        return "replaces-pools"
+    kept = all(set(olds[key].zones) <= set(news[key].zones) for key in olds.keys() & news.keys())
+    return "in-place" if kept else "deletes-nodes"
+
+
+def _gpu_machine(it: Difference, before: Platform, after: Platform) -> str:
+    def gpus(platform: Platform) -> list[object]:
+        machines = [(pool.gpu.machine, pool.local_ssds) for pool in pools_at(it.path, platform).values() if pool.gpu]
+        return [(machine.accelerator, machine.gpus, ssds) for machine, ssds in machines]
+
+    return "rolls-nodes" if gpus(before) == gpus(after) else "replaces-pools"
+
+
+def _larger_range(it: Difference, before: Platform, after: Platform) -> str:
+    return "in-place" if IPv4Network(it.before).subnet_of(IPv4Network(it.after)) else "replaces-cluster"
+
+
+def _of_clusters(read: Callable[[ClusterPlan], set[str]]) -> _Judge:
+    """Judges by the names that each cluster has: a missing one is deleted, a new one created."""
+
+    def judge(it: Difference, before: Platform, after: Platform) -> str:
+        old, new = ({(of.key, name) for of in side.plan.clusters for name in read(of)} for side in (before, after))
+        return "deletes-work" if old - new else "creates" if new - old else "nothing"
+
+    return judge
+
+
+def _namespaces(cluster: ClusterPlan) -> set[str]:
+    of_teams = {own.name for team in (cluster.queues.teams if cluster.queues else ()) for own in team.namespaces}
+    return of_teams | set(cluster.namespaces)
+
+
+def _ray(it: Difference, before: Platform, after: Platform) -> str:
+    return "creates" if it.before == "none" else "deletes-work"
+
+
+_JUDGES: dict[str, _Judge] = {
+    "size": _size,
+    "zones": _zones,
+    "gpu_machine": _gpu_machine,
+    "larger_range": _larger_range,
+    "namespaces": _of_clusters(_namespaces),
+    "class_clusters": _of_clusters(lambda cluster: {it.name for it in cluster.compute_classes}),
+    "ray": _ray,
+}

@@ -1,0 +1,115 @@
+"""The node pools of two plans that a change reaches: which are replaced, recreated node by node, deleted or new."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from pydantic.alias_generators import to_snake
+
+from tpuplane.labels import TPU
+from tpuplane.plan import NodePoolPlan, PlatformPlan
+from tpuplane.plan.summary import system_nodes
+from tpuplane.spec import PlatformSpec
+from tpuplane.spec.core.errors import Path
+from tpuplane.spec.pools.hosts import HostsSpec
+
+Done = Literal["replaced", "rolled", "resized", "deleted", "created"]
+Pools = Mapping[tuple[str, str], NodePoolPlan]
+"""Node pools by the key of their cluster and their name."""
+
+# Values of the plan with another name than the field that they come from.
+_PLANNED = {"generation": "slice", "topology": "slice", "zone": "zones", "accelerator": "gpu", "gpus": "gpu"}
+_PLANNED |= {"sharing": "gpu", "driver": "gpu", "partition_size": "gpu", "compact_placement": "compact"}
+
+
+class Platform(NamedTuple):
+    """A description and its plan."""
+
+    spec: PlatformSpec
+    plan: PlatformPlan
+
+
+@dataclass(frozen=True, slots=True)
+class NodePoolChange:
+    """One GKE node pool that a change reaches, at full scale: of the former plan, or of the new one if it is new."""
+
+    cluster: str
+    """Its name in GKE."""
+    name: str
+    done: Done
+    nodes: int
+    chips: int
+    gpus: int
+    at_a_time: int
+    """Nodes that GKE upgrades at the same time."""
+
+
+def pools_at(path: Path, platform: Platform) -> Pools:
+    """The node pools that the field at `path` is about: those of a pool, of a cluster, of a reservation, or all."""
+    own = {
+        (cluster.key, pool.name): pool
+        for cluster in platform.plan.clusters
+        for pool in (*([cluster.system_pool] if cluster.system_pool else []), *cluster.pools)
+    }
+    match path:
+        case ("clusters", cluster, "pools" | "gpuPools", pool, *_):
+            return {key: it for key, it in own.items() if key[0] == cluster and it.pool == pool}
+        case ("clusters", cluster, "systemPool", *_):
+            return {key: it for key, it in own.items() if key[0] == cluster and not isinstance(it.settings, HostsSpec)}
+        case ("clusters", cluster, *_):
+            return {key: it for key, it in own.items() if key[0] == cluster}
+        case ("reservations", name, *_):
+            return {key: it for key, it in own.items() if _uses(it, name)}
+    return own
+
+
+def _uses(pool: NodePoolPlan, reservation: str | int) -> bool:
+    use = pool.settings.reservation if isinstance(pool.settings, HostsSpec) else None
+    return use is not None and use.name == reservation
+
+
+def planned_name(path: Path) -> str | None:
+    """The value of a node pool's plan that comes from the field at `path`; None if the plan has only the field."""
+    match path:
+        case ("clusters", _, "pools" | "gpuPools", _, str(field), *_) | ("clusters", _, "systemPool", str(field), *_):
+            name = _PLANNED.get(to_snake(field), to_snake(field))
+            return name if name in NodePoolPlan.__dataclass_fields__ else None
+        case ("reservations", _, "project"):
+            return "reservation"
+        case ("reservations", _, "maintenanceInterval"):
+            return "host_maintenance"
+    return None
+
+
+def stays(path: Path, before: NodePoolPlan, after: NodePoolPlan) -> bool:
+    """Whether the planned value stays the same, for example because the new value is the former default."""
+    name = planned_name(path)
+    return name is not None and bool(getattr(before, name) == getattr(after, name))
+
+
+def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) -> Iterator[NodePoolChange]:
+    """What a change of this class does to each node pool."""
+    olds, news = pools_at(path, before), pools_at(path, after)
+    if kind in ("replaces-cluster", "deletes-cluster", "replaces-everything"):
+        done: Done = "deleted" if kind == "deletes-cluster" else "replaced"
+        yield from (_changed(before, key, pool, done) for key, pool in olds.items())
+    if kind not in ("replaces-pools", "rolls-nodes", "deletes-nodes", "creates"):
+        return
+    for key, old in olds.items():
+        new = news.get(key)
+        if new is None:
+            yield _changed(before, key, old, "deleted")
+        elif kind in ("replaces-pools", "rolls-nodes") and not stays(path, old, new):
+            yield _changed(before, key, old, "replaced" if kind == "replaces-pools" else "rolled")
+        elif kind == "deletes-nodes":
+            yield _changed(before, key, old, "resized")
+    yield from (_changed(after, key, pool, "created") for key, pool in news.items() if key not in olds)
+
+
+def _changed(platform: Platform, key: tuple[str, str], pool: NodePoolPlan, done: Done) -> NodePoolChange:
+    cluster = next(it for it in platform.plan.clusters if it.key == key[0])
+    nodes = system_nodes(cluster)[1] if pool is cluster.system_pool else pool.max_nodes * len(pool.zones)
+    units = 0 if pool is cluster.system_pool else pool.accelerators
+    chips, gpus = (units, 0) if pool.resource == TPU else (0, units)
+    at_a_time = pool.upgrade.max_surge + pool.upgrade.max_unavailable
+    return NodePoolChange(cluster.name, pool.name, done, nodes, chips, gpus, at_a_time)

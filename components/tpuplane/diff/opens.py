@@ -1,0 +1,62 @@
+"""What a change opens, by `data/opens.yaml`: a second mark of a change, whatever its class."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.alias_generators import to_snake
+
+from tpuplane.data_files import read_data
+from tpuplane.spec import PlatformSpec
+from tpuplane.spec.core.errors import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Something that more people, networks or programs can reach or do."""
+
+    path: Path
+    value: Any
+    """The new value, or what is added."""
+    why: str
+
+
+def openings(before: PlatformSpec, after: PlatformSpec) -> Iterator[Opening]:
+    """What the new description opens; that of a new cluster, pool, team or class too."""
+    for rule in read_data("tpuplane.diff", "opens"):
+        parts = tuple(rule["path"].split("."))
+        former = {path: value for path, value, _ in _at(before, parts)}
+        for path, value, default in _at(after, parts):
+            opened = _opened(rule, former.get(path, default), value)
+            if opened is not None:
+                yield Opening(path, opened, rule["why"])
+
+
+def _opened(rule: Mapping[str, Any], old: Any, new: Any) -> Any:
+    """What is opened, or None."""
+    if new == old or new is None:
+        return None
+    if "becomes" in rule:
+        return new if new in rule["becomes"] else None
+    if "order" in rule:
+        return new if rule["order"].index(new) > rule["order"].index(old) else None
+    if isinstance(new, tuple):
+        return tuple(it for it in new if it not in (old or ())) or None
+    return None if isinstance(old, BaseModel) else new
+
+
+def _at(value: Any, parts: tuple[str, ...], at: Path = ()) -> Iterator[tuple[Path, Any, Any]]:
+    """Each place that a path with `*` names: the path, the value, and the default of the field."""
+    first, rest = parts[0], parts[1:]
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _at(item, rest, (*at, key))
+    elif isinstance(value, BaseModel):
+        field = type(value).model_fields[to_snake(first)]
+        found = getattr(value, to_snake(first))
+        if rest:
+            yield from _at(found, rest, (*at, first))
+        else:
+            default = None if field.is_required() else field.get_default(call_default_factory=True)
+            yield (*at, first), found, default

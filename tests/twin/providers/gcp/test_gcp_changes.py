@@ -1,0 +1,78 @@
+"""Every field of the spec with another value: what the diff says, held against the provider's own answer.
+
+The program runs under Pulumi's mocks, before and after the change. The provider answers for each resource, as in a
+preview. `tests/e2e/one_cluster` has the same with the real engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+from gcp_driver import CLUSTER, NODE_POOL, SUBNETWORK, Deployed, Driver
+from google_api import google_api
+from platform_on_api import deploy_on, with_ids
+from tpuplane.diff import diff
+from tpuplane.spec import parse_platform
+from tpuplane_twin.providers.gcp.provider import GcpProvider
+
+from tests.components.deployment import Deployment, Registration, deploy_platform
+from tests.unit.diff.done import WORK, Done, of_diff, of_update
+from tests.unit.diff.every_field import PLATFORM, Changed, batches, together
+
+pytestmark = pytest.mark.twin
+
+
+class Before(NamedTuple):
+    """The platform as it is: registered by the program, and made by the provider."""
+
+    deployment: Deployment
+    driver: Driver
+    made: dict[tuple[str, str], tuple[Deployed, tuple[str, ...]]]
+
+    def done(self, after: Deployment) -> Done:
+        """What a preview of another program would say."""
+        done = Done()
+        for urn in self.deployment.registrations.keys() | after.registrations.keys():
+            old, new = self.deployment.registrations.get(urn), after.registrations.get(urn)
+            it = old or new
+            assert it is not None
+            done.anything |= old is None or new is None or (it.custom and old.inputs != new.inputs)
+            done.work |= new is None and it.type.rpartition(":")[2] in WORK
+            done.cluster |= new is None and it.type == CLUSTER
+            if it.type == NODE_POOL and (old is None or new is None):
+                done.pools[it.inputs["name"]] = "created" if old is None else "deleted"
+            elif old is not None and new is not None and it.type in (CLUSTER, SUBNETWORK, NODE_POOL):
+                self._compare(done, old, new)
+        return done.summary()
+
+    def _compare(self, done: Done, old: Registration, new: Registration) -> None:
+        """Note what the provider says of a resource that both programs have."""
+        deployed, ignored = self.made[old.type, old.name]
+        ids = {f"{name}-id": it.id for (_, name), (it, _) in self.made.items()}
+        gone = dict.fromkeys(old.inputs.keys() - new.inputs.keys())
+        found = self.driver.diff(deployed, *ignored, **gone, **with_ids(new.inputs, ids))
+        asked = tuple(new.request.replaceOnChanges)
+        replaced = bool(found.replaces) or any(path.startswith(asked) for path in found.changes if asked)
+        if old.type != NODE_POOL:
+            done.cluster |= replaced
+        elif what := "replaced" if replaced else of_update(found.changes, old.inputs, new.inputs):
+            done.pools[old.inputs["name"]] = what
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Before]:
+    with google_api(tmp_path_factory.mktemp("api")) as api:
+        provider = GcpProvider()
+        provider.configure(api.config, {})
+        driver = Driver(provider)
+        made = {(it.resource.urn.type, it.resource.urn.name): tuple(it) for it in deploy_on(driver, PLATFORM, {})}
+        yield Before(deploy_platform(PLATFORM), driver, made)
+
+
+@pytest.mark.parametrize("batch", batches(), ids=lambda batch: str(batch[0]))
+def test_the_provider_does_what_the_diff_says(batch: tuple[Changed, ...], before: Before) -> None:
+    after = together(batch)
+    said = of_diff(diff(parse_platform(PLATFORM), parse_platform(after)))
+    assert before.done(deploy_platform(after)) == said, "\n".join(map(str, batch))

@@ -1,0 +1,77 @@
+"""What happens to node pools, clusters and work: as a diff says it, and as the engine plans it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tpuplane.diff import Diff
+
+REPLACED = ("replace", "create-replacement", "delete-replaced")
+CLUSTER = "gcp:container/cluster:Cluster"
+# Properties of a node pool whose change lets GKE recreate its nodes one by one.
+ROLLING = ("nodeConfig.machineType", "nodeConfig.diskType", "nodeConfig.diskSizeGb", "nodeConfig.gcfsConfig")
+WORK = ("Namespace", "ClusterQueue", "LocalQueue", "WorkloadPriorityClass", "ComputeClass", "Operator")
+
+
+@dataclass
+class Done:
+    """What a change does; with a cluster, everything in it is replaced or deleted."""
+
+    pools: dict[str, str] = field(default_factory=dict)
+    """By the name in GKE: what is done to a node pool, if its nodes do not all stay."""
+    cluster: bool = False
+    work: bool = False
+    anything: bool = False
+    """Whether a resource changes at all."""
+
+    def summary(self) -> Done:
+        """The same; what goes with a cluster is not named."""
+        return Done(cluster=True, work=True, anything=True) if self.cluster else self
+
+
+def of_diff(found: Diff) -> Done:
+    """As the diff says. Of several changes of one node pool, the one that interrupts most counts."""
+    kinds = {it.kind for it in found.changes}
+    done = Done(
+        cluster=not kinds.isdisjoint({"replaces-cluster", "replaces-everything", "deletes-cluster"}),
+        work="deletes-work" in kinds,
+        anything=bool(kinds - {"nothing"}),
+    )
+    order = ("created", "resized", "rolled", "deleted", "replaced")
+    for pool in (pool for change in found.changes for pool in change.node_pools):
+        done.pools[pool.name] = max(done.pools.get(pool.name, pool.done), pool.done, key=order.index)
+    return done.summary()
+
+
+def of_steps(steps: Iterable[Mapping[str, Any]]) -> Done:
+    """As the steps of `pulumi preview --json` say."""
+    done = Done()
+    for step in (it for it in steps if it["op"] != "same"):
+        done.anything = True
+        type_ = str(step["urn"]).split("::")[-2].rpartition("$")[2]
+        kind = type_.rpartition(":")[2]
+        gone = step["op"] in (*REPLACED, "delete")
+        done.cluster |= gone and type_ == CLUSTER
+        done.work |= gone and kind in WORK
+        if kind == "NodePool" and (what := _of_step(step)):
+            inputs = (step.get("oldState") or step["newState"])["inputs"]
+            done.pools[str(inputs["name"])] = what
+    return done.summary()
+
+
+def _of_step(step: Mapping[str, Any]) -> str:
+    if step["op"] in REPLACED:
+        return "replaced"
+    if step["op"] in ("create", "delete"):
+        return f"{step['op']}d"
+    return of_update(step.get("detailedDiff") or {}, step["oldState"]["inputs"], step["newState"]["inputs"])
+
+
+def of_update(paths: Iterable[str], old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """What an update in place does to the nodes of a pool; nothing if all of them stay."""
+    if any(path.startswith(ROLLING) for path in paths):
+        return "rolled"
+    fewer_zones = set(old["nodeLocations"]) - set(new["nodeLocations"])
+    return "resized" if fewer_zones or new.get("nodeCount", 10**6) < old.get("nodeCount", 0) else ""
