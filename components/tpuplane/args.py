@@ -34,8 +34,8 @@ class ControlPlaneArgs(TypedDict):
     place."""
 
     master_cidr: NotRequired[str]
-    """A /28 range for the private endpoint of the control plane. Default: GKE uses the node subnetwork. A change
-    replaces the cluster."""
+    """A /28 range for the private endpoint of the control plane. Default: GKE uses the node subnetwork. A change to
+    another range replaces the cluster; without a value the former range remains."""
 
     authorized_networks: NotRequired[Sequence[AuthorizedNetworkArgs]]
     """Address ranges with access to the control plane. Default: only the VPC. Changed in place."""
@@ -240,7 +240,7 @@ class MonitoringAddonArgs(TypedDict):
     """Collection interval in seconds. Default 30. Changed in place."""
 
     frontend: NotRequired[MetricsFrontendArgs]
-    """Frontend for PromQL queries inside the cluster. Default: not installed."""
+    """Frontend for PromQL queries inside the cluster. Default: not installed. Removing it deletes the frontend."""
 
 
 class AddonsArgs(TypedDict):
@@ -266,7 +266,7 @@ class AddonsArgs(TypedDict):
     agent."""
 
     monitoring: NotRequired[MonitoringAddonArgs]
-    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Changed in place."""
+    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Removing it deletes the frontend."""
 
 
 class EncryptionArgs(TypedDict):
@@ -287,7 +287,7 @@ class SecurityArgs(TypedDict):
 
     boot_disk_encryption: NotRequired[EncryptionArgs]
     """Encrypt the boot disks of every pool with a Cloud KMS key; `{}` creates one. Default: only Google's own
-    encryption. A change replaces the pools."""
+    encryption. A change replaces the pools, and the cluster if it has node auto-provisioning."""
 
     posture: NotRequired[str]
     """Security posture dashboard, which checks the configuration of workloads. Google has ended its vulnerability
@@ -1609,7 +1609,7 @@ class QueuesArgs(TypedDict):
 
     multi_kueue: NotRequired[MultiKueueArgs]
     """One queue for several clusters. Default: each cluster has its own queues and runs the jobs that are submitted to
-    it."""
+    it. Removing it deletes the queues of the manager with their work."""
 
 
 class SliceDownArgs(TypedDict):

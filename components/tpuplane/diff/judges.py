@@ -14,7 +14,7 @@ _Judge = Callable[[Difference, Platform, Platform], str]
 
 def class_of(it: Difference, before: Platform, after: Platform) -> str:
     """The class of a change."""
-    found = _JUDGES[it.why.judge](it, before, after) if it.why.judge else it.by_event
+    found = JUDGES[it.why.judge](it, before, after) if it.why.judge else it.by_event
     return "nothing" if _stays(it.path, before, after) else _of_reservation(found, it, before, after)
 
 
@@ -26,6 +26,8 @@ def _stays(path: Path, before: Platform, after: Platform) -> bool:
     if path[0] != "reservations" and planned_name(path):
         return olds.keys() == news.keys() and all(stays(path, olds[key], news[key]) for key in olds)
     parts = _PARTS.get(str(path[2] if path[0] == "clusters" and len(path) > 3 else path[0]))
+    if path[2:4] == ("addons", "monitoring"):
+        return False  # the plan has it outside of the clusters
     return parts is not None and _planned(parts, path, before) == _planned(parts, path, after)
 
 
@@ -89,6 +91,18 @@ def _larger_range(it: Difference, before: Platform, after: Platform) -> str:
     return "in-place" if IPv4Network(it.before).subnet_of(IPv4Network(it.after)) else "replaces-cluster"
 
 
+def _control_plane_range(it: Difference, before: Platform, after: Platform) -> str:
+    return "nothing" if it.after is None else "replaces-cluster"
+
+
+def _boot_disk_key(it: Difference, before: Platform, after: Platform) -> str:
+    """The defaults of auto-provisioning name the key, and the provider cannot change it there."""
+    provisioned = (
+        of.auto_provisioning for side in (before, after) for of in side.plan.clusters if of.key == it.path[1]
+    )
+    return "replaces-cluster" if any(provisioned) else "replaces-pools"
+
+
 def _of_clusters(read: Callable[[ClusterPlan], set[str]]) -> _Judge:
     """Judges by the names that each cluster has: a missing one is deleted, a new one created."""
 
@@ -108,11 +122,13 @@ def _ray(it: Difference, before: Platform, after: Platform) -> str:
     return "creates" if it.before == "none" else "deletes-work"
 
 
-_JUDGES: dict[str, _Judge] = {
+JUDGES: dict[str, _Judge] = {
     "size": _size,
     "zones": _zones,
     "gpu_machine": _gpu_machine,
     "larger_range": _larger_range,
+    "control_plane_range": _control_plane_range,
+    "boot_disk_key": _boot_disk_key,
     "namespaces": _of_clusters(_namespaces),
     "class_clusters": _of_clusters(lambda cluster: {it.name for it in cluster.compute_classes}),
     "ray": _ray,

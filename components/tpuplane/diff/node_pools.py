@@ -101,7 +101,7 @@ def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) 
             yield _changed(before, key, old, "deleted")
         elif kind in ("replaces-pools", "rolls-nodes") and not stays(path, old, new):
             yield _changed(before, key, old, "replaced" if kind == "replaces-pools" else "rolled")
-        elif kind == "deletes-nodes":
+        elif kind == "deletes-nodes" and (new.max_nodes < old.max_nodes or set(old.zones) - set(new.zones)):
             yield _changed(before, key, old, "resized")
     yield from (_changed(after, key, pool, "created") for key, pool in news.items() if key not in olds)
 

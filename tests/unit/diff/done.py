@@ -74,4 +74,6 @@ def of_update(paths: Iterable[str], old: Mapping[str, Any], new: Mapping[str, An
     if any(path.startswith(ROLLING) for path in paths):
         return "rolled"
     fewer_zones = set(old["nodeLocations"]) - set(new["nodeLocations"])
-    return "resized" if fewer_zones or new.get("nodeCount", 10**6) < old.get("nodeCount", 0) else ""
+    # The autoscaler can have added nodes up to its maximum.
+    most = old["nodeCount"] if "nodeCount" in old else old["autoscaling"]["maxNodeCount"]
+    return "resized" if fewer_zones or new.get("nodeCount", most) < most else ""

@@ -8,6 +8,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -165,18 +167,21 @@ def batches() -> tuple[tuple[Changed, ...], ...]:
         group = kind if kind in ("nothing", "in-place", "deletes-work") else "pools"
         alone = kind in ("replaces-cluster", "replaces-everything", "deletes-cluster")
         key = (group, str(it)) if alone else group
-        batch = next((of for of in open_[key][-3:] if _fits(it, of)), None)
+        batch = next(filter(partial(_fits, it), islice(filter(partial(_apart, it), open_[key]), 3)), None)
         if batch is None:
             open_[key].append(batch := [])
         batch.append(it)
     return tuple(tuple(batch) for of in open_.values() for batch in of)
 
 
-def _fits(it: Changed, batch: list[Changed]) -> bool:
+def _apart(it: Changed, batch: list[Changed]) -> bool:
     """Whether no change of the batch is of the same pool or of a field around or within."""
     size = 4 if it.place[2:3] in (("pools",), ("gpuPools",)) else len(it.place)
-    if any(of.place[: len(it.place)][:size] == it.place[: len(of.place)][:size] for of in batch):
-        return False
+    return all(of.place[: len(it.place)][:size] != it.place[: len(of.place)][:size] for of in batch)
+
+
+def _fits(it: Changed, batch: list[Changed]) -> bool:
+    """Whether the spec accepts all of them together."""
     try:
         spec = PlatformSpec.model_validate(together([*batch, it]), context=STRICT)
     except ValidationError:

@@ -240,7 +240,7 @@ class MonitoringAddonSpec(Spec):
     """Collection interval in seconds. Default 30. Changed in place."""
 
     frontend: MetricsFrontendSpec | None = None
-    """Frontend for PromQL queries inside the cluster. Default: not installed."""
+    """Frontend for PromQL queries inside the cluster. Default: not installed. Removing it deletes the frontend."""
 
 
 class AddonsSpec(Spec):
@@ -266,4 +266,4 @@ class AddonsSpec(Spec):
     the agent."""
 
     monitoring: MonitoringAddonSpec | None = None
-    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Changed in place."""
+    """Prometheus metrics of TPUs, Ray and Kueue. Default: not collected. Removing it deletes the frontend."""

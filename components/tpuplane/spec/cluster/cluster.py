@@ -92,7 +92,7 @@ class ControlPlaneSpec(Spec):
 
     master_cidr: Cidr | None = None
     """A /28 range for the private endpoint of the control plane. Default: GKE uses the node subnetwork. A change
-    replaces the cluster."""
+    to another range replaces the cluster; without a value the former range remains."""
 
     authorized_networks: tuple[AuthorizedNetworkSpec, ...] = ()
     """Address ranges with access to the control plane. Default: only the VPC. Changed in place."""

@@ -45,7 +45,7 @@ class SecuritySpec(Spec):
 
     boot_disk_encryption: EncryptionSpec | None = None
     """Encrypt the boot disks of every pool with a Cloud KMS key; `{}` creates one. Default: only Google's own
-    encryption. A change replaces the pools."""
+    encryption. A change replaces the pools, and the cluster if it has node auto-provisioning."""
 
     posture: Literal["BASIC", "DISABLED"] = "BASIC"
     """Security posture dashboard, which checks the configuration of workloads. Google has ended its vulnerability

@@ -93,4 +93,4 @@ class QueuesSpec(Spec):
 
     multi_kueue: MultiKueueSpec | None = None
     """One queue for several clusters. Default: each cluster has its own queues and runs the jobs that are submitted to
-    it."""
+    it. Removing it deletes the queues of the manager with their work."""

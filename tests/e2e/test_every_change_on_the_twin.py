@@ -1,0 +1,48 @@
+"""Every field of the spec with another value: what the diff says, held against previews of the real engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from tpuplane.diff import diff
+from tpuplane.spec import load_stack
+
+from tests.e2e.platform_under_test import PlatformUnderTest
+from tests.unit.diff.done import of_diff, of_steps
+from tests.unit.diff.every_field import PLATFORM, Changed, batches, together
+
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
+
+# Their charts or images are not on the twin.
+ELSEWHERE = ("launchAgent", "certManager", "ray")
+
+
+@pytest.fixture(scope="module")
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlatformUnderTest]:
+    """The platform with something of everything, as the stack local of a twin of its own."""
+    every = PlatformUnderTest(tmp_path_factory.mktemp("every-change"), "every-change")
+    stack = yaml.safe_load(every.stack_file.read_text())
+    stack["config"]["tpuplane:platform"] = PLATFORM
+    every.stack_file.write_text(yaml.safe_dump(stack))
+    with every.taken_down():
+        every.rehearse("--no-sample")
+        yield every
+
+
+@pytest.mark.parametrize("batch", batches(), ids=lambda batch: str(batch[0]))
+def test_the_engine_plans_what_the_diff_says(batch: tuple[Changed, ...], platform: PlatformUnderTest) -> None:
+    after = together(it for it in batch if not set(it.place) & set(ELSEWHERE))
+    before = load_stack(platform.stack_file)
+
+    def change(described: dict[str, Any]) -> None:
+        described.clear()
+        described.update(after)
+
+    with platform.described(change):
+        said = of_diff(diff(before, load_stack(platform.stack_file)))
+        steps = json.loads(platform.pulumi("preview", "--json").stdout)["steps"]
+    assert of_steps(steps) == said, "\n".join(map(str, batch))

@@ -1,0 +1,134 @@
+"""`tpuplane diff`: files, git revisions and stacks; classes that fail; the three outputs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tpuplane.cli import app
+from tpuplane.diff import classes
+from typer.testing import CliRunner
+
+pytestmark = pytest.mark.unit
+
+LAB = Path(__file__).parents[1] / "lab.yaml"
+
+
+def diff(*arguments: str | Path) -> Any:
+    return CliRunner().invoke(app, ["diff", *map(str, arguments)])
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """The lab with another topology, and access to its control plane from everywhere."""
+    stack = yaml.safe_load(LAB.read_text())
+    cluster = stack["config"]["tpuplane:platform"]["clusters"]["central1"]
+    cluster["pools"]["trainer"]["topology"] = "2x4"
+    cluster["controlPlane"] = {"dnsEndpoint": True}
+    file = tmp_path / "Pulumi.lab.yaml"
+    file.write_text(yaml.safe_dump(stack))
+    return file
+
+
+def git(folder: Path, *arguments: str) -> None:
+    own = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    names = {f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, env={**os.environ, **own, **names})
+
+
+def test_each_output_has_every_change(other: Path) -> None:
+    text, table, values = diff(LAB, other), diff(LAB, other, "--markdown"), diff(LAB, other, "--json")
+    assert (text.exit_code, table.exit_code, values.exit_code) == (0, 0, 0)
+    found = json.loads(values.stdout)
+    assert [(it["path"], it["class"]) for it in found["changes"]] == [
+        ("clusters.central1.pools.trainer.topology", "replaces-pools"),
+        ("clusters.central1.controlPlane.dnsEndpoint", "in-place"),
+    ]
+    assert [it["path"] for it in found["opens"]] == ["clusters.central1.controlPlane.dnsEndpoint"]
+    assert (found["before"]["chips"], found["after"]["chips"]) == (104, 88)
+    assert "Replaced in lab-central1: trainer-0, trainer-1 (8 nodes, 32 chips)." in text.stdout
+    for it in found["changes"]:
+        assert it["path"] in text.stdout
+        assert f"| `{it['path']}` |" in table.stdout
+        assert it["source"] in text.stdout
+
+
+def test_nothing_changed() -> None:
+    assert "No changes." in diff(LAB, LAB).stdout
+    assert json.loads(diff(LAB, LAB, "--json").stdout)["changes"] == []
+    assert diff(LAB, LAB, "--fail-on", "nothing", "--fail-on", "opens").exit_code == 0
+
+
+@pytest.mark.parametrize("kind", [*classes(), "opens"])
+def test_a_class_or_a_worse_one_fails(other: Path, kind: str) -> None:
+    order = [*classes()]
+    fails = kind == "opens" or order.index(kind) <= order.index("replaces-pools")
+    assert diff(LAB, other, "--fail-on", kind).exit_code == (4 if fails else 0)
+
+
+def test_an_unknown_class_is_an_error(other: Path) -> None:
+    result = diff(LAB, other, "--fail-on", "replace-pools")
+    assert result.exit_code == 2
+    assert "is not a class" in result.output
+
+
+def test_a_revision_and_the_last_commit(tmp_path: Path, other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    new = other.read_text()
+    other.write_text(LAB.read_text())
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "the lab")
+    other.write_text(new)
+    monkeypatch.chdir(tmp_path)
+    expected = diff(LAB, other).stdout
+    assert diff(other.name).stdout == expected
+    assert diff(f"HEAD:{other.name}", other.name).stdout == expected
+    assert diff(f"HEAD:{other.name}", other.name, "--fail-on", "replaces-pools").exit_code == 4
+    missing = diff("HEAD:none.yaml", other.name)
+    assert missing.exit_code == 2
+    assert "HEAD:none.yaml" in missing.output
+
+
+def test_a_mistake_names_its_revision(tmp_path: Path, other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other.write_text(other.read_text().replace("2x4", "4x5"))
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "wrong")
+    monkeypatch.chdir(tmp_path)
+    result = diff(f"HEAD:{other.name}", LAB)
+    assert result.exit_code == 1
+    assert f"HEAD:{other.name}:" in result.output
+    assert "'4x5' is not a v6e topology" in result.output
+
+
+def program(folder: Path, history: str, code: int = 0) -> None:
+    """A program called pulumi that prints this history."""
+    file = folder / "pulumi"
+    file.write_text(f"#!/bin/sh\ncat <<'END'\n{history}\nEND\necho no such stack >&2\nexit {code}\n")
+    file.chmod(0o755)
+
+
+def update(kind: str = "update", result: str = "succeeded") -> dict[str, object]:
+    platform = yaml.safe_load(LAB.read_text())["config"]["tpuplane:platform"]
+    return {"kind": kind, "result": result, "config": {"tpuplane:platform": {"value": json.dumps(platform)}}}
+
+
+def test_the_last_update_of_a_stack(tmp_path: Path, other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    program(tmp_path, json.dumps([update("refresh"), update(), update(result="failed")]))
+    assert diff("--deployed", "lab", other).stdout == diff(LAB, other).stdout
+    for history, code, said in (
+        ([update(result="failed"), update()], 0, "did not succeed"),
+        ([update("destroy"), update()], 0, "no resources"),
+        ([], 0, "no resources"),
+        ([], 1, "no such stack"),
+    ):
+        program(tmp_path, json.dumps(history), code)
+        result = diff("--deployed", "lab", other)
+        assert (result.exit_code, said in result.output) == (3, True), result.output
+    assert diff("--deployed", "lab", other, other).exit_code == 2
