@@ -790,7 +790,7 @@ class PlatformClusterArgs(TypedDict):
 
     auto_provisioning: NotRequired[AutoProvisioningArgs]
     """Node auto-provisioning: GKE creates node pools for pods that fit on no existing node, within limits. Default:
-    none. Changed in place."""
+    none. Changed in place; with `bootDiskEncryption`, adding or removing it replaces the cluster."""
 
     deletion_protection: NotRequired[bool]
     """Reject the deletion of the cluster and its node pools. Default true. Changed in place."""
@@ -1758,7 +1758,7 @@ class ClusterSettingsArgs(TypedDict):
 
     auto_provisioning: NotRequired[AutoProvisioningArgs]
     """Node auto-provisioning: GKE creates node pools for pods that fit on no existing node, within limits. Default:
-    none. Changed in place."""
+    none. Changed in place; with `bootDiskEncryption`, adding or removing it replaces the cluster."""
 
     deletion_protection: NotRequired[bool]
     """Reject the deletion of the cluster and its node pools. Default true. Changed in place."""

@@ -1,21 +1,25 @@
 """`tpuplane diff` in a terminal, as Markdown for a comment, and as JSON."""
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 from pydantic.alias_generators import to_camel
 
 from tpuplane.cli.render import markdown_rows
 from tpuplane.cost import PlatformCost
-from tpuplane.diff import Change, Diff, NodePoolChange, citation, classes, draining_hours
+from tpuplane.diff import Change, Diff, citation, classes, draining_hours
+from tpuplane.plan import PlatformPlan
 from tpuplane.plan.summary import counted
 from tpuplane.spec.core.errors import dotted
 
 Costs = tuple[PlatformCost, PlatformCost]
 """Before and after."""
+
+_ANY: TypeAdapter[Any] = TypeAdapter(Any)
 
 
 def diff_as_text(found: Diff, costs: Costs) -> Iterator[str]:
@@ -72,47 +76,39 @@ def diff_as_json(found: Diff, costs: Costs) -> dict[str, Any]:
     }
 
 
-def _side(platform: Any, cost: PlatformCost) -> dict[str, Any]:
+def _side(platform: PlatformPlan, cost: PlatformCost) -> dict[str, Any]:
     usd = cost.total.max
-    return {
-        "name": platform.name,
-        "chips": platform.chips,
-        "gpus": platform.gpus,
-        "usdPerHour": round(usd.usd_per_hour, 2) if usd.known else None,
-        "missing": list(usd.missing),
-    }
+    per_hour = round(usd.usd_per_hour, 2) if usd.known else None
+    sums = {"chips": platform.chips, "gpus": platform.gpus, "usdPerHour": per_hour}
+    return {"name": platform.name, **sums, "missing": list(usd.missing)}
 
 
 def _summary(found: Diff, costs: Costs) -> str:
-    (old, new), (was, now) = (found.before.plan, found.after.plan), costs
-    parts = [f"{_arrow(f'{old.chips:,}', f'{new.chips:,}')} chips"]
-    if old.gpus or new.gpus:
-        parts.append(f"{_arrow(f'{old.gpus:,}', f'{new.gpus:,}')} GPUs")
-    usd = (f"{it.total.max.usd_per_hour:,.2f}" if it.total.max.known else "?" for it in (was, now))
-    parts.append(f"{_arrow(*usd)} USD an hour at full scale")
-    missing = f"; without a price: {', '.join(now.total.max.missing)}" if now.total.max.missing else ""
-    nothing = "" if found.changes else "\n\nNo changes."
-    return f"{_arrow(old.name, new.name)}: {', '.join(parts)}{missing}{nothing}"
+    old, new = (_side(side.plan, cost) for side, cost in zip((found.before, found.after), costs, strict=True))
+
+    def step(key: str, form: str = ",") -> str:
+        return _arrow(*("?" if it[key] is None else f"{it[key]:{form}}" for it in (old, new)))
+
+    gpus = f", {step('gpus')} GPUs" if old["gpus"] or new["gpus"] else ""
+    missing = f"; without a price: {', '.join(new['missing'])}" if new["missing"] else ""
+    usd = f"{step('usdPerHour', ',.2f')} USD an hour at full scale{missing}"
+    return f"{step('name', '')}: {step('chips')} chips{gpus}, {usd}" + ("" if found.changes else "\n\nNo changes.")
 
 
 def _reached(change: Change) -> Iterator[str]:
     """What happens to the node pools, for each kind of it."""
-    for done, group in groupby(change.node_pools, key=lambda it: (it.cluster, it.done)):
+    for (cluster, done), group in groupby(change.node_pools, key=lambda it: (it.cluster, it.done)):
         pools = list(group)
-        nodes, sums = sum(it.nodes for it in pools), [counted(sum(it.nodes for it in pools), "node")]
-        sums += [counted(total, unit) for unit, total in _units(pools).items() if total]
-        yield f"{done[1].capitalize()} in {done[0]}: {_names(pools)} ({', '.join(sums)})."
-        if done[1] == "rolled":
-            hours = counted(draining_hours() * -(-nodes // pools[0].at_a_time), "hour")
-            yield f"{counted(pools[0].at_a_time, 'node')} at a time; draining takes up to {hours}."
+        nodes, at_a_time = sum(it.nodes for it in pools), pools[0].at_a_time
+        units = {"chip": sum(it.chips for it in pools), "GPU": sum(it.gpus for it in pools)}
+        sums = [counted(nodes, "node"), *(counted(total, unit) for unit, total in units.items() if total)]
+        yield f"{done.capitalize()} in {cluster}: {_names([it.name for it in pools])} ({', '.join(sums)})."
+        if done == "rolled":
+            hours = counted(draining_hours() * -(-nodes // at_a_time), "hour")
+            yield f"{counted(at_a_time, 'node')} at a time; draining takes up to {hours}."
 
 
-def _units(pools: list[NodePoolChange]) -> dict[str, int]:
-    return {"chip": sum(it.chips for it in pools), "GPU": sum(it.gpus for it in pools)}
-
-
-def _names(pools: list[NodePoolChange]) -> str:
-    names = [it.name for it in pools]
+def _names(names: list[str]) -> str:
     return ", ".join(names) if len(names) <= 4 else f"{names[0]}, …, {names[-1]} ({len(names)} node pools)"
 
 
@@ -125,30 +121,11 @@ def _arrow(before: str, after: str) -> str:
 
 
 def _short(value: object) -> str:
-    """A value as one short text."""
-    text = _inline(_plain(value))
+    """A value as one short text, such as `[{cidr: 10.0.0.0/20, name: office}]`."""
+    text = "none" if value is None else json.dumps(_plain(value), ensure_ascii=False).replace('"', "")
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
-def _inline(value: Any) -> str:
-    match value:
-        case None:
-            return "none"
-        case bool():
-            return "true" if value else "false"
-        case Mapping():
-            return "{" + ", ".join(f"{key}: {_inline(item)}" for key, item in value.items()) + "}"
-        case list():
-            return "[" + ", ".join(map(_inline, value)) + "]"
-    return str(value)
-
-
-def _plain(value: Any) -> Any:
-    match value:
-        case BaseModel():
-            return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        case Mapping():
-            return {key: _plain(item) for key, item in value.items()}
-        case tuple() | list():
-            return [_plain(item) for item in value]
-    return value
+def _plain(value: object) -> Any:
+    """A value as the file has it."""
+    return _ANY.dump_python(value, mode="json", by_alias=True, exclude_unset=True)

@@ -103,6 +103,11 @@ def _boot_disk_key(it: Difference, before: Platform, after: Platform) -> str:
     return "replaces-cluster" if any(provisioned) else "replaces-pools"
 
 
+def _provisioning(it: Difference, before: Platform, after: Platform) -> str:
+    clusters = (of for side in (before, after) for of in side.plan.clusters if of.key == it.path[1])
+    return "replaces-cluster" if any(of.settings.security.boot_disk_encryption for of in clusters) else "in-place"
+
+
 def _of_clusters(read: Callable[[ClusterPlan], set[str]]) -> _Judge:
     """Judges by the names that each cluster has: a missing one is deleted, a new one created."""
 
@@ -129,6 +134,7 @@ JUDGES: dict[str, _Judge] = {
     "larger_range": _larger_range,
     "control_plane_range": _control_plane_range,
     "boot_disk_key": _boot_disk_key,
+    "provisioning": _provisioning,
     "namespaces": _of_clusters(_namespaces),
     "class_clusters": _of_clusters(lambda cluster: {it.name for it in cluster.compute_classes}),
     "ray": _ray,

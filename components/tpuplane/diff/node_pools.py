@@ -90,20 +90,27 @@ def stays(path: Path, before: NodePoolPlan, after: NodePoolPlan) -> bool:
 def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) -> Iterator[NodePoolChange]:
     """What a change of this class does to each node pool."""
     olds, news = pools_at(path, before), pools_at(path, after)
-    if kind in ("replaces-cluster", "deletes-cluster", "replaces-everything"):
-        done: Done = "deleted" if kind == "deletes-cluster" else "replaced"
-        yield from (_changed(before, key, pool, done) for key, pool in olds.items())
-    if kind not in ("replaces-pools", "rolls-nodes", "deletes-nodes", "creates"):
+    whole: dict[str, Done] = {"deletes-cluster": "deleted"}
+    whole |= dict.fromkeys(("replaces-cluster", "replaces-everything"), "replaced")
+    if kind in whole:
+        yield from (_changed(before, key, pool, whole[kind]) for key, pool in olds.items())
+    # Other pools of the cluster have a change of their own.
+    own = path[0] == "clusters" and (len(path) == 2 or path[2] in ("pools", "gpuPools", "systemPool"))
+    kept: dict[str, Done] = {"replaces-pools": "replaced", "rolls-nodes": "rolled", "deletes-nodes": "resized"}
+    if kind not in (*kept, "creates"):
         return
     for key, old in olds.items():
         new = news.get(key)
         if new is None:
-            yield _changed(before, key, old, "deleted")
-        elif kind in ("replaces-pools", "rolls-nodes") and not stays(path, old, new):
-            yield _changed(before, key, old, "replaced" if kind == "replaces-pools" else "rolled")
-        elif kind == "deletes-nodes" and (new.max_nodes < old.max_nodes or set(old.zones) - set(new.zones)):
-            yield _changed(before, key, old, "resized")
-    yield from (_changed(after, key, pool, "created") for key, pool in news.items() if key not in olds)
+            yield from [_changed(before, key, old, "deleted")] * own
+        elif kind in kept and (_fewer(old, new) if kind == "deletes-nodes" else not stays(path, old, new)):
+            yield _changed(before, key, old, kept[kind])
+    yield from (_changed(after, key, pool, "created") for key, pool in news.items() if own and key not in olds)
+
+
+def _fewer(old: NodePoolPlan, new: NodePoolPlan) -> bool:
+    """Whether nodes of a kept node pool are deleted."""
+    return new.max_nodes < old.max_nodes or not set(old.zones) <= set(new.zones)
 
 
 def _changed(platform: Platform, key: tuple[str, str], pool: NodePoolPlan, done: Done) -> NodePoolChange:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -24,13 +25,18 @@ class Opening:
 
 def openings(before: PlatformSpec, after: PlatformSpec) -> Iterator[Opening]:
     """What the new description opens; that of a new cluster, pool, team or class too."""
-    for rule in read_data("tpuplane.diff", "opens"):
+    for rule in _rules():
         parts = tuple(rule["path"].split("."))
         former = {path: value for path, value, _ in _at(before, parts)}
         for path, value, default in _at(after, parts):
             opened = _opened(rule, former.get(path, default), value)
             if opened is not None:
                 yield Opening(path, opened, rule["why"])
+
+
+@cache
+def _rules() -> list[dict[str, Any]]:
+    return list(read_data("tpuplane.diff", "opens"))
 
 
 def _opened(rule: Mapping[str, Any], old: Any, new: Any) -> Any:

@@ -178,7 +178,7 @@ class ClusterSettingsSpec(ClusterPlaceSpec):
 
     auto_provisioning: AutoProvisioningSpec | None = None
     """Node auto-provisioning: GKE creates node pools for pods that fit on no existing node, within limits. Default:
-    none. Changed in place."""
+    none. Changed in place; with `bootDiskEncryption`, adding or removing it replaces the cluster."""
 
     deletion_protection: bool = True
     """Reject the deletion of the cluster and its node pools. Default true. Changed in place."""

@@ -38,12 +38,13 @@ class Before(NamedTuple):
             old, new = self.deployment.registrations.get(urn), after.registrations.get(urn)
             it = old or new
             assert it is not None
-            done.anything |= old is None or new is None or (it.custom and old.inputs != new.inputs)
+            compared = it.type in (CLUSTER, SUBNETWORK, NODE_POOL)
+            done.anything |= old is None or new is None or (not compared and it.custom and old.inputs != new.inputs)
             done.work |= new is None and it.type.rpartition(":")[2] in WORK
             done.cluster |= new is None and it.type == CLUSTER
             if it.type == NODE_POOL and (old is None or new is None):
                 done.pools[it.inputs["name"]] = "created" if old is None else "deleted"
-            elif old is not None and new is not None and it.type in (CLUSTER, SUBNETWORK, NODE_POOL):
+            elif old is not None and new is not None and compared:
                 self._compare(done, old, new)
         return done.summary()
 
@@ -53,6 +54,7 @@ class Before(NamedTuple):
         ids = {f"{name}-id": it.id for (_, name), (it, _) in self.made.items()}
         gone = dict.fromkeys(old.inputs.keys() - new.inputs.keys())
         found = self.driver.diff(deployed, *ignored, **gone, **with_ids(new.inputs, ids))
+        done.anything |= bool(found.changes)
         asked = tuple(new.request.replaceOnChanges)
         replaced = bool(found.replaces) or any(path.startswith(asked) for path in found.changes if asked)
         if old.type != NODE_POOL:
