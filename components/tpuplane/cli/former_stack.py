@@ -48,6 +48,5 @@ def load_deployed(stack: str) -> PlatformSpec:
     if updates[0]["result"] != "succeeded":
         raise NoUpdate(f"the last update of stack {stack} did not succeed, so what exists is not known")
     config = updates[0]["config"]
-    return parse_platform(
-        json.loads(config[CONFIG_KEY]["value"]), f"stack {stack}", project=config.get(PROJECT_KEY, {}).get("value")
-    )
+    project = config.get(PROJECT_KEY, {}).get("value")
+    return parse_platform(json.loads(config[CONFIG_KEY]["value"]), project=project)
