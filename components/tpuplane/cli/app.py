@@ -117,17 +117,10 @@ def plan_(
         show_plan(platform, costs)
 
 
-_DIFF_EXAMPLES = """Examples:
-
-tpuplane diff stacks/Pulumi.prod.yaml  (the last commit and the file)
-
-tpuplane diff main:stacks/Pulumi.prod.yaml stacks/Pulumi.prod.yaml --fail-on replaces-pools
-
-tpuplane diff --deployed prod stacks/Pulumi.prod.yaml --fail-on opens
-"""
-
-
-@app.command("diff", epilog=_DIFF_EXAMPLES)
+@app.command(
+    "diff",
+    epilog="Example: tpuplane diff main:stacks/Pulumi.prod.yaml stacks/Pulumi.prod.yaml --fail-on replaces-pools",
+)
 def diff_(
     old: Annotated[str, typer.Argument(metavar="[OLD]", help="A stack file, or REVISION:PATH. Default: NEW at HEAD.")],
     new: Annotated[str | None, typer.Argument(metavar="NEW", help="A stack file, or REVISION:PATH.")] = None,
