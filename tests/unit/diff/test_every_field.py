@@ -101,6 +101,6 @@ def test_the_way_back_changes_the_same_fields(several: list[Changed]) -> None:
 
 
 def test_the_changes_cover_the_fields() -> None:
-    """Those left out need what this platform does not have: other clusters, charts, a network of somebody else."""
+    """Those left out need what this platform does not have: other clusters, charts, an existing network."""
     left = fields() - {it.field for it in changes()}
     assert len(left) <= 65, sorted(left)
