@@ -1,4 +1,4 @@
-"""Every field of the spec with another value: what the diff says, held against previews of the real engine."""
+"""Every field of the spec with another value: the diff, held against previews of the real engine."""
 
 from __future__ import annotations
 

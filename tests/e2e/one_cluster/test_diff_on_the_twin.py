@@ -1,4 +1,4 @@
-"""`tpuplane diff` held against the engine: what it says of a change is what `pulumi preview` then plans."""
+"""`tpuplane diff` held against the engine: the change that it shows is the change that `pulumi preview` plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to node pools, clusters and work: as a diff says it, and as the engine plans it."""
+"""What happens to node pools, clusters and work: as a diff shows it, and as the engine plans it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Done:
 
 
 def of_diff(found: Diff) -> Done:
-    """As the diff says. Of several changes of one node pool, the one that interrupts most counts."""
+    """As the diff shows. Of several changes of one node pool, the one that interrupts most counts."""
     kinds = {it.kind for it in found.changes}
     done = Done(
         cluster=not kinds.isdisjoint({"replaces-cluster", "replaces-everything", "deletes-cluster"}),
@@ -46,7 +46,7 @@ def of_diff(found: Diff) -> Done:
 
 
 def of_steps(steps: Iterable[Mapping[str, Any]]) -> Done:
-    """As the steps of `pulumi preview --json` say."""
+    """As the steps of `pulumi preview --json` show."""
     done = Done()
     for step in (it for it in steps if it["op"] != "same"):
         done.anything = True

@@ -1,4 +1,4 @@
-"""Every field of the spec with another value: what the diff says, held against the provider's own answer.
+"""Every field of the spec with another value: the diff, held against the provider's own answer.
 
 The program runs under Pulumi's mocks, before and after the change. The provider answers for each resource, as in a
 preview. `tests/e2e/one_cluster` has the same with the real engine.
