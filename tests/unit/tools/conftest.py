@@ -47,7 +47,11 @@ case "$*" in
     echo example.com/a >&2; echo example.com/b >&2
     if [ -f {tmp_path}/fails ]; then cat {tmp_path}/fails >&2; exit 1; fi
     while [ "$1" != -o ]; do shift; done
-    echo built > "$2"; chmod +x "$2";;
+    target=$2; shift 2
+    case "$target" in
+      */) for program; do echo built > "$target${{program##*/}}"; done; chmod +x "$target"*;;
+      *) echo built > "$target"; chmod +x "$target";;
+    esac;;
 esac
 """,
     )

@@ -49,17 +49,29 @@ def up(name: Name = "local", as_json: Json = False) -> None:
     answer(status, as_json, lambda: show.print_up(name, status))
 
 
-@app.command(epilog="Example: tpuplane-twin build --ray")
+@app.command(epilog="Example: tpuplane-twin build --bundle tools.tgz")
 @errors_as_lines
 def build(
     with_ray: Annotated[
         bool,
         typer.Option("--ray", help="Also Ray and JAX (1.2 GB), for TPUPLANE_TWIN_RAY=1: Ray's pods are real then."),
     ] = False,
+    bundle: Annotated[
+        Path | None,
+        typer.Option("--bundle", metavar="FILE", help="Pack all tools into a file: TPUPLANE_TOOLS=FILE uses it."),
+    ] = None,
 ) -> None:
-    """Build missing tools, and start nothing. `up` does it, too."""
+    """Build missing tools, and start nothing. `up` does it, too.
+
+    On another machine of the same platform, TPUPLANE_TOOLS names a bundle of this version by file or https address.
+    """
     with tools.show() as progress:
         tools.ensure(progress=progress)
+    if bundle is not None:
+        with console.status(f"packing the tools into {bundle}"):
+            digest = tools.write_bundle(bundle)
+        print(f"{bundle}: {bundle.stat().st_size >> 20} MiB. On another machine, before make up:")
+        print(f"  export TPUPLANE_TOOLS={bundle.absolute()}#sha256={digest}")
     if with_ray:
         with console.status("installing Ray and JAX"):
             ray.build()

@@ -7,7 +7,7 @@
 """
 
 from tpuplane_twin.tools.catalogue import ToolError, catalogue
-from tpuplane_twin.tools.install import Tools, ensure
+from tpuplane_twin.tools.install import Tools, ensure, write_bundle
 from tpuplane_twin.tools.official import OfficialPulumi, find_official
 from tpuplane_twin.tools.progress import ProgressCallback, Status, show
 
@@ -21,4 +21,5 @@ __all__ = [
     "ensure",
     "find_official",
     "show",
+    "write_bundle",
 ]

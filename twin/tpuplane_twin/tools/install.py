@@ -1,5 +1,6 @@
-"""`ensure`: the requested tools, from the cache or built into it."""
+"""`ensure`: the requested tools, from the cache, from a bundle, or built."""
 
+import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -8,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from tpuplane_twin.machine.paths import cache_root, users_path
+from tpuplane_twin.tools import bundle
 from tpuplane_twin.tools.build import Build
 from tpuplane_twin.tools.catalogue import Platform, Source, ToolError, catalogue
 from tpuplane_twin.tools.estimate import Estimate
@@ -47,7 +49,7 @@ class Tools:
 def ensure(
     names: Iterable[str] | None = None, progress: ProgressCallback = lambda status: None, *, cache: Path | None = None
 ) -> Tools:
-    """The tools called `names` (default: all); missing ones are built.
+    """The tools called `names` (default: all); missing ones come from the bundle of TPUPLANE_TOOLS, or are built.
 
     With everything cached it starts no process and takes milliseconds. Of two calls at once, the second waits for the
     first. After a kill, the next call builds again. `cache` defaults to the user's. Raises `ToolError`.
@@ -71,8 +73,33 @@ def ensure(
         with store.locked(came_meanwhile) as ours:
             missing = tuple(source for source in sources if not store.has(source))
             if ours and missing:
-                _build(missing, store, progress)
+                _provide(missing, store, progress)
     return _tools(wanted, sources, store, official)
+
+
+def write_bundle(file: Path, progress: ProgressCallback = lambda status: None, *, cache: Path | None = None) -> str:
+    """Write all tools to a bundle for other machines, also a Pulumi that this one does not need. Returns its digest.
+
+    Missing tools are built. Raises `ToolError`.
+    """
+    store = Store((cache or cache_root()).absolute(), Platform.here())
+
+    def wait() -> bool:
+        progress(Status("waiting"))
+        return False
+
+    with store.locked(wait):
+        missing = tuple(source for source in catalogue().sources if not store.has(source))
+        if missing:
+            _provide(missing, store, progress)
+        return bundle.write(file, store)
+
+
+def _provide(missing: tuple[Source, ...], store: Store, progress: ProgressCallback) -> None:
+    if place := os.environ.get(bundle.VARIABLE):
+        bundle.unpack(place, missing, store, progress)
+    else:
+        _build(missing, store, progress)
 
 
 def _tools(wanted: set[str], sources: Iterable[Source], store: Store, official: OfficialPulumi | None) -> Tools:

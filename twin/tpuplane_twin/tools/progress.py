@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 _PLAIN_INTERVAL = 15.0  # seconds between two lines where there is no terminal
 
 
-Phase = Literal["waiting", "preparing", "downloading", "compiling", "linking"]
+Phase = Literal["waiting", "preparing", "downloading", "compiling", "linking", "unpacking"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,197 @@
+"""The built tools in one file: unpacked in another cache without a compiler, and rejected when it is wrong."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import hashlib
+import http.server
+import io
+import json
+import ssl
+import tarfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from tpuplane_twin import tools
+from tpuplane_twin.tools import Status, ToolError
+from tpuplane_twin.tools.catalogue import Platform, catalogue
+from tpuplane_twin.tools.store import Store
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.fixture
+def packed(go: Path, tmp_path: Path) -> tuple[Path, str]:
+    """A bundle of all tools, its digest, and no compiler on PATH."""
+    for folder in {name for source in catalogue().sources for name in source.folders}:
+        (tmp_path / "module" / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "module" / folder / "object.yaml").write_text("kind: Namespace\n")
+    file = tmp_path / "tools.tgz"
+    digest = tools.write_bundle(file, cache=tmp_path / "built")
+    go.unlink()
+    return file, digest
+
+
+def files(cache: Path) -> dict[str, tuple[bytes, int]]:
+    """Content and mode of each file of the tools."""
+    found = (cache / "tools").glob("*-*/**/*")
+    return {
+        str(path.relative_to(cache)): (path.read_bytes(), path.stat().st_mode & 0o777)
+        for path in found
+        if path.is_file()
+    }
+
+
+def test_another_cache_has_the_same_files(
+    packed: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, digest = packed
+    assert digest == hashlib.sha256(file.read_bytes()).hexdigest()
+    monkeypatch.setenv("TPUPLANE_TOOLS", f"{file}#sha256={digest}")
+    seen: list[Status] = []
+    found = tools.ensure(progress=seen.append, cache=tmp_path / "other")
+    assert found.binary("kube-apiserver").read_text() == "built\n"
+    assert files(tmp_path / "other") == files(tmp_path / "built") != {}
+    assert [it.number for it in seen] == list(range(1, len(catalogue().sources) + 1))
+    assert seen[0].text.startswith("unpacking ")
+    assert tools.write_bundle(tmp_path / "again.tgz", cache=tmp_path / "other") == digest
+
+
+def test_only_missing_tools_are_unpacked(
+    packed: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TPUPLANE_TOOLS", str(packed[0]))
+    tools.ensure(["etcd"], cache=tmp_path / "other")
+    assert {name.split("/")[1].split("-v")[0] for name in files(tmp_path / "other")} == {"etcd"}
+
+
+def test_no_bundle_is_read_when_all_is_cached(
+    packed: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TPUPLANE_TOOLS", "/nowhere.tgz")
+    assert tools.ensure(["etcd"], cache=tmp_path / "built").binary("etcd").exists()
+
+
+def members(file: Path) -> list[tuple[tarfile.TarInfo, bytes]]:
+    with tarfile.open(file) as bundle:
+        return [(member, bundle.extractfile(member).read()) for member in bundle]  # type: ignore[union-attr]
+
+
+def repacked(file: Path, content: list[tuple[tarfile.TarInfo, bytes]]) -> None:
+    with tarfile.open(file, "w:gz") as bundle:
+        for member, data in content:
+            member.size = len(data)
+            bundle.addfile(member, io.BytesIO(data))
+
+
+def damaged(file: Path) -> None:
+    content = members(file)
+    repacked(file, [(it, data.replace(b"built", b"other")) for it, data in content])
+
+
+def truncated(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def without_a_file(file: Path) -> None:
+    repacked(file, [it for it in members(file) if "/bin/etcd" not in it[0].name])
+
+
+def without_a_source(file: Path) -> None:
+    repacked(file, [it for it in members(file) if not it[0].name.startswith("etcd-")])
+
+
+def with_a_further_file(file: Path) -> None:
+    content = members(file)
+    at = next(index for index, (it, _) in enumerate(content) if it.name.startswith("etcd-"))
+    key = content[at][0].name.partition("/")[0]
+    repacked(file, [*content[:at], (tarfile.TarInfo(f"{key}/../../outside"), b"x"), *content[at:]])
+
+
+def listed(**changes: Any) -> Any:
+    def change(file: Path) -> None:
+        content = members(file)
+        found = json.loads(content[0][1])
+        repacked(file, [(content[0][0], json.dumps({**found, **changes}).encode()), *content[1:]])
+
+    return change
+
+
+def no_bundle(file: Path) -> None:
+    file.write_bytes(gzip.compress(b"x" * 2000))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (damaged, "is damaged; download the bundle again"),
+        (truncated, "is not a complete bundle"),
+        (without_a_file, "is not a complete bundle"),
+        (without_a_source, "is not a complete bundle"),
+        (with_a_further_file, "/../../outside is not a file of its list"),
+        (listed(platform="plan9/mips"), "is for plan9/mips, and this machine is"),
+        (listed(files={}), "lacks etcd v3.6.8; create a bundle with this version"),
+        (listed(files=None), "is not a bundle"),
+        (no_bundle, "is not a complete bundle"),
+        (Path.unlink, "cannot be read: No such file or directory"),
+    ],
+)
+def test_a_wrong_bundle_is_rejected(
+    packed: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Any, message: str
+) -> None:
+    change(packed[0])
+    monkeypatch.setenv("TPUPLANE_TOOLS", str(packed[0]))
+    with pytest.raises(ToolError) as raised:
+        tools.ensure(["etcd"], cache=tmp_path / "other")
+    assert message in str(raised.value)
+    assert str(raised.value).startswith(f"TPUPLANE_TOOLS: {packed[0]}")
+    store = Store(tmp_path / "other", Platform.here())
+    assert not any(store.has(source) for source in catalogue().sources)
+    assert not (tmp_path / "outside").exists()
+
+
+def test_another_digest_is_rejected(packed: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TPUPLANE_TOOLS", f"{packed[0]}#sha256={'0' * 64}")
+    with pytest.raises(ToolError, match="has another SHA-256 digest than 0000"):
+        tools.ensure(["etcd"], cache=tmp_path / "other")
+
+
+@pytest.fixture
+def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """An https server for the folder, whose authority this process trusts."""
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    authority.cert_pem.write_to_path(tmp_path / "authority.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"https://localhost:{server.server_port}"
+        server.shutdown()
+
+
+def test_a_bundle_is_downloaded(
+    packed: tuple[Path, str], address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TPUPLANE_TOOLS", f"{address}/tools.tgz?token=secret#sha256={packed[1]}")
+    seen: list[Status] = []
+    tools.ensure(["etcd"], seen.append, cache=tmp_path / "other")
+    assert [it.phase for it in seen][-1] == "unpacking"
+    assert seen[0].text == "downloading the bundle (1 of 1)"
+    monkeypatch.setenv("TPUPLANE_TOOLS", f"{address}/none.tgz?token=secret")
+    with pytest.raises(ToolError, match="cannot be read") as raised:
+        tools.ensure(["kueue"], cache=tmp_path / "other")
+    assert "secret" not in str(raised.value)
+
+
+def test_only_https_is_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TPUPLANE_TOOLS", "http://tools.example.com/tools.tgz")
+    with pytest.raises(ToolError, match="is neither a file nor an https address"):
+        tools.ensure(["etcd"], cache=tmp_path / "other")
