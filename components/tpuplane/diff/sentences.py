@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -72,8 +72,13 @@ def consequences() -> dict[str, Consequence]:
 
 
 def consequence(field: FieldInfo, of_holder: Consequence | None) -> Consequence | None:
-    """What a change of a field does: as its docstring says, or else as that of the field which holds it says."""
+    """What a change of a field does: as its docstring says, or else as a change of the field which holds it.
+
+    A part that is new or removed inside of the holder changes the holder, which is neither new nor removed.
+    """
     said = " ".join(sentences(field)[0])
     if said and said not in consequences():
         raise UnknownConsequence(f"{said!r} has no class in changes.yaml")
-    return consequences()[said] if said else of_holder
+    if said or of_holder is None:
+        return consequences().get(said)
+    return replace(of_holder, by_event={event: it for event, it in of_holder.by_event.items() if event == "as"})

@@ -166,7 +166,8 @@ def batches() -> tuple[tuple[Changed, ...], ...]:
         kind = diff(before, parse_platform(it.after)).changes[0].kind
         group = kind if kind in ("nothing", "in-place", "deletes-work") else "pools"
         alone = kind in ("replaces-cluster", "replaces-everything", "deletes-cluster")
-        key = (group, str(it)) if alone else group
+        # Whether a value stays the same is judged by what is planned of its part of the description.
+        key = (group, str(it)) if alone else (group, it.place[0] if kind == "nothing" else "")
         batch = next(filter(partial(_fits, it), islice(filter(partial(_apart, it), open_[key]), 3)), None)
         if batch is None:
             open_[key].append(batch := [])

@@ -72,6 +72,8 @@ def pools(change: Change) -> dict[str, str]:
         (f"{ONE}.network.nodesCidr", "10.0.0.0/19", "in-place", {}),
         (f"{ONE}.namespaces", ["tools"], "deletes-work", {}),
         (f"{ONE}.namespaces", ["tools", "docs", "papers"], "nothing", {}),  # a team has it
+        ("classes.batch", None, "deletes-work", {}),
+        ("classes.batch.autoscalingPolicy", None, "in-place", {}),  # a part that is removed removes no class
         ("teams.research.queue", "main", "deletes-work", {}),
         ("classes.processors.clusters", [], "deletes-work", {}),
         ("queues.priorities.low", None, "deletes-work", {}),
