@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from tpuplane.version_option import version_option
 
 from tpuplane_policies.core.config import SHIPPED, ConfigError, read, settings
 from tpuplane_policies.core.plans import Plan
@@ -15,12 +15,6 @@ from tpuplane_policies.core.registry import BLOCKING, rules
 from tpuplane_policies.core.run import Run
 
 app = typer.Typer(pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]})
-
-
-def _print_version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"tpuplane-plan-gate {version_of('tpuplane-policies')}")
-        raise typer.Exit
 
 
 @app.command(
@@ -32,9 +26,7 @@ def gate(
     other: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="One of your own policies that --config sets; repeatable.")
     ] = None,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
+    version: Annotated[bool, version_option("tpuplane-plan-gate", "tpuplane-policies")] = False,
 ) -> None:
     """Check the replacements of a plan.
 

@@ -1,5 +1,6 @@
 """Kubernetes roles with their bindings, for members of teams and for agents; and service accounts with a token."""
 
+from functools import cache
 from typing import Any
 
 import pulumi
@@ -17,9 +18,14 @@ ROLE = "tpuplane-team"
 LAUNCHER_ROLE = "tpuplane-launch-agent"
 
 
+@cache
+def _data() -> dict[str, Any]:
+    return dict(read_data("tpuplane.addons", "roles"))
+
+
 def rules_of(role: str, secret: str = "") -> Rules:
     """The rules of a role in `data/roles.yaml`. `secret` is the only Secret that it can read."""
-    return list(filled(read_data("tpuplane.addons", "roles")[role], {"$secret": secret}))
+    return list(filled(_data()[role], {"$secret": secret}))
 
 
 def grant(
@@ -31,18 +37,21 @@ def grant(
     opts: pulumi.ResourceOptions,
 ) -> pulumi.Resource:
     """Create a role and its binding, in a namespace or for the cluster. `names` are the names of both in Pulumi."""
-    rbac: Any = kubernetes.rbac.v1
-    kind, place = ("ClusterRole", {}) if namespace is None else ("Role", {"namespace": namespace})
-    metadata = {"name": called, **place}
-    role = getattr(rbac, kind)(names[0], metadata=metadata, rules=rules, opts=opts)
-    binding: pulumi.Resource = getattr(rbac, f"{kind}Binding")(
+    rbac = kubernetes.rbac.v1
+    make_role: type[kubernetes.rbac.v1.ClusterRole | kubernetes.rbac.v1.Role] = rbac.ClusterRole
+    make_binding: type[kubernetes.rbac.v1.ClusterRoleBinding | kubernetes.rbac.v1.RoleBinding] = rbac.ClusterRoleBinding
+    metadata: kubernetes.meta.v1.ObjectMetaArgsDict = {"name": called}
+    if namespace is not None:
+        make_role, make_binding = rbac.Role, rbac.RoleBinding
+        metadata["namespace"] = namespace
+    role = make_role(names[0], metadata=metadata, rules=rules, opts=opts)
+    return make_binding(
         names[1],
         metadata=metadata,
-        role_ref={"kind": kind, "name": called, "api_group": RBAC},
+        role_ref={"kind": make_role.__name__, "name": called, "api_group": RBAC},
         subjects=subjects,
         opts=after(opts, [role]),
     )
-    return binding
 
 
 def account_subject(name: str, namespace: str) -> kubernetes.rbac.v1.SubjectArgsDict:

@@ -12,6 +12,7 @@ from tpuplane.cli.render import as_json, mistakes_as_json, show
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import PlatformSpec, SpecError, StackFileMissing, load_stack
 from tpuplane.spec.stackfile import lines_of
+from tpuplane.version_option import version_option
 
 MISTAKE = 1
 """Exit code: the file has mistakes."""
@@ -33,20 +34,8 @@ app = typer.Typer(
 StackFile = Annotated[Path, typer.Argument(metavar="FILE", help="A stack file, such as stacks/Pulumi.local.yaml.")]
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
-        from importlib.metadata import version  # noqa: PLC0415 (only this option needs it)
-
-        typer.echo(f"tpuplane {version('tpuplane')}")
-        raise typer.Exit
-
-
 @app.callback()
-def main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
+def main(version: Annotated[bool, version_option("tpuplane")] = False) -> None:
     """TPU platforms on GKE, described in one stack file."""
 
 

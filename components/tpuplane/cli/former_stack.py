@@ -48,5 +48,8 @@ def load_deployed(stack: str) -> PlatformSpec:
     if updates[0]["result"] != "succeeded":
         raise NoUpdate(f"the last update of stack {stack} did not succeed, so what exists is not known")
     config = updates[0]["config"]
+    described = config.get(CONFIG_KEY, {})
+    if "value" not in described or described.get("secret"):
+        raise NoUpdate(f"the last update of stack {stack} has no {CONFIG_KEY} in plain text in its configuration")
     project = config.get(PROJECT_KEY, {}).get("value")
-    return parse_platform(json.loads(config[CONFIG_KEY]["value"]), project=project)
+    return parse_platform(json.loads(described["value"]), project=project)

@@ -127,6 +127,8 @@ def test_the_last_update_of_a_stack(tmp_path: Path, other: Path, monkeypatch: py
         ([update("destroy"), update()], 0, "no resources"),
         ([], 0, "no resources"),
         ([], 1, "no such stack"),
+        ([{**update(), "config": {}}], 0, "has no tpuplane:platform in plain text"),
+        ([{**update(), "config": {"tpuplane:platform": {"value": "v1:abc", "secret": True}}}], 0, "in plain text"),
     ):
         program(tmp_path, json.dumps(history), code)
         result = diff("--deployed", "lab", other)

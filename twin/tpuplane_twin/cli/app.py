@@ -3,11 +3,11 @@
 import json
 import os
 import shutil
-from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from tpuplane.version_option import version_option
 
 from tpuplane_twin import tools
 from tpuplane_twin.cli import bringup, faults, logs, rehearse, show
@@ -23,18 +23,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"tpuplane-twin {version_of('tpuplane-twin')}")
-        raise typer.Exit
-
-
 @app.callback()
-def main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
+def main(version: Annotated[bool, version_option("tpuplane-twin")] = False) -> None:
     """The twin: a GKE on this machine, with Google's API and real control planes.
 
     A command acts on the twin of --name, else on that of TPUPLANE_TWIN, which `env` sets, else on `local`.
