@@ -7,21 +7,14 @@ from typing import Annotated
 import typer
 
 from tpuplane.cli import questions
+from tpuplane.cli.clusters import status, why
+from tpuplane.cli.exit_codes import FAILED_ON, MISTAKE, UNREACHABLE, USAGE
 from tpuplane.cli.init import init
 from tpuplane.cli.render import as_json, mistakes_as_json, show
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import PlatformSpec, SpecError, StackFileMissing, load_stack
 from tpuplane.spec.stackfile import lines_of
 from tpuplane.version_option import version_option
-
-MISTAKE = 1
-"""Exit code: the file has mistakes."""
-UNREACHABLE = 3
-"""Exit code: no connection to Google or a cluster, no credentials or no permission."""
-USAGE = 2
-"""Exit code: wrong arguments, for example a file that does not exist."""
-FAILED_ON = 4
-"""Exit code: a change is of a class that the caller does not allow."""
 
 app = typer.Typer(
     name="tpuplane",
@@ -192,35 +185,8 @@ def explain_(
         show_explanation(explanation, where)
 
 
-@app.command(epilog="Example: tpuplane status --json")
-def status(
-    kubeconfig: Annotated[
-        Path | None, typer.Option("--kubeconfig", metavar="FILE", help="Default: $KUBECONFIG, else ~/.kube/config.")
-    ] = None,
-    context: Annotated[
-        list[str] | None,
-        typer.Option("--context", help="A context of the kubeconfig; repeatable. Default: the current context."),
-    ] = None,
-    as_json_: Annotated[bool, typer.Option("--json", help="Print the status as JSON.")] = False,
-) -> None:
-    """Show the pools, slices and queues of a cluster: which job has which slice, which job waits and why.
-
-    Exit code 0: shown. 2: no such kubeconfig or context. 3: the cluster cannot be reached or rejects the request.
-    """
-    from tpuplane.status.reading import Cluster, NoContext, Unreachable  # noqa: PLC0415
-
-    names: list[str | None] = [*context] if context else [None]
-    try:
-        described = [Cluster(kubeconfig, name).read().described() for name in names]
-    except (NoContext, Unreachable) as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(USAGE if isinstance(error, NoContext) else UNREACHABLE) from None
-    if as_json_:
-        typer.echo(json.dumps({"clusters": described}, indent=2))
-    else:
-        from tpuplane.cli.status_table import print_clusters  # noqa: PLC0415
-
-        print_clusters(described)
+app.command(epilog="Example: tpuplane status --watch")(status)
+app.command(epilog="Example: tpuplane why research/big")(why)
 
 
 @app.command(epilog="Example: tpuplane schema > platform.schema.json")

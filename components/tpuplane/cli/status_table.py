@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
+from rich.text import Text
 
 from tpuplane.cli.render import console
 from tpuplane.labels import GPU, TPU
@@ -18,9 +19,25 @@ Row = Mapping[str, Any]
 """A row of `tpuplane.status`."""
 
 
-def print_clusters(clusters: Sequence[Row]) -> None:
-    """Print the results of `Objects.described`."""
+def redraw(clusters: Sequence[Row]) -> None:
+    """Print the results in place of the former ones, as far as they fit; below them if the output is no terminal."""
+    terminal = Console(highlight=False)
+    if not terminal.is_terminal:
+        print_clusters(clusters)
+        return
     out = console()
+    with out.capture() as capture:
+        print_clusters(clusters, out)
+    lines = capture.get().splitlines()
+    terminal.clear()
+    terminal.print(Text.from_ansi("\n".join(lines[: terminal.height - 2])), no_wrap=True, overflow="ellipsis")
+    if left := len(lines[terminal.height - 2 :]):
+        terminal.print(f"[dim]… {left} more lines[/dim]")
+
+
+def print_clusters(clusters: Sequence[Row], out: Console | None = None) -> None:
+    """Print the results of `Objects.described`."""
+    out = out or console()
     for index, cluster in enumerate(clusters):
         if index:
             out.print()

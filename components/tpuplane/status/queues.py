@@ -88,12 +88,14 @@ def _workload(workload: Object, pools: list[str]) -> dict[str, Any]:
         "namespace": _namespace(workload),
         "job": owner.get("name", workload["metadata"]["name"]),
         "kind": owner.get("kind", "Workload"),
+        "workload": workload["metadata"]["name"],
         "priority": _priority(workload),
         "priorityClass": of_class or _spec(workload).get("priorityClassName", ""),
         "chips": _asked(workload, TPU),
         "gpus": _asked(workload, GPU),
         "cores": _asked(workload, "cpu"),
         "state": "admitted" if running else "waiting",
+        "flavors": _flavors(workload),
         "nodePools": pools,
         "cluster": workload.get("status", {}).get("clusterName", ""),  # of MultiKueue: the worker that runs it
         "since": _since(workload, "Admitted" if running else "QuotaReserved"),
@@ -137,6 +139,12 @@ def _asked(workload: Object, resource: str) -> int | float:
     sets = _spec(workload).get("podSets", ())
     counts = (admitted.get(it.get("name")) or it.get("count", 1) for it in sets)
     return whole_or_part(sum(count * asked(it["template"], resource) for count, it in zip(counts, sets, strict=True)))
+
+
+def _flavors(workload: Object) -> list[str]:
+    """The flavors whose quota an admitted job holds."""
+    assigned = workload.get("status", {}).get("admission", {}).get("podSetAssignments", ())
+    return sorted({flavor for it in assigned for flavor in (it.get("flavors") or {}).values()})
 
 
 def _quotas(queue: Object) -> Iterator[dict[str, Any]]:

@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Self
 
 import yaml
 
-from tpuplane.labels import QUEUE_LABEL
+from tpuplane.status.asking import EVENTS, KUEUE_KINDS, Ask, Rejected, within
+from tpuplane.status.finding import Found, find
 from tpuplane.status.holders import outside_queues, pods_by_workload
+from tpuplane.status.kinds import JOB_KINDS
 from tpuplane.status.objects import Object, is_true
 from tpuplane.status.pools import describe_pools
 from tpuplane.status.queues import describe_queues
-from tpuplane.status.waiting import JOB_KINDS, Placing, without_workload
+from tpuplane.status.waiting import Placing, without_workload
 
-_NODES, _PODS, _EVENTS = "/api/v1/nodes", "/api/v1/pods", "/api/v1/events"
-_KUEUE = "kueue.x-k8s.io"
-_VERSIONS = ("v1beta2", "v1beta1")  # versions that `describe_queues` reads, the newest first
-_KUEUE_KINDS = {
-    "queues": "clusterqueues",
-    "local_queues": "localqueues",
-    "flavors": "resourceflavors",
-    "workloads": "workloads",
-}
-_QUEUED = {"labelSelector": QUEUE_LABEL}
-_PAGE = 500  # objects in one response, as for kubectl
-_TIMEOUT = (5, 60)  # seconds to connect, and for a page
-
-# Completed pods use no resources.
-_ALIVE = "status.phase!=Succeeded,status.phase!=Failed"
-# Events about pods without a node, and about jobs without pods.
-_EVENT_SELECTORS = ("type=Warning", "type=Normal,source=cluster-autoscaler")
+_OF_CLUSTER = ("nodes", "queues", "flavors")  # lists of objects without a namespace
 
 
 class Unreachable(Exception):
@@ -78,15 +63,42 @@ class Cluster:
             Unreachable: if the API server does not answer, or rejects the request.
 
         """
-        with self._asking() as ask:
-            nodes, pods = list(_pages(ask, _NODES)), list(_pages(ask, _PODS, fieldSelector=_ALIVE))
-            kueue = _kueue(ask)
-            selectors = _EVENT_SELECTORS if _unplaced(pods, kueue) else ()
-            events = [it for selector in selectors for it in _pages(ask, _EVENTS, fieldSelector=selector)]
-            return Objects(self.context, ask.client.configuration.host, nodes, pods, kueue, events)
+        with self.asking() as ask:
+            return self._read(ask, None)
+
+    def read_job(self, name: str, namespace: str | None = None, kind: str | None = None) -> tuple[Objects, Found]:
+        """A job, and the objects that explain its state. Objects that the user may not read are omitted.
+
+        Raises:
+            NoJob: if there is no such job, or there are several.
+            Unreachable: if the API server does not answer, or rejects the request.
+
+        """
+        with self.asking() as ask:
+            found = find(ask.kinds(), ask.named, name, namespace, kind)
+            objects = self._read(ask, found.namespace)
+            ended, _ = ask.items(within("/api/v1/pods", found.namespace), fieldSelector="status.phase=Failed")
+            return replace(objects, pods=[*objects.pods, *ended]), found
+
+    def _read(self, ask: Ask, namespace: str | None) -> Objects:
+        """The objects; with a namespace, what the user may read of them."""
+        lists: dict[str, list[Object]] = {}
+        unread: list[str] = []
+        for name, (everywhere, query) in ask.sources().items():
+            if name in EVENTS and namespace is None and not _unplaced(lists):
+                continue
+            path = within(everywhere, namespace if name in EVENTS else None)
+            try:
+                lists[name] = ask.items(path, **query)[0]
+            except Rejected as error:
+                if namespace is None or error.status != HTTPStatus.FORBIDDEN:
+                    raise
+                unread.append(name)
+                lists[name] = [] if name in _OF_CLUSTER else ask.items(within(path, namespace), **query)[0]
+        return Objects.of(self.context, ask.client.configuration.host, lists, unread)
 
     @contextmanager
-    def _asking(self) -> Iterator[_Ask]:
+    def asking(self) -> Iterator[Ask]:
         """The client of the API server. Every failure is an `Unreachable`."""
         from kubernetes.client import Configuration  # noqa: PLC0415
         from kubernetes.config import ConfigException, new_client_from_config  # noqa: PLC0415
@@ -101,8 +113,8 @@ class Cluster:
             if log.errors:
                 raise Unreachable(f"no credentials for context {self.context}: {'; '.join(log.errors)}")
             with client:
-                yield _Ask(client)
-        except _Rejected as error:
+                yield Ask(client)
+        except Rejected as error:
             raise Unreachable(self._rejection(settings.host, error)) from None
         except ConfigException as error:
             raise Unreachable(f"the context {self.context} cannot be used: {error}") from None
@@ -112,7 +124,7 @@ class Cluster:
                 "cluster runs and that this machine can reach its control plane"
             ) from None
 
-    def _rejection(self, host: str, error: _Rejected) -> str:
+    def _rejection(self, host: str, error: Rejected) -> str:
         if error.status == HTTPStatus.UNAUTHORIZED:
             return f"{host} rejects the credentials of context {self.context}: {error}; on GKE: gcloud auth login"
         if error.status == HTTPStatus.FORBIDDEN:
@@ -121,18 +133,6 @@ class Cluster:
                 "Kueue's queues of all namespaces; on GKE use roles/container.viewer"
             )
         return f"{host} answers {error.status}: {error}"
-
-
-class _Rejected(Exception):
-    """The API server rejects the request, with this message."""
-
-    def __init__(self, status: int, body: bytes) -> None:
-        try:
-            text = str(json.loads(body)["message"])
-        except (TypeError, ValueError, KeyError):
-            text = "without a message of Kubernetes; is it an API server?"
-        super().__init__(text)
-        self.status = status
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +145,19 @@ class Objects:
     pods: list[Object]
     kueue: dict[str, list[Object]] | None
     events: list[Object]
+    unread: Sequence[str] = ()
+    """The lists that the user may not read, or only of one namespace."""
+
+    @classmethod
+    def of(cls, context: str, server: str, lists: Mapping[str, list[Object]], unread: Sequence[str] = ()) -> Self:
+        """The objects in the lists of `Ask.sources`."""
+        kueue = None
+        if "workloads" in lists:
+            known = lists["workloads"]
+            unknown = (it for kind in JOB_KINDS for it in without_workload(kind, lists.get(kind, ()), known))
+            kueue = {**{name: lists.get(name, []) for name in KUEUE_KINDS}, "workloads": [*known, *unknown]}
+        events = [it for name in EVENTS for it in lists.get(name, ())]
+        return cls(context, server, lists["nodes"], lists["pods"], kueue, events, unread)
 
     def described(self) -> dict[str, Any]:
         """Node pools, queues (None without Kueue), and jobs outside of queues, as plain values."""
@@ -160,65 +173,15 @@ class Objects:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _Ask:
-    """Reads a path of the API, without the client's classes for each kind, which take seconds to import."""
-
-    client: Any
-
-    def __call__(self, path: str, **query: str) -> Any:
-        request = self.client.param_serialize(
-            "GET",
-            path,
-            query_params=list(query.items()),
-            header_params={"Accept": "application/json"},
-            auth_settings=["BearerToken"],
-        )
-        answer = self.client.call_api(*request, _request_timeout=_TIMEOUT)
-        answer.read()
-        if answer.status != HTTPStatus.OK or answer.data.lstrip()[:1] != b"{":
-            raise _Rejected(answer.status, answer.data)
-        return json.loads(answer.data)
-
-
-def _kueue(ask: _Ask) -> dict[str, list[Object]] | None:
-    """Kueue's cluster queues, local queues and workloads; None if Kueue is not installed."""
-    groups = {it["name"]: it for it in ask("/apis")["groups"]}
-    served = {it["version"] for it in groups.get(_KUEUE, {}).get("versions", ())}
-    version = next((it for it in _VERSIONS if it in served), None)
-    if version is None:
-        return None
-    # Read jobs first, so that the workload of each of them is read later.
-    jobs = {
-        kind: list(_pages(ask, f"/apis/{groups[name]['preferredVersion']['groupVersion']}/{plural}", **_QUEUED))
-        for name, kinds in JOB_KINDS.items()
-        if name in groups
-        for kind, plural in kinds.items()
-    }
-    kueue = {name: list(_pages(ask, f"/apis/{_KUEUE}/{version}/{plural}")) for name, plural in _KUEUE_KINDS.items()}
-    known = kueue["workloads"]
-    return {**kueue, "workloads": [*known, *(it for kind in jobs for it in without_workload(kind, jobs[kind], known))]}
-
-
-def _unplaced(pods: Iterable[Object], kueue: dict[str, list[Object]] | None) -> bool:
+def _unplaced(lists: Mapping[str, list[Object]]) -> bool:
     """Whether a pod has no node, or an admitted workload has no pods."""
-    held = pods_by_workload(pods)
-    workloads = (kueue or {}).get("workloads", ())
-    admitted = (it["metadata"] for it in workloads if is_true(it, "Admitted") and not is_true(it, "Finished"))
-    return any(not it["spec"].get("nodeName") for it in pods) or any(
+    held = pods_by_workload(lists["pods"])
+    admitted = (
+        it["metadata"] for it in lists.get("workloads", ()) if is_true(it, "Admitted") and not is_true(it, "Finished")
+    )
+    return any(not it["spec"].get("nodeName") for it in lists["pods"]) or any(
         (it["namespace"], it["name"]) not in held for it in admitted
     )
-
-
-def _pages(ask: _Ask, path: str, **query: str) -> Iterator[Object]:
-    """All objects of a list, read page by page."""
-    following: dict[str, str] = {}
-    while True:
-        answer = ask(path, **query, limit=str(_PAGE), **following)
-        yield from answer["items"]
-        if not answer["metadata"].get("continue"):
-            return
-        following = {"continue": answer["metadata"]["continue"]}
 
 
 def _contexts(files: str) -> tuple[list[str], str]:

@@ -77,13 +77,19 @@ class Placing:
         """Why pods of a job have no node, or cannot be created; "" if all pods have a node."""
         if not pods:
             return self._not_created(namespace, job)
+        count, scheduler, autoscaler = self.unplaced(pods)
+        return ": ".join(filter(None, (count, "; ".join(filter(None, (scheduler, *autoscaler))))))
+
+    def unplaced(self, pods: Sequence[Object]) -> tuple[str, str, tuple[str, ...]]:
+        """How many pods have no node, and the most frequent messages of the scheduler and the cluster autoscaler."""
         waiting = [pod for pod in pods if not pod["spec"].get("nodeName")]
         if not waiting:
-            return ""
+            return "", "", ()
         count = f"{len(waiting)} of {len(pods)} pods have no node" if len(pods) > 1 else "its pod has no node"
-        said = ((_scheduler(pod), *self._autoscaler(pod)) for pod in waiting)
-        ((parts, _),) = Counter(said).most_common(1)
-        return ": ".join(filter(None, (count, "; ".join(filter(None, parts)))))
+        (((scheduler, autoscaler), _),) = Counter(
+            (_scheduler(pod), tuple(self._autoscaler(pod))) for pod in waiting
+        ).most_common(1)
+        return count, scheduler, autoscaler
 
     def _autoscaler(self, pod: Object) -> Iterator[str]:
         """Its last message of each kind since its last request for nodes; that request if no message followed."""
@@ -173,13 +179,6 @@ def _labels(flavor: Object) -> Mapping[str, str]:
     found: Mapping[str, str] = flavor.get("spec", {}).get("nodeLabels", {})
     return found
 
-
-JOB_KINDS = {
-    "batch": {"Job": "jobs"},
-    "jobset.x-k8s.io": {"JobSet": "jobsets"},
-    "ray.io": {"RayCluster": "rayclusters", "RayJob": "rayjobs"},
-}
-"""Kinds of such jobs and their plural names, by API group."""
 
 _WHY = (
     "Kueue has created no workload for it: a priority class is missing, it has more than 8 pod sets, or Kueue is down; "

@@ -26,6 +26,13 @@ UNCHANGED = r"Resources:\n +\d+ unchanged\n"
 SAID = {
     "README.md": [rf"{UNCHANGED}[\s\S]*done in \d+ s[\s\S]*{UNCHANGED}"],
     "docs/twin-elasticity.md": ["stockout: no v6e in us-east5-b as spot", "no stockouts: there is capacity everywhere"],
+    "docs/see.md": [
+        r"Job product/giant waits for Kueue since ",
+        r"Kueue +requests 48 chips of v6e-4x4, but its queue can get at most 32, including borrowed chips",
+        r"needs +12 pods, 48 chips; 3 x v6e 4x4",
+        r"- Request at most 32 chips of v6e-4x4, or raise the team's quota",
+        r'\{"clusters": \[\{"context": "gke_',
+    ],
     "examples/add-pools-to-existing-cluster/README.md": [
         r"chips +48\n",
         r'nodePools +\["trainer-0","trainer-1","evals"\]',

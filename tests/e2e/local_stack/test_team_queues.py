@@ -121,6 +121,11 @@ def test_the_products_own_status_says_who_holds_which_slice_and_who_waits_why(te
     assert "its queue can get at most 32" in queue["workloads"][1]["why"]
     (same,) = [it for it in teams.platform.status()["clusters"] if it["context"] == CENTRAL1]
     assert same["queues"] == cluster["queues"]
+    why = json.loads(teams.platform.run(TPUPLANE, "why", "giant", "--context", CENTRAL1, "--json").stdout)
+    assert (why["kind"], why["state"], why["queue"], why["priority"]) == ("JobSet", "waiting", "product", "normal")
+    assert [(it["slice"], it["slices"], it["chips"]) for it in why["needs"]] == [("v6e 4x4", 3, 48)]
+    assert {it["name"]: it["heldBy"] for it in why["needs"][0]["nodePools"]}[pool] == ["product/holder"]
+    assert why["helps"][0].startswith("Request at most 32 chips of v6e-4x4")
 
 
 def test_flavors_are_the_nodes_own_labels_and_taints(platform: PlatformUnderTest) -> None:

@@ -34,7 +34,7 @@ def pod(name: str, *, node: str = "", gates: tuple[str, ...] = (), **metadata: A
 
 def event(about: str, reason: str, message: str, *, second: int = 0, kind: str = "Pod") -> dict[str, Any]:
     return {
-        "metadata": {"resourceVersion": str(second)},
+        "metadata": {"namespace": "research", "resourceVersion": str(second)},
         "involvedObject": {"kind": kind, "namespace": "research", "name": about, "uid": about},
         "reason": reason,
         "message": message,

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
-import yaml
 from tpuplane.cli import app
 from typer.testing import CliRunner, Result
 
+from tests.unit.status.api_server import KUEUE, ApiServer, group, kubeconfig, serving
 from tests.unit.status.test_pool_status import HOSTS
 from tests.unit.status.test_queue_status import LOCAL_QUEUE, QUEUE, WORDS, workload
 
 pytestmark = pytest.mark.unit
 
-KUEUE = "/apis/kueue.x-k8s.io/v1beta2/"
 JOB = {
     "metadata": {
         "name": "p0",
@@ -31,92 +26,22 @@ JOB = {
     },
     "spec": {"nodeName": "h0", "containers": [{"resources": {"requests": {"google.com/tpu": "4"}}}]},
 }
-
-
-def group(name: str, *versions: str) -> dict[str, Any]:
-    served = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
-    return {"name": name, "versions": served, "preferredVersion": served[0]}
-
-
-class ApiServer(ThreadingHTTPServer):
-    """Answers lists in pages of two, as an API server does; `rejection` is a status and `page` a body for all."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.rejection: int | None = None
-        self.page: bytes | None = None
-        self.asked: list[str] = []
-        self.groups = [group("apps", "v1"), group("kueue.x-k8s.io", "v1beta1", "v1beta2")]
-        self.lists: dict[str, list[Any]] = {
-            "/api/v1/nodes": HOSTS,
-            "/api/v1/pods": [JOB],
-            "/api/v1/events": [],
-            KUEUE + "clusterqueues": [QUEUE],
-            KUEUE + "localqueues": [LOCAL_QUEUE],
-            KUEUE + "resourceflavors": [],
-            KUEUE + "workloads": [
-                workload("runs", "research", Admitted=("True", "")),
-                workload("waits", "research", QuotaReserved=("False", WORDS[0]["kueue"])),
-            ],
-        }
-
-    def answer(self, url: str) -> tuple[int, Any]:
-        path, query = urlsplit(url).path.rstrip("/"), parse_qs(urlsplit(url).query)
-        self.asked.append(path)
-        if self.rejection is not None:
-            return self.rejection, {"kind": "Status", "message": "nodes is forbidden"}
-        if path == "/apis":
-            return 200, {"kind": "APIGroupList", "apiVersion": "v1", "groups": self.groups}
-        start = int(query.get("continue", ["0"])[0])
-        items = self.lists[path]
-        more = {"continue": str(start + 2)} if start + 2 < len(items) else {}
-        return 200, {"kind": "List", "metadata": more, "items": items[start : start + 2]}
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: ApiServer
-
-    def do_GET(self) -> None:
-        status, body = self.server.answer(self.path)
-        text = self.server.page or json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-@contextmanager
-def serving() -> Iterator[ApiServer]:
-    with ApiServer() as made:
-        thread = threading.Thread(target=made.serve_forever)
-        thread.start()
-        yield made
-        made.shutdown()
-        thread.join()
+LISTS = {
+    "/api/v1/nodes": HOSTS,
+    "/api/v1/pods": [JOB],
+    KUEUE + "clusterqueues": [QUEUE],
+    KUEUE + "localqueues": [LOCAL_QUEUE],
+    KUEUE + "workloads": [
+        workload("runs", "research", Admitted=("True", "")),
+        workload("waits", "research", QuotaReserved=("False", WORDS[0]["kueue"])),
+    ],
+}
 
 
 @pytest.fixture
 def server() -> Iterator[ApiServer]:
-    with serving() as made:
+    with serving(LISTS) as made:
         yield made
-
-
-def kubeconfig(folder: Path, port: int, user: dict[str, Any] | None = None, current: str = "lab") -> Path:
-    file = folder / "kubeconfig"
-    document = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": current,
-        "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}],
-        "clusters": [{"name": "lab", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
-        "users": [{"name": "me", "user": user or {"token": "secret"}}],
-    }
-    file.write_text(yaml.safe_dump(document), encoding="utf-8")
-    return file
 
 
 def run(*arguments: str | Path) -> Result:

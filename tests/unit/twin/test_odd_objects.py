@@ -13,7 +13,8 @@ from tpuplane_twin.cli import show
 from tpuplane_twin.cli.clusters import with_clusters
 from tpuplane_twin.cluster.api import Api, ClusterError
 
-from tests.unit.status.test_status_command import ApiServer, kubeconfig, serving
+from tests.unit.status.api_server import ApiServer, kubeconfig, serving
+from tests.unit.status.test_status_command import LISTS
 from tests.unit.twin.test_messages_as_they_are import cluster, pool, status
 
 pytestmark = pytest.mark.unit
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.unit
 
 @pytest.fixture
 def server() -> Iterator[ApiServer]:
-    with serving() as made:
+    with serving(LISTS) as made:
         yield made
 
 

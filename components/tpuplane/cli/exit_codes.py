@@ -1,0 +1,10 @@
+"""The exit codes of the commands."""
+
+MISTAKE = 1
+"""The file has mistakes, or what is asked for does not exist."""
+USAGE = 2
+"""Wrong arguments, for example a file that does not exist."""
+UNREACHABLE = 3
+"""No connection to Google or a cluster, no credentials or no permission."""
+FAILED_ON = 4
+"""A change is of a class that the caller does not allow."""

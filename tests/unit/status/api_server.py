@@ -1,0 +1,147 @@
+"""An API server that only lists and watches, and its kubeconfig."""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import yaml
+
+KUEUE = "/apis/kueue.x-k8s.io/v1beta2/"
+
+
+def group(name: str, *versions: str) -> dict[str, Any]:
+    served = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
+    return {"name": name, "versions": served, "preferredVersion": served[0]}
+
+
+class ApiServer(ThreadingHTTPServer):
+    """Answers lists in pages, as an API server does; `rejection` is a status and `page` a body for all."""
+
+    daemon_threads = True
+
+    def __init__(self, lists: dict[str, list[Any]], page_size: int = 2) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.rejection: int | None = None
+        self.forbidden: set[str] = set()
+        self.page: bytes | None = None
+        self.page_size = page_size
+        self.asked: list[str] = []
+        self.groups = [group("apps", "v1"), group("kueue.x-k8s.io", "v1beta1", "v1beta2")]
+        self.lists: dict[str, list[Any]] = {
+            "/api/v1/nodes": [],
+            "/api/v1/pods": [],
+            "/api/v1/events": [],
+            "/apis/apps/v1/deployments": [],
+            "/apis/apps/v1/statefulsets": [],
+            **{KUEUE + it: [] for it in ("clusterqueues", "localqueues", "resourceflavors", "workloads")},
+            **lists,
+        }
+        self.watches: dict[str, list[queue.Queue[Any]]] = {}
+
+    def answer(self, url: str) -> tuple[int, Any]:
+        path, query = urlsplit(url).path.rstrip("/"), parse_qs(urlsplit(url).query)
+        self.asked.append(path)
+        if self.rejection is not None:
+            return self.rejection, {"kind": "Status", "message": "nodes is forbidden"}
+        if path == "/apis":
+            return 200, {"kind": "APIGroupList", "apiVersion": "v1", "groups": self.groups}
+        if path in self.forbidden:
+            return 403, {"kind": "Status", "message": f"{path} is forbidden"}
+        items, selector = self.lists_of(path), query.get("fieldSelector", [""])[0]
+        if selector.startswith("metadata.name="):
+            items = [it for it in items if it["metadata"]["name"] == selector.removeprefix("metadata.name=")]
+        if selector == "status.phase=Failed":
+            items = [it for it in items if it.get("status", {}).get("phase") == "Failed"]
+        if label := query.get("labelSelector"):
+            items = [it for it in items if label[0] in it["metadata"].get("labels", {})]
+        start = int(query.get("continue", ["0"])[0])
+        end = start + self.page_size
+        more = {"continue": str(end)} if end < len(items) else {}
+        return 200, {"kind": "List", "metadata": {"resourceVersion": "1", **more}, "items": items[start:end]}
+
+    def lists_of(self, path: str) -> list[Any]:
+        head, _, rest = path.partition("/namespaces/")
+        if not rest:
+            return self.lists[path]
+        namespace, _, plural = rest.partition("/")
+        return [it for it in self.lists[f"{head}/{plural}"] if it["metadata"]["namespace"] == namespace]
+
+    def change(self, path: str, kind: str, item: Any) -> None:
+        """Send a change to all that watch a list."""
+        if kind != "ERROR":
+            item["metadata"].setdefault("resourceVersion", "2")
+        for each in self.watches.get(path, ()):
+            each.put({"type": kind, "object": item})
+
+    def cut(self) -> None:
+        """End all watches."""
+        for each in [it for those in self.watches.values() for it in those]:
+            each.put(None)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ApiServer
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_GET(self) -> None:
+        status, body = self.server.answer(self.path)
+        if "watch=true" in self.path and status == 200:
+            self._watch(urlsplit(self.path).path)
+            return
+        text = self.server.page or json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def _watch(self, path: str) -> None:
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        changes: queue.Queue[Any] = queue.Queue()
+        self.server.watches.setdefault(path, []).append(changes)
+        while (change := changes.get()) is not None:
+            line = json.dumps(change).encode() + b"\n"
+            self.wfile.write(f"{len(line):x}\r\n".encode() + line + b"\r\n")
+        self.server.watches[path].remove(changes)
+        self.wfile.write(b"0\r\n\r\n")
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def serving(lists: dict[str, list[Any]], page_size: int = 2) -> Iterator[ApiServer]:
+    with ApiServer(lists, page_size) as made:
+        thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield made
+        finally:
+            made.cut()
+            made.shutdown()
+            thread.join()
+
+
+def kubeconfig(folder: Path, port: int, user: dict[str, Any] | None = None, current: str = "lab") -> Path:
+    file = folder / "kubeconfig"
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": current,
+        "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}],
+        "clusters": [{"name": "lab", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+        "users": [{"name": "me", "user": user or {"token": "secret"}}],
+    }
+    file.write_text(yaml.safe_dump(document), encoding="utf-8")
+    return file
