@@ -20,6 +20,7 @@ from tpuplane.spec.schema import schema_text
 from tpuplane_policies.rules_page import page as policies_page
 from typer.testing import CliRunner
 
+from scripts.error_tables import with_errors
 from scripts.field_tables import with_tables
 from scripts.tpu_table import with_generations
 from scripts.typed_args import typed_args
@@ -43,7 +44,11 @@ def _page(name: str) -> Callable[[], str]:
 
 
 def _pages() -> dict[str, str]:
-    return {name: (ROOT / "docs" / name).read_text(encoding="utf-8") for name in PAGES}
+    return {name: _read(f"docs/{name}") for name in PAGES}
+
+
+def _read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
 
 
 def _output(command: str) -> str:
@@ -53,8 +58,7 @@ def _output(command: str) -> str:
 
 
 def _policy_pack() -> str:
-    file = ROOT / "policies/PulumiPolicy.yaml"
-    return re.sub(r"(?m)^version: .*$", f"version: {version('tpuplane')}", file.read_text(encoding="utf-8"))
+    return re.sub(r"(?m)^version: .*$", f"version: {version('tpuplane')}", _read("policies/PulumiPolicy.yaml"))
 
 
 GENERATED: dict[str, Callable[[], str]] = {
@@ -64,7 +68,8 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/policies.md": policies_page,
     "policies/PulumiPolicy.yaml": _policy_pack,
     "docs/pictures/acme.svg": lambda: draw(plan(load_stack(ROOT / "tests/unit/acme.yaml"))),
-    "docs/tpu.md": lambda: with_generations((ROOT / "docs/tpu.md").read_text(encoding="utf-8")),
+    "docs/errors.md": lambda: with_errors(_read("docs/errors.md"), _read),
+    "docs/tpu.md": lambda: with_generations(_read("docs/tpu.md")),
     **{f"docs/{name}": _page(name) for name in PAGES},
 }
 
@@ -72,7 +77,7 @@ GENERATED: dict[str, Callable[[], str]] = {
 def stale() -> list[str]:
     """The files that differ from what would be generated."""
     with chdir(ROOT):
-        return [name for name, text in GENERATED.items() if (ROOT / name).read_text(encoding="utf-8") != text()]
+        return [name for name, text in GENERATED.items() if _read(name) != text()]
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
 """The documentation's pages, and the shell commands in them: blocks that are fenced as `sh` or `console`.
 
-In a `console` block the commands are the lines that start with "$ ". A block whose first line is "# untested: REASON"
-is not run.
+In a `console` block the commands are the lines that start with "$ ", each with its output below. A block whose first
+line is "# untested: REASON" is not run.
 """
 
 from __future__ import annotations
@@ -22,6 +22,16 @@ _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 _FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _UNTESTED = re.compile(r"# untested: (.+)")
 _PROMPT = "$ "
+_COMMAND = re.compile(r"^(\$ [^\n]*\n)((?:(?!\$ )[^\n]*\n)*)", re.MULTILINE)
+_BEGIN, _END = "} 2>&1 || :", ": end of the output"
+_PRINTED = re.compile(rf"^{re.escape(_BEGIN)}\n(.*?){_END}$", re.DOTALL | re.MULTILINE)
+_VOLATILE = {
+    r"\b(\d+(\.\d+)? ?(ms|s|m|h))+\b": "TIME",
+    r"(?m)^twin \w+$": "twin NAME",
+    r"-[0-9a-f]{5}\b": "-ID",  # of Kueue's workloads
+    r"[ \t]+": " ",
+    r"(?m) $": "",
+}
 
 
 @dataclass(frozen=True)
@@ -59,3 +69,42 @@ def blocks(page: str) -> Iterator[Block]:
 def script(page: str) -> str:
     """What the page tells its reader to type, in one shell; "" for a page without commands."""
     return "\n".join(line for block in blocks(page) if not block.untested for line in block.commands)
+
+
+def recorded(page: str) -> str:
+    """The script for `bash -v`, which prints each line that it reads. Added lines show where an output begins and ends.
+
+    A command with an output may fail: its output shows it.
+    """
+    lines: list[str] = []
+    for block in blocks(page):
+        if block.untested:
+            continue
+        for line in block.commands:
+            lines += [line] if block.language == "sh" else [f"{{ {line}", _BEGIN, _END]
+    return "\n".join(lines)
+
+
+def with_outputs(page: str, said: str) -> str:
+    """The text of the page with the outputs that its recorded script has printed. Those that say the same remain."""
+    printed = iter(_PRINTED.findall(said))
+
+    def written(block: re.Match[str]) -> str:
+        if block[1] != "console" or Block(block[1], block[2]).untested:
+            return block[0]
+        parts = (_with_output(*part, next(printed, "")) for part in _COMMAND.findall(block[2]))
+        return f"```console\n{''.join(parts)}```"
+
+    return _FENCED.sub(written, (REPOSITORY / page).read_text(encoding="utf-8"))
+
+
+def _with_output(command: str, output: str, printed: str) -> str:
+    new = "".join(f"{line.rstrip()}\n" for line in printed.rstrip().splitlines())
+    return command + (output if _constant(output) == _constant(new) else new)
+
+
+def _constant(output: str) -> str:
+    """The output without what differs from run to run, and without the widths of columns."""
+    for pattern, constant in _VOLATILE.items():
+        output = re.sub(pattern, constant, output)
+    return output.rstrip()

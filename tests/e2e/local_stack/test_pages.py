@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 import pytest
 
 from tests.e2e.platform_under_test import BIN, PlatformUnderTest
-from tests.pages import PAGES, REPOSITORY, script
+from tests.pages import PAGES, REPOSITORY, recorded, script, with_outputs
 
 pytestmark = pytest.mark.e2e
 
@@ -72,9 +72,10 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def shell(platform: PlatformUnderTest) -> Iterator[dict[str, str]]:
-    """The variables of a user who knows only the name of the twin."""
+    """The variables of a user who knows only the name of the twin. What a failed page leaves is undone."""
     yield _clean() | {key: it for key, it in platform.variables.items() if key in _KEPT}
     platform.run(BIN / "tpuplane-twin", "down", "--name", OWN_TWIN)
+    platform.twin("stockout", "--clear")
 
 
 def commands(page: str) -> list[str]:
@@ -88,14 +89,22 @@ def begins_another(page: str) -> bool:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if script(page) and not begins_another(page)])
-def test_the_commands_of_a_page_run_as_they_are_written(page: str, checkout: Path, shell: dict[str, str]) -> None:
+def test_the_commands_of_a_page_run_as_they_are_written(
+    page: str, checkout: Path, shell: dict[str, str], platform: PlatformUnderTest
+) -> None:
     file = checkout.parent / "page.sh"
-    file.write_text(script(page))
+    file.write_text(recorded(page))
     run = ["bash", "-v", "-e", "-o", "pipefail", file]
     output = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     said = subprocess.run(run, cwd=checkout, env=shell, text=True, check=False, **output)
+    if said.returncode:
+        platform.rehearse("--no-sample")
     assert said.returncode == 0, said.stdout[-10_000:]
     assert [wanted for wanted in SAID.get(page, []) if not re.search(wanted, said.stdout)] == [], said.stdout[-10_000:]
+    new = with_outputs(page, said.stdout)
+    if os.environ.get("TPUPLANE_PAGES") == "write":
+        (REPOSITORY / page).write_text(new)
+    assert new == (REPOSITORY / page).read_text(), "outputs are stale; run make pages"
 
 
 def _clean() -> dict[str, str]:

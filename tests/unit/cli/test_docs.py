@@ -20,7 +20,7 @@ UNTESTED = [
     ("examples/ray-serve-autoscaling/README.md", "needs Ray in the pods"),
     ("examples/ray-serve/README.md", "needs Ray in the pods"),
 ]
-LANGUAGES = {"console", "json", "mermaid", "python", "sh", "text", "yaml"}
+LANGUAGES = {"console", "json", "python", "sh", "text", "yaml"}
 
 
 @pytest.mark.parametrize("page", PAGES)
