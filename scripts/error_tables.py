@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import yaml
 from tpuplane.data_files import read_data
@@ -35,9 +34,10 @@ def _rules(table: str) -> str:
     for case in yaml.safe_load(table):
         if "line" in case:
             rule = rules().get(case["rule"], _SHAPE)
+            message, remedy = _split(case["line"], rule.cause.count("; "))
             theirs = case.get("api", {}).get("rejection")
-            rows.append((*_split(case["line"], rule.cause.count("; ")), _code(theirs), ", ".join(rule.sources)))
-    return markdown_table(("message", "what to write instead", "GKE's own message", "sources"), rows)
+            rows.append((f"{message}<br>GKE: {_code(theirs)}" if theirs else message, remedy, ", ".join(rule.sources)))
+    return markdown_table(("message", "what to write instead", "sources"), rows)
 
 
 def _sections(table: str) -> Iterator[str]:
@@ -66,5 +66,5 @@ def _split(line: str, more: int) -> tuple[str, str]:
     return _code("; ".join(parts[: 1 + more])), _code("; ".join(parts[1 + more :]))
 
 
-def _code(text: Any) -> str:
+def _code(text: str) -> str:
     return f"`{text}`".replace("|", "\\|") if text else ""
