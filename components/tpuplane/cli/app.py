@@ -1,6 +1,7 @@
 """The commands. They do not import Pulumi, so they start quickly."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -32,26 +33,43 @@ def main(version: Annotated[bool, version_option("tpuplane")] = False) -> None:
     """TPU platforms on GKE, described in one stack file."""
 
 
-@app.command(epilog="Example: tpuplane check stacks/Pulumi.prod.yaml")
+@app.command(epilog="Example: tpuplane check stacks/Pulumi.prod.yaml --online")
 def check(
     file: StackFile,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the plan, or the mistakes, as JSON.")] = False,
     online: Annotated[
-        bool, typer.Option("--online", help="Also compare the declared reservations and quota with Google Cloud.")
+        bool,
+        typer.Option("--online", help="Also ask Google Cloud for APIs, permissions, quota, reservations and names."),
+    ] = False,
+    deployed: Annotated[
+        str | None,
+        typer.Option("--deployed", metavar="STACK", help="With --online: the names of this stack are its own."),
+    ] = None,
+    role: Annotated[
+        bool, typer.Option("--role", help="Only print the role that the deployer needs, for gcloud iam roles.")
     ] = False,
 ) -> None:
     """Check a stack file and show what it describes. Needs no engine and, without --online, no cloud.
 
-    Exit code 0: valid. 1: mistakes, one on each line. 2: no such file. 3: Google cannot be reached.
+    Exit code 0: valid. 1: mistakes, or something is missing in Google Cloud; one on each line. 2: no such file. 3:
+    Google or the stack cannot be asked.
     """
+    if deployed is not None and not online:
+        raise typer.BadParameter("it needs --online", param_hint="--deployed")
     spec = _loaded(file, as_json_)
     platform = plan(spec)
-    if online:
-        _ask_google(spec, file, as_json_)
+    if role:
+        from tpuplane.preflight import needs  # noqa: PLC0415
+
+        typer.echo(json.dumps(needs(platform).role, indent=2))
+        return
+    compared = _asked_google(spec, platform, file, deployed, as_json_) if online else None
     if as_json_:
-        typer.echo(json.dumps(as_json(platform), indent=2))
+        typer.echo(json.dumps(as_json(platform) | ({} if compared is None else {"online": compared}), indent=2))
     else:
         show(platform)
+        if compared is not None:
+            typer.echo(f"ok in Google Cloud: {', '.join(f'{count} {what}' for what, count in compared.items())}")
 
 
 @app.command("plan", epilog="Example: tpuplane plan stacks/Pulumi.prod.yaml --markdown --against base.yaml")
@@ -247,20 +265,28 @@ def _print_mistakes(error: SpecError, as_json_: bool) -> None:
         typer.echo(error, err=True)
 
 
-def _ask_google(spec: PlatformSpec, file: Path, as_json_: bool) -> None:
-    """End the command if Google has less than the file declares, or cannot be reached."""
-    from tpuplane.preflight import ComputeEngine, Unreachable, check_online  # noqa: PLC0415
+def _asked_google(
+    spec: PlatformSpec, platform: PlatformPlan, file: Path, deployed: str | None, as_json_: bool
+) -> dict[str, int]:
+    """What was compared with Google Cloud. Ends the command if something is missing, or if Google cannot be asked."""
+    from tpuplane.cli.former_stack import NoUpdate, own_ids  # noqa: PLC0415
+    from tpuplane.preflight import Google, Unreachable, check_online  # noqa: PLC0415
 
     try:
-        findings = check_online(spec, ComputeEngine())
-    except Unreachable as error:
-        typer.echo(f"--online: {error}", err=True)
+        own = own_ids(deployed) if deployed else ()
+        found = check_online(spec, platform, Google(), file=str(file), own=own)
+    except (NoUpdate, Unreachable) as error:
+        typer.echo(f"{'--deployed' if isinstance(error, NoUpdate) else '--online'}: {error}", err=True)
         raise typer.Exit(UNREACHABLE) from None
-    if findings.mistakes:
-        _print_mistakes(SpecError(findings.mistakes).located(lines_of(file)), as_json_)
-        raise typer.Exit(MISTAKE)
-    for path in findings.unasked:
-        typer.echo(f"--online: {path} is not compared, because only Google's quota page shows it", err=True)
+    if not found.findings:
+        return found.compared
+    located = [replace(it, where=lines_of(file)(it.path)) for it in found.findings]
+    if as_json_:
+        plain = {"ok": False, "mistakes": [it.as_json() for it in located], "online": found.compared}
+        typer.echo(json.dumps(plain, indent=2))
+    else:
+        typer.echo("\n".join(map(str, located)), err=True)
+    raise typer.Exit(UNREACHABLE if found.undecided else MISTAKE)
 
 
 def _draw(platform: PlatformPlan, file: Path) -> None:

@@ -1,4 +1,4 @@
-"""Stack files of other times: of a git revision, and of the last update of a stack."""
+"""Stack files of other times: of a git revision, and of the last update of a stack; and what a stack has created."""
 
 import json
 import subprocess
@@ -35,14 +35,8 @@ class NoUpdate(Exception):
 
 def load_deployed(stack: str) -> PlatformSpec:
     """The platform of the last update of a stack, from its history. Raises `NoUpdate` and `SpecError`."""
-    command = ["pulumi", "stack", "history", "--json", "--stack", stack, "--non-interactive"]
-    try:
-        history = subprocess.run(command, capture_output=True, check=True, text=True).stdout
-    except FileNotFoundError:
-        raise NoUpdate("pulumi is not on PATH") from None
-    except subprocess.CalledProcessError as error:
-        raise NoUpdate(" ".join(error.stderr.split())) from None
-    updates: list[dict[str, Any]] = [it for it in json.loads(history) if it["kind"] in ("update", "destroy")]
+    history = _pulumi("history", stack, "--json")
+    updates: list[dict[str, Any]] = [it for it in history if it["kind"] in ("update", "destroy")]
     if not updates or updates[0]["kind"] == "destroy":
         raise NoUpdate(f"stack {stack} has no resources of an update")
     if updates[0]["result"] != "succeeded":
@@ -53,3 +47,20 @@ def load_deployed(stack: str) -> PlatformSpec:
         raise NoUpdate(f"the last update of stack {stack} has no {CONFIG_KEY} in plain text in its configuration")
     project = config.get(PROJECT_KEY, {}).get("value")
     return parse_platform(json.loads(described["value"]), project=project)
+
+
+def own_ids(stack: str) -> frozenset[str]:
+    """The ids of the resources that a stack has created, from its state. Raises `NoUpdate`."""
+    deployment = _pulumi("export", stack)["deployment"]
+    return frozenset(it["id"] for it in deployment.get("resources") or () if it.get("id"))
+
+
+def _pulumi(command: str, stack: str, *options: str) -> Any:
+    """What `pulumi stack COMMAND` prints, which is JSON. Raises `NoUpdate`."""
+    words = ["pulumi", "stack", command, "--stack", stack, "--non-interactive", *options]
+    try:
+        return json.loads(subprocess.run(words, capture_output=True, check=True, text=True).stdout)
+    except FileNotFoundError:
+        raise NoUpdate("pulumi is not on PATH") from None
+    except subprocess.CalledProcessError as error:
+        raise NoUpdate(" ".join(error.stderr.split())) from None

@@ -152,11 +152,10 @@ class Cluster(pulumi.ComponentResource):
         )
 
     def _keys(self, name: str, project: pulumi.Input[str], plan: ClusterPlan) -> ClusterKeys | None:
-        uses = [use for use, existing in plan.keys.items() if existing is None]
-        if not uses:
+        if not plan.own_keys:
             return None
         protected, own = plan.settings.deletion_protection, pulumi.ResourceOptions(parent=self)
-        return ClusterKeys(f"{name}-keys", project, plan.region, uses, protected=protected, opts=own)
+        return ClusterKeys(f"{name}-keys", project, plan.region, plan.own_keys, protected=protected, opts=own)
 
     def _reached(self, by_name: bool) -> tuple[pulumi.Output[str], pulumi.Output[Any]]:
         """Address and CA certificate of the control plane."""

@@ -124,6 +124,16 @@ class ClusterPlan:
         return any(pool.extra_networks for pool in self.pools)
 
     @property
+    def own_keys(self) -> tuple[str, ...]:
+        """The uses of the keys that are made."""
+        return tuple(use for use, existing in self.keys.items() if existing is None)
+
+    @property
+    def workload_policies(self) -> frozenset[str]:
+        """The policies that place the hosts of slices."""
+        return frozenset(pool.workload_policy for pool in self.pools if pool.workload_policy)
+
+    @property
     def tpu_pools(self) -> tuple[NodePoolPlan, ...]:
         """The pools with TPUs."""
         return tuple(pool for pool in self.pools if pool.gpu is None)

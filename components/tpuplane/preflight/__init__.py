@@ -1,10 +1,12 @@
-"""Comparison of the reservations and quota of a stack file with those of a Google Cloud project.
+"""Comparison of a stack file with a project of Google Cloud: APIs, permissions, quota, reservations and names.
 
 Needs credentials, and the extra `tpuplane[online]` for Google's client library. `tpuplane.spec` makes all checks that
 need neither.
 """
 
-from tpuplane.preflight.google import ComputeEngine, Unreachable
+from tpuplane.preflight.findings import Finding
+from tpuplane.preflight.google import Google, Unreachable
+from tpuplane.preflight.needs import Needs, needs
 from tpuplane.preflight.online import Findings, check_online
 
-__all__ = ["ComputeEngine", "Findings", "Unreachable", "check_online"]
+__all__ = ["Finding", "Findings", "Google", "Needs", "Unreachable", "check_online", "needs"]

@@ -1,23 +1,41 @@
-"""Compute Engine through Google's client library: read-only, with one line for each failure."""
+"""Google's APIs through Google's client library: read-only, with one line for each failure."""
 
 import os
-from collections.abc import Mapping
+import re
+import warnings
+from functools import cache
 from typing import Any
+
+from tpuplane.data_files import read_data
 
 Json = dict[str, Any]
 
-_SCOPE = "https://www.googleapis.com/auth/compute.readonly"
+_SCOPE = "https://www.googleapis.com/auth/cloud-platform"  # Kubernetes Engine has no narrower one
+_LOGIN = "run: gcloud auth application-default login"
 
 
 class Unreachable(Exception):
-    """Google cannot be reached. The message has the reason and the remedy."""
+    """Google cannot be asked at all. The message has the reason and the remedy."""
 
 
-class ComputeEngine:
-    """Compute Engine of Google Cloud.
+class Undecided(Exception):
+    """Google does not answer a question. Without a `remedy`, the caller lacks a permission."""
+
+    def __init__(self, reason: str, remedy: str = "") -> None:
+        super().__init__(reason)
+        self.remedy = remedy
+
+    @classmethod
+    def unknown(cls, reason: str) -> "Undecided":
+        """Google answers something that this release does not know."""
+        return cls(f"Google's answer is unknown: {reason}", "compare it in the console, or update tpuplane")
+
+
+class Google:
+    """The APIs of Google Cloud.
 
     Credentials: `GOOGLE_OAUTH_ACCESS_TOKEN`, else Application Default Credentials. As for the gcp provider,
-    `GOOGLE_COMPUTE_CUSTOM_ENDPOINT` sets another address of the API.
+    `GOOGLE_COMPUTE_CUSTOM_ENDPOINT` and the like set other addresses of the APIs.
     """
 
     def __init__(self) -> None:
@@ -27,6 +45,8 @@ class ComputeEngine:
             Unreachable: if there are no credentials, or the client library is not installed.
 
         """
+        # Google's client announces the end of Python versions, which is not the caller's matter.
+        warnings.filterwarnings("ignore", category=FutureWarning, module="google")
         try:
             from google.auth import default  # noqa: PLC0415 (an extra, and slow to import)
             from google.auth.exceptions import GoogleAuthError  # noqa: PLC0415
@@ -38,35 +58,53 @@ class ComputeEngine:
         try:
             credentials = Credentials(token) if token else default(scopes=[_SCOPE])[0]  # type: ignore[no-untyped-call]
         except GoogleAuthError:
-            raise Unreachable("no Google credentials; run: gcloud auth application-default login") from None
-        endpoint = os.environ.get("GOOGLE_COMPUTE_CUSTOM_ENDPOINT")
-        options = {"api_endpoint": endpoint} if endpoint else None
-        # The client library contains the description of the API, so no other request is necessary.
-        self._api = build("compute", "v1", credentials=credentials, client_options=options, cache_discovery=False)
+            raise Unreachable(f"no Google credentials; {_LOGIN}") from None
 
-    def reservation(self, project: str, zone: str, name: str) -> Json | None:
-        """The reservation of the API; None if it does not exist, or if the user has no permission to see it."""
-        return self._ask(self._api.reservations().get(project=project, zone=zone, reservation=name))
+        @cache
+        def built(api: str, version: str) -> Any:
+            options = {"api_endpoint": endpoint} if (endpoint := _endpoint(api)) else None
+            # The client library contains the descriptions of the APIs, so no other request is necessary.
+            return build(api, version, credentials=credentials, client_options=options, cache_discovery=False)
 
-    def quotas(self, project: str, region: str) -> Mapping[str, float]:
-        """Limits of the region by metric."""
-        found = self._ask(self._api.regions().get(project=project, region=region))
-        if found is None:
-            raise Unreachable(f"Google has no region {region} for project {project}, or no such project")
-        return {quota["metric"]: float(quota["limit"]) for quota in found.get("quotas", [])}
+        self._built = built
 
-    def _ask(self, request: Any) -> Json | None:
+    def ask(self, method: str, **arguments: Any) -> Json | None:
+        """The answer to a method such as `compute.v1.networks.get`; None if Google finds no such object.
+
+        Raises:
+            Undecided: if Google rejects the request, or its answer is no JSON object.
+            Unreachable: if Google does not answer, or rejects the credentials.
+
+        """
         from google.auth.exceptions import GoogleAuthError  # noqa: PLC0415
         from googleapiclient.errors import HttpError  # noqa: PLC0415
+        from httplib2.error import HttpLib2Error  # type: ignore[import-untyped]  # noqa: PLC0415
 
+        api, version, *path, verb = method.split(".")
+        resource = self._built(api, version)
+        for part in path:
+            resource = getattr(resource, part)()
         try:
-            answer: Json = request.execute(num_retries=2)
+            answer = getattr(resource, verb)(**arguments).execute(num_retries=2)
         except HttpError as error:
             if error.status_code == 404:
                 return None
-            raise Unreachable(f"Google answers {error.status_code}: {error.reason}") from None
+            if error.status_code == 401:
+                raise Unreachable(f"Google rejects the credentials: {error.reason}; {_LOGIN}") from None
+            raise Undecided(f"Google answers {error.status_code}: {error.reason}") from None
         except GoogleAuthError as error:
-            raise Unreachable(f"Google rejects the credentials: {error}") from None
-        except OSError as error:
-            raise Unreachable(f"Google does not answer: {error}") from None
+            raise Unreachable(f"Google rejects the credentials: {error}; {_LOGIN}") from None
+        except (OSError, HttpLib2Error) as error:
+            raise Unreachable(f"Google does not answer: {error}; check the network and the proxy") from None
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise Undecided.unknown("it is not a JSON object")
         return answer
+
+
+def _endpoint(api: str) -> str | None:
+    """The address that replaces Google's; but for Compute Engine's, the client adds the version."""
+    name = read_data("tpuplane.preflight", "needs")["endpoints"][api]
+    found = os.environ.get(f"GOOGLE_{name}_CUSTOM_ENDPOINT")
+    return found if not found or api == "compute" else re.sub(r"v\d\w*/?$", "", found)

@@ -1,148 +1,101 @@
-"""Whether Google has the reservations and the quota that a stack file declares."""
+"""Whether a project of Google Cloud has what a stack file needs: APIs, permissions, quota, reservations, free names."""
 
-import functools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from tpuplane.data_files import read_data
-from tpuplane.gpu import gpu_catalogue
-from tpuplane.preflight.google import ComputeEngine, Json
-from tpuplane.spec import PlatformSpec, ReservationSpec
-from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
-from tpuplane.spec.core.locations import region_of
-from tpuplane.tpu import SliceError, catalogue
+from tpuplane.plan import PlatformPlan
+from tpuplane.preflight.findings import Finding, asked
+from tpuplane.preflight.google import Google, Undecided
+from tpuplane.preflight.needs import Name, Needs, needs, permissions
+from tpuplane.preflight.quotas import check_quotas, demands
+from tpuplane.preflight.reservations import check_reservations
+from tpuplane.spec import PlatformSpec
+from tpuplane.spec.core.errors import Path
+
+_PROJECT: Path = ("project",)
+_MOST_TESTED = 100  # permissions in one request
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Differences, and declared quota that Compute Engine's API does not have."""
+    """What a project lacks, and the number of compared things by kind."""
 
-    mistakes: tuple[Mistake, ...]
-    unasked: tuple[str, ...]
-    """Paths of declared quota without a metric of Compute Engine."""
+    findings: tuple[Finding, ...]
+    compared: dict[str, int]
+
+    @property
+    def undecided(self) -> bool:
+        """Whether every finding is a question that Google did not answer."""
+        return bool(self.findings) and all(it.undecided for it in self.findings)
 
 
-@functools.cache
-def _names() -> Any:
-    return read_data("tpuplane.preflight", "compute")
-
-
-def check_online(spec: PlatformSpec, compute: ComputeEngine) -> Findings:
-    """Compare a checked description with Google's reservations and quota.
+def check_online(
+    spec: PlatformSpec, plan: PlatformPlan, google: Google, *, file: str = "FILE", own: Collection[str] = ()
+) -> Findings:
+    """Compare a checked description with its project. `own` are the ids of what the stack has created already.
 
     Raises:
-        Unreachable: if Google cannot be reached.
+        Unreachable: if Google cannot be reached, or rejects the credentials.
 
     """
-    mistakes: list[Mistake] = []
-    for name, declared in spec.reservations.items():
-        found = compute.reservation(declared.project or spec.project, declared.zone, name)
-        mistakes += _compare(("reservations", name), declared, found, spec.project)
-    quotas, unasked = _check_quotas(spec, compute)
-    return Findings((*mistakes, *quotas), tuple(unasked))
+    needed, project = needs(plan), plan.project
+    states: dict[str, str] = {}
+    enable = f"run: gcloud services enable serviceusage.googleapis.com --project={project}, or get its permissions"
+    findings = list(asked("api", _PROJECT, enable, _check_apis(needed, project, google, states)))
+    compared = {"APIs": len(needed.apis)}
+    rejected = f"grant the caller the permissions that this command lists: tpuplane check {file} --role"
+
+    def asks(method: str) -> bool:
+        return states.get(f"{method.partition('.')[0]}.googleapis.com", "ENABLED") == "ENABLED"
+
+    if asks("cloudresourcemanager"):
+        findings += asked("permission", _PROJECT, rejected, _check_permissions(needed, project, google, file))
+        compared["permissions"] = len(needed.role["includedPermissions"])
+    if asks("compute"):
+        wanted = demands(spec, plan)
+        findings += check_quotas(wanted, project, google, rejected)
+        findings += check_reservations(spec, google, rejected)
+        compared |= {"quotas": len(wanted), "reservations": len(spec.reservations)}
+    names = [it for it in needed.names if asks(it.method)]
+    for name in names:
+        findings += asked("name", name.path, rejected, _check_name(name, project, google, own))
+    return Findings(tuple(findings), {**compared, "names": len(names)})
 
 
-def _compare(at: Path, declared: ReservationSpec, found: Json | None, project: str) -> Iterator[Mistake]:
-    """Every difference between a reservation and its description."""
-    owner = declared.project or project
-    if found is None:
-        yield Mistake(at, f"not found in project {owner}, zone {declared.zone}; correct name, project or zone")
-        return
-    status = found.get("status", "")
-    if declared.active and status != "READY":
-        yield Mistake((*at, "active"), f"true, but Compute Engine reports {status}; set it to false until it is READY")
-    share: Json = found.get("shareSettings", {})
-    shared = share.get("shareType") == "ORGANIZATION" or project in share.get("projectMap", {})
-    if owner != project and not shared:
-        yield Mistake(
-            (*at, "project"), f"{shown(owner)} does not share it with {project}; ask the owner to add the project"
-        )
-    held, wanted = _held(found), _declared(declared)
-    if held is None:
-        kind = "TPUs" if wanted.counted == "chips" else "GPUs"
-        yield Mistake((*at, wanted.field), f"{shown(wanted.hardware)}, but Compute Engine has no {kind} in it")
-        return
-    if held.hardware != wanted.hardware:
-        yield Mistake((*at, wanted.field), f"{shown(wanted.hardware)}, but Compute Engine has {held.hardware}")
-    elif declared.machine_type is not None and held.machine_type not in (None, declared.machine_type):
-        yield Mistake(
-            (*at, "machineType"), f"{shown(declared.machine_type)}, but Compute Engine has {held.machine_type}"
-        )
-    if held.amount < wanted.amount:
-        message = f"{wanted.amount}, but Compute Engine has {held.amount}; allowed: at most {held.amount}"
-        yield Mistake((*at, wanted.counted), message)
+def _check_apis(needed: Needs, project: str, google: Google, states: dict[str, str]) -> Iterator[Finding]:
+    """The services that are not enabled; writes the `states` of all."""
+    parent = f"projects/{project}"
+    names = [f"{parent}/services/{api}" for api in needed.apis]
+    answer = google.ask("serviceusage.v1.services.batchGet", parent=parent, names=names)
+    if answer is None:
+        raise Undecided(f"Google finds no project {project}")
+    states |= {it["name"].rpartition("/")[2]: it["state"] for it in answer["services"]}
+    for api in needed.apis:
+        if states[api] != "ENABLED":
+            command = f"gcloud services enable {api} --project={project}"
+            yield Finding("api", _PROJECT, f"{api} is not enabled in project {project}", f"run: {command}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Holding:
-    """The hardware of a reservation, and the fields that describe it."""
-
-    hardware: str  # generation or accelerator
-    amount: int  # chips or GPUs
-    machine_type: str | None
-    field: str = "generation"
-    counted: str = "chips"
-
-
-def _declared(reservation: ReservationSpec) -> _Holding:
-    """The declared hardware."""
-    if reservation.generation is not None:
-        generation = catalogue().generation(reservation.generation)
-        return _Holding(generation.name, reservation.chips or 0, reservation.machine_type)
-    return _Holding(
-        reservation.accelerator or "", reservation.gpus or 0, reservation.machine_type, "accelerator", "gpus"
-    )
+def _check_permissions(needed: Needs, project: str, google: Google, file: str) -> Iterator[Finding]:
+    """The permissions of the project that the caller lacks, by the type of resource that needs them."""
+    wanted, held = needed.role["includedPermissions"], set()
+    for start in range(0, len(wanted), _MOST_TESTED):
+        body = {"permissions": wanted[start : start + _MOST_TESTED]}
+        answer = google.ask("cloudresourcemanager.v1.projects.testIamPermissions", resource=project, body=body)
+        if answer is None:
+            raise Undecided(f"Google finds no project {project}")
+        held |= set(answer.get("permissions", ()))
+    update = f"gcloud iam roles update tpuplaneDeployer --project={project} --file=role.json"
+    remedy = f"run: tpuplane check {file} --role > role.json && {update}"
+    for kind, users in needed.types.items():
+        if missing := [it for it in permissions(kind) if it not in held]:
+            what = f"{kind.rpartition(':')[2]} of {', '.join(users)}"
+            message = f"the caller lacks {', '.join(missing)} in project {project} ({what})"
+            yield Finding("permission", _PROJECT, message, remedy)
 
 
-def _held(found: Json) -> _Holding | None:
-    """Compute Engine's hardware: single VMs with TPUs or GPUs, or a TPU family as a whole."""
-    if specific := found.get("specificReservation"):
-        return _machines(specific["instanceProperties"]["machineType"], int(specific["count"]))
-    whole: Json = found.get("aggregateReservation", {})
-    families = {entry["vm_family"]: name for name, entry in _names()["generations"].items()}
-    if whole.get("vmFamily") not in families:
-        return None
-    held = (item.get("accelerator", {}).get("acceleratorCount", 0) for item in whole.get("reservedResources", []))
-    return _Holding(families[whole["vmFamily"]], sum(map(int, held)), None)
-
-
-def _machines(name: str, count: int) -> _Holding | None:
-    try:
-        generation, tpu = catalogue().machine(name)
-    except SliceError:
-        gpu = next((it for it in gpu_catalogue().machines if it.name == name), None)
-        return _Holding(gpu.accelerator.name, count * gpu.gpus, gpu.name) if gpu else None
-    return _Holding(generation.name, count * tpu.chips, tpu.name)
-
-
-def _check_quotas(spec: PlatformSpec, compute: ComputeEngine) -> tuple[list[Mistake], list[str]]:
-    """Declared quota above Google's limit, and paths without a metric."""
-    mistakes: list[Mistake] = []
-    unasked: list[str] = []
-    for location, hardware in spec.quotas.items():
-        limits = None
-        for name, quota in hardware.items():
-            for field, declared in (("onDemand", quota.on_demand), ("preemptible", quota.preemptible)):
-                path: Path = ("quotas", location, name, field)
-                if declared is None:
-                    continue
-                metric, unit = _metric(name, field)
-                if metric is None:
-                    unasked.append(dotted(path))
-                    continue
-                limits = limits or compute.quotas(spec.project, region_of(location))
-                granted = int(limits.get(metric, 0))
-                if declared > granted:
-                    message = f"{declared} {unit}, but Google grants {granted} in {region_of(location)} ({metric})"
-                    mistakes.append(Mistake(path, f"{message}; request more on the quota page"))
-    return mistakes, unasked
-
-
-def _metric(name: str, field: str) -> tuple[str | None, str]:
-    """Compute Engine's metric for a quota, None if it has none for regions; and its unit."""
-    if name.startswith("nvidia-"):
-        return _names()["accelerators"].get(name, {}).get(field), "GPUs"
-    metric = _names()["generations"][catalogue().generation(name).name].get("quota")
-    prefix = _names()["preemptible_prefix"] if field == "preemptible" else ""
-    return (f"{prefix}{metric}" if metric else None), "chips"
+def _check_name(name: Name, project: str, google: Google, own: Collection[str]) -> Iterator[Finding]:
+    """A name that something else has."""
+    if name.id not in own and google.ask(name.method, **name.arguments) is not None:
+        remedy = "choose another name; if your stack created it, add --deployed STACK"
+        yield Finding("name", name.path, f"{name} exists already in project {project}", remedy)

@@ -14,17 +14,17 @@ from tpuplane.spec.pools.hosts import Capacity, HostsSpec
 from tpuplane.tpu import SliceError, catalogue
 
 # The quota that each way of buying counts against. A reservation needs none of its own.
-_COUNTS: dict[str, tuple[Capacity, ...]] = {"onDemand": ("on-demand",), "preemptible": ("spot", "flex-start")}
+COUNTS: dict[str, tuple[Capacity, ...]] = {"onDemand": ("on-demand",), "preemptible": ("spot", "flex-start")}
 
 # Nodes of a pool in one zone, and of a cluster (google/gke-policy-automation, scalability).
 _MAX_POOL_NODES = 1000
 _MAX_CLUSTER_NODES = 15000
 
 
-class _Use(NamedTuple):
+class Use(NamedTuple):
     """The chips or GPUs of a pool at full scale, or of what auto-provisioning may add to the pools."""
 
-    path: str
+    path: Path
     zones: tuple[str, ...]
     hardware: str  # generation or accelerator
     capacity: Capacity
@@ -33,7 +33,7 @@ class _Use(NamedTuple):
 
 def check_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
     """Reject quotas of what does not exist, and a platform that outgrows one."""
-    uses = list(_uses(spec))
+    uses = list(quota_uses(spec))
     for location, generations in spec.quotas.items():
         at: Path = ("quotas", location)
         region = region_of(location)
@@ -52,12 +52,12 @@ def check_quotas(spec: PlatformSpec) -> Iterator[Mistake]:
                     use
                     for use in uses
                     if use.hardware == hardware
-                    and use.capacity in _COUNTS[field]
+                    and use.capacity in COUNTS[field]
                     and location in (*use.zones, *map(region_of, use.zones))
                 ]
                 needed = sum(use.amount for use in counted)
                 if granted is not None and needed > granted:
-                    pools = ", ".join(f"{use.path} {use.amount}" for use in counted)
+                    pools = ", ".join(f"{dotted(use.path)} {use.amount}" for use in counted)
                     yield broken("quota", (*at, name, field), value=granted, needed=needed, pools=pools, **words)
 
 
@@ -88,18 +88,21 @@ def check_cluster_nodes(at: Path, nodes: int) -> Iterator[Mistake]:
         yield broken("cluster-nodes", at, value=nodes, allowed=_MAX_CLUSTER_NODES)
 
 
-def _uses(spec: PlatformSpec) -> Iterator[_Use]:
+def quota_uses(spec: PlatformSpec) -> Iterator[Use]:
+    """The TPUs and GPUs of every pool at full scale, zone by zone, and what auto-provisioning may add."""
     for key, cluster in spec.clusters.items():
         for path, pool in cluster.all_pools.items():
-            size, name = pool.known_size(cluster.location), dotted(("clusters", key, *path))
+            size = pool.known_size(cluster.location)
             if size is not None and size.max_nodes:
                 for zone in size.zones:
-                    yield _Use(name, (zone,), size.hardware, pool.capacity, size.max_nodes * size.per_node)
+                    yield Use(
+                        ("clusters", key, *path), (zone,), size.hardware, pool.capacity, size.max_nodes * size.per_node
+                    )
         for room in tpu_rooms(cluster):
             if room.chips:
                 # Pods that say nothing else get on-demand hosts.
-                name, zones = dotted(("clusters", key, "autoProvisioning")), provisioning_zones(cluster)
-                yield _Use(name, zones, room.generation.name, "on-demand", room.chips)
+                at: Path = ("clusters", key, "autoProvisioning")
+                yield Use(at, provisioning_zones(cluster), room.generation.name, "on-demand", room.chips)
 
 
 def _hardware(name: str) -> tuple[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What Google has against what the file says, through Google's own client library, over HTTP."""
+"""What a project of Google Cloud lacks of what a file needs, through Google's own client library, over HTTP."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 import yaml
 from tpuplane.cli import app
-from tpuplane.preflight import ComputeEngine, Findings, Unreachable, check_online
+from tpuplane.plan import plan
+from tpuplane.preflight import Findings, Google, Unreachable, check_online
 from tpuplane.spec import parse_platform
 from typer.testing import CliRunner, Result
 
-from tests.unit.preflight.compute_engine import TOKEN, Server, compute_engine
+from tests.unit.preflight.google_cloud import SERVICES, TESTED, Server, google_cloud, metric, quota
 
 pytestmark = pytest.mark.unit
 
@@ -26,12 +27,11 @@ DESCRIPTION: dict[str, Any] = {
         "nightly": {"generation": "v6e", "zone": "us-central1-b", "chips": 64, "machineType": "ct6e-standard-4t"},
         "shared": {"generation": "v5p", "zone": "us-east5-a", "chips": 512, "project": "tpu-bank"},
     },
-    "quotas": {"us-central1": {"v5e": {"onDemand": 128, "preemptible": 64}, "v6e": {"onDemand": 256}}},
+    "quotas": {"us-central1": {"v5e": {"onDemand": 128, "preemptible": 64}}},
     "clusters": {"main": {"location": "us-central1"}},
 }
-NIGHTLY = "projects/tpuplane-lab/zones/us-central1-b/reservations/nightly"
-SHARED = "projects/tpu-bank/zones/us-east5-a/reservations/shared"
-REGION = "projects/tpuplane-lab/regions/us-central1"
+NIGHTLY = "compute/v1/projects/tpuplane-lab/zones/us-central1-b/reservations/nightly"
+SHARED = "compute/v1/projects/tpu-bank/zones/us-east5-a/reservations/shared"
 ANSWERS: dict[str, Any] = {
     NIGHTLY: {
         "name": "nightly",
@@ -47,34 +47,49 @@ ANSWERS: dict[str, Any] = {
             "reservedResources": [{"accelerator": {"acceleratorCount": 512, "acceleratorType": "ct5p"}}],
         },
     },
-    REGION: {
-        "quotas": [
-            {"metric": "TPU_LITE_PODSLICE_V5", "limit": 128.0},
-            {"metric": "PREEMPTIBLE_TPU_LITE_PODSLICE_V5", "limit": 64.0},
-        ]
-    },
+    quota("tpu_lite_podslice_v5"): metric("tpu_lite_podslice_v5", us_central1=128, us_east5=1),
+    quota("preemptible_tpu_lite_podslice_v5"): metric("preemptible_tpu_lite_podslice_v5", us_central1=64),
 }
+GRANT = "grant the caller the permissions that this command lists: tpuplane check FILE --role"
+PAGE = "compare it in the console, or update tpuplane"
+POOL = "clusters.main.systemPool"
+FORM = "Google's answer is unknown: "
 
 
 @pytest.fixture
 def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """Google with exactly what the description declares."""
-    with compute_engine(copy.deepcopy(ANSWERS)) as server:
-        monkeypatch.setenv("GOOGLE_OAUTH_ACCESS_TOKEN", TOKEN)
-        monkeypatch.setenv("GOOGLE_COMPUTE_CUSTOM_ENDPOINT", server.endpoint)
+    """Google with exactly what the description needs."""
+    with google_cloud(copy.deepcopy(ANSWERS)) as server:
+        server.setenv(monkeypatch)
         yield server
 
 
-def compared() -> Findings:
-    return check_online(parse_platform(DESCRIPTION), ComputeEngine())
+def compared(own: tuple[str, ...] = (), **changes: Any) -> Findings:
+    spec = parse_platform(DESCRIPTION | changes)
+    return check_online(spec, plan(spec), Google(), own=own)
+
+
+def lines(**changes: Any) -> list[str]:
+    return [str(it) for it in compared(**changes).findings]
+
+
+def limits(*buckets: dict[str, Any]) -> dict[str, Any]:
+    return {"consumerQuotaLimits": [{"unit": "1/{project}/{region}", "quotaBuckets": list(buckets)}]}
+
+
+def pools(**own: Any) -> dict[str, Any]:
+    """A cluster with pools, and nothing declared."""
+    return {"clusters": {"main": {"location": "us-central1", **own}}, "quotas": {}, "reservations": {}}
 
 
 @pytest.mark.usefixtures("google")
 def test_what_google_has_as_declared_is_right() -> None:
-    assert compared() == Findings(mistakes=(), unasked=("quotas.us-central1.v6e.onDemand",))
+    found = compared()
+    assert found.findings == ()
+    assert found.compared == {"APIs": 5, "permissions": 36, "quotas": 3, "reservations": 2, "names": 5}
 
 
-def test_every_difference_is_named(google: Server) -> None:
+def test_every_difference_of_reservations_and_quota_is_named(google: Server) -> None:
     google.answers[NIGHTLY]["status"] = "CREATING"
     google.answers[NIGHTLY]["specificReservation"] = {
         "count": "4",
@@ -82,73 +97,278 @@ def test_every_difference_is_named(google: Server) -> None:
     }
     google.answers[SHARED]["shareSettings"] = {"shareType": "LOCAL"}
     google.answers[SHARED]["aggregateReservation"]["vmFamily"] = "VM_FAMILY_CLOUD_TPU_LITE_POD_SLICE_CT6E"
-    google.answers[REGION]["quotas"] = [{"metric": "TPU_LITE_PODSLICE_V5", "limit": 16.0}]
-    assert [str(mistake) for mistake in compared().mistakes] == [
+    google.answers[quota("tpu_lite_podslice_v5")] = metric("tpu_lite_podslice_v5", us_central1=16)
+    google.answers[quota("preemptible_tpu_lite_podslice_v5")]["consumerQuotaLimits"][0]["quotaBuckets"] = [{}]
+    create = "run: gcloud beta quotas preferences create --service=compute.googleapis.com --project=tpuplane-lab"
+    correct = "correct it: gcloud compute reservations list --project"
+    assert lines() == [
+        "quotas.us-central1.v5e.onDemand: 128 on-demand chips of v5e, but Google grants 16 in region=us-central1 "
+        f"(tpu_lite_podslice_v5); {create} --quota-id=TPU-LITE-PODSLICE-V5-per-project-region --preferred-value=128 "
+        "--dimensions=region=us-central1 --email=ADDRESS",
+        "quotas.us-central1.v5e.preemptible: 64 preemptible chips of v5e, but Google grants 0 in region=us-central1 "
+        f"(preemptible_tpu_lite_podslice_v5); {create} --quota-id=PREEMPTIBLE-TPU-LITE-PODSLICE-V5-per-project-region "
+        "--preferred-value=64 --dimensions=region=us-central1 --email=ADDRESS",
         "reservations.nightly.active: true, but Compute Engine reports CREATING; set it to false until it is READY",
-        "reservations.nightly.machineType: 'ct6e-standard-4t', but Compute Engine has ct6e-standard-8t",
+        "reservations.nightly.machineType: 'ct6e-standard-4t', but Compute Engine has ct6e-standard-8t; "
+        f"{correct}=tpuplane-lab",
         "reservations.nightly.chips: 64, but Compute Engine has 32; allowed: at most 32",
-        "reservations.shared.project: 'tpu-bank' does not share it with tpuplane-lab; ask the owner to add the project",
-        "reservations.shared.generation: 'v5p', but Compute Engine has v6e",
-        "quotas.us-central1.v5e.onDemand: 128 chips, but Google grants 16 in us-central1 (TPU_LITE_PODSLICE_V5); "
-        "request more on the quota page",
-        "quotas.us-central1.v5e.preemptible: 64 chips, but Google grants 0 in us-central1 "
-        "(PREEMPTIBLE_TPU_LITE_PODSLICE_V5); request more on the quota page",
+        "reservations.shared.project: 'tpu-bank' does not share it with tpuplane-lab; ask the owner to run: gcloud "
+        "compute reservations update shared --project=tpu-bank --zone=us-east5-a --add-share-with=tpuplane-lab",
+        f"reservations.shared.generation: 'v5p', but Compute Engine has v6e; {correct}=tpu-bank",
     ]
 
 
 def test_a_reservation_that_is_not_there_or_holds_no_tpus(google: Server) -> None:
-    del google.answers[NIGHTLY]
+    google.answers[NIGHTLY] = 404
     google.answers[SHARED] |= {
         "aggregateReservation": None,
         "specificReservation": {"count": "1", "instanceProperties": {"machineType": "n2-standard-4"}},
     }
-    assert [str(mistake) for mistake in compared().mistakes] == [
-        "reservations.nightly: not found in project tpuplane-lab, zone us-central1-b; correct name, project or zone",
-        "reservations.shared.generation: 'v5p', but Compute Engine has no TPUs in it",
+    listed = "gcloud compute reservations list --project"
+    assert lines() == [
+        "reservations.nightly: not found in project tpuplane-lab, zone us-central1-b; "
+        f"correct it: {listed}=tpuplane-lab",
+        f"reservations.shared.generation: 'v5p', but Compute Engine has no TPUs in it; correct it: {listed}=tpu-bank",
     ]
 
 
-def test_a_rejection_of_google_is_one_line(google: Server) -> None:
-    google.answers[NIGHTLY] = 403
-    with pytest.raises(Unreachable, match=r"^Google answers 403: rejected with 403$"):
-        compared()
+def test_apis_that_are_not_enabled_are_named_and_not_asked(google: Server) -> None:
+    google.disabled = {"compute.googleapis.com", "container.googleapis.com"}
+    google.answers |= {NIGHTLY: 403, SHARED: 403}
+    found = compared()
+    assert [str(it) for it in found.findings] == [
+        f"project: {api} is not enabled in project tpuplane-lab; "
+        f"run: gcloud services enable {api} --project=tpuplane-lab"
+        for api in ("compute.googleapis.com", "container.googleapis.com")
+    ]
+    assert found.compared == {"APIs": 5, "permissions": 36, "names": 1}
+
+
+def test_permissions_that_the_caller_lacks_are_named_by_what_they_are_for(google: Server) -> None:
+    google.denied = {"container.clusters.update", "iam.serviceAccounts.actAs", "compute.reservations.get"}
+    remedy = (
+        "run: tpuplane check FILE --role > role.json && "
+        "gcloud iam roles update tpuplaneDeployer --project=tpuplane-lab --file=role.json"
+    )
+    missing = "container.clusters.update, iam.serviceAccounts.actAs"
+    assert lines() == [
+        f"project: the caller lacks {what} in project tpuplane-lab ({users}); {remedy}"
+        for what, users in (
+            (missing, "Cluster of lab-main"),
+            (missing, "NodePool of lab-main"),
+            ("compute.reservations.get", "check of lab"),
+        )
+    ]
+
+
+def test_pools_need_quota_at_full_scale_in_their_region_and_zone(google: Server) -> None:
+    trainer = {"generation": "v6e", "topology": "4x4", "zone": "us-central1-b", "autoscaling": {"maxSlices": 3}}
+    spot = {"generation": "v5p", "topology": "2x2x2", "zone": "us-central1-a", "capacity": "spot"}
+    family = metric("tpus_per_tpu_family", "1/{project}/{region}/{tpu_family}")
+    buckets = family["consumerQuotaLimits"][0]["quotaBuckets"]
+    buckets += [
+        {"effectiveLimit": "1000", "dimensions": {"tpu_family": "CT6E"}},
+        {"effectiveLimit": "47", "dimensions": {"region": "us-central1", "tpu_family": "CT6E"}},
+        {"effectiveLimit": "1", "dimensions": {"region": "us-central1", "tpu_family": "CT3P"}},
+    ]
+    zonal = metric("preemptible_tpu_v5p", "1/{project}/{zone}", us_central1_a=4)
+    google.answers |= {quota("tpus_per_tpu_family"): family, quota("preemptible_tpu_v5p"): zonal}
+    google.answers[quota("cpus")] = metric("cpus", us_central1=24)
+    found = compared(**pools(pools={"trainer": trainer, "spot": spot})).findings
+    assert [(".".join(map(str, it.path)), it.message, it.remedy.split(" --")[3:]) for it in found] == [
+        (
+            "clusters.main.pools.trainer",
+            "48 on-demand chips of v6e, but Google grants 47 in region=us-central1,tpu_family=CT6E "
+            "(tpus_per_tpu_family)",
+            [
+                "quota-id=TPUS-PER-TPU-FAMILY-per-project-region",
+                "preferred-value=48",
+                "dimensions=region=us-central1,tpu_family=CT6E",
+                "email=ADDRESS",
+            ],
+        ),
+        (
+            "clusters.main.pools.spot",
+            "8 preemptible chips of v5p, but Google grants 4 in zone=us-central1-a (preemptible_tpu_v5p)",
+            [
+                "quota-id=PREEMPTIBLE-TPU-V5P-per-project-zone",
+                "preferred-value=8",
+                "dimensions=zone=us-central1-a",
+                "email=ADDRESS",
+            ],
+        ),
+        (
+            "clusters.main.systemPool",
+            "36 vCPUs of e2, but Google grants 24 in region=us-central1 (cpus)",
+            [
+                "quota-id=CPUS-per-project-region",
+                "preferred-value=36",
+                "dimensions=region=us-central1",
+                "email=ADDRESS",
+            ],
+        ),
+    ]
+
+
+def test_hardware_without_a_known_quota_is_undecided_until_it_is_declared(google: Server) -> None:
+    device = {"generation": "v3-device", "topology": "2x2", "zone": "us-east1-d", "capacity": "spot"}
+    europe = pools(pools={"old": device}) | {"clusters": {"main": {"location": "us-east1", "pools": {"old": device}}}}
+    assert lines(**europe) == [
+        "clusters.main.pools.old: not checked: no quota of Compute Engine is known for preemptible chips of v3-device; "
+        "compare it with Google's quota page, then declare quotas.us-east1.v3-device.preemptible"
+    ]
+    assert lines(**europe | {"quotas": {"us-east1": {"v3-device": {"preemptible": 4}}}}) == []
+
+
+def test_machine_families_and_gpus_without_a_metric_of_their_own_count_by_family(google: Server) -> None:
+    family = metric("gpus_per_gpu_family", "1/{project}/{region}/{gpu_family}", NVIDIA_H100=8)
+    family["consumerQuotaLimits"][0]["quotaBuckets"][1]["dimensions"] = {"gpu_family": "NVIDIA_H100"}
+    cpus = metric("cpus_per_vm_family", "1/{project}/{region}/{vm_family}", C4=1)
+    google.answers |= {quota("gpus_per_gpu_family"): family, quota("cpus_per_vm_family"): cpus}
+    h100 = {"machineType": "a3-highgpu-8g", "zones": ["us-central1-a"], "nodes": 2}
+    found = compared(**pools(gpuPools={"h100": h100}, systemPool={"machineType": "c4-standard-8"})).findings
+    assert [it.message for it in found] == [
+        "16 on-demand GPUs of nvidia-h100-80gb, but Google grants 8 in gpu_family=NVIDIA_H100,region=us-central1 "
+        "(gpus_per_gpu_family)",
+        "72 vCPUs of c4, but Google grants 1 in region=us-central1,vm_family=C4 (cpus_per_vm_family)",
+    ]
+
+
+def test_names_that_are_taken_unless_the_stack_owns_them(google: Server) -> None:
+    network = "projects/tpuplane-lab/global/networks/lab"
+    cluster = "projects/tpuplane-lab/locations/us-central1/clusters/lab-main"
+    google.answers |= {f"compute/v1/{network}": {"name": "lab"}, f"v1/{cluster}": {"name": "lab-main"}}
+    remedy = "choose another name; if your stack created it, add --deployed STACK"
+    assert lines() == [
+        f"name: network lab exists already in project tpuplane-lab; {remedy}",
+        f"clusters.main: cluster lab-main exists already in project tpuplane-lab; {remedy}",
+    ]
+    assert compared(own=(network, cluster)).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "answer", "at", "reason", "remedy"),
+    [
+        (NIGHTLY, 403, "reservations.nightly", "Google answers 403: rejected with 403", GRANT),
+        (TESTED, 403, "project", "Google answers 403: rejected with 403", GRANT),
+        (TESTED, 404, "project", "Google finds no project tpuplane-lab", GRANT),
+        (TESTED, {"permissions": 1}, "project", FORM, PAGE),
+        (SERVICES, {"services": [{"name": "a", "state": "ENABLED"}]}, "project", FORM, PAGE),
+        (SERVICES, {"services": [{"name": "a"}]}, "project", FORM, PAGE),
+        (SERVICES, {}, "project", FORM, PAGE),
+        (quota("cpus"), 403, POOL, "Google answers 403: rejected with 403", GRANT),
+        (quota("cpus"), 404, POOL, f"{FORM}no quota cpus", PAGE),
+        (quota("cpus"), "<html>", POOL, f"{FORM}it is not a JSON object", PAGE),
+        (quota("cpus"), [], POOL, f"{FORM}it is not a JSON object", PAGE),
+        (quota("cpus"), {"metric": "cpus"}, POOL, FORM, PAGE),
+        (quota("cpus"), {"consumerQuotaLimits": []}, POOL, f"{FORM}no quota cpus", PAGE),
+        (quota("cpus"), metric("cpus", "1/{project}/{cell}"), POOL, f"{FORM}KeyError('cell')", PAGE),
+        (quota("cpus"), limits({"effectiveLimit": "9", "soft": True}), POOL, f"{FORM}soft in a quota", PAGE),
+        (quota("cpus"), limits({"effectiveLimit": "many"}), POOL, FORM, PAGE),
+        (quota("cpus"), limits(), POOL, FORM, PAGE),
+        (quota("cpus"), limits({"effectiveLimit": "9", "dimensions": {"region": "us-east1"}}), POOL, FORM, PAGE),
+        (NIGHTLY, {"name": "nightly"}, "reservations.nightly", FORM, PAGE),
+        (NIGHTLY, {"status": "READY", "specificReservation": {"count": "8"}}, "reservations.nightly", FORM, PAGE),
+        (SHARED, ANSWERS[SHARED] | {"shareSettings": {"shareType": "FOLDERS"}}, "reservations.shared", FORM, PAGE),
+    ],
+)
+def test_what_google_does_not_answer_is_undecided(
+    google: Server, path: str, answer: Any, at: str, reason: str, remedy: str
+) -> None:
+    google.answers[path] = answer
+    found = compared()
+    (finding,) = found.findings
+    assert str(finding).startswith(f"{at}: not checked: {reason}")
+    assert (finding.remedy, finding.undecided, found.undecided) == (remedy, True, True)
+
+
+def test_without_a_project_no_api_is_known(google: Server) -> None:
+    google.answers[SERVICES] = 404
+    (finding,) = compared().findings
+    assert finding.message == "Google finds no project tpuplane-lab"
+
+
+def test_service_usage_is_the_first_api_to_enable(google: Server) -> None:
+    google.answers[SERVICES] = 403
+    (finding,) = compared().findings
+    assert finding.remedy.startswith("run: gcloud services enable serviceusage.googleapis.com --project=tpuplane-lab")
 
 
 def test_without_credentials_it_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("GOOGLE_OAUTH_ACCESS_TOKEN", raising=False)
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "none.json"))
     with pytest.raises(Unreachable, match="gcloud auth application-default login"):
-        ComputeEngine()
+        Google()
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1/serviceusage/v1beta1/", "http://no.such.host.invalid/v1/"])
+def test_without_a_network_it_is_one_message(google: Server, monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)  # the client library waits before it asks again
+    monkeypatch.setenv("GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT", address)
+    with pytest.raises(Unreachable, match=r"^Google does not answer: .*; check the network and the proxy$"):
+        compared()
 
 
 def run(tmp_path: Path, *options: str) -> Result:
     file = tmp_path / "Pulumi.lab.yaml"
     file.write_text(yaml.safe_dump({"config": {"tpuplane:platform": DESCRIPTION}}))
-    return CliRunner().invoke(app, ["check", str(file), "--online", *options])
+    return CliRunner().invoke(app, ["check", str(file), *options])
 
 
-def test_the_command_says_what_it_did_not_compare(tmp_path: Path, google: Server) -> None:
-    right = run(tmp_path)
-    assert right.exit_code == 0
-    assert right.stderr == (
-        "--online: quotas.us-central1.v6e.onDemand is not compared, because only Google's quota page shows it\n"
-    )
+@pytest.mark.usefixtures("google")
+def test_the_command_says_what_it_compared(tmp_path: Path) -> None:
+    right = run(tmp_path, "--online")
+    assert (right.exit_code, right.stderr) == (0, "")
+    assert right.stdout.endswith("ok in Google Cloud: 5 APIs, 36 permissions, 3 quotas, 2 reservations, 5 names\n")
+    assert json.loads(run(tmp_path, "--online", "--json").stdout)["online"]["quotas"] == 3
 
 
 def test_the_command_rejects_in_the_file_s_own_words(tmp_path: Path, google: Server) -> None:
     google.answers[NIGHTLY]["specificReservation"]["count"] = "8"
-    wrong = run(tmp_path)
+    google.answers[quota("cpus")] = 403
+    wrong = run(tmp_path, "--online")
     assert wrong.exit_code == 1
     assert wrong.stderr.startswith(f"{tmp_path}/Pulumi.lab.yaml:")
     assert wrong.stderr.endswith("reservations.nightly.chips: 64, but Compute Engine has 32; allowed: at most 32\n")
-    (mistake,) = json.loads(run(tmp_path, "--json").stdout)["mistakes"]
+    undecided, mistake = json.loads(run(tmp_path, "--online", "--json").stdout)["mistakes"]
     assert mistake["path"] == "reservations.nightly.chips"
+    assert (undecided["undecided"], mistake["undecided"], mistake["check"]) == (True, False, "reservation")
 
 
-def test_the_command_ends_with_a_code_of_its_own_when_google_is_away(
+def test_the_command_ends_with_a_code_of_its_own_when_google_does_not_answer(
     tmp_path: Path, google: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    google.answers[quota("cpus")] = 403
+    assert run(tmp_path, "--online").exit_code == 3
     monkeypatch.setenv("GOOGLE_OAUTH_ACCESS_TOKEN", "another")
-    rejected = run(tmp_path)
+    rejected = run(tmp_path, "--online")
     assert rejected.exit_code == 3
-    assert rejected.stderr.startswith("--online: Google")
+    assert rejected.stderr.startswith("--online: Google rejects the credentials: ")
+
+
+def test_a_stack_that_cannot_be_read_ends_the_command(
+    tmp_path: Path, google: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    unread = run(tmp_path, "--online", "--deployed", "prod")
+    assert (unread.exit_code, unread.stderr) == (3, "--deployed: pulumi is not on PATH\n")
+    state = {"deployment": {"resources": [{"id": "projects/tpuplane-lab/global/networks/lab"}, {"type": "a"}]}}
+    pulumi = tmp_path / "pulumi"
+    pulumi.write_text(f"#!/bin/sh\n[ \"$1 $2 $4\" = 'stack export prod' ] && echo '{json.dumps(state)}'\n")
+    pulumi.chmod(0o755)
+    google.answers["compute/v1/projects/tpuplane-lab/global/networks/lab"] = {"name": "lab"}
+    assert run(tmp_path, "--online", "--deployed", "prod").exit_code == 0
+    assert run(tmp_path, "--online").exit_code == 1
+    assert run(tmp_path, "--deployed", "prod").exit_code == 2
+
+
+def test_the_role_has_exactly_what_the_file_needs(tmp_path: Path) -> None:
+    role = json.loads(run(tmp_path, "--role").stdout)
+    assert len(role["includedPermissions"]) == len(set(role["includedPermissions"])) == 36
+    assert {it.partition(".")[0] for it in role["includedPermissions"]} == {
+        "compute",
+        "container",
+        "iam",
+        "resourcemanager",
+        "serviceusage",
+    }

@@ -17,6 +17,7 @@ from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.reconcile import Reconciler
 from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.data_files import data
+from tpuplane_twin.gcp.deny_policies import permission_handlers
 from tpuplane_twin.gcp.errors import ApiError, not_found
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.identity import identity_handlers
@@ -24,9 +25,10 @@ from tpuplane_twin.gcp.kms import kms_handlers
 from tpuplane_twin.gcp.logs import logging_handlers
 from tpuplane_twin.gcp.monitoring import monitoring_handlers
 from tpuplane_twin.gcp.operations import Operations
-from tpuplane_twin.gcp.projects import project_handlers, service_usage_handlers
+from tpuplane_twin.gcp.projects import project_handlers
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.service import Request, Service
+from tpuplane_twin.gcp.service_usage import service_usage_handlers
 from tpuplane_twin.gcp.store import Store, StoreError
 
 _MAX_BODY = 8 * 2**20
@@ -54,6 +56,7 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
     handlers: dict[str, Handler] = {
         **container_handlers(store, operations),
         **compute_handlers(store),
+        **permission_handlers(store),
         **instance_handlers(store, backend),
         **identity_handlers(store),
         **kms_handlers(store),
@@ -61,7 +64,9 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
         **monitoring_handlers(store),
         **project_handlers(store),
     }
-    handlers |= service_usage_handlers(sorted({method.partition(".")[0] for method in handlers} | {"serviceusage"}))
+    handlers |= service_usage_handlers(
+        store, sorted({method.partition(".")[0] for method in handlers} | {"serviceusage"})
+    )
     app = web.Application(middlewares=[_answering_errors(token)], client_max_size=_MAX_BODY)
     app[_OPERATIONS] = operations
     app[RECONCILER] = reconciler

@@ -19,6 +19,7 @@ from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.links import in_version
 from tpuplane_twin.gcp.lists import narrowed, partial
 from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.service_usage import check_enabled
 from tpuplane_twin.gcp.store import Store, StoreError
 
 # Services whose resources are in networks: their first request in a project creates its default network.
@@ -82,7 +83,9 @@ class Service:
             return empty
         call = Call(params, query, self._body(method, request.body), unquote(raw_path))
         with store.transaction():
-            project = params.get("project") or params.get("projectsId", "")
+            named = ("project", "projectsId", "projectId", "resource")
+            project = next((params[name] for name in named if name in params), "")
+            check_enabled(store, project, self.name)
             if self.name in _IN_NETWORKS and project[:1].isalpha():
                 give_default_network(store, project)
             answer = handler(call)

@@ -1,0 +1,141 @@
+"""Whether Google grants the quota that a platform at full scale needs, and the quota that its stack file declares.
+
+Service Usage has every quota of Compute Engine, also those of TPU and GPU families, which `regions.get` leaves out.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from tpuplane.cpu import cpu_catalogue
+from tpuplane.data_files import read_data
+from tpuplane.gpu import gpu_catalogue
+from tpuplane.plan import PlatformPlan
+from tpuplane.preflight.findings import Finding, asked
+from tpuplane.preflight.google import Google, Json, Undecided
+from tpuplane.spec import PlatformSpec
+from tpuplane.spec.core.errors import Path, dotted
+from tpuplane.spec.core.locations import is_zone, region_of
+from tpuplane.spec.quota_checks import COUNTS, quota_uses
+from tpuplane.tpu import catalogue
+
+_UNLIMITED = -1
+_WORDS = {"onDemand": "on-demand chips", "preemptible": "preemptible chips", "vcpus": "vCPUs"}
+
+
+class Use(NamedTuple):
+    """An amount of hardware in a zone, or in a region if no zone is known. `field` is its row in the data file."""
+
+    path: Path
+    field: str
+    hardware: str
+    place: str
+    amount: int
+
+    def __str__(self) -> str:
+        words = _WORDS[self.field]
+        return f"{words.replace('chips', 'GPUs') if self.hardware.startswith('nvidia-') else words} of {self.hardware}"
+
+
+Demand = list[Use]
+"""The uses of one kind of hardware, which count against the same quota."""
+
+
+@cache
+def _data() -> dict[str, dict[str, Any]]:
+    data: dict[str, dict[str, Any]] = read_data("tpuplane.preflight", "quotas")
+    return data
+
+
+def demands(spec: PlatformSpec, plan: PlatformPlan) -> list[Demand]:
+    """What needs quota: what the file declares, the other pools at full scale, and the system pools. Pure."""
+    found: dict[tuple[str | Path, ...], Demand] = defaultdict(list)
+    for use in _declared(spec):
+        found[use.path, use.hardware].append(use)
+    covered = {(use.field, use.hardware, use.place) for use in _declared(spec)}
+    for pool in quota_uses(spec):
+        for field, capacities in COUNTS.items():
+            places = (pool.zones[0], region_of(pool.zones[0]))
+            if pool.capacity in capacities and not covered & {(field, pool.hardware, it) for it in places}:
+                use = Use(pool.path, field, pool.hardware, places[0], pool.amount)
+                found[field, pool.hardware].append(use)
+    for cluster in plan.clusters:
+        for pool in filter(None, [cluster.system_pool]):
+            machine, path = cpu_catalogue().machine(pool.machine_type), ("clusters", cluster.key, "systemPool")
+            uses = (Use(path, "vcpus", machine.family, zone, pool.max_nodes * machine.vcpus) for zone in pool.zones)
+            found["vcpus", machine.family].extend(uses)
+    return list(found.values())
+
+
+def _declared(spec: PlatformSpec) -> Iterator[Use]:
+    for location, quotas in spec.quotas.items():
+        for name, quota in quotas.items():
+            known = gpu_catalogue().accelerator if name.startswith("nvidia-") else catalogue().generation
+            for field, amount in (("onDemand", quota.on_demand), ("preemptible", quota.preemptible)):
+                if amount is not None:
+                    yield Use(("quotas", location, name, field), field, known(name).name, location, amount)
+
+
+def check_quotas(wanted: list[Demand], project: str, google: Google, rejected: str) -> Iterator[Finding]:
+    """Every demand above Google's limit."""
+    for demand in wanted:
+        yield from asked("quota", demand[0].path, rejected, _compare(demand, project, google))
+
+
+def _compare(demand: Demand, project: str, google: Google) -> Iterator[Finding]:
+    use = demand[0]
+    family = dict(_data()[use.field].get(use.hardware, {}))
+    if not family and use.field == "vcpus":
+        family = {"metric": "cpus_per_vm_family", "vm_family": use.hardware.upper()}
+    if not family:
+        if use.path[0] == "quotas":
+            return  # the declaration is all that is known
+        quota = dotted(("quotas", region_of(use.place), use.hardware, use.field))
+        remedy = f"compare it with Google's quota page, then declare {quota}"
+        raise Undecided(f"no quota of Compute Engine is known for {use}", remedy)
+    metric = family.pop("metric")
+    name = f"projects/{project}/services/compute.googleapis.com/consumerQuotaMetrics/compute.googleapis.com%2F{metric}"
+    answer = google.ask("serviceusage.v1beta1.services.consumerQuotaMetrics.get", name=name)
+    if not answer or not answer["consumerQuotaLimits"]:
+        raise Undecided.unknown(f"no quota {metric}")
+    for limit in answer["consumerQuotaLimits"]:
+        for place, amount in _amounts(demand, family, limit["unit"]).items():
+            granted = _granted(limit["quotaBuckets"], dict(place))
+            if granted != _UNLIMITED and amount > granted:
+                yield _short(use, metric, place, amount, granted, project)
+
+
+_Place = tuple[tuple[str, str], ...]
+
+
+def _amounts(demand: Demand, family: Mapping[str, str], unit: str) -> dict[_Place, int]:
+    """What is needed in each of the places that a limit such as `1/{project}/{region}` tells apart."""
+    keys = sorted(set(re.findall(r"{(\w+)}", unit)) - {"project"})
+    sums: dict[_Place, int] = defaultdict(int)
+    for use in demand:
+        if is_zone(use.place) or "zone" not in keys:  # else the file declares a quota of the region only
+            place = {"zone": use.place, "region": region_of(use.place), **family}
+            sums[tuple((key, place[key]) for key in keys)] += use.amount
+    return sums
+
+
+def _granted(buckets: list[Json], place: Mapping[str, str]) -> int:
+    """The limit of the most specific bucket; Google omits zeros."""
+    if unknown := {key for it in buckets for key in it} - set(_data()["bucket"]):
+        raise Undecided.unknown(f"{', '.join(sorted(unknown))} in a quota")
+    fitting = [it for it in buckets if it.get("dimensions", {}).items() <= place.items()]
+    return int(max(fitting, key=lambda it: len(it.get("dimensions", {}))).get("effectiveLimit", 0))
+
+
+def _short(use: Use, metric: str, place: _Place, amount: int, granted: int, project: str) -> Finding:
+    scope = next((f"-{key}" for key, _ in place if key in ("region", "zone")), "")
+    dimensions = ",".join(f"{key}={value}" for key, value in place)
+    command = (
+        f"gcloud beta quotas preferences create --service=compute.googleapis.com --project={project}"
+        f" --quota-id={metric.upper().replace('_', '-')}-per-project{scope} --preferred-value={amount}"
+        f" --dimensions={dimensions} --email=ADDRESS"
+    )
+    message = f"{amount} {use}, but Google grants {granted} in {dimensions} ({metric})"
+    return Finding("quota", use.path, message, f"run: {command}")

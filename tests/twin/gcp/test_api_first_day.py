@@ -1,0 +1,133 @@
+"""What `tpuplane check --online` reads: services, permissions and quota; and how a user takes them away on the twin."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tpuplane.plan import plan
+from tpuplane.preflight import Findings, Google, check_online
+from tpuplane.spec import load_stack
+from tpuplane_twin.shell.environment import google_environment
+from twin_api import PROJECT, TOKEN, Api
+
+pytestmark = pytest.mark.twin
+
+LOCAL = Path(__file__).parents[3] / "stacks" / "Pulumi.local.yaml"
+SERVICES = f"/serviceusage/v1/projects/{PROJECT}/services"
+METRICS = f"/serviceusage/v1beta1/projects/{PROJECT}/services/compute.googleapis.com/consumerQuotaMetrics"
+POLICIES = f"/iam/v2/policies/cloudresourcemanager.googleapis.com%2Fprojects%2F{PROJECT}/denypolicies"
+V6E = {"region": "us-central1", "tpu_family": "CT6E"}
+
+
+@pytest.fixture
+def google(api: Api, monkeypatch: pytest.MonkeyPatch) -> Iterator[Google]:
+    """The twin, as a shell of it finds it."""
+    for name, value in google_environment(api.url, TOKEN).items():
+        monkeypatch.setenv(name, value)
+    yield Google()
+
+
+async def compared(google: Google, **changes: Any) -> Findings:
+    spec = load_stack(LOCAL).model_copy(update={"project": PROJECT, **changes})
+    return await asyncio.to_thread(check_online, spec, plan(spec), google)
+
+
+def override(metric: str, value: int, **dimensions: str) -> dict[str, Any]:
+    return {
+        "metric": f"compute.googleapis.com/{metric}",
+        "overrideValue": str(value),
+        **({"dimensions": dimensions} if dimensions else {}),
+    }
+
+
+async def lower(api: Api, *overrides: dict[str, Any]) -> None:
+    await api.call("POST", f"{METRICS}:importConsumerOverrides", {"inlineSource": {"overrides": overrides}})
+
+
+async def test_a_new_project_has_everything(google: Google) -> None:
+    found = await compared(google)
+    assert found.findings == ()
+    assert found.compared == {"APIs": 5, "permissions": 127, "quotas": 5, "reservations": 0, "names": 9}
+
+
+async def test_what_is_missing_in_the_project_is_found_over_the_wire(api: Api, google: Google) -> None:
+    await api.add_network()
+    await api.call("POST", f"{SERVICES}/iam.googleapis.com:disable", {})
+    await lower(api, override("tpus_per_tpu_family", 16, **V6E), override("cpus", 32))
+    denied = ["container.googleapis.com/clusters.create", "cloudresourcemanager.googleapis.com/projects.setIamPolicy"]
+    rule = {"deniedPrincipals": ["principalSet://goog/public:all"], "deniedPermissions": denied}
+    await api.call("POST", f"{POLICIES}?policyId=less", {"rules": [{"denyRule": rule}]})
+    found = await compared(google, name="net")
+    assert [(it.check, it.message) for it in found.findings] == [
+        ("api", "iam.googleapis.com is not enabled in project acme"),
+        (
+            "permission",
+            "the caller lacks container.clusters.create in project acme (Cluster of net-central1, net-central2)",
+        ),
+        (
+            "permission",
+            "the caller lacks resourcemanager.projects.setIamPolicy in project acme "
+            "(IAMMember of net-central1, net-central2)",
+        ),
+        (
+            "quota",
+            "72 on-demand chips of v6e, but Google grants 16 in region=us-central1,tpu_family=CT6E "
+            "(tpus_per_tpu_family)",
+        ),
+        ("quota", "144 vCPUs of e2, but Google grants 32 in region=us-central1 (cpus)"),
+        ("name", "network net exists already in project acme"),
+    ]
+    assert found.compared["names"] == 7
+
+
+async def test_a_disabled_service_rejects_requests_until_it_is_enabled(api: Api) -> None:
+    networks = f"/compute/v1/projects/{PROJECT}/global/networks"
+    await api.call("POST", f"{SERVICES}/compute.googleapis.com:disable", {})
+    message = await api.rejected("GET", networks, None, 403)
+    assert message.startswith("compute.googleapis.com has not been used in project ")
+    service = await api.call("GET", f"{SERVICES}/compute.googleapis.com")
+    assert service["state"] == "DISABLED"
+    other = networks.replace(PROJECT, "another")
+    await api.call("GET", other)
+    await api.call("POST", f"{SERVICES}:batchEnable", {"serviceIds": ["compute.googleapis.com"]})
+    await api.call("GET", networks)
+
+
+async def test_quota_is_unlimited_until_it_is_lowered(api: Api) -> None:
+    path = f"{METRICS}/compute.googleapis.com%2Ftpus_per_tpu_family"
+    (limit,) = (await api.call("GET", path))["consumerQuotaLimits"]
+    assert limit["unit"] == "1/{project}/{region}/{tpu_family}"
+    assert limit["quotaBuckets"] == [{"effectiveLimit": "-1"}]
+    await lower(api, override("tpus_per_tpu_family", 8, **V6E), override("tpus_per_tpu_family", 64))
+    (limit,) = (await api.call("GET", path))["consumerQuotaLimits"]
+    buckets = [(it["effectiveLimit"], it.get("dimensions")) for it in limit["quotaBuckets"]]
+    assert buckets == [("64", {}), ("8", V6E)]
+    await api.rejected("GET", f"{METRICS}/compute.googleapis.com%2Fno_such", None, 404)
+    for wrong in (
+        override("no_such", 1),
+        override("cpus", 1, zone="us-central1-a"),
+        {"metric": "compute.googleapis.com/cpus"},
+    ):
+        body = {"inlineSource": {"overrides": [wrong]}}
+        await api.rejected("POST", f"{METRICS}:importConsumerOverrides", body, 400)
+
+
+async def test_permissions_are_those_that_no_deny_policy_takes_away(api: Api) -> None:
+    tested = f"/crm/v1/projects/{PROJECT}:testIamPermissions"
+    wanted = {"permissions": ["compute.networks.create", "compute.networks.get"]}
+    assert await api.call("POST", tested, wanted) == wanted
+    rule = {"deniedPermissions": ["compute.googleapis.com/networks.create"]}
+    await api.call("POST", f"{POLICIES}?policyId=less", {"displayName": "less", "rules": [{"denyRule": rule}]})
+    assert (await api.call("POST", tested, wanted))["permissions"] == ["compute.networks.get"]
+    assert await api.call("POST", tested, {"permissions": ["compute.networks.create"]}) == {"permissions": []}
+    assert [it["displayName"] for it in (await api.call("GET", POLICIES))["policies"]] == ["less"]
+    assert (await api.call("GET", f"{POLICIES}/less"))["kind"] == "DenyPolicy"
+    await api.rejected("POST", f"{POLICIES}?policyId=less", {}, 409)
+    await api.call("DELETE", f"{POLICIES}/less")
+    assert await api.call("POST", tested, wanted) == wanted
+    await api.rejected("GET", f"{POLICIES}/less", None, 404)
+    await api.rejected("POST", tested, {"permissions": ["compute.networks"]}, 400)
