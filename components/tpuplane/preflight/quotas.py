@@ -55,14 +55,13 @@ def demands(spec: PlatformSpec, plan: PlatformPlan) -> list[Demand]:
     for use in _declared(spec):
         found[use.path, use.hardware].append(use)
     covered = {(use.field, use.hardware, use.place) for use in _declared(spec)}
-    for pool in quota_uses(spec):
+    for need in quota_uses(spec):
         for field, capacities in COUNTS.items():
-            places = (pool.zones[0], region_of(pool.zones[0]))
-            if pool.capacity in capacities and not covered & {(field, pool.hardware, it) for it in places}:
-                use = Use(pool.path, field, pool.hardware, places[0], pool.amount)
-                found[field, pool.hardware].append(use)
+            places = (need.zones[0], region_of(need.zones[0]))
+            if need.capacity in capacities and not covered & {(field, need.hardware, it) for it in places}:
+                found[field, need.hardware].append(Use(need.path, field, need.hardware, places[0], need.amount))
     for cluster in plan.clusters:
-        for pool in filter(None, [cluster.system_pool]):
+        if (pool := cluster.system_pool) is not None:
             machine, path = cpu_catalogue().machine(pool.machine_type), ("clusters", cluster.key, "systemPool")
             uses = (Use(path, "vcpus", machine.family, zone, pool.max_nodes * machine.vcpus) for zone in pool.zones)
             found["vcpus", machine.family].extend(uses)

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.unit
 # Each needs what no test of a checkout has; every other shell block is run by tests/e2e/local_stack/test_pages.py.
 UNTESTED = [
     ("docs/ci.md", "creates the 594 hosts of prod, which takes minutes"),
+    *[("docs/first-day.md", "needs a project of Google Cloud")] * 10,
     ("docs/testing.md", "runs the tests themselves"),
     ("docs/testing.md", "takes hours"),
     ("docs/twin-cluster.md", "installs 1.2 GB, and needs 4 GiB of memory"),
