@@ -1,7 +1,7 @@
 """The documentation's pages, and the shell commands in them: blocks that are fenced as `sh` or `console`.
 
-In a `console` block the commands are the lines that start with "$ ", each with its output below. A block whose first
-line is "# untested: REASON" is not run.
+In a `console` block the commands are the lines that start with "$ ", each with its output below. An output that begins
+with a line "…" is the end of what the command prints. A block whose first line is "# untested: REASON" is not run.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 _FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _UNTESTED = re.compile(r"# untested: (.+)")
 _PROMPT = "$ "
+_OMITTED = "…\n"
 _COMMAND = re.compile(r"^(\$ [^\n]*\n)((?:(?!\$ )[^\n]*\n)*)", re.MULTILINE)
 _BEGIN, _END = "} 2>&1 || :", ": end of the output"
 _PRINTED = re.compile(rf"^{re.escape(_BEGIN)}\n(.*?){_END}$", re.DOTALL | re.MULTILINE)
 _VOLATILE = {
     r"\b(\d+(\.\d+)? ?(ms|s|m|h))+\b": "TIME",
     r"(?m)^twin \w+$": "twin NAME",
-    r"-[0-9a-f]{5}\b": "-ID",  # of Kueue's workloads
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ": "DATE",
+    r"-[0-9a-f]{5}\b|-[0-9a-f]{8}-": "-ID-",  # of Kueue's workloads, of instance groups
     r"[ \t]+": " ",
     r"(?m) $": "",
 }
@@ -99,7 +101,11 @@ def with_outputs(page: str, said: str) -> str:
 
 
 def _with_output(command: str, output: str, printed: str) -> str:
-    new = "".join(f"{line.rstrip()}\n" for line in printed.rstrip().splitlines())
+    lines = [f"{line.rstrip()}\n" for line in printed.rstrip().splitlines()]
+    if output.startswith(_OMITTED):
+        shown = output.count("\n") - 1
+        lines = [_OMITTED, *lines[max(0, len(lines) - shown) :]]
+    new = "".join(lines)
     return command + (output if _constant(output) == _constant(new) else new)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import PAGES, REPOSITORY, blocks, script
+from tests import pages
+from tests.pages import PAGES, REPOSITORY, blocks, script, with_outputs
 
 pytestmark = pytest.mark.unit
 
@@ -40,6 +41,31 @@ def test_a_block_that_would_be_overlooked_is_an_error(page: str, tmp_path: Path)
     (tmp_path / "page.md").write_text(page)
     with pytest.raises(ValueError, match="start of a line"):
         list(blocks(str(tmp_path / "page.md")))
+
+
+def said(*outputs: str) -> str:
+    """What `bash -v` prints for the commands of a page, one for each output."""
+    return "".join(f"{{ command\n}} 2>&1 || :\n{output}: end of the output\n" for output in outputs)
+
+
+@pytest.mark.parametrize(
+    ("written", "printed", "new"),
+    [
+        ("a  1\nDuration: 34s\n", "a 1   \nDuration: 1m10s\n", None),
+        ("a 1\n", "a 2\n", "a 2\n"),
+        ("a 1\n", "", ""),
+        ("…\nb 1\n", "a\nb 1\n", None),
+        ("…\nb 1\n", "a\nb 2\n", "…\nb 2\n"),
+        ("…\n", "a\nb 2\n", "…\n"),
+    ],
+)
+def test_an_output_is_written_anew_if_it_says_something_else(
+    written: str, printed: str, new: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "REPOSITORY", tmp_path)
+    page = "```console\n$ one\n{}$ two\n2\n```\n"
+    (tmp_path / "page.md").write_text(page.format(written))
+    assert with_outputs("page.md", said(printed, "2\n")) == page.format(written if new is None else new)
 
 
 def test_blocks_that_are_not_run_are_few() -> None:
