@@ -1,7 +1,9 @@
-"""The tables of docs/errors.md, from the rules of the spec and the messages that its tests expect, word by word."""
+"""The tables of docs/errors.md, from the rules of the spec, the messages of its tests, and what commands raise."""
 
+import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 
 import yaml
 from tpuplane.data_files import read_data
@@ -15,23 +17,47 @@ _REGION = re.compile(r"(?<=<!-- generated: )([\w ]+) -->\n.*?(?=<!-- end -->)", 
 _ALLOWED = re.compile(r"(?<=allowed: )((?:[^,;]+, ){6})[^;]+")
 _SHAPE = Rule(id="", sources=(), cause="")  # what decides the shape of a slice is in tpuplane.tpu, with its sources
 _SECTION = re.compile(r"^# ([^\n]+)\n(?=- )", re.MULTILINE)
+# Exceptions whose text a user reads.
+_SHOWN = re.compile(
+    "(ChartMissing|DiskFull|InvalidSetting|NoEnvironment|NoJob|NoPortFree|NoUpdate|PortTaken|ProcessFailed|ToolError|"
+    "TwinError|TwinNameError|Undecided|UnknownPath|Unreachable|usage_error)$"
+)
 
 
-def with_errors(page: str, read: Callable[[str], str]) -> str:
-    """The page with its tables. `read` gives the text of a file of the repository."""
+def with_errors(page: str, root: Path) -> str:
+    """The page with its tables. `root` is the repository's folder."""
+    expected = root / "tests/unit/spec"
     tables = {
-        "rules": lambda: _rules(read("tests/unit/spec/rules.yaml")),
-        "class rules": lambda: _rules(read("tests/unit/spec/class_rules.yaml")),
-        "fields": lambda: "\n".join(_sections(read("tests/unit/spec/mistakes.yaml"))),
+        "commands": lambda: _raised(root / "components/tpuplane"),
+        "twin": lambda: _raised(root / "twin/tpuplane_twin"),
+        "rules": lambda: _rules(expected / "rules.yaml"),
+        "class rules": lambda: _rules(expected / "class_rules.yaml"),
+        "fields": lambda: "\n".join(_sections((expected / "mistakes.yaml").read_text(encoding="utf-8"))),
         "waiting": _waiting,
         "sources": _sources,
     }
     return _REGION.sub(lambda region: f"{region[1]} -->\n{tables[region[1]]()}", page)
 
 
-def _rules(table: str) -> str:
+def _raised(folder: Path) -> str:
+    """What the commands of a package print, with "…" for values."""
+    nodes = (node for file in folder.rglob("*.py") for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+    calls = (node.exc for node in nodes if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call))
+    names = ((ast.unparse(it.func), it) for it in calls)
+    texts = {" ".join(_text(it.args[0]).split()) for name, it in names if _SHOWN.match(name) and it.args}
+    said = (text for text in texts if len(re.findall(r"[A-Za-z]{2,}", text)) > 2)  # more than values
+    rows = (text.partition("; ")[::2] for text in sorted(said, key=lambda it: it.lstrip("…:` ")))
+    return markdown_table(("message", "remedy"), ((_code(cause), _code(remedy)) for cause, remedy in rows))
+
+
+def _text(node: ast.AST) -> str:
+    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+    return "".join(str(it.value) if isinstance(it, ast.Constant) else "…" for it in parts)
+
+
+def _rules(table: Path) -> str:
     rows = []
-    for case in yaml.safe_load(table):
+    for case in yaml.safe_load(table.read_text(encoding="utf-8")):
         if "line" in case:
             rule = rules().get(case["rule"], _SHAPE)
             message, remedy = _split(case["line"], rule.cause.count("; "))
@@ -67,4 +93,6 @@ def _split(line: str, more: int) -> tuple[str, str]:
 
 
 def _code(text: str) -> str:
-    return f"`{text}`".replace("|", "\\|") if text else ""
+    """As code, also with backticks in it."""
+    fence, space = ("``", " ") if "`" in text else ("`", "")
+    return f"{fence}{space}{text}{space}{fence}".replace("|", "\\|") if text else ""

@@ -68,7 +68,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/policies.md": policies_page,
     "policies/PulumiPolicy.yaml": _policy_pack,
     "docs/pictures/acme.svg": lambda: draw(plan(load_stack(ROOT / "tests/unit/acme.yaml"))),
-    "docs/errors.md": lambda: with_errors(_read("docs/errors.md"), _read),
+    "docs/errors.md": lambda: with_errors(_read("docs/errors.md"), ROOT),
     "docs/tpu.md": lambda: with_generations(_read("docs/tpu.md")),
     **{f"docs/{name}": _page(name) for name in PAGES},
 }
