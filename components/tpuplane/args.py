@@ -41,6 +41,18 @@ class ControlPlaneArgs(TypedDict):
     """Address ranges with access to the control plane. Default: only the VPC. Changed in place."""
 
 
+class AdoptedPoolArgs(TypedDict):
+    """Node pools that the stack has adopted."""
+
+    ignore_changes: NotRequired[Sequence[str]]
+    """Properties that stay as they are, as in Pulumi's option `ignoreChanges`, such as nodeConfig.oauthScopes. Default:
+    none. A change to fewer properties can replace what had them."""
+
+    names: NotRequired[Sequence[str]]
+    """Names of the GKE node pools, in the order of the slices. Default: the names that new node pools get. A change
+    replaces the pool."""
+
+
 class SystemPoolArgs(TypedDict):
     """The CPU node pool for system workloads: DNS, operators, queues."""
 
@@ -60,6 +72,10 @@ class SystemPoolArgs(TypedDict):
 
     disk_size_gb: NotRequired[int]
     """Boot disk size in GB. Default 100. A change rolls the nodes."""
+
+    adopted: NotRequired[AdoptedPoolArgs]
+    """An existing node pool, which `tpuplane import` has adopted. Default: create one. A change of a name replaces what
+    has it."""
 
 
 class ComputeArgs(TypedDict):
@@ -443,6 +459,18 @@ class PlatformExistingClusterArgs(TypedDict):
     """Use the DNS endpoint of its control plane instead of the IP address. Default false. Changed in place."""
 
 
+class AdoptedClusterArgs(TypedDict):
+    """A cluster that the stack has adopted. tpuplane creates no service account for its nodes: without
+    `nodeServiceAccount`, new pools use the project's default one."""
+
+    ignore_changes: NotRequired[Sequence[str]]
+    """Properties that stay as they are, as in Pulumi's option `ignoreChanges`, such as nodeConfig.oauthScopes. Default:
+    none. A change to fewer properties can replace what had them."""
+
+    name: NotRequired[str]
+    """Name of the cluster in Google Cloud. Default: `<platform>-<name>`. A change replaces the cluster."""
+
+
 class ExistingNetworkArgs(TypedDict):
     """An existing subnetwork in the cluster's region. tpuplane never changes or deletes it. The nodes need access to
     image registries, for example by Cloud NAT, which is not created. A change replaces the cluster."""
@@ -621,6 +649,10 @@ class PoolArgs(TypedDict):
     node_labels: NotRequired[Mapping[str, str]]
     """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set. Changed in place."""
 
+    adopted: NotRequired[AdoptedPoolArgs]
+    """Existing node pools, which `tpuplane import` has adopted. Default: create them. A change of a name replaces what
+    has it."""
+
     accelerator_topology_mode: NotRequired[str]
     """Connection of the chips of a tpu7x slice: AUTO_CONNECT when its hosts start, or PROVISION_ONLY for dynamic
     slicing later (only for cubes of a reservation). Default: that of Compute Engine. A change replaces the pool."""
@@ -706,6 +738,10 @@ class GpuPoolArgs(TypedDict):
 
     node_labels: NotRequired[Mapping[str, str]]
     """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set. Changed in place."""
+
+    adopted: NotRequired[AdoptedPoolArgs]
+    """Existing node pools, which `tpuplane import` has adopted. Default: create them. A change of a name replaces what
+    has it."""
 
     accelerator: NotRequired[str]
     """GPU model, as in GKE's label cloud.google.com/gke-accelerator, such as nvidia-l4 or nvidia-h100-80gb. Default:
@@ -802,6 +838,10 @@ class PlatformClusterArgs(TypedDict):
     """Use an existing cluster. `releaseChannel`, `version` and `addons.ray.mode` then describe that cluster, and fields
     that would configure it are rejected. Default: create the cluster. A change between an existing and a created
     cluster replaces everything in it."""
+
+    adopted: NotRequired[AdoptedClusterArgs]
+    """An existing cluster that the stack manages, because `tpuplane import` has adopted it. Default: create the
+    cluster. A change of a name replaces what has it."""
 
     node_service_account: NotRequired[str]
     """E-mail address of an existing service account for the nodes. It needs at least

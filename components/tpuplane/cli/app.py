@@ -10,6 +10,7 @@ import typer
 from tpuplane.cli import questions
 from tpuplane.cli.clusters import status, why
 from tpuplane.cli.exit_codes import FAILED_ON, MISTAKE, UNREACHABLE, USAGE
+from tpuplane.cli.import_ import import_
 from tpuplane.cli.init import init
 from tpuplane.cli.render import as_json, mistakes_as_json, show
 from tpuplane.plan import PlatformPlan, plan
@@ -242,6 +243,7 @@ def new(
     write_first_stack(file, context.params, force=force)
 
 
+app.command("import", epilog="Example: tpuplane import --project acme-ml --cluster demo")(import_)
 app.command(epilog="Example: tpuplane init acme --name acme --location us-central1 --generation v6e")(init)
 
 

@@ -6,5 +6,7 @@ USAGE = 2
 """Wrong arguments, for example a file that does not exist."""
 UNREACHABLE = 3
 """No connection to Google or a cluster, no credentials or no permission."""
+INCOMPLETE = 5
+"""Something is not adopted, or the next `pulumi up` changes something."""
 FAILED_ON = 4
 """A change is of a class that the caller does not allow."""

@@ -123,7 +123,7 @@ def text(answers: Answers, file: Path, schema: str | None = None) -> str:
     named = file.name if file.is_absolute() else file  # an absolute path is valid on this machine only
     body = yaml.safe_dump({"config": answers.config}, sort_keys=False)
     return (
-        f"{_schema_line(file) if schema is None else f'{_EDITORS}{schema}'}\n#\n"
+        f"{schema_line(file) if schema is None else f'{_EDITORS}{schema}'}\n#\n"
         f"# A TPU platform. What it will create and cost: tpuplane plan {named}\n"
         f"{_commented(body, answers)}"
     )
@@ -132,7 +132,7 @@ def text(answers: Answers, file: Path, schema: str | None = None) -> str:
 _EDITORS = "# yaml-language-server: $schema="
 
 
-def _schema_line(file: Path) -> str:
+def schema_line(file: Path) -> str:
     """The line by which editors find the schema: a relative path, if both files are in the same checkout."""
     schema = Path(spec_package).resolve().with_name("platform.schema.json")
     checkout, folder = schema.parents[3], file.resolve().parent

@@ -127,6 +127,23 @@ def _ray(it: Difference, before: Platform, after: Platform) -> str:
     return "creates" if it.before == "none" else "deletes-work"
 
 
+def _adopted(it: Difference, before: Platform, after: Platform) -> str:
+    """Other names are other resources; a property that is no longer kept may be one that replaces its resource."""
+    whole, sides = it.path[2] == "adopted", (before, after)
+    clusters = [[of.name for of in side.plan.clusters if of.key == it.path[1]] for side in sides]
+    pools = [set(pools_at(it.path, side)) for side in sides]
+    old, new = (_kept(value) for value in (it.before, it.after))
+    if (clusters[0] == clusters[1] if whole else pools[0] == pools[1]) and old <= new:
+        return "in-place"
+    return "replaces-cluster" if whole else "replaces-pools"
+
+
+def _kept(value: object) -> set[str]:
+    """The properties in a value of `adopted` or of its `ignoreChanges`."""
+    found = getattr(value, "ignore_changes", value)
+    return set(found) if isinstance(found, tuple | list) else set()
+
+
 JUDGES: dict[str, _Judge] = {
     "size": _size,
     "zones": _zones,
@@ -138,4 +155,5 @@ JUDGES: dict[str, _Judge] = {
     "namespaces": _of_clusters(_namespaces),
     "class_clusters": _of_clusters(lambda cluster: {it.name for it in cluster.compute_classes}),
     "ray": _ray,
+    "adopted": _adopted,
 }

@@ -1,10 +1,12 @@
 """A GKE Standard cluster with private nodes, Workload Identity and Dataplane V2, without a default node pool."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any, NotRequired
 
 import pulumi
 import pulumi_gcp as gcp
+import pulumi_kubernetes as kubernetes
 
 from tpuplane.args import ClusterSettingsArgs
 from tpuplane.gke.arguments import in_plain_words, require
@@ -106,9 +108,7 @@ class Cluster(pulumi.ComponentResource):
         made = own_account(name, args["project"], plan, self)
         # The account with its roles: nodes depend on it. Empty for an existing account.
         self.identity: list[pulumi.Resource] = [] if made is None else [made]
-        self._service_account = (
-            made.email if made is not None else args.get("service_account", plan.settings.node_service_account or "")
-        )
+        self._service_account = made.email if made is not None else args.get("service_account", plan.account_of_others)
         self.node_service_account = pulumi.Output.from_input(self._service_account)
         keys = self._keys(name, args["project"], plan)
         self._secrets_key = args.get("secrets_key") or key_id(SECRETS_KEY, plan.keys, keys)
@@ -125,7 +125,8 @@ class Cluster(pulumi.ComponentResource):
         self.kubeconfig = cluster_kubeconfig(self.resource.project, self.location, self.name, self.endpoint, authority)
         # Google's ID of the cluster. The provider compares it to detect another cluster.
         self.identifier = cluster_id(args["project"], plan.location, plan.name)
-        self.provider = kubernetes_provider(name, self.identifier, self.kubeconfig, parent=self)
+        if plan.settings.adopted is None:
+            self.provider  # noqa: B018 - registered now
         # The argument `cluster` of node pools.
         self.ref: GuardedRef = {
             "project": args["project"],
@@ -163,6 +164,12 @@ class Cluster(pulumi.ComponentResource):
             return self.resource.endpoint, self._authority
         endpoint = self.resource.control_plane_endpoints_config.dns_endpoint_config.endpoint
         return endpoint, dns_authority(endpoint, self._authority)
+
+    @functools.cached_property
+    def provider(self) -> kubernetes.Provider:
+        """The Kubernetes provider of the cluster. In an adopted cluster it exists only if something uses it, because
+        `pulumi import` cannot add a provider to a stack."""
+        return kubernetes_provider(self.pulumi_resource_name, self.identifier, self.kubeconfig, parent=self)
 
     def kubeconfig_inside(self, token: pulumi.Input[str]) -> pulumi.Output[str]:
         """Return a kubeconfig with `token`, for a pod in the VPC. It is a secret, because it contains the token.
@@ -270,9 +277,9 @@ class Cluster(pulumi.ComponentResource):
                     # Google rejects the deletion, and with `protect` Pulumi rejects it in the preview.
                     protect=plan.settings.deletion_protection or None,  # None: the option of the component
                     delete_before_replace=True,
-                    # It describes the removed first pool. GKE then reports that of another pool, and a difference
-                    # would replace the cluster.
-                    ignore_changes=["node_config"],
+                    # They describe the removed first pool. GKE then reports that of another pool, and a difference
+                    # would replace an adopted cluster, or delete its default pool.
+                    ignore_changes=["node_config", "initial_node_count", "remove_default_node_pool", *plan.kept],
                     depends_on=self._waits,
                     custom_timeouts=pulumi.CustomTimeouts(create="60m", update="90m", delete="60m"),
                     hooks=self._guard.hooks,

@@ -103,6 +103,7 @@ def node_pool(
 ) -> gcp.container.NodePool:
     """Register the GKE node pool of one plan. `policies` are the workload policies by the name in the plans."""
     scaling, guard = plan.autoscaling, guard_of(cluster)
+    kept = plan.settings.adopted.ignore_changes if plan.settings.adopted else ()
     pool = gcp.container.NodePool(
         name,
         name=plan.name,
@@ -139,7 +140,7 @@ def node_pool(
                 replace_on_changes=list(plan.replace_on),
                 # The name is explicit, and the chips of a slice are rarely available twice.
                 delete_before_replace=True,
-                ignore_changes=["initial_node_count", "node_count"] if scaling else None,
+                ignore_changes=[*(["initial_node_count", "node_count"] if scaling else []), *kept] or None,
                 custom_timeouts=pulumi.CustomTimeouts(create="60m", update="120m", delete="60m"),
                 hooks=guard.hooks if guard else None,
             ),

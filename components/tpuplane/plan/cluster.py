@@ -84,7 +84,7 @@ class ClusterPlan:
     existing: ExistingClusterSpec | None  # None: the cluster is made
     auto_provisioning: AutoProvisioningPlan | None  # None: GKE makes no pools of its own
     subnet: SubnetPlan | None = None  # None in an existing cluster, and in an existing network
-    service_account: ServiceAccountPlan | None = None  # made for the nodes; exactly without an existing account
+    service_account: ServiceAccountPlan | None = None  # made for the nodes; None: they use an existing account
     pools: tuple[NodePoolPlan, ...] = ()  # those that the user described: with TPUs, then with GPUs
     namespaces: tuple[str, ...] = ()  # those of no team
     compute_classes: tuple[ComputeClassPlan, ...] = ()
@@ -93,6 +93,16 @@ class ClusterPlan:
     manager: ManagerPlan | None = None  # MultiKueue: hands jobs on to other clusters
     worker: WorkerPlan | None = None  # MultiKueue: runs what a manager hands on
     addons: tuple[Addon, ...] = ()  # what the platform installs itself, in that order
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Properties of an adopted cluster that stay as they are."""
+        return self.settings.adopted.ignore_changes if self.settings.adopted else ()
+
+    @property
+    def account_of_others(self) -> str:
+        """The existing account of the nodes; in an adopted cluster "default", which is GKE's name for the project's."""
+        return self.settings.node_service_account or ("default" if self.settings.adopted else "")
 
     def addon(self, key: str) -> Addon | None:
         """The add-on called `key` in the user's file; None where the platform does not install it."""

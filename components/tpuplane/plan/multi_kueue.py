@@ -21,7 +21,6 @@ from tpuplane.spec import ControlPlaneSpec, PlatformSpec
 from tpuplane.spec.addons.catalogue import addon_catalogue
 from tpuplane.spec.cluster.cluster import AuthorizedNetworkSpec
 from tpuplane.spec.core.locations import region_of
-from tpuplane.spec.core.names import cluster_name
 from tpuplane.spec.queues.kueue_checks import managed
 from tpuplane.spec.queues.team_checks import namespaces_of
 
@@ -35,9 +34,9 @@ def manager_plan(spec: PlatformSpec, key: str) -> ManagerPlan | None:
         return None
     known = addon_catalogue()
     return ManagerPlan(
-        name=cluster_name(spec.name, key),
+        name=spec.clusters[key].gke_name(spec.name, key),
         namespace=known.addons["kueue"].namespace,
-        workers={worker: cluster_name(spec.name, worker) for worker in shared.workers},
+        workers={worker: spec.clusters[worker].gke_name(spec.name, worker) for worker in shared.workers},
         dispatcher=known.kueue["multiKueue"]["dispatchers"][shared.dispatcher],
         worker_lost_timeout=shared.worker_lost_timeout,
     )
@@ -65,7 +64,7 @@ def control_plane(spec: PlatformSpec, key: str) -> ControlPlaneSpec:
     if shared is None or key not in shared.workers:
         return plane
     pods = spec.clusters[shared.manager].network.pods_cidr
-    name = f"Pods of {cluster_name(spec.name, shared.manager)}, which hands jobs on"
+    name = f"Pods of {spec.clusters[shared.manager].gke_name(spec.name, shared.manager)}, which hands jobs on"
     let_in = AuthorizedNetworkSpec(cidr=pods, name=name[:_LONGEST_NAME])
     return plane.model_copy(update={"authorized_networks": (*plane.authorized_networks, let_in)})
 
@@ -137,7 +136,7 @@ def _queue(
         flavors=_summed([part.flavors for part in parts.values()], names, covered),
         # Nodes are asked for in a worker; Kueue takes both kinds of checks in one queue for a mistake.
         checks=(CheckUsePlan(f"multikueue-{first.name}"),),
-        workers=tuple(cluster_name(spec.name, key) for key in parts),
+        workers=tuple(spec.clusters[key].gke_name(spec.name, key) for key in parts),
     )
 
 

@@ -9,7 +9,6 @@ from tpuplane.data_files import filled
 from tpuplane.labels import GKE_POOL_LABEL
 from tpuplane.spec import ClusterSpec, PlatformSpec
 from tpuplane.spec.addons.addons import MetricsFrontendSpec
-from tpuplane.spec.core.names import cluster_name
 from tpuplane.spec.observability import (
     IdleChipsSpec,
     ObservabilitySpec,
@@ -78,9 +77,7 @@ _COLUMNS, _TILE_WIDTH, _TILE_HEIGHT = 48, 24, 16
 def observability_plan(spec: PlatformSpec, system_pools: Mapping[str, str]) -> ObservabilityPlan:
     """What Cloud Monitoring shows of the platform. `system_pools`: names by cluster, where it makes one."""
     wanted = spec.observability
-    names = {
-        key: it.existing.name if it.existing else cluster_name(spec.name, key) for key, it in spec.clusters.items()
-    }
+    names = {key: it.gke_name(spec.name, key) for key, it in spec.clusters.items()}
     queued = [names[key] for key, it in spec.clusters.items() if it.addons.monitoring and it.addons.kueue]
     selector = _Selector(spec.name, names.values(), queued)
     frontends = {

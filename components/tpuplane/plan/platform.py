@@ -70,8 +70,7 @@ def _clusters(spec: PlatformSpec) -> tuple[ClusterPlan, ...]:
 
 def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: QueuesPlan | None) -> ClusterPlan:
     """One cluster. `handed_on` are a manager's queues: no team has a quota of its own there."""
-    own_name = cluster_name(spec.name, key)
-    name = cluster.existing.name if cluster.existing else own_name
+    name, own_account = cluster.gke_name(spec.name, key), not (cluster.node_service_account or cluster.adopted)
     context = Context(
         location=cluster.location,
         project=spec.project,
@@ -95,7 +94,7 @@ def _cluster(spec: PlatformSpec, key: str, cluster: ClusterSpec, handed_on: Queu
         subnet=None if cluster.existing else subnet_plan(name, made.region, cluster.network),
         control_plane=control_plane(spec, key),
         global_access=global_access(spec, key),
-        service_account=None if cluster.node_service_account else node_account(own_name, name),
+        service_account=node_account(cluster_name(spec.name, key), name) if own_account else None,
         pools=pools,
         namespaces=_namespaces(cluster, queues),
         queues=queues,

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.unit
 UNTESTED = [
     ("docs/ci.md", "creates the 594 hosts of prod, which takes minutes"),
     *[("docs/first-day.md", "needs a project of Google Cloud")] * 10,
+    ("docs/import.md", "needs a cluster of gcloud; tests/twin/providers/gcp/test_gcp_import.py runs it"),
     ("docs/testing.md", "runs the tests themselves"),
     ("docs/testing.md", "takes hours"),
     ("docs/twin-cluster.md", "installs 1.2 GB, and needs 4 GiB of memory"),

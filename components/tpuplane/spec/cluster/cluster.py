@@ -8,6 +8,7 @@ from tpuplane.spec.addons.addons import AddonsSpec
 from tpuplane.spec.cluster.auto_provisioning import AutoProvisioningSpec
 from tpuplane.spec.cluster.maintenance import MaintenanceSpec
 from tpuplane.spec.cluster.options import MonitoringSpec, SecuritySpec, StorageSpec
+from tpuplane.spec.core.adopted import AdoptedClusterSpec, AdoptedPoolSpec
 from tpuplane.spec.core.fields import (
     AuthorizedCidr,
     Cidr,
@@ -118,6 +119,10 @@ class SystemPoolSpec(Spec):
     disk_size_gb: Annotated[int, Field(ge=10, le=65536)] = 100
     """Boot disk size in GB. Default 100. A change rolls the nodes."""
 
+    adopted: AdoptedPoolSpec | None = None
+    """An existing node pool, which `tpuplane import` has adopted. Default: create one. A change of a name replaces what
+    has it."""
+
 
 class ExistingClusterSpec(Spec):
     """An existing cluster in the platform's project and at the cluster's `location`. tpuplane adds pools and objects to
@@ -195,6 +200,10 @@ class ClusterSpec(ClusterSettingsSpec):
     that would configure it are rejected. Default: create the cluster. A change between an existing and a created
     cluster replaces everything in it."""
 
+    adopted: AdoptedClusterSpec | None = None
+    """An existing cluster that the stack manages, because `tpuplane import` has adopted it. Default: create the
+    cluster. A change of a name replaces what has it."""
+
     node_service_account: ServiceAccountEmail | None = None
     """E-mail address of an existing service account for the nodes. It needs at least
     roles/container.defaultNodeServiceAccount, and roles/artifactregistry.reader to pull images. Default: create a
@@ -213,6 +222,11 @@ class ClusterSpec(ClusterSettingsSpec):
     gpu_pools: dict[Name, GpuPoolSpec] = Field(default_factory=dict)
     """Pools of GPU nodes, by name, which is also the name of the node pool. It must be unique among the cluster's
     pools. A new name creates a new pool; a removed name deletes the pool."""
+
+    def gke_name(self, platform: str, key: str) -> str:
+        """Name of the cluster in Google Cloud."""
+        known = self.existing or self.adopted
+        return (known.name if known else None) or f"{platform}-{key}"
 
     @property
     def all_pools(self) -> dict[tuple[str, str], HostsSpec]:

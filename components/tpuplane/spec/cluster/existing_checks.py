@@ -8,7 +8,6 @@ from pydantic.alias_generators import to_camel
 from tpuplane.spec.cluster.cluster import ClusterSpec, ExistingNetworkSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import region_of
-from tpuplane.spec.core.names import cluster_name
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.pools.hosts import ExtraNetworkSpec
 
@@ -65,6 +64,7 @@ def check_interface(
 
 SHAPES_THE_CLUSTER = frozenset(
     {
+        "adopted",
         "network",
         "control_plane",
         "system_pool",
@@ -96,13 +96,13 @@ def check_distinct(platform: str, clusters: Mapping[str, ClusterSpec]) -> Iterat
     """Reject one cluster under two keys: each would make the same queues and add-ons in it."""
     known: dict[tuple[str, str], str] = {}
     for key, cluster in clusters.items():
-        name = cluster.existing.name if cluster.existing is not None else cluster_name(platform, key)
+        name = cluster.gke_name(platform, key)
         first = known.setdefault((cluster.location, name), key)
         if first != key:
             # Of an existing cluster and one that is made here, the existing one is reported.
             wrong, other = (key, first) if cluster.existing is not None else (first, key)
             yield Mistake(
-                ("clusters", wrong, "existing", "name"),
+                ("clusters", wrong, "existing" if clusters[wrong].existing is not None else "adopted", "name"),
                 f"{shown(name)} in {cluster.location} is clusters.{other} too; describe it once",
             )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tpuplane.spec.cluster.cluster import ClusterSpec
-from tpuplane.spec.core.errors import Mistake, Path
+from tpuplane.spec.core.errors import Mistake, Path, check_unique
 from tpuplane.spec.pools.hosts import HostsSpec
 from tpuplane.tpu import SliceError
 
@@ -57,13 +57,13 @@ def check_pool_names(at: Path, cluster: str | None, key: str, pool: HostsSpec) -
 def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mistake]:
     """Reject names that are too long or used twice."""
     at: Path = ("clusters", key)
-    name = cluster_name(platform, key)
+    name = cluster.gke_name(platform, key)
     if cluster.existing is None and len(name) > MAX_NAME:
         yield from check_cluster_name(at, name)
-    elif cluster.node_service_account is None:
-        yield from check_account_id(at, name, "change this key or the platform's name")
-    owners = {} if cluster.existing else {SYSTEM_POOL: "systemPool"}
-    name = cluster.existing.name if cluster.existing else name
+    elif cluster.node_service_account is None and cluster.adopted is None:
+        yield from check_account_id(at, cluster_name(platform, key), "change this key or the platform's name")
+    system = cluster.system_pool.adopted
+    owners = {} if cluster.existing else {(system.named((SYSTEM_POOL,)) if system else (SYSTEM_POOL,))[0]: "systemPool"}
     for (kind, pool_key), pool in cluster.all_pools.items():
         path = (*at, kind, pool_key)
         if pool_key == SYSTEM_POOL and not cluster.existing:
@@ -78,6 +78,8 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
             names = pool.node_pools(pool_key)
         except SliceError:
             continue  # `check_pool` reports it
+        if pool.adopted is not None:
+            yield from check_unique((*path, "adopted", "names"), pool.adopted.names)
         clash = next((taken for taken in names if taken in owners), None)
         if clash is not None:
             yield Mistake(path, f"its node pool '{clash}' is also one of {owners[clash]}; choose another name")

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tpuplane.gpu import GpuError
+from tpuplane.spec.core.adopted import AdoptedPoolSpec
 from tpuplane.spec.core.fields import Labels, NodeLabels, ProjectId, ResourceName, Spec, Zone, text
 from tpuplane.spec.pools.sizes import PoolSize, Scale
 from tpuplane.tpu import SliceError
@@ -169,6 +170,10 @@ class HostsSpec(Spec):
     node_labels: NodeLabels = Field(default_factory=dict)
     """Kubernetes labels of the nodes, in addition to those that GKE and tpuplane set. Changed in place."""
 
+    adopted: AdoptedPoolSpec | None = None
+    """Existing node pools, which `tpuplane import` has adopted. Default: create them. A change of a name replaces what
+    has it."""
+
     @property
     @abstractmethod
     def scale(self) -> Scale:
@@ -191,11 +196,20 @@ class HostsSpec(Spec):
 
     def node_pools(self, key: str) -> tuple[str, ...]:
         """Names of the GKE node pools. Raises `SliceError`."""
+        own = self.own_node_pools(key)
+        return self.adopted.named(own) if self.adopted else own
+
+    def own_node_pools(self, key: str) -> tuple[str, ...]:
+        """Names that new GKE node pools get. Raises `SliceError`."""
         return (key,)
 
     def workload_policy(self, cluster: str | None, key: str) -> str | None:
         """Name of the policy that places the hosts; None where the hardware needs none. Raises `SliceError`."""
         return None
+
+    def keeps(self, name: str) -> bool:
+        """Whether a property of the adopted node pools stays as it is."""
+        return self.adopted is not None and name in self.adopted.ignore_changes
 
     @property
     def rdma(self) -> bool:

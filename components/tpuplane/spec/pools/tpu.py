@@ -101,7 +101,7 @@ class PoolSpec(HostsSpec, SliceSpec):
             nodes_per_piece=shape.hosts,
         )
 
-    def node_pools(self, key: str) -> tuple[str, ...]:
+    def own_node_pools(self, key: str) -> tuple[str, ...]:
         """One GKE node pool for each multi-host slice, one in all for single-host slices. Raises `SliceError`."""
         if not self.slice.multi_host:
             return (key,)
@@ -113,7 +113,7 @@ class PoolSpec(HostsSpec, SliceSpec):
         It begins with the cluster's name in Google Cloud; None: that is known only while the engine runs. A policy
         cannot be changed, so topology and mode are part of its name: another one is another policy.
         """
-        if self.slice.placement != "workload-policy":
+        if self.slice.placement != "workload-policy" or self.keeps("placementPolicy"):
             return None
         mode = self.accelerator_topology_mode
         return "-".join(filter(None, (cluster, key, self.slice.topology, mode and mode.lower().replace("_", "-"))))

@@ -1,0 +1,73 @@
+"""A trial of the import: the real Pulumi and its provider, with a state of its own. Changes nothing in Google Cloud."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, cast
+
+from tpuplane.adopt.describe import Adopted, described
+from tpuplane.adopt.resources import Change, changes, import_file
+
+if TYPE_CHECKING:
+    from tpuplane.args import PlatformArgs
+
+
+class TrialFailed(Exception):
+    """Pulumi is missing, or one of its commands failed. The message has the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """The result of a trial."""
+
+    adopted: Adopted
+    """The description, with the properties that stay as they are."""
+    file: dict[str, Any]
+    """Pulumi's import file."""
+    kept: tuple[Change, ...]
+    """What differs from what tpuplane would create, and stays as it is."""
+    next: tuple[Change, ...]
+    """What the first `pulumi up` after the import changes."""
+
+
+def rehearse(adopted: Adopted, *, converge: bool = False) -> Rehearsal:
+    """Import into a trial, and keep each property that differs; with `converge`, only those that replace a resource.
+
+    Raises `TrialFailed`.
+    """
+    from pulumi.automation import CommandError, LocalWorkspaceOptions, ProjectSettings, create_stack  # noqa: PLC0415
+
+    with TemporaryDirectory(prefix="tpuplane-import-") as folder:
+        options = LocalWorkspaceOptions(
+            work_dir=folder,
+            env_vars={"PULUMI_BACKEND_URL": f"file://{folder}", "PULUMI_CONFIG_PASSPHRASE": ""},
+            project_settings=ProjectSettings("tpuplane", runtime="python"),
+        )
+        try:
+            stack = create_stack("trial", project_name="tpuplane", program=_program(adopted), opts=options)
+
+            def preview(of: Adopted) -> list[dict[str, Any]]:
+                answer = stack.preview(json=True, program=_program(of))
+                steps: list[dict[str, Any]] = json.loads(answer.stdout)["steps"]
+                return steps
+
+            file = import_file(preview(adopted), adopted.places)
+            stack.import_resources(resources=file["resources"], name_table={}, protect=False, generate_code=False)
+            kept = tuple(it for it in changes(preview(adopted)) if it.keeps(adopted.places, converge=converge))
+            adopted = adopted.kept((it.resource, it.path) for it in kept)
+            return Rehearsal(adopted, file, kept, tuple(changes(preview(adopted))))
+        except FileNotFoundError:
+            raise TrialFailed('pulumi is not on PATH; on a twin: eval "$(tpuplane-twin env)"') from None
+        except CommandError as error:
+            text = str(error)
+            raise TrialFailed(" ".join(text[max(text.find("error:"), 0) :].split())) from None
+
+
+def _program(adopted: Adopted) -> Callable[[], None]:
+    from tpuplane.platform import Platform  # noqa: PLC0415 (imports Pulumi)
+
+    def program() -> None:
+        Platform("platform", cast("PlatformArgs", described(adopted.spec)))
+
+    return program

@@ -1,0 +1,106 @@
+"""Clusters that others created are adopted: `tpuplane import`, `pulumi import`, and a preview without a change."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from google_api import TOKEN, GoogleApi
+from tpuplane_twin import tools
+from tpuplane_twin.engine.plugins import install_plugin
+from tpuplane_twin.engine.setup import environment, install_engine, pulumi_home
+from tpuplane_twin.machine.paths import TwinPaths
+from tpuplane_twin.shell.environment import google_environment
+
+from tests.pages import blocks
+from tests.pulumi_program import Program
+
+pytestmark = pytest.mark.twin
+
+PROJECT = "acme-ml"
+REPOSITORY = Path(__file__).parents[4]
+REQUESTS = yaml.safe_load(Path(__file__).with_name("foreign_clusters.yaml").read_text())
+
+
+def post(api: GoogleApi, path: str, body: Any) -> None:
+    """Create something, and wait until it exists."""
+    url = f"{api.url}/{path}"
+    answer = _ask(url, json.dumps(body).encode())
+    scope = url.rpartition("/")[0] if "/compute/" in url else url.partition("/clusters")[0]
+    while answer.get("status", "DONE") != "DONE":
+        time.sleep(0)
+        answer = _ask(f"{scope}/operations/{answer['name']}")
+    assert not answer.get("error"), answer
+
+
+def _ask(url: str, body: bytes | None = None) -> Any:
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+    with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as response:
+        return json.load(response)
+
+
+@pytest.fixture
+def project(api: GoogleApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
+    """A checkout of the program, and the environment of a shell on this API."""
+    monkeypatch.setenv("TPUPLANE_TWIN_HOME", str(tmp_path / "twins"))
+    paths = TwinPaths.of("import").make()
+    install_engine(paths, tools.ensure(["pulumi"]))
+    for name in ("gcp", "kubernetes"):
+        server = [sys.executable, "-m", f"tpuplane_twin.providers.{name}"]
+        install_plugin(pulumi_home(paths), "resource", name, version(f"pulumi-{name}"), server)
+    inherited = {name: it for name, it in os.environ.items() if not name.startswith(("PULUMI_", "UV_", "VIRTUAL_ENV"))}
+    made = Program(tmp_path / "project", inherited | environment(paths) | google_environment(api.url, TOKEN))
+    made.variables["PATH"] = os.pathsep.join([str(Path(sys.prefix) / "bin"), made.variables["PATH"]])
+    made.describe(virtualenv=sys.prefix)
+    shutil.copytree(REPOSITORY / "infra", made.folder / "infra")
+    return made
+
+
+@pytest.fixture
+def foreign(api: GoogleApi) -> Iterator[GoogleApi]:
+    """The API with the clusters of others. At the end only reads may have been made."""
+    for request in REQUESTS:
+        post(api, request["path"], request["body"])
+    api.requests.clear()
+    yield api
+    assert {it.method for it in api.requests} == {"GET"}
+
+
+def test_a_cluster_of_gcloud_is_adopted_as_the_page_shows(foreign: GoogleApi, project: Program) -> None:
+    (block,) = (it for it in blocks("docs/import.md") if it.untested)
+    (command,) = block.commands
+    expected = block.text.partition(f"$ {command}\n")[2]
+    assert project.run(*command.split()).stdout == expected
+    for line in expected.splitlines()[-3:]:
+        project.output(*line.split()[1:])
+    project.stack = "demo"
+    project.output("preview", "--expect-no-changes")
+    kinds = [it["id"].rpartition("/")[2] for it in project.resources() if it["type"].startswith("gcp:container")]
+    assert sorted(kinds) == ["default-pool", "demo", "l4", "single", "v6e-pool"]
+
+
+def test_clusters_of_other_tools_are_adopted_without_a_change(foreign: GoogleApi, project: Program) -> None:
+    result = project.run("tpuplane", "import", "stacks/Pulumi.all.yaml", "--project", PROJECT, "--json", check=False)
+    assert result.returncode == 5, result.stdout + result.stderr
+    found = json.loads(result.stdout)
+    assert found["next"] == []
+    assert {it["what"] for it in found["notAdopted"]} == {
+        "cluster xpk-test, node pool cpu-np",
+        "cluster ironwood, node pool win",
+    }
+    kept = {(it["resource"].rpartition("/")[2], it["path"]): it for it in found["kept"]}
+    assert kept["demo", "datapathProvider"]["done"] == "replaces"
+    assert kept["xpk-test", "clusterAutoscaling.autoscalingProfile"]["before"] == "OPTIMIZE_UTILIZATION"
+    project.run("tpuplane", "check", "stacks/Pulumi.all.yaml")
+    resources = json.loads((project.folder / "import.json").read_text())["resources"]
+    assert {it["id"] for it in resources if "id" in it} == set(found["adopted"])

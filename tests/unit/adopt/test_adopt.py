@@ -1,0 +1,289 @@
+"""From Google's answers to a stack file, and from previews to import files and differences."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tpuplane.adopt import Adopted, Facts, NotAdopted, describe
+from tpuplane.adopt.describe import described
+from tpuplane.adopt.resources import Change, changes, import_file, property_of
+from tpuplane.plan import plan
+from tpuplane.spec import SpecError, parse_platform
+
+pytestmark = pytest.mark.unit
+
+Json = dict[str, Any]
+CLUSTERS: list[Json] = yaml.safe_load(Path(__file__).with_name("clusters.yaml").read_text())
+POLICIES = {"tpu7x-policy": {"workloadPolicy": {"acceleratorTopology": "2x2x2"}}}
+
+
+def cluster(name: str) -> Json:
+    return copy.deepcopy(next(it for it in CLUSTERS if it["name"] == name))
+
+
+def adopted(*clusters: Json, **facts: Any) -> Adopted:
+    found = describe(Facts("acme-ml", clusters, policies=POLICIES, **facts), clusters[0]["name"])
+    assert isinstance(found, Adopted), [str(it) for it in found]
+    return found
+
+
+def in_file(*clusters: Json, **facts: Any) -> Json:
+    """The first cluster in the stack file."""
+    found: Json = described(adopted(*clusters, **facts).spec)["clusters"]
+    return next(iter(found.values()))
+
+
+def left(found: Adopted) -> list[str]:
+    return [str(it) for it in found.left]
+
+
+def test_the_slices_of_xpk_are_one_pool() -> None:
+    found = adopted(cluster("xpk-test"))
+    pools = described(found.spec)["clusters"]["xpk-test"]
+    np = pools["pools"]["xpk-test-np"]
+    expected = {"generation": "v6e", "topology": "4x4", "zone": "us-central1-b", "slices": 2}
+    assert expected.items() <= np.items()
+    assert (np["maxPodsPerNode"], np["hostMaintenance"]) == (15, "AS_NEEDED")
+    assert "names" not in np.get("adopted", {})  # xpk numbers its node pools as tpuplane does
+    assert [it.name for it in plan(found.spec).clusters[0].pools] == ["xpk-test-np-0", "xpk-test-np-1"]
+    assert pools["systemPool"]["adopted"]["names"] == ["default-pool"]
+    assert pools["adopted"] == {"name": "xpk-test"}
+    why = "a stack file describes one CPU pool, and default-pool is that pool"
+    assert left(found) == [f"cluster xpk-test, node pool cpu-np: {why}"]
+
+
+def test_a_cluster_of_cluster_toolkit() -> None:
+    found = adopted(cluster("gke-tpu-v6e"))
+    config = described(found.spec)
+    made = config["clusters"]["gke-tpu-v6e"]
+    assert made["network"]["existing"] == {"network": "gke-tpu-v6e-net-0", "subnetwork": "gke-tpu-v6e-sub-0"}
+    assert made["controlPlane"]["masterCidr"] == "172.16.0.32/28"
+    assert made["controlPlane"]["authorizedNetworks"] == [{"cidr": "203.0.113.7/32", "name": "kubectl-access-network"}]
+    assert made["nodeServiceAccount"] == "gke-tpu-v6e-gke-np-sa@acme-ml.iam.gserviceaccount.com"
+    assert made["storage"] == {"gcsFuse": True, "filestore": True, "lustre": True}
+    pool = made["pools"]["gke-tpu-v6e-pool"]
+    assert pool["adopted"] == {"names": ["gke-tpu-v6e-pool"]}
+    assert pool["reservation"] == {"name": "v6e-res"}
+    assert pool["extraNetworks"] == [{"network": "gke-tpu-v6e-net-1", "subnetwork": "gke-tpu-v6e-sub-1"}]
+    assert config["reservations"] == {"v6e-res": {"zone": "us-central1-b", "generation": "v6e", "chips": 16}}
+    assert "names" not in made["systemPool"]["adopted"] or made["systemPool"]["adopted"]["names"] == ["system"]
+    assert left(found) == []
+
+
+def test_a_zonal_cluster_without_a_channel() -> None:
+    made = in_file(cluster("z"))
+    assert (made["location"], made["releaseChannel"]) == ("us-west4-a", "UNSPECIFIED")
+    assert made["pools"]["v5e"]["capacity"] == "spot"
+    assert (made["pools"]["v5e"]["topology"], made["pools"]["v5e"]["slices"]) == ("2x2", 3)
+    assert made["pools"]["v5e"]["autoUpgrade"] is False
+    flexible = made["pools"]["auto"]
+    assert flexible["flexStart"] == {"maxRunDuration": "86400s"}
+    assert flexible["autoscaling"] == {"maxSlices": 1}
+    assert flexible["topology"] == "4x4"
+
+
+def test_a_workload_policy_stays_that_of_others() -> None:
+    found = adopted(cluster("ironwood"))
+    made = described(found.spec)["clusters"]["ironwood"]
+    assert made["pools"]["iw"]["topology"] == "2x2x2"
+    assert made["pools"]["iw"]["adopted"] == {"ignoreChanges": ["placementPolicy"]}
+    assert plan(found.spec).clusters[0].tpu_pools[0].workload_policy is None
+    assert left(found) == ["cluster ironwood, node pool win: its nodes run Windows"]
+
+
+def test_a_shared_reservation_of_gpus() -> None:
+    config = described(adopted(cluster("ironwood")).spec)
+    pool = config["clusters"]["ironwood"]["gpuPools"]["h100"]
+    assert (pool["accelerator"], pool["gpus"], pool["driver"]) == ("nvidia-h100-80gb", 8, "LATEST")
+    assert pool["reservation"] == {"name": "h100s", "block": "b1"}
+    held = {"zone": "us-central1-a", "accelerator": "nvidia-h100-80gb", "gpus": 8, "project": "shared-bank"}
+    assert config["reservations"] == {"h100s": held}
+
+
+def test_a_shared_vpc_is_named_by_its_path() -> None:
+    existing = in_file(cluster("svc"))["network"]["existing"]
+    assert existing["network"] == "projects/host-net-prj/global/networks/host-net-0"
+    assert existing["subnetwork"] == "projects/host-net-prj/regions/us-east5/subnetworks/host-sub-0"
+    assert (existing["podsRange"], existing["servicesRange"]) == ("p", "s")
+
+
+def test_all_clusters_of_a_project_are_one_platform() -> None:
+    found = adopted(*(cluster(it["name"]) for it in CLUSTERS))
+    assert len(found.spec.clusters) == len(CLUSTERS)
+    assert len(found.places) == len(CLUSTERS) + sum(len(it["nodePools"]) for it in CLUSTERS) - len(found.left)
+
+
+def test_two_clusters_of_one_name_have_their_locations_in_their_keys() -> None:
+    other = {**cluster("z"), "location": "us-east5-b", "nodePools": []}
+    assert set(adopted(cluster("z"), other).spec.clusters) == {"z-us-west4-a", "z-us-east5-b"}
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"autopilot": {"enabled": True}}, "it is an Autopilot cluster, whose nodes Google manages"),
+        ({"status": "PROVISIONING"}, "its status is PROVISIONING; adopt it when it is RUNNING"),
+        ({"ipAllocationPolicy": {}}, "it is routes-based, and tpuplane's clusters are VPC-native"),
+        ({"location": "mars-north1"}, "'mars-north1' is not"),
+    ],
+)
+def test_a_cluster_that_cannot_be_adopted(change: Json, why: str) -> None:
+    found = describe(Facts("acme-ml", ({**cluster("svc"), **change},)), "svc")
+    assert isinstance(found, tuple)
+    assert any(why in str(it) for it in found), found
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"status": "RUNNING_WITH_ERROR"}, "its status is RUNNING_WITH_ERROR; adopt it when it is RUNNING"),
+        ({"autoscaling": {"autoprovisioned": True}}, "GKE created it by node auto-provisioning"),
+        ({"locations": ["us-east5-a", "us-east5-b"]}, "a TPU pool of tpuplane is in one zone"),
+        ({"placementPolicy": {"tpuTopology": "4x5"}}, "'4x5' is not a v6e topology"),
+        ({"placementPolicy": {"policyName": "gone"}}, "its resource policy gone in us-east5 names no topology"),
+    ],
+)
+def test_a_node_pool_that_cannot_be_adopted(change: Json, why: str) -> None:
+    found = cluster("svc")
+    (pool,) = (it for it in found["nodePools"] if it["name"] == "t")
+    pool |= change
+    result = adopted(found)
+    assert "pools" not in described(result.spec)["clusters"]["svc"]
+    (line,) = left(result)
+    assert line.startswith("cluster svc, node pool t: ")
+    assert why in line
+    assert not any(it.endswith("/t") for it in result.places)
+
+
+def test_a_field_that_the_rules_reject_is_left_out() -> None:
+    found = {**cluster("svc"), "securityPostureConfig": {"mode": "ENTERPRISE"}}
+    result = adopted(found)
+    assert result.spec.clusters["svc"].security.posture == "BASIC"
+    (line,) = left(result)
+    assert line.startswith("cluster svc, security.posture: 'ENTERPRISE' is not")
+
+
+def test_open_networks_of_the_control_plane_stay_out_of_the_file() -> None:
+    everyone = {"enabled": True, "cidrBlocks": [{"cidrBlock": "0.0.0.0/0", "displayName": "all"}]}
+    result = adopted({**cluster("gke-tpu-v6e"), "masterAuthorizedNetworksConfig": everyone})
+    assert not result.spec.clusters["gke-tpu-v6e"].control_plane.authorized_networks
+    assert "0.0.0.0/0" in left(result)[0]
+
+
+def test_silent_zones_and_current_sizes() -> None:
+    found = cluster("z")
+    (pool,) = (it for it in found["nodePools"] if it["name"] == "v5e")
+    group = "us-west4-a/instanceGroupManagers/gke-z-v5e-grp"
+    pool["instanceGroupUrls"] = [f"https://www.googleapis.com/compute/v1/projects/acme-ml/zones/{group}"]
+    result = adopted(found, sizes={group: 5}, missing_zones=("us-east1-b",))
+    assert result.spec.clusters["z"].pools["v5e"].slices == 5
+    assert left(result)[0] == "zone us-east1-b: it did not answer, so its clusters are not known"
+
+
+def test_numbered_pools_of_other_shapes_stay_apart() -> None:
+    found = cluster("xpk-test")
+    found["nodePools"][2]["placementPolicy"]["tpuTopology"] = "2x4"
+    pools = described(adopted(found).spec)["clusters"]["xpk-test"]["pools"]
+    assert {key: pool["topology"] for key, pool in pools.items()} == {"xpk-test-np": "4x4", "xpk-test-np-1": "2x4"}
+    assert pools["xpk-test-np-1"]["adopted"]["names"] == ["xpk-test-np-1"]
+
+
+def test_an_adopted_name_cannot_be_used_twice() -> None:
+    config = described(adopted(cluster("svc")).spec)
+    config["clusters"]["svc"]["pools"]["t"] |= {"slices": 2, "adopted": {"names": ["t", "t"]}}
+    with pytest.raises(SpecError, match="is in the list twice"):
+        parse_platform(config)
+
+
+URN = "urn:pulumi:trial::tpuplane::tpuplane:index:Platform"
+
+
+def step(op: str, path: str, name: str, **state: Any) -> Json:
+    urn = f"{URN}{path}::{name}"
+    kind = path.rpartition("$")[2] or "tpuplane:index:Platform"
+    return {"op": op, "urn": urn, "newState": {"urn": urn, "type": kind, **state}}
+
+
+def test_the_import_file_has_what_exists_and_its_components() -> None:
+    place = {"project": "acme-ml", "location": "us-east5"}
+    steps = [
+        step("create", "", "platform"),
+        step("create", "$tpuplane:index:Cluster", "platform-svc", parent=f"{URN}::platform"),
+        step(
+            "create",
+            "$tpuplane:index:Cluster$gcp:container/cluster:Cluster",
+            "platform-svc",
+            parent=f"{URN}$tpuplane:index:Cluster::platform-svc",
+            provider="urn:pulumi:trial::tpuplane::pulumi:providers:gcp::default_10_2_0::id",
+            inputs={**place, "name": "svc"},
+        ),
+        step("create", "$tpuplane:index:NodeServiceAccount", "platform-svc-nodes", parent=f"{URN}::platform"),
+    ]
+    identity = "projects/acme-ml/locations/us-east5/clusters/svc"
+    assert import_file(steps, {identity})["resources"] == [
+        {"type": "tpuplane:index:Platform", "name": "platform", "component": True},
+        {
+            "type": "tpuplane:index:Cluster",
+            "name": "platform-svc-component",
+            "logicalName": "platform-svc",
+            "parent": "platform",
+            "component": True,
+        },
+        {
+            "type": "gcp:container/cluster:Cluster",
+            "name": "platform-svc",
+            "parent": "platform-svc-component",
+            "id": identity,
+            "version": "10.2.0",
+        },
+    ]
+    assert import_file(steps, set())["resources"] == []
+
+
+def test_a_change_is_a_property_once() -> None:
+    old = {"id": "it", "inputs": {"nodeConfig": {"labels": {"a": "1"}, "__defaults": []}, "name": "t"}}
+    new = {"inputs": {"nodeConfig": {"labels": {"a": "2"}}, "name": "t"}}
+    diffs = {
+        'nodeConfig.labels["a/b"]': {"kind": "update"},
+        "nodeConfig.labels.c": {"kind": "add-replace"},
+        "resourceVersion": {"kind": "update"},  # no input
+    }
+    steps = [
+        {"op": "replace", "urn": "u::t", "oldState": old, "newState": new, "detailedDiff": diffs},
+        {"op": "create-replacement", "urn": "u::t", "oldState": old, "newState": new, "detailedDiff": diffs},
+        {"op": "same", "urn": "u::s", "newState": new},
+        {"op": "create", "urn": "u$gcp:x:Policy::p", "newState": {"type": "gcp:x:Policy"}},
+    ]
+    assert list(changes(steps)) == [
+        Change("it", "replaces", "nodeConfig.labels", {"a": "1"}, {"a": "2"}),
+        Change("gcp:x:Policy p", "creates"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("nodeConfig.oauthScopes[0]", "nodeConfig.oauthScopes"),
+        ('resourceLabels["a-b"]', "resourceLabels"),
+        ("addonsConfig.rayOperatorConfigs[0].enabled", "addonsConfig.rayOperatorConfigs"),
+        ("privateClusterConfig.masterGlobalAccessConfig.enabled", "privateClusterConfig.masterGlobalAccessConfig"),
+    ],
+)
+def test_a_property_has_no_index_and_two_levels_at_most(path: str, name: str) -> None:
+    assert property_of(path) == name
+
+
+def test_kept_properties_are_in_the_file() -> None:
+    found = adopted(cluster("svc"))
+    pool = next(it for it in found.places if it.endswith("/t"))
+    kept = found.kept([(pool, "nodeConfig.oauthScopes"), (pool, "nodeConfig.labels")])
+    assert kept.spec.clusters["svc"].pools["t"].adopted is not None
+    assert kept.spec.clusters["svc"].pools["t"].adopted.ignore_changes == (
+        "nodeConfig.labels",
+        "nodeConfig.oauthScopes",
+    )
+    assert str(NotAdopted("a", "b")) == "a: b"
