@@ -10,7 +10,6 @@ from os.path import normpath, relpath
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ROOT / ".site" / "pages"
 
 _FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)")
@@ -38,15 +37,16 @@ def written(page: str, known: dict[str, str]) -> str:
     return "".join(part if part.startswith("```") else _LINK.sub(link, part) for part in parts)
 
 
-def main() -> None:
-    """Write the pages anew."""
-    shutil.rmtree(PAGES, ignore_errors=True)
+def gather(folder: Path) -> None:
+    """Write the pages to a folder, which is emptied first."""
+    shutil.rmtree(folder, ignore_errors=True)
     known = homes()
     for page, home in known.items():
-        target = PAGES / home
+        target = folder / home
         target.parent.mkdir(parents=True, exist_ok=True)
         if page.endswith(".md"):
-            target.write_text(written(page, known) + _files(ROOT / page), encoding="utf-8")
+            files = _files(ROOT / page) if page.startswith("examples/") else ""
+            target.write_text(written(page, known) + files, encoding="utf-8")
         else:
             shutil.copyfile(ROOT / page, target)
 
@@ -57,12 +57,11 @@ def _examples() -> list[Path]:
 
 def _files(page: Path) -> str:
     """The programs and settings next to an example's page: the site has no folder to look into."""
-    files = sorted(it for it in page.parent.iterdir() if it.suffix in _LANGUAGES and "examples" in it.parts)
-    blocks = (
-        f"### {it.name}\n\n```{_LANGUAGES[it.suffix]}\n{it.read_text(encoding='utf-8').rstrip()}\n```\n" for it in files
-    )
-    return "\n## Files\n\n" + "\n".join(blocks) if files else ""
+    # Pulumi.STACK.yaml is not part of the example.
+    files = sorted(it for it in page.parent.iterdir() if it.suffix in _LANGUAGES and it.name.count(".") == 1)
+    shown = ((it.name, _LANGUAGES[it.suffix], it.read_text(encoding="utf-8").rstrip()) for it in files)
+    return "\n## Files\n" + "".join(f"\n### {name}\n\n```{kind}\n{text}\n```\n" for name, kind, text in shown)
 
 
 if __name__ == "__main__":
-    main()
+    gather(ROOT / ".site" / "pages")

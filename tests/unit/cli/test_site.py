@@ -19,27 +19,36 @@ _LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"(?:htt
 
 
 def build(folder: Path) -> str:
-    """The warnings of mkdocs, with its exit code."""
-    command = [REPOSITORY / ".venv/bin/mkdocs", "build", "--strict", "--site-dir", folder]
+    """The warnings of mkdocs, with its exit code. The pages are in `folder/pages`."""
+    config = folder / "mkdocs.yml"
+    config.write_text(f"INHERIT: {REPOSITORY / 'mkdocs.yml'}\ndocs_dir: pages\nsite_dir: html\n")
+    command = [REPOSITORY / ".venv/bin/mkdocs", "build", "--strict", "--config-file", config]
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, cwd=REPOSITORY, env=quiet, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=quiet, capture_output=True, text=True, check=False)
     warnings = [line for line in done.stderr.splitlines() if not line.startswith("INFO")]
     return "\n".join((*warnings, f"exit code {done.returncode}"))
 
 
 def test_the_site_has_no_broken_link_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
-    site.main()
+    site.gather(tmp_path / "pages")
     assert build(tmp_path) == "exit code 0"
-    assert [found[0] for page in tmp_path.rglob("*.html") for found in _LOADED.finditer(page.read_text())] == []
-    found = json.loads((tmp_path / "search" / "search_index.json").read_text())["docs"]
+    html = tmp_path / "html"
+    assert [found[0] for page in html.rglob("*.html") for found in _LOADED.finditer(page.read_text())] == []
+    found = json.loads((html / "search" / "search_index.json").read_text())["docs"]
     assert [it["location"] for it in found if "is not a v6e topology" in it["text"] and it["location"][:6] == "errors"]
 
 
 def test_broken_links_fail_the_build(tmp_path: Path) -> None:
     links = ("nowhere.md", "cli.md#nowhere", "#nowhere", "../examples/nowhere", "pictures/nowhere.svg")
-    site.main()
-    page = site.PAGES / "concepts.md"
+    site.gather(tmp_path / "pages")
+    page = tmp_path / "pages" / "concepts.md"
     page.write_text("\n\n".join((page.read_text(), *(f"![broken]({link})" for link in links))))
     warnings = build(tmp_path)
     assert "exit code 1" in warnings
     assert [link for link in links if f"'{link}'" not in warnings] == []
+
+
+def test_a_page_without_a_place_in_the_navigation_fails_the_build(tmp_path: Path) -> None:
+    site.gather(tmp_path / "pages")
+    (tmp_path / "pages" / "new.md").write_text("# New\n")
+    assert "new.md" in build(tmp_path)
