@@ -44,6 +44,11 @@ def test_a_block_that_would_be_overlooked_is_an_error(page: str, tmp_path: Path)
         list(blocks(str(tmp_path / "page.md")))
 
 
+def test_the_mistake_that_several_pages_show_is_the_same() -> None:
+    lines = [line for page in PAGES for block in blocks(page) for line in block.text.splitlines()]
+    assert len({line for line in lines if line.startswith("stacks/Pulumi.local.yaml:40: ")}) == 1
+
+
 def said(*outputs: str) -> str:
     """What `bash -v` prints for the commands of a page, one for each output."""
     return "".join(f"{{ command\n}} 2>&1 || :\n{output}: end of the output\n" for output in outputs)
