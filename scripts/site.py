@@ -60,7 +60,7 @@ def _files(page: Path) -> str:
     # Pulumi.STACK.yaml is not part of the example.
     files = sorted(it for it in page.parent.iterdir() if it.suffix in _LANGUAGES and it.name.count(".") == 1)
     shown = ((it.name, _LANGUAGES[it.suffix], it.read_text(encoding="utf-8").rstrip()) for it in files)
-    return "\n## Files\n" + "".join(f"\n### {name}\n\n```{kind}\n{text}\n```\n" for name, kind, text in shown)
+    return "\n## Files\n" + "".join(f"\n### `{name}`\n\n```{kind}\n{text}\n```\n" for name, kind, text in shown)
 
 
 if __name__ == "__main__":
