@@ -75,7 +75,7 @@ def describe(facts: Facts, name: str, wanted: Sequence[str] = ()) -> Adopted | t
     if spec is None:
         return tuple(left)
     places = {identity: place for identity, place in places.items() if dig(config, ".".join(place)) is not None}
-    return Adopted(_named_shortly(spec), places, tuple(left))
+    return Adopted(spec, places, tuple(left))
 
 
 def _cluster(cluster: Json, project: str) -> Described:
@@ -187,19 +187,3 @@ def _words(at: Place, config: Described) -> str:
     if at[0] == "clusters" and len(at) == 2:
         return f"cluster {at[1]}"
     return f"cluster {at[1]}, {dotted(at[2:])}" if at[0] == "clusters" else dotted(at)
-
-
-def _named_shortly(spec: PlatformSpec) -> PlatformSpec:
-    """The description without names and sizes that are the defaults anyway."""
-    config = described(spec)
-    for key, cluster in spec.clusters.items():
-        if cluster.gke_name(spec.name, key) == f"{spec.name}-{key}":
-            del config["clusters"][key]["adopted"]["name"]
-        for (kind, name), pool in cluster.all_pools.items():
-            own: Described = config["clusters"][key][kind][name]
-            size = pool.size_in(cluster.location)
-            if pool.adopted is not None and pool.adopted.names == pool.own_node_pools(name):
-                del own["adopted"]["names"]
-            if own.get("diskType") == size.boot_disk:
-                del own["diskType"]
-    return parse_platform(config)

@@ -30,11 +30,6 @@ def fields(section: str, found: Json) -> Described:
         holder[last] = _own_labels(value, "label") if last == "labels" else value
     if "nodeLabels" in described:
         described["nodeLabels"] = _own_labels(described["nodeLabels"], "nodeLabel")
-    for name in ("gpus", "maxPodsPerNode"):  # int64 is a string in Google's JSON
-        if name in described:
-            described[name] = int(described[name])
-    if (sharing := described.get("sharing")) and "maxClients" in sharing:
-        sharing["maxClients"] = int(sharing["maxClients"])
     return described
 
 

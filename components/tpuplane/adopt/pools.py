@@ -7,7 +7,6 @@ from typing import Literal
 
 from tpuplane.adopt.facts import Facts, Json, NotAdopted, dig
 from tpuplane.adopt.fields import Described, fields, outside
-from tpuplane.gpu import GpuError, gpu_catalogue
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.names import SYSTEM_POOL
 from tpuplane.tpu import Slice, SliceError, catalogue
@@ -44,7 +43,7 @@ def adopted_pools(facts: Facts, cluster: Json) -> Iterator[AdoptedPool | NotAdop
             continue
         try:
             pool = _pool(facts, cluster, found)
-        except (_Inexpressible, SliceError, GpuError) as error:
+        except (_Inexpressible, SliceError) as error:
             yield NotAdopted(f"node pool {name}", str(error))
             continue
         if pool.kind == "systemPool":
@@ -100,12 +99,6 @@ def _pool(facts: Facts, cluster: Json, found: Json) -> AdoptedPool:
     if accelerators:
         described |= fields("gpu", accelerators[0]) | _gpu_scale(found, scale)
         hardware: Described = {"accelerator": described["accelerator"]}
-        machines = {it.name: it for it in gpu_catalogue().machines}
-        if machine not in machines:
-            raise _Inexpressible(f"its machine type {machine} is not known to tpuplane")
-        if machines[machine].local_ssds == (ssds := dig(found, _SSDS)):
-            ssds = None
-        described |= {"localSsds": ssds} if ssds else {}
     else:
         shape = _slice(facts, cluster, found)
         hardware = {"generation": shape.generation.name}
@@ -117,15 +110,8 @@ def _pool(facts: Facts, cluster: Json, found: Json) -> AdoptedPool:
     return AdoptedPool(kind, key, described, [name], scale, {**reservation, **hardware} if reservation else {})
 
 
-_SSDS = "config.ephemeralStorageLocalSsdConfig.localSsdCount"
-
-
 def _is_tpu(machine: str) -> bool:
-    try:
-        catalogue().machine(machine)
-    except SliceError:
-        return False
-    return True
+    return any(machine == it.name for generation in catalogue().generations for it in generation.machines)
 
 
 def _scale(facts: Facts, found: Json) -> tuple[int, int, int]:
@@ -133,7 +119,7 @@ def _scale(facts: Facts, found: Json) -> tuple[int, int, int]:
     now = facts.nodes(found) // zones
     if not limits.get("enabled"):
         return now, 0, 0
-    if "totalMaxNodeCount" in limits:
+    if limits.get("totalMaxNodeCount"):
         least, most = (int(limits.get(f"total{it}NodeCount", 0)) for it in ("Min", "Max"))
         return now, -(-least // zones), max(most // zones, 1)
     return now, int(limits.get("minNodeCount", 0)), int(limits.get("maxNodeCount", 0))
@@ -142,7 +128,7 @@ def _scale(facts: Facts, found: Json) -> tuple[int, int, int]:
 def _slice(facts: Facts, cluster: Json, found: Json) -> Slice:
     """The slices of a TPU node pool."""
     machine = dig(found, "config.machineType")
-    generation, _ = catalogue().machine(machine)
+    generation, kind = catalogue().machine(machine)
     topology = dig(found, "placementPolicy.tpuTopology")
     if policy := dig(found, "placementPolicy.policyName"):
         name = policy.rpartition("/")[2]
@@ -151,17 +137,10 @@ def _slice(facts: Facts, cluster: Json, found: Json) -> Slice:
             raise _Inexpressible(f"its resource policy {name} in {region_of(cluster['location'])} names no topology")
     if topology:
         return Slice.of(generation.name, topology, machine)
-    alone = [it for it in generation.topologies if _hosts(generation.name, it, machine) == 1]
-    if not alone:
+    alone = [Slice(generation, it, kind) for it in generation.topologies if kind in generation.machines_for(it)]
+    if not (single := [it for it in alone if it.hosts == 1]):
         raise _Inexpressible(f"it has no topology, and {machine} is no slice of {generation.name} by itself")
-    return Slice.of(generation.name, alone[-1], machine)
-
-
-def _hosts(generation: str, topology: str, machine: str) -> int:
-    try:
-        return Slice.of(generation, topology, machine).hosts
-    except SliceError:
-        return 0
+    return single[-1]
 
 
 def _slices(found: Json, shape: Slice, scale: tuple[int, int, int]) -> Described:
@@ -203,14 +182,15 @@ def _reservation(project: str, found: Json, described: Described) -> Described:
     if described.get("capacity") != "reservation":
         return {}
     path = next(iter(dig(found, "config.reservationAffinity.values", ())), "")
-    parts = path.split("/")
-    named = dict(zip(parts[::2], parts[1::2], strict=False)) if len(parts) > 1 else {"reservations": path}
-    use = {"name": named.get("reservations", parts[-1])}
-    use |= {key: named[of] for key, of in _PARTS.items() if of in named}
+    parts = _RESERVATION.fullmatch(path)
+    use = {key: it for key, it in (parts.groupdict() if parts else {}).items() if it}
+    owner = use.pop("project", project)
     described["reservation"] = use
-    owner = named.get("projects", project)
     zone = next(iter(found.get("locations", ())), "")
-    return {"name": use["name"], "zone": zone, **({"project": owner} if owner != project else {})}
+    return {"name": use.get("name", path), "zone": zone, **({"project": owner} if owner != project else {})}
 
 
-_PARTS = {"block": "reservationBlocks", "subBlock": "reservationSubBlocks"}
+_RESERVATION = re.compile(
+    r"(?:projects/(?P<project>[^/]+)/reservations/)?(?P<name>[^/]+)"
+    r"(?:/reservationBlocks/(?P<block>[^/]+)(?:/reservationSubBlocks/(?P<subBlock>[^/]+))?)?"
+)

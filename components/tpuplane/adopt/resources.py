@@ -1,7 +1,6 @@
 """Previews of Pulumi as plain values: the import file of a program's resources, and what a preview would change."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,61 +8,32 @@ from typing import Any
 from tpuplane.adopt.facts import Json
 
 _CLUSTER, _NODE_POOL = "gcp:container/cluster:Cluster", "gcp:container/nodePool:NodePool"
+_ADOPTED = (_CLUSTER, _NODE_POOL)
 _STACK = "pulumi:pulumi:Stack"
-_VERSION = re.compile(r"::default_(\d+)_(\d+)_(\d+)\w*::")
 
 
-def import_file(steps: Iterable[Json], existing: Collection[str]) -> dict[str, Any]:
-    """Pulumi's import file for those resources of a preview that exist, with the components above them.
+def import_file(made: Json, steps: Iterable[Json], existing: Collection[str]) -> dict[str, Any]:
+    """Pulumi's import file for those resources of a preview that exist, and for the components around them.
 
+    `made` is what `pulumi preview --import-file` writes: all new resources of the program, without their IDs.
     `existing`: IDs in Google Cloud.
     """
-    states = {step["urn"]: step["newState"] for step in steps if step["op"] == "create"}
-    ids = {urn: identity for urn, state in states.items() if (identity := _id(state)) in existing}
-    wanted: set[str] = set()
-    for urn in ids:
-        above = urn
-        while above in states and states[above]["type"] != _STACK:
-            wanted.add(above)
-            above = states[above].get("parent", "")
-    names = Counter(_name(urn) for urn in wanted)
-    labels = {urn: f"{_name(urn)}{'' if urn in ids or names[_name(urn)] == 1 else '-component'}" for urn in wanted}
-    entries = [_entry(states[urn], labels, ids.get(urn)) for urn in states if urn in wanted]
-    return {"nameTable": {}, "resources": entries}
+    states = (step["newState"] for step in steps if step["op"] == "create")
+    ids = {
+        (it["type"], it["urn"].rpartition("::")[2]): _id(it) for it in states if it["type"] in (_CLUSTER, _NODE_POOL)
+    }
+    named = ((it, ids.get((it["type"], it.get("logicalName", it["name"])))) for it in made["resources"])
+    resources = [
+        it if it.get("component") else {**it, "id": own} for it, own in named if it.get("component") or own in existing
+    ]
+    return {**made, "resources": resources}
 
 
-def _entry(state: Json, labels: Mapping[str, str], identity: str | None) -> dict[str, Any]:
-    urn = state["urn"]
-    entry = {"type": state["type"], "name": labels[urn]}
-    if labels[urn] != _name(urn):
-        entry["logicalName"] = _name(urn)
-    if state.get("parent") in labels:
-        entry["parent"] = labels[state["parent"]]
-    if identity is None:
-        return {**entry, "component": True}
-    version = _VERSION.search(state.get("provider", ""))
-    return {**entry, "id": identity, **({"version": ".".join(version.groups())} if version else {})}
-
-
-def _id(state: Json) -> str | None:
+def _id(state: Json) -> str:
     """The ID in Google Cloud of a cluster or node pool that a program describes."""
-    inputs = state.get("inputs", {})
-    match state["type"]:
-        case "gcp:container/cluster:Cluster":
-            name = str(inputs["name"])
-        case "gcp:container/nodePool:NodePool":
-            name = f"{inputs['cluster']}/nodePools/{inputs['name']}"
-        case _:
-            return None
+    inputs = state["inputs"]
+    name = inputs["name"] if state["type"] == _CLUSTER else f"{inputs['cluster']}/nodePools/{inputs['name']}"
     return f"projects/{inputs['project']}/locations/{inputs['location']}/clusters/{name}"
-
-
-def _name(urn: str) -> str:
-    return urn.rpartition("::")[2]
-
-
-def _type(urn: str) -> str:
-    return urn.rpartition("::")[0].rpartition(":")[2]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
 
@@ -47,18 +48,21 @@ def rehearse(adopted: Adopted, *, converge: bool = False) -> Rehearsal:
         try:
             stack = create_stack("trial", project_name="tpuplane", program=_program(adopted), opts=options)
 
-            def preview(of: Adopted) -> list[dict[str, Any]]:
-                answer = stack.preview(json=True, program=_program(of))
+            made = Path(folder, "import.json")
+
+            def preview(of: Adopted, import_file: str | None = None) -> list[dict[str, Any]]:
+                answer = stack.preview(json=True, program=_program(of), import_file=import_file)
                 steps: list[dict[str, Any]] = json.loads(answer.stdout)["steps"]
                 return steps
 
-            file = import_file(preview(adopted), adopted.places)
+            steps = preview(adopted, str(made))
+            file = import_file(json.loads(made.read_text(encoding="utf-8")), steps, adopted.places)
             stack.import_resources(resources=file["resources"], name_table={}, protect=False, generate_code=False)
             kept = tuple(it for it in changes(preview(adopted)) if it.keeps(adopted.places, converge=converge))
             adopted = adopted.kept((it.resource, it.path) for it in kept)
             return Rehearsal(adopted, file, kept, tuple(changes(preview(adopted))))
         except FileNotFoundError:
-            raise TrialFailed('pulumi is not on PATH; on a twin: eval "$(tpuplane-twin env)"') from None
+            raise TrialFailed('pulumi is not on PATH; install it, or on a twin: eval "$(tpuplane-twin env)"') from None
         except CommandError as error:
             text = str(error)
             raise TrialFailed(" ".join(text[max(text.find("error:"), 0) :].split())) from None

@@ -1,6 +1,7 @@
 """`tpuplane import`: adopts existing clusters into a stack file and Pulumi's import file."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +26,12 @@ def import_(
     converge: Annotated[
         bool, typer.Option("--converge", help="Let the next pulumi up change what it can change in place.")
     ] = False,
+    kubeconfig: Annotated[
+        Path | None, typer.Option("--kubeconfig", metavar="FILE", help="Also read operators and queues. See status.")
+    ] = None,
+    context: Annotated[
+        list[str] | None, typer.Option("--context", help="A context of the kubeconfig; repeatable. See status.")
+    ] = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
@@ -52,6 +59,9 @@ def import_(
                 typer.echo(left, err=True)
             typer.echo(f"{project}: no cluster can be adopted, and no file is written", err=True)
             raise typer.Exit(MISTAKE)
+        notes: list[str] = []
+        if kubeconfig or context:
+            adopted, notes = _inside(adopted, facts.clusters, kubeconfig, context)
         result = rehearse(adopted, converge=converge)
     except (Unreachable, Undecided, TrialFailed) as error:
         typer.echo(f"error: {error}", err=True)
@@ -60,7 +70,7 @@ def import_(
         typer.echo(json.dumps(import_as_json(result), indent=2))
     else:
         typer.echo("\n".join(import_as_text(result)))
-    _write({file: stack_text(result.adopted, file), import_file: json.dumps(result.file, indent=2) + "\n"})
+    _write({file: stack_text(result.adopted, file, notes), import_file: json.dumps(result.file, indent=2) + "\n"})
     if not as_json_:
         stack = file.name.removeprefix("Pulumi.").removesuffix(".yaml")
         typer.echo(f"\nwrote {file} and {import_file}; next:")
@@ -69,6 +79,30 @@ def import_(
         typer.echo(f"  pulumi preview --stack {stack}")
     if result.adopted.left or result.next:
         raise typer.Exit(INCOMPLETE)
+
+
+def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, contexts: list[str] | None) -> tuple[Any, list[str]]:
+    """What runs in the clusters of these contexts is not adopted; comments for the stack file describe the queues."""
+    from tpuplane.adopt.inside import cluster_at, left_inside, read_inside, teams, teams_text  # noqa: PLC0415
+    from tpuplane.status.reading import Cluster, NoContext, Unreachable  # noqa: PLC0415
+
+    notes: list[str] = []
+    for name in contexts or [None]:
+        try:
+            with Cluster(kubeconfig, name).asking() as ask:
+                inside, host = read_inside(ask), ask.client.configuration.host
+        except NoContext as error:
+            raise usage_error(f"--context: {error}") from None
+        except Unreachable as error:
+            typer.echo(f"error: {error}", err=True)
+            raise typer.Exit(UNREACHABLE) from None
+        key = cluster_at(adopted, clusters, host)
+        if key is None:
+            raise usage_error(f"--context: {name or 'the current context'} is {host}, which is no adopted cluster")
+        adopted = replace(adopted, left=(*adopted.left, *left_inside(key, inside)))
+        if inside.queues:
+            notes += teams_text(*teams(adopted, key, inside))
+    return adopted, notes
 
 
 def _check_options(project: str, name: str, files: tuple[Path, ...], *, force: bool) -> None:

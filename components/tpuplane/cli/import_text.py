@@ -50,7 +50,10 @@ def _line(it: Change) -> str:
         return it.done
     step = f"{_shown(it.before)} → {_shown(it.after)}"
     if it.path.lower().endswith("labels"):  # their values differ from pool to pool
-        step = f"adds {', '.join(sorted({*(it.after or {})} - {*(it.before or {})})) or 'none'}"
+        old, new = it.before or {}, it.after or {}
+        changed = {key for key in new.keys() & old.keys() if new[key] != old[key]}
+        words = (("adds", new.keys() - old.keys()), ("removes", old.keys() - new.keys()), ("changes", changed))
+        step = "; ".join(f"{verb} {', '.join(sorted(keys))}" for verb, keys in words if keys)
     return f"{it.done:8}  {it.path}: {step}"
 
 
@@ -82,10 +85,11 @@ def import_as_json(result: Rehearsal) -> dict[str, Any]:
     }
 
 
-def stack_text(adopted: Adopted, file: Path) -> str:
-    """The stack file."""
+def stack_text(adopted: Adopted, file: Path, comments: Iterable[str]) -> str:
+    """The stack file; `comments` are its last lines."""
     platform = described(adopted.spec)
     config = {PROJECT_KEY: platform.pop("project"), CONFIG_KEY: platform}
     left = "".join(f"# - {it}\n" for it in adopted.left)
     notes = f"# Not adopted:\n{left}" if left else ""
-    return f"{schema_line(file)}\n{notes}{yaml.safe_dump({'config': config}, sort_keys=False, width=120)}"
+    body = yaml.safe_dump({"config": config}, sort_keys=False, width=120)
+    return "\n".join([f"{schema_line(file)}\n{notes}{body}".rstrip(), *comments, ""])

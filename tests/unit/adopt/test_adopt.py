@@ -10,6 +10,7 @@ import pytest
 import yaml
 from tpuplane.adopt import Adopted, Facts, NotAdopted, describe
 from tpuplane.adopt.describe import described
+from tpuplane.adopt.inside import Inside, cluster_at, left_inside, teams
 from tpuplane.adopt.resources import Change, changes, import_file, property_of
 from tpuplane.plan import plan
 from tpuplane.spec import SpecError, parse_platform
@@ -48,7 +49,7 @@ def test_the_slices_of_xpk_are_one_pool() -> None:
     expected = {"generation": "v6e", "topology": "4x4", "zone": "us-central1-b", "slices": 2}
     assert expected.items() <= np.items()
     assert (np["maxPodsPerNode"], np["hostMaintenance"]) == (15, "AS_NEEDED")
-    assert "names" not in np.get("adopted", {})  # xpk numbers its node pools as tpuplane does
+    assert np["adopted"] == {"names": ["xpk-test-np-0", "xpk-test-np-1"]}
     assert [it.name for it in plan(found.spec).clusters[0].pools] == ["xpk-test-np-0", "xpk-test-np-1"]
     assert pools["systemPool"]["adopted"]["names"] == ["default-pool"]
     assert pools["adopted"] == {"name": "xpk-test"}
@@ -70,7 +71,6 @@ def test_a_cluster_of_cluster_toolkit() -> None:
     assert pool["reservation"] == {"name": "v6e-res"}
     assert pool["extraNetworks"] == [{"network": "gke-tpu-v6e-net-1", "subnetwork": "gke-tpu-v6e-sub-1"}]
     assert config["reservations"] == {"v6e-res": {"zone": "us-central1-b", "generation": "v6e", "chips": 16}}
-    assert "names" not in made["systemPool"]["adopted"] or made["systemPool"]["adopted"]["names"] == ["system"]
     assert left(found) == []
 
 
@@ -90,7 +90,7 @@ def test_a_workload_policy_stays_that_of_others() -> None:
     found = adopted(cluster("ironwood"))
     made = described(found.spec)["clusters"]["ironwood"]
     assert made["pools"]["iw"]["topology"] == "2x2x2"
-    assert made["pools"]["iw"]["adopted"] == {"ignoreChanges": ["placementPolicy"]}
+    assert made["pools"]["iw"]["adopted"] == {"names": ["iw-0"], "ignoreChanges": ["placementPolicy"]}
     assert plan(found.spec).clusters[0].tpu_pools[0].workload_policy is None
     assert left(found) == ["cluster ironwood, node pool win: its nodes run Windows"]
 
@@ -199,49 +199,29 @@ def test_an_adopted_name_cannot_be_used_twice() -> None:
         parse_platform(config)
 
 
-URN = "urn:pulumi:trial::tpuplane::tpuplane:index:Platform"
-
-
-def step(op: str, path: str, name: str, **state: Any) -> Json:
-    urn = f"{URN}{path}::{name}"
-    kind = path.rpartition("$")[2] or "tpuplane:index:Platform"
-    return {"op": op, "urn": urn, "newState": {"urn": urn, "type": kind, **state}}
-
-
-def test_the_import_file_has_what_exists_and_its_components() -> None:
-    place = {"project": "acme-ml", "location": "us-east5"}
-    steps = [
-        step("create", "", "platform"),
-        step("create", "$tpuplane:index:Cluster", "platform-svc", parent=f"{URN}::platform"),
-        step(
-            "create",
-            "$tpuplane:index:Cluster$gcp:container/cluster:Cluster",
-            "platform-svc",
-            parent=f"{URN}$tpuplane:index:Cluster::platform-svc",
-            provider="urn:pulumi:trial::tpuplane::pulumi:providers:gcp::default_10_2_0::id",
-            inputs={**place, "name": "svc"},
-        ),
-        step("create", "$tpuplane:index:NodeServiceAccount", "platform-svc-nodes", parent=f"{URN}::platform"),
-    ]
+def test_the_import_file_has_what_exists_and_the_components() -> None:
+    cluster_type, place = "gcp:container/cluster:Cluster", {"project": "acme-ml", "location": "us-east5"}
     identity = "projects/acme-ml/locations/us-east5/clusters/svc"
-    assert import_file(steps, {identity})["resources"] == [
-        {"type": "tpuplane:index:Platform", "name": "platform", "component": True},
-        {
-            "type": "tpuplane:index:Cluster",
-            "name": "platform-svc-component",
-            "logicalName": "platform-svc",
-            "parent": "platform",
-            "component": True,
-        },
-        {
-            "type": "gcp:container/cluster:Cluster",
-            "name": "platform-svc",
-            "parent": "platform-svc-component",
-            "id": identity,
-            "version": "10.2.0",
-        },
+    made: Json = {
+        "resources": [
+            {"type": "tpuplane:index:Cluster", "name": "platform-svc", "component": True},
+            {"type": cluster_type, "name": "platform-svcCluster", "logicalName": "platform-svc", "id": "<PLACEHOLDER>"},
+            {"type": "gcp:container/nodePool:NodePool", "name": "platform-svc-t-0", "id": "<PLACEHOLDER>"},
+            {"type": "gcp:serviceaccount/account:Account", "name": "platform-svc-nodes", "id": "<PLACEHOLDER>"},
+        ]
+    }
+    pool = {**place, "cluster": "svc", "name": "t"}
+    states: list[Json] = [
+        {"type": "tpuplane:index:Cluster", "urn": "u::platform-svc"},
+        {"type": cluster_type, "urn": "u::platform-svc", "inputs": {**place, "name": "svc"}},
+        {"type": "gcp:container/nodePool:NodePool", "urn": "u::platform-svc-t-0", "inputs": pool},
     ]
-    assert import_file(steps, set())["resources"] == []
+    steps = [{"op": "create", "newState": it} for it in states]
+    component, own, node_pool, _ = made["resources"]
+    assert import_file(made, steps, {identity})["resources"] == [component, {**own, "id": identity}]
+    both = {identity, f"{identity}/nodePools/t"}
+    assert import_file(made, steps, both)["resources"][-1] == {**node_pool, "id": f"{identity}/nodePools/t"}
+    assert import_file(made, [], set())["resources"] == [component]
 
 
 def test_a_change_is_a_property_once() -> None:
@@ -287,3 +267,62 @@ def test_kept_properties_are_in_the_file() -> None:
         "nodeConfig.oauthScopes",
     )
     assert str(NotAdopted("a", "b")) == "a: b"
+
+
+def deployment(name: str, **metadata: Any) -> Json:
+    containers = [{"image": f"registry.example/{name}:v0.17.1@sha256:00"}]
+    return {"metadata": {"name": name, **metadata}, "spec": {"template": {"spec": {"containers": containers}}}}
+
+
+def test_operators_and_queues_stay_as_they_are() -> None:
+    inside = Inside(
+        operators=[
+            deployment("kueue-controller-manager", namespace="kueue-system", managedFields=[{"manager": "kubectl"}]),
+            deployment(
+                "jobset-controller-manager", namespace="jobset", annotations={"meta.helm.sh/release-name": "jobset"}
+            ),
+            deployment("kuberay-operator", namespace="gke-managed-ray-operator"),
+        ],
+        queues=[{"metadata": {"name": "cluster-queue"}}],
+    )
+    lines = [str(it).partition("; ")[0] for it in left_inside("xpk-test", inside)]
+    assert lines[:3] == [
+        "cluster xpk-test, Kueue v0.17.1 in kueue-system: applied by kubectl",
+        "cluster xpk-test, JobSet v0.17.1 in jobset: Helm release jobset",
+        "cluster xpk-test, KubeRay v0.17.1 in gke-managed-ray-operator: GKE's add-on",
+    ]
+    assert lines[3].startswith("cluster xpk-test, cluster queues cluster-queue: ")
+
+
+def queues_of_xpk(quota: str, namespace: str) -> Inside:
+    """The objects of src/xpk/templates/kueue_config.yaml.j2."""
+    labels = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
+    flavor = {"name": "2xv6e-16", "resources": [{"name": "google.com/tpu", "nominalQuota": quota}]}
+    return Inside(
+        queues=[{"metadata": {"name": "cluster-queue"}, "spec": {"resourceGroups": [{"flavors": [flavor]}]}}],
+        local_queues=[
+            {
+                "metadata": {"namespace": namespace, "name": "multislice-queue"},
+                "spec": {"clusterQueue": "cluster-queue"},
+            }
+        ],
+        flavors=[{"metadata": {"name": "2xv6e-16"}, "spec": {"nodeLabels": labels}}],
+    )
+
+
+def test_queues_are_described_as_teams() -> None:
+    found, mistakes = teams(adopted(cluster("xpk-test")), "xpk-test", queues_of_xpk("32", "ml"))
+    quota = {"xpk-test": {"pools": {"xpk-test-np": {"chips": 32}}}}
+    assert found == {"cluster-queue": {"namespaces": ["ml"], "queue": "multislice-queue", "clusters": quota}}
+    assert mistakes == ()
+
+
+def test_queues_that_no_team_can_have_are_described_with_the_mistake() -> None:
+    _, mistakes = teams(adopted(cluster("xpk-test")), "xpk-test", queues_of_xpk("64", "default"))
+    assert any("belongs to GKE" in it for it in mistakes)
+
+
+def test_a_cluster_is_found_by_the_address_of_its_control_plane() -> None:
+    found = {**cluster("xpk-test"), "endpoint": "203.0.113.9"}
+    assert cluster_at(adopted(found), [found], "https://203.0.113.9") == "xpk-test"
+    assert cluster_at(adopted(found), [found], "https://203.0.113.99") is None

@@ -89,6 +89,23 @@ def test_a_cluster_of_gcloud_is_adopted_as_the_page_shows(foreign: GoogleApi, pr
     assert sorted(kinds) == ["default-pool", "demo", "l4", "single", "v6e-pool"]
 
 
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--project", "other-project"], 1, "other-project: no cluster can be adopted, and no file is written"),
+        (["--project", "Acme"], 2, "--project: 'Acme' is not allowed"),
+        (["--project", PROJECT, "--name", "a_b"], 2, "--name: 'a_b' is not allowed"),
+        (["--project", PROJECT, "--cluster", "demo"], 2, "--cluster: 'demo' is not a cluster of acme-ml"),
+        (["--project", PROJECT, "--import-file", "Pulumi.yaml"], 2, "Pulumi.yaml exists; choose another name"),
+    ],
+)
+def test_a_wrong_call_writes_nothing(project: Program, options: list[str], code: int, message: str) -> None:
+    result = project.run("tpuplane", "import", *options, check=False)
+    assert (result.returncode, result.stdout) == (code, "")
+    assert message in result.stderr
+    assert sorted(it.name for it in project.folder.iterdir()) == ["Pulumi.yaml", "infra", "stacks"]
+
+
 def test_clusters_of_other_tools_are_adopted_without_a_change(foreign: GoogleApi, project: Program) -> None:
     result = project.run("tpuplane", "import", "stacks/Pulumi.all.yaml", "--project", PROJECT, "--json", check=False)
     assert result.returncode == 5, result.stdout + result.stderr
