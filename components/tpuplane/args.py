@@ -840,8 +840,9 @@ class PlatformClusterArgs(TypedDict):
     cluster replaces everything in it."""
 
     adopted: NotRequired[AdoptedClusterArgs]
-    """An existing cluster that the stack manages, because `tpuplane import` has adopted it. Default: create the
-    cluster. A change of a name replaces what has it."""
+    """An existing cluster that the stack manages, because `tpuplane import` has adopted it. Without
+    `nodeServiceAccount`, its pools use the project's default account. Default: create the cluster. A change of a name
+    replaces what has it."""
 
     node_service_account: NotRequired[str]
     """E-mail address of an existing service account for the nodes. It needs at least

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tpuplane.adopt.describe import Adopted, Described, described
+from tpuplane.adopt.describe import Adopted, described
 from tpuplane.adopt.facts import Json, NotAdopted, dig
+from tpuplane.adopt.fields import Described
 from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, TPU
 from tpuplane.plan import NodePoolPlan, plan
 from tpuplane.spec import SpecError, parse_platform
@@ -56,7 +57,7 @@ def left_inside(key: str, inside: Inside) -> Iterator[NotAdopted]:
     """Operators and queues of the cluster `key`, none of which is adopted."""
     for it in inside.operators:
         title, namespace = _OPERATORS[it["metadata"]["name"]], it["metadata"]["namespace"]
-        image = next(iter(dig(it, "spec.template.spec.containers", ())), {}).get("image", "")
+        image = dig(next(iter(dig(it, "spec.template.spec.containers", ())), {}), "image", "")
         version = image.partition("@")[0].rpartition("/")[2].partition(":")[2] or "of an unknown version"
         yield NotAdopted(f"cluster {key}, {title} {version} in {namespace}", f"{_installed(it)}; {_STAYS}")
     if inside.queues:
@@ -71,7 +72,7 @@ def _installed(operator: Json) -> str:
         return f"Helm release {release}"
     if metadata["namespace"].startswith(("gke-", "kube-system", "ray-system")):
         return "GKE's add-on"
-    return f"applied by {next(iter(metadata.get('managedFields', ())), {}).get('manager', 'an unknown client')}"
+    return f"applied by {dig(next(iter(metadata.get('managedFields', ())), {}), 'manager', 'an unknown client')}"
 
 
 def teams(adopted: Adopted, key: str, inside: Inside) -> tuple[Described, tuple[str, ...]]:

@@ -87,7 +87,8 @@ def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, contexts: list
     from tpuplane.status.reading import Cluster, NoContext, Unreachable  # noqa: PLC0415
 
     notes: list[str] = []
-    for name in contexts or [None]:
+    names: list[str | None] = [*contexts] if contexts else [None]
+    for name in names:
         try:
             with Cluster(kubeconfig, name).asking() as ask:
                 inside, host = read_inside(ask), ask.client.configuration.host

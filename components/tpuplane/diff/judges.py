@@ -128,9 +128,12 @@ def _ray(it: Difference, before: Platform, after: Platform) -> str:
 
 
 def _adopted(it: Difference, before: Platform, after: Platform) -> str:
-    """Other names are other resources; a property that is no longer kept may be one that replaces its resource."""
+    """Other names are other resources. A property that is no longer kept can be one that replaces its resource."""
     whole, sides = it.path[2] == "adopted", (before, after)
-    clusters = [[of.name for of in side.plan.clusters if of.key == it.path[1]] for side in sides]
+    found = [[of for of in side.plan.clusters if of.key == it.path[1]] for side in sides]
+    if whole and [of.service_account for of in found[0]] != [of.service_account for of in found[1]]:
+        return "replaces-pools"  # an adopted cluster has no account of its own for the nodes
+    clusters = [[of.name for of in cluster] for cluster in found]
     pools = [set(pools_at(it.path, side)) for side in sides]
     old, new = (_kept(value) for value in (it.before, it.after))
     if (clusters[0] == clusters[1] if whole else pools[0] == pools[1]) and old <= new:

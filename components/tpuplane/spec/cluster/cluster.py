@@ -201,8 +201,9 @@ class ClusterSpec(ClusterSettingsSpec):
     cluster replaces everything in it."""
 
     adopted: AdoptedClusterSpec | None = None
-    """An existing cluster that the stack manages, because `tpuplane import` has adopted it. Default: create the
-    cluster. A change of a name replaces what has it."""
+    """An existing cluster that the stack manages, because `tpuplane import` has adopted it. Without
+    `nodeServiceAccount`, its pools use the project's default account. Default: create the cluster. A change of a name
+    replaces what has it."""
 
     node_service_account: ServiceAccountEmail | None = None
     """E-mail address of an existing service account for the nodes. It needs at least
