@@ -15,6 +15,8 @@ from tpuplane.spec.core.locations import is_zone
 from tpuplane.spec.pools.hosts import Capacity
 from typer.testing import CliRunner, Result
 
+from tests.pages import blocks
+
 pytestmark = pytest.mark.unit
 
 SCHEMA = Path(__file__).parents[3] / "components/tpuplane/spec/platform.schema.json"
@@ -39,6 +41,15 @@ def new(file: Path, *args: str, answers: str = "", **changed: str | None) -> Res
 
 def trainer(file: Path) -> PoolSpec:
     return load_stack(file).clusters["main"].pools["trainer"]
+
+
+def test_the_dialogue_of_the_page_is_what_the_command_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (page,) = (block.text for block in blocks("docs/cli.md") if block.text.startswith("name of the platform: "))
+    monkeypatch.chdir(tmp_path)
+    answers = "lab\nmy-project\nus-central1\nv6e\n4x5\n4x4\n\n2\n"
+    said = CliRunner().invoke(app, ["new", "stacks/Pulumi.mine.yaml"], input=answers).output.splitlines()
+    for shown, line in zip(page.splitlines(), said, strict=True):
+        assert line.rstrip() == shown or (shown.endswith("…") and line.startswith(shown.removesuffix("…")))
 
 
 def test_options_alone_write_a_file_that_plans(tmp_path: Path) -> None:
