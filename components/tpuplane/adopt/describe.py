@@ -1,6 +1,6 @@
 """`describe`: from Google's answers to the description of a platform that adopts what exists."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from tpuplane.adopt.fields import Described, fields, outside
 from tpuplane.adopt.pools import AdoptedPool, adopted_pools
 from tpuplane.plan import plan
 from tpuplane.spec import PlatformSpec, SpecError, parse_platform
-from tpuplane.spec.core.errors import Mistake, Path, dotted
+from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.tpu import catalogue
 
 Place = tuple[str, ...]
@@ -142,11 +142,10 @@ def _valid(config: Described, left: list[NotAdopted]) -> PlatformSpec | None:
             spec = parse_platform(config)
             plan(spec)
         except SpecError as error:
-            for at, mistakes in _culprits(config, error.mistakes):
-                holder = dig(config, ".".join(at[:-1]))
-                if isinstance(holder, dict) and holder.pop(at[-1], None) is not None:
-                    why = "; ".join(dict.fromkeys(it.message for it in mistakes))
-                    left.append(NotAdopted(_words(at, config), why))
+            found = {_culprit(config, it.path): it for it in error.mistakes}
+            for at, mistake in sorted(found.items(), key=lambda it: -len(it[0])):
+                dig(config, ".".join(at[:-1])).pop(at[-1])
+                left.append(NotAdopted(dotted(at), mistake.message))
         else:
             return spec
     return None
@@ -156,34 +155,20 @@ _REQUIRED = {"generation", "topology", "zone", "zones", "accelerator", "gpus", "
 _REQUIRED |= {"autoscaling", "capacity", "reservation", "adopted", "location", "network", "flexStart"}
 
 
-def _culprits(config: Described, mistakes: Iterable[Mistake]) -> Iterator[tuple[Place, list[Mistake]]]:
-    """What to leave out for each mistake: a field, or the pool or cluster that cannot be without it."""
-    found: dict[Place, list[Mistake]] = {}
-    for mistake in mistakes:
-        found.setdefault(_culprit(config, mistake.path), []).append(mistake)
-    yield from found.items()
-
-
 def _culprit(config: Described, path: Path) -> Place:
+    """What to leave out for a mistake: a field, or the pool or cluster that cannot be without it."""
     at = tuple(map(str, path))
-    if at[:1] == ("reservations",):
-        for key, cluster in config["clusters"].items():
-            for kind in ("pools", "gpuPools"):
-                for name, pool in cluster.get(kind, {}).items():
-                    if dig(pool, "reservation.name") == at[1]:
-                        return ("clusters", key, kind, name)
-        return at[:2]
-    if at[:1] != ("clusters",) or len(at) < 3:
-        return at if at[:1] == ("clusters",) and len(at) == 2 else ("clusters", next(iter(config["clusters"])))
-    whole = at[:4] if at[2] in ("pools", "gpuPools") else at[:3] if at[2] == "systemPool" else at[:2]
+    if at[0] == "reservations":
+        pools = ((key, kind) for key, it in config["clusters"].items() for kind in ("pools", "gpuPools") if kind in it)
+        users = (
+            ("clusters", key, kind, name)
+            for key, kind in pools
+            for name, it in config["clusters"][key][kind].items()
+            if dig(it, "reservation.name") == at[1]
+        )
+        return next(users, at[:2])
+    whole = at[:4] if at[2:3] in (("pools",), ("gpuPools",)) else at[:3] if at[2:3] == ("systemPool",) else at[:2]
     field = at[len(whole) : len(whole) + 2]
-    if not field or field[0] in _REQUIRED:
-        return whole
-    within = (*whole, *field)
-    return within if dig(config, ".".join(within)) is not None else (*whole, field[0])
-
-
-def _words(at: Place, config: Described) -> str:
-    if at[0] == "clusters" and len(at) == 2:
-        return f"cluster {at[1]}"
-    return f"cluster {at[1]}, {dotted(at[2:])}" if at[0] == "clusters" else dotted(at)
+    smaller = () if not field or field[0] in _REQUIRED else ((*whole, *field), (*whole, field[0]))
+    first = ("clusters", next(iter(config["clusters"])))
+    return next((it for it in (*smaller, whole, at[:2]) if dig(config, ".".join(it)) is not None), first)

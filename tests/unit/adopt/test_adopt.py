@@ -154,7 +154,7 @@ def test_a_node_pool_that_cannot_be_adopted(change: Json, why: str) -> None:
     result = adopted(found)
     assert "pools" not in described(result.spec)["clusters"]["svc"]
     (line,) = left(result)
-    assert line.startswith("cluster svc, node pool t: ")
+    assert line.startswith(("cluster svc, node pool t: ", "clusters.svc.pools.t: "))
     assert why in line
     assert not any(it.endswith("/t") for it in result.places)
 
@@ -164,7 +164,7 @@ def test_a_field_that_the_rules_reject_is_left_out() -> None:
     result = adopted(found)
     assert result.spec.clusters["svc"].security.posture == "BASIC"
     (line,) = left(result)
-    assert line.startswith("cluster svc, security.posture: 'ENTERPRISE' is not")
+    assert line.startswith("clusters.svc.security.posture: 'ENTERPRISE' is not")
 
 
 def test_open_networks_of_the_control_plane_stay_out_of_the_file() -> None:
@@ -190,6 +190,24 @@ def test_numbered_pools_of_other_shapes_stay_apart() -> None:
     pools = described(adopted(found).spec)["clusters"]["xpk-test"]["pools"]
     assert {key: pool["topology"] for key, pool in pools.items()} == {"xpk-test-np": "4x4", "xpk-test-np-1": "2x4"}
     assert pools["xpk-test-np-1"]["adopted"]["names"] == ["xpk-test-np-1"]
+
+
+def test_a_pool_with_an_impossible_reservation_is_left() -> None:
+    found = cluster("gke-tpu-v6e")
+    found["nodePools"][1]["locations"] = ["us-west4-a"]  # has no v6e
+    result = adopted(found)
+    assert [it.rpartition("/")[2] for it in result.places] == ["gke-tpu-v6e", "system"]
+    assert all(
+        it.startswith(("clusters.gke-tpu-v6e.pools.gke-tpu-v6e-pool: ", "reservations.v6e-res: "))
+        for it in left(result)
+    )
+
+
+def test_a_cluster_without_any_valid_part_ends() -> None:
+    found = {**cluster("svc"), "networkConfig": {"network": "???", "subnetwork": "???"}, "location": "nowhere"}
+    result = describe(Facts("acme-ml", (cluster("z"), found)), "two")
+    assert isinstance(result, Adopted)
+    assert set(result.spec.clusters) == {"z"}
 
 
 def test_an_adopted_name_cannot_be_used_twice() -> None:

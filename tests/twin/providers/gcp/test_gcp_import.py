@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,15 @@ def test_a_wrong_call_writes_nothing(project: Program, options: list[str], code:
     assert sorted(it.name for it in project.folder.iterdir()) == ["Pulumi.yaml", "infra", "stacks"]
 
 
-def test_clusters_of_other_tools_are_adopted_without_a_change(foreign: GoogleApi, project: Program) -> None:
+def test_clusters_of_other_tools_are_adopted_without_a_change(
+    foreign: GoogleApi, project: Program, tmp_path: Path
+) -> None:
+    raw = replace(project, folder=tmp_path / "raw", stack="raw")
+    raw.describe(virtualenv=sys.prefix)
+    raw.write(Path(__file__).with_name("raw_program.py").read_text())
+    raw.output("stack", "init")
+    raw.up()
+    foreign.requests.clear()
     result = project.run("tpuplane", "import", "stacks/Pulumi.all.yaml", "--project", PROJECT, "--json", check=False)
     assert result.returncode == 5, result.stdout + result.stderr
     found = json.loads(result.stdout)
@@ -117,6 +126,7 @@ def test_clusters_of_other_tools_are_adopted_without_a_change(foreign: GoogleApi
     }
     kept = {(it["resource"].rpartition("/")[2], it["path"]): it for it in found["kept"]}
     assert kept["demo", "datapathProvider"]["done"] == "replaces"
+    assert kept["ml", "maintenancePolicy"]["after"] is None
     assert kept["xpk-test", "clusterAutoscaling.autoscalingProfile"]["before"] == "OPTIMIZE_UTILIZATION"
     project.run("tpuplane", "check", "stacks/Pulumi.all.yaml")
     resources = json.loads((project.folder / "import.json").read_text())["resources"]

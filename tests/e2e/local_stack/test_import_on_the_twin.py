@@ -1,0 +1,42 @@
+"""`tpuplane import` on a running cluster: its state in Pulumi is not needed, and its operators and queues are read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.platform_under_test import BIN, CENTRAL1, PlatformUnderTest
+
+pytestmark = pytest.mark.e2e
+
+
+def test_a_cluster_is_adopted_again_without_its_state(platform: PlatformUnderTest, tmp_path: Path) -> None:
+    file, resources = tmp_path / "Pulumi.again.yaml", tmp_path / "import.json"
+    options = [
+        "--project",
+        "tpuplane-lab",
+        "--name",
+        "lab",
+        "--cluster",
+        "lab-central1",
+        "--context",
+        CENTRAL1,
+        "--json",
+    ]
+    result = platform.run(BIN / "tpuplane", "import", file, *options, "--import-file", resources, check=False)
+    assert result.returncode == 5, result.stdout + result.stderr
+    found = json.loads(result.stdout)
+    assert found["next"] == []
+    # tpuplane made the cluster: only labels differ, of the platform and of the queues, which the file does not have.
+    assert {it["path"] for it in found["kept"]} == {"resourceLabels", "nodeConfig.labels"}
+    kueue, queues = found["notAdopted"]
+    assert kueue["what"].startswith("cluster lab-central1, Kueue v0.")
+    assert kueue["why"].startswith("applied by pulumi-kubernetes")
+    assert queues["what"] == "cluster lab-central1, cluster queues product, research"
+    (team,) = (line for line in file.read_text().splitlines() if line.startswith("#   teams.research: "))
+    described = json.loads(team.partition(": ")[2])
+    assert described["clusters"]["lab-central1"]["pools"]["trainer"] == {"chips": 16}
+    ids = {it["id"] for it in json.loads(resources.read_text())["resources"] if "id" in it}
+    assert ids == set(found["adopted"])
