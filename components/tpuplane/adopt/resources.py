@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tpuplane.adopt.facts import Json
+from tpuplane.adopt.fields import always_kept
 
 _CLUSTER, _NODE_POOL = "gcp:container/cluster:Cluster", "gcp:container/nodePool:NodePool"
 _ADOPTED = (_CLUSTER, _NODE_POOL)
@@ -51,7 +52,8 @@ class Change:
 
     def keeps(self, places: Collection[str], *, converge: bool) -> bool:
         """Whether the property of an adopted resource stays as it is."""
-        return bool(self.path) and self.resource in places and (not converge or self.done == "replaces")
+        changes = converge and self.done != "replaces" and not always_kept(self.path)
+        return bool(self.path) and self.resource in places and not changes
 
 
 def changes(steps: Iterable[Json]) -> Iterator[Change]:
