@@ -5,13 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from tpuplane.adopt.describe import Adopted, described
 from tpuplane.adopt.resources import Change, changes, import_file
-
-if TYPE_CHECKING:
-    from tpuplane.args import PlatformArgs
 
 
 class TrialFailed(Exception):
@@ -39,6 +36,12 @@ def rehearse(adopted: Adopted, *, converge: bool = False) -> Rehearsal:
     """
     from pulumi.automation import CommandError, LocalWorkspaceOptions, ProjectSettings, create_stack  # noqa: PLC0415
 
+    from tpuplane.platform import Platform  # noqa: PLC0415 (imports Pulumi)
+
+    def program(of: Adopted) -> Callable[[], Any]:
+        description: Any = described(of.spec)
+        return lambda: Platform("platform", description)
+
     with TemporaryDirectory(prefix="tpuplane-import-") as folder:
         options = LocalWorkspaceOptions(
             work_dir=folder,
@@ -46,12 +49,12 @@ def rehearse(adopted: Adopted, *, converge: bool = False) -> Rehearsal:
             project_settings=ProjectSettings("tpuplane", runtime="python"),
         )
         try:
-            stack = create_stack("trial", project_name="tpuplane", program=_program(adopted), opts=options)
+            stack = create_stack("trial", project_name="tpuplane", program=program(adopted), opts=options)
 
             made = Path(folder, "import.json")
 
             def preview(of: Adopted, import_file: str | None = None) -> list[dict[str, Any]]:
-                answer = stack.preview(json=True, program=_program(of), import_file=import_file)
+                answer = stack.preview(json=True, program=program(of), import_file=import_file)
                 steps: list[dict[str, Any]] = json.loads(answer.stdout)["steps"]
                 return steps
 
@@ -66,12 +69,3 @@ def rehearse(adopted: Adopted, *, converge: bool = False) -> Rehearsal:
         except CommandError as error:
             text = str(error)
             raise TrialFailed(" ".join(text[max(text.find("error:"), 0) :].split())) from None
-
-
-def _program(adopted: Adopted) -> Callable[[], None]:
-    from tpuplane.platform import Platform  # noqa: PLC0415 (imports Pulumi)
-
-    def program() -> None:
-        Platform("platform", cast("PlatformArgs", described(adopted.spec)))
-
-    return program

@@ -28,9 +28,14 @@ from tpuplane.plan.cluster import ClusterPlan
 from tpuplane.plan.cluster_options import BOOT_DISK_KEY, SECRETS_KEY
 from tpuplane.plan.components import planned_cluster
 from tpuplane.plan.pools import NodePoolPlan
+from tpuplane.spec.core.adopted import kept
 
 # Arguments that can be outputs of resources. The others describe the cluster.
 _INPUTS = ("project", "network", "subnetwork", "service_account", "secrets_key", "boot_disk_key")
+
+# Of the removed first pool. GKE then reports another pool, and a difference would replace the cluster. In an adopted
+# cluster, it would delete the default pool.
+_OF_THE_FIRST_POOL = ("node_config", "initial_node_count", "remove_default_node_pool")
 
 
 class ClusterArgs(ClusterSettingsArgs):
@@ -105,10 +110,12 @@ class Cluster(pulumi.ComponentResource):
         if plan.system_pool is None:
             raise ValueError(f"{name}: the plan is that of an existing cluster; use ExistingCluster")
         super().__init__("tpuplane:index:Cluster", name, {}, opts)
+        # "default" is GKE's name for the project's default account, which an adopted cluster may have.
+        existing = plan.settings.node_service_account or ("default" if plan.settings.adopted else "")
         made = own_account(name, args["project"], plan, self)
         # The account with its roles: nodes depend on it. Empty for an existing account.
         self.identity: list[pulumi.Resource] = [] if made is None else [made]
-        self._service_account = made.email if made is not None else args.get("service_account", plan.account_of_others)
+        self._service_account = made.email if made is not None else args.get("service_account", existing)
         self.node_service_account = pulumi.Output.from_input(self._service_account)
         keys = self._keys(name, args["project"], plan)
         self._secrets_key = args.get("secrets_key") or key_id(SECRETS_KEY, plan.keys, keys)
@@ -277,9 +284,7 @@ class Cluster(pulumi.ComponentResource):
                     # Google rejects the deletion, and with `protect` Pulumi rejects it in the preview.
                     protect=plan.settings.deletion_protection or None,  # None: the option of the component
                     delete_before_replace=True,
-                    # They describe the removed first pool. GKE then reports that of another pool, and a difference
-                    # would replace an adopted cluster, or delete its default pool.
-                    ignore_changes=["node_config", "initial_node_count", "remove_default_node_pool", *plan.kept],
+                    ignore_changes=[*_OF_THE_FIRST_POOL, *kept(plan.settings.adopted)],
                     depends_on=self._waits,
                     custom_timeouts=pulumi.CustomTimeouts(create="60m", update="90m", delete="60m"),
                     hooks=self._guard.hooks,

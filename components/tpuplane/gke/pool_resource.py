@@ -10,6 +10,7 @@ from tpuplane.gke.deletion_guard import guard_of
 from tpuplane.gke.resource_options import waiting_like
 from tpuplane.labels import CLASS_LABEL
 from tpuplane.plan.pools import NodePoolPlan
+from tpuplane.spec.core.adopted import kept
 from tpuplane.spec.pools.hosts import HostsSpec
 
 CLOUD_PLATFORM_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
@@ -103,7 +104,7 @@ def node_pool(
 ) -> gcp.container.NodePool:
     """Register the GKE node pool of one plan. `policies` are the workload policies by the name in the plans."""
     scaling, guard = plan.autoscaling, guard_of(cluster)
-    kept = plan.settings.adopted.ignore_changes if plan.settings.adopted else ()
+    sizes = ("initial_node_count", "node_count") if scaling else ()
     pool = gcp.container.NodePool(
         name,
         name=plan.name,
@@ -140,7 +141,7 @@ def node_pool(
                 replace_on_changes=list(plan.replace_on),
                 # The name is explicit, and the chips of a slice are rarely available twice.
                 delete_before_replace=True,
-                ignore_changes=[*(["initial_node_count", "node_count"] if scaling else []), *kept] or None,
+                ignore_changes=[*sizes, *kept(plan.settings.adopted)] or None,
                 custom_timeouts=pulumi.CustomTimeouts(create="60m", update="120m", delete="60m"),
                 hooks=guard.hooks if guard else None,
             ),

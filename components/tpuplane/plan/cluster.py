@@ -94,16 +94,6 @@ class ClusterPlan:
     worker: WorkerPlan | None = None  # MultiKueue: runs what a manager hands on
     addons: tuple[Addon, ...] = ()  # what the platform installs itself, in that order
 
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """Properties of an adopted cluster that stay as they are."""
-        return self.settings.adopted.ignore_changes if self.settings.adopted else ()
-
-    @property
-    def account_of_others(self) -> str:
-        """The existing account of the nodes; in an adopted cluster "default", which is GKE's name for the project's."""
-        return self.settings.node_service_account or ("default" if self.settings.adopted else "")
-
     def addon(self, key: str) -> Addon | None:
         """The add-on called `key` in the user's file; None where the platform does not install it."""
         return next((addon for addon in self.addons if addon.key == key), None)

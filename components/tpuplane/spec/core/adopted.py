@@ -16,6 +16,11 @@ class AdoptedSpec(Spec):
     none. A change to fewer properties can replace what had them."""
 
 
+def kept(adopted: AdoptedSpec | None) -> tuple[str, ...]:
+    """The properties that stay as they are; none of a resource that tpuplane creates."""
+    return adopted.ignore_changes if adopted else ()
+
+
 class AdoptedClusterSpec(AdoptedSpec):
     """A cluster that the stack has adopted. tpuplane creates no service account for its nodes: without
     `nodeServiceAccount`, new pools use the project's default one."""

@@ -207,10 +207,6 @@ class HostsSpec(Spec):
         """Name of the policy that places the hosts; None where the hardware needs none. Raises `SliceError`."""
         return None
 
-    def keeps(self, name: str) -> bool:
-        """Whether a property of the adopted node pools stays as it is."""
-        return self.adopted is not None and name in self.adopted.ignore_changes
-
     @property
     def rdma(self) -> bool:
         """Whether its GPUs reach other hosts by RDMA, whose network interfaces share a VPC."""

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tpuplane.spec.core.adopted import kept
 from tpuplane.spec.core.fields import Spec
 from tpuplane.spec.core.locations import is_zone, offering_zones
 from tpuplane.spec.pools.hosts import ExtraNetworkSpec, HostsSpec
@@ -113,7 +114,7 @@ class PoolSpec(HostsSpec, SliceSpec):
         It begins with the cluster's name in Google Cloud; None: that is known only while the engine runs. A policy
         cannot be changed, so topology and mode are part of its name: another one is another policy.
         """
-        if self.slice.placement != "workload-policy" or self.keeps("placementPolicy"):
+        if self.slice.placement != "workload-policy" or "placementPolicy" in kept(self.adopted):
             return None
         mode = self.accelerator_topology_mode
         return "-".join(filter(None, (cluster, key, self.slice.topology, mode and mode.lower().replace("_", "-"))))
