@@ -10,6 +10,7 @@ from tpuplane.adopt.facts import Json, NotAdopted, dig
 from tpuplane.adopt.fields import Described
 from tpuplane.labels import GKE_POOL_LABEL, GPU, MACHINE_LABEL, TPU
 from tpuplane.plan import NodePoolPlan, plan
+from tpuplane.quantities import thousandths
 from tpuplane.spec import SpecError, parse_platform
 from tpuplane.status.asking import Ask
 
@@ -102,11 +103,11 @@ def teams(adopted: Adopted, key: str, inside: Inside) -> tuple[Described, tuple[
 def _on(pool: NodePoolPlan, labels: Json) -> bool:
     """Whether the nodes of a node pool have the labels of a flavor, as far as they are GKE's."""
     own = {**pool.hardware.node_labels, GKE_POOL_LABEL: pool.name, MACHINE_LABEL: pool.machine_type}
-    return bool(labels) and all(own[label] == value for label, value in labels.items() if label in own)
+    known = labels.keys() & own.keys()
+    return bool(known) and all(own[label] == labels[label] for label in known)
 
 
 _UNITS = {TPU: ("pools", "chips"), GPU: ("gpuPools", "gpus")}
-_LIMITS = {"borrowingLimit", "lendingLimit"}
 
 
 def _add(quotas: Described, flavor: Json, pools: Sequence[NodePoolPlan]) -> None:
@@ -114,8 +115,8 @@ def _add(quotas: Described, flavor: Json, pools: Sequence[NodePoolPlan]) -> None
     for resource in flavor["resources"]:
         if resource["name"] in _UNITS and pools:
             kind, unit = _UNITS[resource["name"]]
-            limits = {name: int(resource[name]) for name in _LIMITS & resource.keys()}
-            quota = {unit: int(resource["nominalQuota"]), **limits}
+            names = {"nominalQuota": unit, "borrowingLimit": "borrowingLimit", "lendingLimit": "lendingLimit"}
+            quota = {own: thousandths(resource[it]) // 1000 for it, own in names.items() if it in resource}
             quotas.setdefault(kind, {}).setdefault(pools[0].pool, quota)
 
 

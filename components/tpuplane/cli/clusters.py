@@ -36,8 +36,8 @@ def status(
     from tpuplane.cli.status_table import print_clusters  # noqa: PLC0415
     from tpuplane.status.reading import Cluster  # noqa: PLC0415
 
-    with _cluster_errors():
-        clusters = [Cluster(kubeconfig, name) for name in _names(context)]
+    with cluster_errors():
+        clusters = [Cluster(kubeconfig, name) for name in contexts_of(context)]
         if watch:
             _watch(clusters, as_json_)
             return
@@ -75,7 +75,7 @@ def why(
     first, slash, name = job.rpartition("/")
     if not name or "/" in first or (slash and not first) or (first and namespace not in (None, first)):
         raise typer.BadParameter(f"{job!r} is not NAME or NAMESPACE/NAME; name one namespace", param_hint="JOB")
-    with _cluster_errors():
+    with cluster_errors():
         try:
             objects, found = Cluster(kubeconfig, context).read_job(name, first or namespace, kind)
         except NoJob as error:
@@ -110,12 +110,13 @@ def _watch(clusters: list[Any], as_json_: bool) -> None:
                 typer.echo(json.dumps({"clusters": shown})) if as_json_ else redraw(shown)
 
 
-def _names(context: list[str] | None) -> Sequence[str | None]:
+def contexts_of(context: list[str] | None) -> Sequence[str | None]:
+    """The contexts to read; None is the current one."""
     return context or [None]
 
 
 @contextmanager
-def _cluster_errors() -> Iterator[None]:
+def cluster_errors() -> Iterator[None]:
     """End the command if the cluster is unknown or cannot be read."""
     from tpuplane.status.reading import NoContext, Unreachable  # noqa: PLC0415
 

@@ -1,21 +1,22 @@
 """`tpuplane import`: adopts existing clusters into a stack file and Pulumi's import file."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from tpuplane.cli.clusters import Contexts, Kubeconfig, cluster_errors, contexts_of
 from tpuplane.cli.exit_codes import INCOMPLETE, MISTAKE, UNREACHABLE
 from tpuplane.cli.new import usage_error
 
 
 def import_(
+    project: Annotated[str, typer.Option("--project", help="Google Cloud project ID.")],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The stack file to write.")] = Path(
         "stacks/Pulumi.imported.yaml"
     ),
-    project: Annotated[str, typer.Option("--project", help="Google Cloud project ID.")] = "",
     cluster: Annotated[
         list[str] | None, typer.Option("--cluster", help="A cluster by its name; repeatable. Default: all clusters.")
     ] = None,
@@ -26,18 +27,15 @@ def import_(
     converge: Annotated[
         bool, typer.Option("--converge", help="Let the next pulumi up change what it can change in place.")
     ] = False,
-    kubeconfig: Annotated[
-        Path | None, typer.Option("--kubeconfig", metavar="FILE", help="Also read operators and queues. See status.")
-    ] = None,
-    context: Annotated[
-        list[str] | None, typer.Option("--context", help="A context of the kubeconfig; repeatable. See status.")
-    ] = None,
+    kubeconfig: Kubeconfig = None,
+    context: Contexts = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Adopt existing GKE clusters: write a stack file and Pulumi's import file. Changes nothing in Google Cloud.
 
-    Prints first what cannot be adopted, and each property that differs from what tpuplane would create.
+    Prints first what cannot be adopted, and each property that differs from what tpuplane would create. With a
+    kubeconfig or a context, it also reads operators and queues.
 
     Exit code 0: written; the preview after the import is empty. 1: nothing can be adopted. 2: a wrong option, or a file
     exists. 3: Google or Pulumi cannot be asked. 5: written, but something is not adopted or changes.
@@ -48,16 +46,21 @@ def import_(
     from tpuplane.cli.import_text import import_as_json, import_as_text, stack_text  # noqa: PLC0415
     from tpuplane.preflight import Unreachable  # noqa: PLC0415
     from tpuplane.preflight.google import Undecided  # noqa: PLC0415
+    from tpuplane.spec.core.errors import choice  # noqa: PLC0415
 
     _check_options(project, name, (file, import_file), force=force)
     try:
         facts = read_project(project)
-        _check_clusters(cluster or (), {it["name"] for it in facts.clusters}, project)
+        known = sorted({it["name"] for it in facts.clusters})
+        if unknown := [it for it in cluster or () if it not in known]:
+            raise usage_error(f"--cluster: {choice(unknown[0], f'a cluster of {project}', known)}")
         adopted = describe(facts, name or (cluster or [""])[0] or project, cluster or ())
         if not isinstance(adopted, Adopted):
-            for left in adopted:
-                typer.echo(left, err=True)
-            typer.echo(f"{project}: no cluster can be adopted, and no file is written", err=True)
+            if as_json_:
+                typer.echo(json.dumps({"ok": False, "notAdopted": [asdict(it) for it in adopted]}, indent=2))
+            typer.echo(
+                "\n".join(map(str, (*adopted, f"{project}: no cluster can be adopted, no file is written"))), err=True
+            )
             raise typer.Exit(MISTAKE)
         notes: list[str] = []
         if kubeconfig or context:
@@ -81,22 +84,15 @@ def import_(
         raise typer.Exit(INCOMPLETE)
 
 
-def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, contexts: list[str] | None) -> tuple[Any, list[str]]:
+def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, context: list[str] | None) -> tuple[Any, list[str]]:
     """What runs in the clusters of these contexts is not adopted; comments for the stack file describe the queues."""
     from tpuplane.adopt.inside import cluster_at, left_inside, read_inside, teams, teams_text  # noqa: PLC0415
-    from tpuplane.status.reading import Cluster, NoContext, Unreachable  # noqa: PLC0415
+    from tpuplane.status.reading import Cluster  # noqa: PLC0415
 
     notes: list[str] = []
-    names: list[str | None] = [*contexts] if contexts else [None]
-    for name in names:
-        try:
-            with Cluster(kubeconfig, name).asking() as ask:
-                inside, host = read_inside(ask), ask.client.configuration.host
-        except NoContext as error:
-            raise usage_error(f"--context: {error}") from None
-        except Unreachable as error:
-            typer.echo(f"error: {error}", err=True)
-            raise typer.Exit(UNREACHABLE) from None
+    for name in contexts_of(context):
+        with cluster_errors(), Cluster(kubeconfig, name).asking() as ask:
+            inside, host = read_inside(ask), ask.client.configuration.host
         key = cluster_at(adopted, clusters, host)
         if key is None:
             raise usage_error(f"--context: {name or 'the current context'} is {host}, which is no adopted cluster")
@@ -109,21 +105,11 @@ def _inside(adopted: Any, clusters: Any, kubeconfig: Path | None, contexts: list
 def _check_options(project: str, name: str, files: tuple[Path, ...], *, force: bool) -> None:
     from tpuplane.spec.core.fields import text_problem  # noqa: PLC0415
 
-    if not project:
-        raise usage_error("--project: required: the Google Cloud project ID")
-    for option, kind, value in (("--project", "project", project), ("--name", "name", name)):
-        if value and (problem := text_problem(kind, value)):
+    for option, kind, value in (("--project", "project", project), ("--name", "name", name or "default")):
+        if problem := text_problem(kind, value):
             raise usage_error(f"{option}: {problem}")
     if (taken := [str(it) for it in files if it.exists()]) and not force:
         raise usage_error(f"{', '.join(taken)} exists; choose another name, or overwrite it with --force")
-
-
-def _check_clusters(wanted: Any, known: set[str], project: str) -> None:
-    from tpuplane.spec.core.errors import choice  # noqa: PLC0415
-
-    for it in wanted:
-        if it not in known:
-            raise usage_error(f"--cluster: {choice(it, f'a cluster of {project}', sorted(known))}")
 
 
 def _write(files: dict[Path, str]) -> None:

@@ -344,6 +344,13 @@ def test_queues_are_described_as_teams() -> None:
     assert mistakes == ()
 
 
+def test_a_flavor_without_labels_of_gke_selects_no_pool() -> None:
+    inside = queues_of_xpk("32", "ml")
+    inside.flavors[0]["spec"]["nodeLabels"] = {"team": "ml"}  # type: ignore[index]
+    found, _ = teams(adopted(cluster("xpk-test")), "xpk-test", inside)
+    assert found["cluster-queue"]["clusters"] == {"xpk-test": {}}
+
+
 def test_queues_that_no_team_can_have_are_described_with_the_mistake() -> None:
     _, mistakes = teams(adopted(cluster("xpk-test")), "xpk-test", queues_of_xpk("64", "default"))
     assert any("belongs to GKE" in it for it in mistakes)
