@@ -21,7 +21,7 @@ def fields(section: str, found: Json) -> Described:
     described: Described = {}
     for field, (path, *omitted) in _data()[section].items():
         value = dig(found, path, *omitted)
-        if value in (None, ""):
+        if value in (None, "") or str(value).endswith("_UNSPECIFIED"):
             continue
         *above, last = field.split(".")
         holder = described

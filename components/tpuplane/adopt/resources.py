@@ -66,13 +66,16 @@ def changes(steps: Iterable[Json]) -> Iterator[Change]:
         resource = old.get("id") or f"{step['urn'].split('$')[-1].replace('::', ' ')}"
         if step["op"] in ("create", "delete"):
             yield Change(resource, f"{step['op']}s")
-        elif details := step.get("detailedDiff"):  # a replacement is several steps
+        elif (details := step.get("detailedDiff") or {}) or step["op"] == "update":  # a replacement is several steps
             seen.add(step["urn"])
             replaces: dict[str, bool] = {}
-            for path, detail in details.items():
+            known = {**old.get("inputs", {}), **new.get("inputs", {})}
+            # The provider's own properties follow from inputs; they count where they alone differ.
+            for path in [it for it in details if property_of(it).split(".")[0] in known] or details:
                 name = property_of(path)
-                if name.split(".")[0] in {**old.get("inputs", {}), **new.get("inputs", {})}:
-                    replaces[name] = replaces.get(name, False) or detail["kind"].endswith("replace")
+                replaces[name] = replaces.get(name, False) or details[path]["kind"].endswith("replace")
+            if not replaces:
+                yield Change(resource, f"{step['op']}s")
             for name, replaced in replaces.items():
                 if not any(name.startswith(f"{other}.") for other in replaces):
                     values = (_value(it.get("inputs", {}), name) for it in (old, new))

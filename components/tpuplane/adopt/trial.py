@@ -61,9 +61,13 @@ def rehearse(adopted: Adopted, *, converge: bool = False) -> Rehearsal:
             steps = preview(adopted, str(made))
             file = import_file(json.loads(made.read_text(encoding="utf-8")), steps, adopted.places)
             stack.import_resources(resources=file["resources"], name_table={}, protect=False, generate_code=False)
-            kept = tuple(it for it in changes(preview(adopted)) if it.keeps(adopted.places, converge=converge))
-            adopted = adopted.kept((it.resource, it.path) for it in kept)
-            return Rehearsal(adopted, file, kept, tuple(changes(preview(adopted))))
+            kept: tuple[Change, ...] = ()
+            found = tuple(changes(preview(adopted)))
+            while more := tuple(it for it in found if it.keeps(adopted.places, converge=converge) and it not in kept):
+                kept += more
+                adopted = adopted.kept((it.resource, it.path) for it in more)
+                found = tuple(changes(preview(adopted)))
+            return Rehearsal(adopted, file, kept, found)
         except FileNotFoundError:
             raise TrialFailed('pulumi is not on PATH; install it, or on a twin: eval "$(tpuplane-twin env)"') from None
         except CommandError as error:

@@ -53,7 +53,7 @@ def _line(it: Change) -> str:
         old, new = it.before or {}, it.after or {}
         changed = {key for key in new.keys() & old.keys() if new[key] != old[key]}
         words = (("adds", new.keys() - old.keys()), ("removes", old.keys() - new.keys()), ("changes", changed))
-        step = "; ".join(f"{verb} {', '.join(sorted(keys))}" for verb, keys in words if keys)
+        step = "; ".join(f"{verb} {', '.join(sorted(keys))}" for verb, keys in words if keys) or "by the provider"
     return f"{it.done:8}  {it.path}: {step}"
 
 

@@ -167,6 +167,11 @@ def test_a_field_that_the_rules_reject_is_left_out() -> None:
     assert line.startswith("clusters.svc.security.posture: 'ENTERPRISE' is not")
 
 
+def test_a_value_that_google_does_not_specify_is_left_out() -> None:
+    found = {**cluster("svc"), "binaryAuthorization": {"evaluationMode": "EVALUATION_MODE_UNSPECIFIED"}}
+    assert left(adopted(found)) == []
+
+
 def test_open_networks_of_the_control_plane_stay_out_of_the_file() -> None:
     everyone = {"enabled": True, "cidrBlocks": [{"cidrBlock": "0.0.0.0/0", "displayName": "all"}]}
     result = adopted({**cluster("gke-tpu-v6e"), "masterAuthorizedNetworksConfig": everyone})
@@ -264,10 +269,14 @@ def test_a_change_is_a_property_once() -> None:
         {"op": "create-replacement", "urn": "u::t", "oldState": old, "newState": new, "detailedDiff": diffs},
         {"op": "same", "urn": "u::s", "newState": new},
         {"op": "create", "urn": "u$gcp:x:Policy::p", "newState": {"type": "gcp:x:Policy"}},
+        {"op": "update", "urn": "u::v", "oldState": {"id": "v"}, "detailedDiff": {"pulumiLabels": {"kind": "update"}}},
+        {"op": "update", "urn": "u::w", "oldState": {"id": "w"}},
     ]
     assert list(changes(steps)) == [
         Change("it", "replaces", "nodeConfig.labels", {"a": "1"}, {"a": "2"}),
         Change("gcp:x:Policy p", "creates"),
+        Change("v", "in place", "pulumiLabels"),
+        Change("w", "updates"),
     ]
 
 
