@@ -36,7 +36,7 @@ def asked(check: str, path: Path, rejected: str, found: Iterator[Finding]) -> It
     try:
         yield from found
     except Undecided as error:
-        yield Finding(check, path, str(error), error.remedy or rejected, undecided=True)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        unknown = Undecided.unknown(repr(error))
-        yield Finding(check, path, str(unknown), unknown.remedy, undecided=True)
+        yield Finding(check, path, str(error), rejected, undecided=True)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        message = f"Google's answer has an unknown form ({type(error).__name__}: {error})"
+        yield Finding(check, path, message, "compare it in Google's console, or update tpuplane", undecided=True)

@@ -19,16 +19,7 @@ class Unreachable(Exception):
 
 
 class Undecided(Exception):
-    """Google does not answer a question. Without a `remedy`, the caller lacks a permission."""
-
-    def __init__(self, reason: str, remedy: str = "") -> None:
-        super().__init__(reason)
-        self.remedy = remedy
-
-    @classmethod
-    def unknown(cls, reason: str) -> "Undecided":
-        """Google answers something that this release does not know."""
-        return cls(f"Google's answer is unknown: {reason}", "compare it in the console, or update tpuplane")
+    """Google rejects a question, for example without a permission. The message has the reason."""
 
 
 class Google:
@@ -72,7 +63,8 @@ class Google:
         """The answer to a method such as `compute.v1.networks.get`; None if Google finds no such object.
 
         Raises:
-            Undecided: if Google rejects the request, or its answer is no JSON object.
+            Undecided: if Google rejects the request.
+            ValueError: if its answer is no JSON object.
             Unreachable: if Google does not answer, or rejects the credentials.
 
         """
@@ -96,10 +88,8 @@ class Google:
             raise Unreachable(f"Google rejects the credentials: {error}; {_LOGIN}") from None
         except (OSError, HttpLib2Error) as error:
             raise Unreachable(f"Google does not answer: {error}; check the network and the proxy") from None
-        except ValueError:
-            answer = None
         if not isinstance(answer, dict):
-            raise Undecided.unknown("it is not a JSON object")
+            raise ValueError("no JSON object")
         return answer
 
 

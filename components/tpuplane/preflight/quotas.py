@@ -14,7 +14,7 @@ from tpuplane.data_files import read_data
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.plan import PlatformPlan
 from tpuplane.preflight.findings import Finding, asked
-from tpuplane.preflight.google import Google, Json, Undecided
+from tpuplane.preflight.google import Google, Json
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.errors import Path, dotted
 from tpuplane.spec.core.locations import is_zone, region_of
@@ -85,20 +85,19 @@ def check_quotas(wanted: list[Demand], project: str, google: Google, rejected: s
 
 def _compare(demand: Demand, project: str, google: Google) -> Iterator[Finding]:
     use = demand[0]
-    family = dict(_data()[use.field].get(use.hardware, {}))
-    if not family and use.field == "vcpus":
-        family = {"metric": "cpus_per_vm_family", "vm_family": use.hardware.upper()}
+    others = {"vcpus": {"metric": "cpus_per_vm_family", "vm_family": use.hardware.upper()}}
+    family = dict(_data()[use.field].get(use.hardware) or others.get(use.field, {}))
     if not family:
-        if use.path[0] == "quotas":
-            return  # the declaration is all that is known
         quota = dotted(("quotas", region_of(use.place), use.hardware, use.field))
         remedy = f"compare it with Google's quota page, then declare {quota}"
-        raise Undecided(f"no quota of Compute Engine is known for {use}", remedy)
+        if use.path[0] != "quotas":  # a declaration is all that is known
+            yield Finding("quota", use.path, f"no quota is known for {use}", remedy, undecided=True)
+        return
     metric = family.pop("metric")
     name = f"projects/{project}/services/compute.googleapis.com/consumerQuotaMetrics/compute.googleapis.com%2F{metric}"
     answer = google.ask("serviceusage.v1beta1.services.consumerQuotaMetrics.get", name=name)
     if not answer or not answer["consumerQuotaLimits"]:
-        raise Undecided.unknown(f"no quota {metric}")
+        raise ValueError(f"no quota {metric}")
     for limit in answer["consumerQuotaLimits"]:
         for place, amount in _amounts(demand, family, limit["unit"]).items():
             granted = _granted(limit["quotaBuckets"], dict(place))
@@ -123,7 +122,7 @@ def _amounts(demand: Demand, family: Mapping[str, str], unit: str) -> dict[_Plac
 def _granted(buckets: list[Json], place: Mapping[str, str]) -> int:
     """The limit of the most specific bucket; Google omits zeros."""
     if unknown := {key for it in buckets for key in it} - set(_data()["bucket"]):
-        raise Undecided.unknown(f"{', '.join(sorted(unknown))} in a quota")
+        raise ValueError(f"{sorted(unknown)} in a quota")
     fitting = [it for it in buckets if it.get("dimensions", {}).items() <= place.items()]
     return int(max(fitting, key=lambda it: len(it.get("dimensions", {}))).get("effectiveLimit", 0))
 

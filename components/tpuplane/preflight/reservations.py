@@ -7,7 +7,7 @@ from functools import cache
 from tpuplane.data_files import read_data
 from tpuplane.gpu import gpu_catalogue
 from tpuplane.preflight.findings import Finding, asked
-from tpuplane.preflight.google import Google, Json, Undecided
+from tpuplane.preflight.google import Google, Json
 from tpuplane.spec import PlatformSpec, ReservationSpec
 from tpuplane.spec.core.errors import Path, shown
 from tpuplane.tpu import SliceError, catalogue
@@ -61,7 +61,7 @@ def _compare(at: Path, declared: ReservationSpec, google: Google, project: str) 
 def _shared(share: Json, project: str) -> bool:
     kind = share.get("shareType", "LOCAL")
     if kind not in ("LOCAL", "SPECIFIC_PROJECTS", "ORGANIZATION"):
-        raise Undecided.unknown(f"it is shared by {kind}")
+        raise ValueError(f"shared by {kind}")
     return kind == "ORGANIZATION" or project in share.get("projectMap", {})
 
 

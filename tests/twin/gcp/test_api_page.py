@@ -10,7 +10,6 @@ from tpuplane_twin.gcp.compute.instances import instance_handlers
 from tpuplane_twin.gcp.compute.service import compute_handlers
 from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.data_files import data
-from tpuplane_twin.gcp.deny_policies import permission_handlers
 from tpuplane_twin.gcp.identity import identity_handlers
 from tpuplane_twin.gcp.projects import project_handlers
 from tpuplane_twin.gcp.service_usage import service_usage_handlers
@@ -34,7 +33,6 @@ def test_every_served_method_is_named() -> None:
         *identity_handlers(nothing),  # type: ignore[arg-type]
         *instance_handlers(nothing, nothing),  # type: ignore[arg-type]
         *project_handlers(nothing),  # type: ignore[arg-type]
-        *permission_handlers(nothing),  # type: ignore[arg-type]
         *service_usage_handlers(nothing, []),  # type: ignore[arg-type]
     ]
     text = PAGE[PAGE.index("## What is served") : PAGE.index("## Operations")]

@@ -51,9 +51,9 @@ ANSWERS: dict[str, Any] = {
     quota("preemptible_tpu_lite_podslice_v5"): metric("preemptible_tpu_lite_podslice_v5", us_central1=64),
 }
 GRANT = "grant the caller the permissions that this command lists: tpuplane check FILE --role"
-PAGE = "compare it in the console, or update tpuplane"
+PAGE = "compare it in Google's console, or update tpuplane"
 POOL = "clusters.main.systemPool"
-FORM = "Google's answer is unknown: "
+FORM = "Google's answer has an unknown form ("
 
 
 @pytest.fixture
@@ -214,7 +214,7 @@ def test_hardware_without_a_known_quota_is_undecided_until_it_is_declared(google
     device = {"generation": "v3-device", "topology": "2x2", "zone": "us-east1-d", "capacity": "spot"}
     europe = pools(pools={"old": device}) | {"clusters": {"main": {"location": "us-east1", "pools": {"old": device}}}}
     assert lines(**europe) == [
-        "clusters.main.pools.old: not checked: no quota of Compute Engine is known for preemptible chips of v3-device; "
+        "clusters.main.pools.old: not checked: no quota is known for preemptible chips of v3-device; "
         "compare it with Google's quota page, then declare quotas.us-east1.v3-device.preemptible"
     ]
     assert lines(**europe | {"quotas": {"us-east1": {"v3-device": {"preemptible": 4}}}}) == []
@@ -257,13 +257,19 @@ def test_names_that_are_taken_unless_the_stack_owns_them(google: Server) -> None
         (SERVICES, {"services": [{"name": "a"}]}, "project", FORM, PAGE),
         (SERVICES, {}, "project", FORM, PAGE),
         (quota("cpus"), 403, POOL, "Google answers 403: rejected with 403", GRANT),
-        (quota("cpus"), 404, POOL, f"{FORM}no quota cpus", PAGE),
-        (quota("cpus"), "<html>", POOL, f"{FORM}it is not a JSON object", PAGE),
-        (quota("cpus"), [], POOL, f"{FORM}it is not a JSON object", PAGE),
+        (quota("cpus"), 404, POOL, f"{FORM}ValueError: no quota cpus", PAGE),
+        (quota("cpus"), "<html>", POOL, FORM, PAGE),
+        (quota("cpus"), [], POOL, FORM, PAGE),
         (quota("cpus"), {"metric": "cpus"}, POOL, FORM, PAGE),
-        (quota("cpus"), {"consumerQuotaLimits": []}, POOL, f"{FORM}no quota cpus", PAGE),
-        (quota("cpus"), metric("cpus", "1/{project}/{cell}"), POOL, f"{FORM}KeyError('cell')", PAGE),
-        (quota("cpus"), limits({"effectiveLimit": "9", "soft": True}), POOL, f"{FORM}soft in a quota", PAGE),
+        (quota("cpus"), {"consumerQuotaLimits": []}, POOL, f"{FORM}ValueError: no quota cpus", PAGE),
+        (quota("cpus"), metric("cpus", "1/{project}/{cell}"), POOL, f"{FORM}KeyError: 'cell'", PAGE),
+        (
+            quota("cpus"),
+            limits({"effectiveLimit": "9", "soft": True}),
+            POOL,
+            f"{FORM}ValueError: ['soft'] in a quota",
+            PAGE,
+        ),
         (quota("cpus"), limits({"effectiveLimit": "many"}), POOL, FORM, PAGE),
         (quota("cpus"), limits(), POOL, FORM, PAGE),
         (quota("cpus"), limits({"effectiveLimit": "9", "dimensions": {"region": "us-east1"}}), POOL, FORM, PAGE),

@@ -17,7 +17,6 @@ from tpuplane_twin.gcp.container.node_pools import NodePools
 from tpuplane_twin.gcp.container.reconcile import Reconciler
 from tpuplane_twin.gcp.container.service import container_handlers
 from tpuplane_twin.gcp.data_files import data
-from tpuplane_twin.gcp.deny_policies import permission_handlers
 from tpuplane_twin.gcp.errors import ApiError, not_found
 from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.identity import identity_handlers
@@ -56,7 +55,6 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
     handlers: dict[str, Handler] = {
         **container_handlers(store, operations),
         **compute_handlers(store),
-        **permission_handlers(store),
         **instance_handlers(store, backend),
         **identity_handlers(store),
         **kms_handlers(store),

@@ -42,55 +42,41 @@ def check_enabled(store: Store, project: str, service: str) -> None:
 
 def service_usage_handlers(store: Store, services: Iterable[str]) -> dict[str, Handler]:
     """Handlers by method id. A list has `services`; any other service exists, too."""
-    served = "batchEnable batchGet disable enable generateServiceIdentity get list"
+    usage = _ServiceUsage(store)
     return {
-        **methods("serviceusage.services", _ServiceUsage(store, tuple(services)), served),
+        "serviceusage.services.batchEnable": lambda call: usage.switched(call, call.body.get("serviceIds", [])),
+        "serviceusage.services.batchGet": lambda call: {"services": usage.listed(call.query.getall("names", []))},
+        "serviceusage.services.disable": lambda call: usage.switched(call, [call.params["servicesId"]], {}),
+        "serviceusage.services.enable": lambda call: usage.switched(call, [call.params["servicesId"]]),
+        "serviceusage.services.generateServiceIdentity": _generate,
+        "serviceusage.services.get": lambda call: usage.listed([call.path])[0],
+        "serviceusage.services.list": lambda call: {
+            "services": usage.listed(f"{call.path}/{name}.googleapis.com" for name in services)
+        },
         **methods("serviceusage.services.consumerQuotaMetrics", _Quotas(store), "get importConsumerOverrides"),
     }
 
 
 class _ServiceUsage:
-    def __init__(self, store: Store, services: tuple[str, ...]) -> None:
+    """Services, each disabled or not."""
+
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._services = services
 
-    def get(self, call: Call) -> Json:
-        """One service."""
-        return self._service(call.path)
+    def listed(self, names: Iterable[str]) -> list[Json]:
+        """The services with their states."""
+        return [self._service(name) for name in names]
 
-    def batch_get(self, call: Call) -> Json:
-        """The named services."""
-        return {"services": [self._service(name) for name in call.query.getall("names", [])]}
-
-    def list(self, call: Call) -> Json:
-        """The services of this API."""
-        return {"services": [self._service(f"{call.path}/{name}.googleapis.com") for name in self._services]}
-
-    def enable(self, call: Call) -> Json:
-        """Enable one service."""
-        return self._switched(call, [call.params["servicesId"]], enabled=True)
-
-    def batch_enable(self, call: Call) -> Json:
-        """Enable the named services."""
-        return self._switched(call, call.body.get("serviceIds", []), enabled=True)
-
-    def disable(self, call: Call) -> Json:
-        """Disable one service: its API then rejects requests of the project."""
-        return self._switched(call, [call.params["servicesId"]], enabled=False)
-
-    def generate_service_identity(self, call: Call) -> Json:
-        """Create a service's agent, which exists already, as in any project that uses the service."""
-        kind, project, service = call.params["v1beta1Id"], call.params["v1beta1Id1"], call.params["servicesId"]
-        domain = _AGENTS.get(service)
-        if kind != "projects" or domain is None:
-            raise not_served(f"the service identity of {service} in {kind}/{project}")
-        email = service_agent(project, domain)
-        identity = {
-            "@type": "type.googleapis.com/google.api.serviceusage.v1beta1.ServiceIdentity",
-            "email": email,
-            "uniqueId": "1" + str(int(hashlib.sha256(email.encode()).hexdigest(), 16))[:20],
-        }
-        return {"name": f"operations/finished.DONE_OPERATION.{project}.{service}", "done": True, "response": identity}
+    def switched(self, call: Call, names: Iterable[str], disabled: Json | None = None) -> Json:
+        """Enable services, or disable them."""
+        parent = call.path.partition("/services")[0]
+        keys = [f"{parent}/services/{name}" for name in names]
+        self.listed(keys)  # rejects what is no service
+        for key in keys:
+            self._store.delete(_DISABLED, key) if disabled is None else self._store.put(_DISABLED, key, disabled)
+        found = self.listed(keys)
+        response = {"services": found} if call.path.endswith(":batchEnable") else {"service": found[0]}
+        return {"name": f"operations/acat.p2-{call.path}", "done": True, "response": response}
 
     def _service(self, name: str) -> Json:
         parent, _, service = name.rpartition("/services/")
@@ -104,18 +90,20 @@ class _ServiceUsage:
             "state": "ENABLED" if self._store.get(_DISABLED, name) is None else "DISABLED",
         }
 
-    def _switched(self, call: Call, names: Iterable[str], *, enabled: bool) -> Json:
-        parent = call.path.partition("/services")[0]
-        found = []
-        for key in (f"{parent}/services/{name}" for name in names):
-            self._service(key)  # rejects what is no service
-            if enabled:
-                self._store.delete(_DISABLED, key)
-            else:
-                self._store.put(_DISABLED, key, {})
-            found.append(self._service(key))
-        response = {"services": found} if call.path.endswith(":batchEnable") else {"service": found[0]}
-        return {"name": f"operations/acat.p2-{call.path}", "done": True, "response": response}
+
+def _generate(call: Call) -> Json:
+    """Create a service's agent, which exists already, as in any project that uses the service."""
+    kind, project, service = call.params["v1beta1Id"], call.params["v1beta1Id1"], call.params["servicesId"]
+    domain = _AGENTS.get(service)
+    if kind != "projects" or domain is None:
+        raise not_served(f"the service identity of {service} in {kind}/{project}")
+    email = service_agent(project, domain)
+    identity = {
+        "@type": "type.googleapis.com/google.api.serviceusage.v1beta1.ServiceIdentity",
+        "email": email,
+        "uniqueId": "1" + str(int(hashlib.sha256(email.encode()).hexdigest(), 16))[:20],
+    }
+    return {"name": f"operations/finished.DONE_OPERATION.{project}.{service}", "done": True, "response": identity}
 
 
 class _Quotas:
@@ -130,17 +118,13 @@ class _Quotas:
         unit = _units().get(metric)
         if unit is None:
             raise not_found(f"Quota metric {metric} not found.")
-        lowered = self._store.values(_OVERRIDE, f"{_project(call)}/{metric}")
-        buckets = {"": {"effectiveLimit": "-1"}} | {
-            str(it.get("dimensions", "")): {
-                "effectiveLimit": it["overrideValue"],
-                "dimensions": it.get("dimensions", {}),
-                "consumerOverride": it,
-            }
-            for it in lowered
-        }
-        ordered = sorted(buckets.values(), key=lambda it: len(it.get("dimensions", {})))
-        return {"metric": metric, "unit": "1", "consumerQuotaLimits": [{"unit": unit, "quotaBuckets": ordered}]}
+        buckets: list[Json] = [{"effectiveLimit": "-1"}]
+        for override in self._store.values(_OVERRIDE, f"{_project(call)}/{metric}"):
+            dimensions = override.get("dimensions", {})
+            bucket = {"effectiveLimit": override["overrideValue"], "dimensions": dimensions}
+            buckets = [*(it for it in buckets if it.get("dimensions", {}) != dimensions), bucket]
+        buckets.sort(key=lambda it: len(it.get("dimensions", {})))
+        return {"metric": metric, "unit": "1", "consumerQuotaLimits": [{"unit": unit, "quotaBuckets": buckets}]}
 
     def import_consumer_overrides(self, call: Call) -> Json:
         """Set the limits of metrics, each for its dimensions."""
