@@ -57,6 +57,8 @@ def check(
     """
     if deployed is not None and not online:
         raise typer.BadParameter("it needs --online", param_hint="--deployed")
+    if role and (online or as_json_):
+        raise typer.BadParameter("it takes no other option; it prints JSON, and asks nothing", param_hint="--role")
     spec = _loaded(file, as_json_)
     platform = plan(spec)
     if role:

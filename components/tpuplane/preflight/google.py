@@ -68,7 +68,7 @@ class Google:
             Unreachable: if Google does not answer, or rejects the credentials.
 
         """
-        from google.auth.exceptions import GoogleAuthError  # noqa: PLC0415
+        from google.auth.exceptions import GoogleAuthError, TransportError  # noqa: PLC0415
         from googleapiclient.errors import HttpError  # noqa: PLC0415
         from httplib2.error import HttpLib2Error  # type: ignore[import-untyped]  # noqa: PLC0415
 
@@ -83,11 +83,11 @@ class Google:
                 return None
             if error.status_code == 401:
                 raise Unreachable(f"Google rejects the credentials: {error.reason}; {_LOGIN}") from None
-            raise Undecided(f"Google answers {error.status_code}: {error.reason}") from None
+            raise Undecided(f"Google answers {error.status_code}: {' '.join(error.reason.split())}") from None
+        except (OSError, HttpLib2Error, TransportError) as error:
+            raise Unreachable(f"Google does not answer: {error}; check the network and the proxy") from None
         except GoogleAuthError as error:
             raise Unreachable(f"Google rejects the credentials: {error}; {_LOGIN}") from None
-        except (OSError, HttpLib2Error) as error:
-            raise Unreachable(f"Google does not answer: {error}; check the network and the proxy") from None
         if not isinstance(answer, dict):
             raise ValueError("no JSON object")
         return answer
