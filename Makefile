@@ -3,7 +3,7 @@ BIN := .venv/bin
 ENV := .venv/.installed
 # Each command imports the SDKs: to compile them every time would double the time of a preview.
 export PYTHONDONTWRITEBYTECODE :=
-.PHONY: up down test fast ray long lint types bench bench-gate soak generate wheels docs pages
+.PHONY: up down test fast ray long browser lint types bench bench-gate soak generate wheels docs pages
 
 up: $(ENV) ; @$(BIN)/tpuplane check stacks/Pulumi.local.yaml && $(BIN)/tpuplane-twin rehearse local
 down: $(ENV) ; @$(BIN)/tpuplane-twin down
@@ -12,6 +12,7 @@ test: $(ENV) lint types ; @$(BIN)/tpuplane-twin build && $(BIN)/pytest -n 2 $(FA
 fast: $(ENV) ; @$(BIN)/pytest -n 2 $(FAST) -m "not engine and not ray and not long"
 ray: $(ENV) ; @$(BIN)/tpuplane-twin build --ray && $(BIN)/pytest -m ray
 long: $(ENV) ; @$(BIN)/tpuplane-twin build && $(BIN)/pytest -m long
+browser: $(ENV) ; @$(BIN)/uv run --frozen --all-packages --group browser pytest -m browser tests/browser
 lint: $(ENV) ; @$(BIN)/ruff check . && $(BIN)/ruff format --check .
 types: $(ENV) ; @$(BIN)/mypy
 bench: $(ENV) ; @$(BIN)/python -m benchmarks

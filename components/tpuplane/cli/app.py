@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tpuplane.cli import questions
-from tpuplane.cli.clusters import status, why
+from tpuplane.cli.clusters import status, ui, why
 from tpuplane.cli.exit_codes import FAILED_ON, MISTAKE, UNREACHABLE, USAGE
 from tpuplane.cli.import_ import import_
 from tpuplane.cli.init import init
@@ -208,6 +208,7 @@ def explain_(
 
 app.command(epilog="Example: tpuplane status --watch")(status)
 app.command(epilog="Example: tpuplane why research/big")(why)
+app.command(epilog="Example: tpuplane ui --all")(ui)
 
 
 @app.command(epilog="Example: tpuplane schema > platform.schema.json")

@@ -1,4 +1,4 @@
-"""The commands that read clusters: `status` and `why`."""
+"""The commands that read clusters: `status`, `why` and `ui`."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -67,7 +67,7 @@ def why(
     Exit code 0: explained. 1: no such job, or several. 2: wrong arguments, no such kubeconfig or context. 3: the
     cluster cannot be reached or rejects the request.
     """
-    from tpuplane.cli.why_text import print_job  # noqa: PLC0415
+    from tpuplane.cli.status_table import print_job  # noqa: PLC0415
     from tpuplane.status.finding import NoJob  # noqa: PLC0415
     from tpuplane.status.job import explain  # noqa: PLC0415
     from tpuplane.status.reading import Cluster  # noqa: PLC0415
@@ -88,26 +88,68 @@ def why(
         print_job(explained)
 
 
-def _watch(clusters: list[Any], as_json_: bool) -> None:
+def ui(
+    kubeconfig: Kubeconfig = None,
+    context: Contexts = None,
+    every: Annotated[bool, typer.Option("--all", help="Show the clusters of all contexts of the kubeconfig.")] = False,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port on 127.0.0.1; 0: a free one.")] = 8787,
+    browser: Annotated[bool, typer.Option("--open", help="Also open the page in the browser.")] = False,
+) -> None:
+    """Show slices, queues, waiting jobs, events and cost of clusters on a page of 127.0.0.1, until Ctrl-C.
+
+    The page follows changes. It only reads, and needs no other site. A cluster that cannot be reached is tried again.
+
+    Exit code 0: ended by Ctrl-C. 2: no such kubeconfig or context, or the port is taken.
+    """
+    import threading  # noqa: PLC0415
+
+    from tpuplane.status.reading import Cluster, contexts  # noqa: PLC0415
+    from tpuplane.ui.server import Page  # noqa: PLC0415
+
+    with cluster_errors():
+        clusters = [Cluster(kubeconfig, name) for name in (contexts(kubeconfig) if every else contexts_of(context))]
+    try:
+        page = Page(port)
+    except OSError as error:
+        typer.echo(f"error: port {port} on 127.0.0.1: {error.strerror}; name another one with --port", err=True)
+        raise typer.Exit(USAGE) from None
+    threading.Thread(target=page.serve_forever, daemon=True).start()
+    typer.echo(f"{page.address} shows {', '.join(it.context for it in clusters)}; Ctrl-C ends it")
+    if browser:
+        typer.launch(page.address)
+    with suppress(KeyboardInterrupt):
+        for states in _followed(clusters):
+            page.show(states)
+
+
+def _watch(clusters: Sequence[Any], as_json_: bool) -> None:
     """Print the status after each change until Ctrl-C."""
     from tpuplane.cli.status_table import redraw  # noqa: PLC0415
     from tpuplane.status.reading import Unreachable  # noqa: PLC0415
-    from tpuplane.status.watching import watch  # noqa: PLC0415
 
     shown: list[Any] = []
-    problems: set[str] = set()
     with suppress(KeyboardInterrupt):
-        for states in watch(clusters):
-            for it in states:
-                if it.objects is None:
-                    raise Unreachable(it.problem)
-                if it.problem and it.problem not in problems:
-                    typer.echo(f"error: {it.problem}; trying again", err=True)
-            problems = {it.problem for it in states}
+        for states in _followed(clusters):
+            unread = [it.problem for it in states if it.objects is None]
+            if unread:
+                raise Unreachable(unread[0])
             described = [it.objects.described() for it in states if it.objects]
             if described != shown:
                 shown = described
                 typer.echo(json.dumps({"clusters": shown})) if as_json_ else redraw(shown)
+
+
+def _followed(clusters: Sequence[Any]) -> Iterator[list[Any]]:
+    """The clusters after each change. A cluster that was read and is lost is reported once."""
+    from tpuplane.status.watching import watch  # noqa: PLC0415
+
+    problems: set[str] = set()
+    for states in watch(clusters):
+        for it in states:
+            if it.objects and it.problem and it.problem not in problems:
+                typer.echo(f"error: {it.problem}; trying again", err=True)
+        problems = {it.problem for it in states}
+        yield states
 
 
 def contexts_of(context: list[str] | None) -> Sequence[str | None]:

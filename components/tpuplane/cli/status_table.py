@@ -1,4 +1,4 @@
-"""Pools, slices and queues of a cluster in a terminal. The twin's status uses the same table of queues."""
+"""Pools, slices, queues and single jobs of a cluster in a terminal. The twin's status uses the same table of queues."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,6 +10,7 @@ from rich.text import Text
 
 from tpuplane.cli.render import console
 from tpuplane.labels import GPU, TPU
+from tpuplane.status.job_text import rows, title
 from tpuplane.status.queues import NO_QUEUE
 
 _UNITS = {TPU: "chips", GPU: "GPUs", "cpu": "cores"}
@@ -67,6 +68,20 @@ def _print_cluster(out: Console, cluster: Row) -> None:
     if cluster["outsideQueues"]:
         out.print("\n[bold]outside of queues[/bold]")
         out.print(outside_table(cluster["outsideQueues"]))
+
+
+def print_job(job: Row) -> None:
+    """Print the result of `tpuplane.status.job.explain`."""
+    out = console()
+    out.print(f"[bold]{escape(title(job))}[/bold]\n")
+    table = Table(Column(no_wrap=True), Column(), box=None, pad_edge=False, show_header=False)
+    for label, text in rows(job):
+        table.add_row(f"[dim]{label}[/dim]", escape(text))
+    out.print(table)
+    if job["helps"]:
+        out.print("\n[bold]what would help[/bold]")
+        for text in job["helps"]:
+            out.print(f"  - {escape(text)}")
 
 
 def queue_table(queues: Sequence[Row]) -> Table:

@@ -26,8 +26,12 @@ _TIMEOUT = (5, 60)  # seconds to connect, and for a page
 
 # Completed pods use no resources.
 _ALIVE = "status.phase!=Succeeded,status.phase!=Failed"
-EVENTS = {"warnings": "type=Warning", "scaling": "type=Normal,source=cluster-autoscaler"}
-"""Field selectors of events about pods without a node, and about jobs without pods."""
+EVENTS = {
+    "warnings": "type=Warning",
+    "scaling": "type=Normal,source=cluster-autoscaler",
+    "admission": "type=Normal,source=kueue-admission",
+}
+"""Field selectors of events about pods without a node, and about jobs without pods or quota."""
 
 
 class Rejected(Exception):

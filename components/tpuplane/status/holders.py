@@ -43,13 +43,22 @@ def pools_of(pods: Iterable[Object], pool_of: Mapping[str, str]) -> list[str]:
     return sorted({pool_of[name] for pod in pods if (name := pod["spec"].get("nodeName")) in pool_of})
 
 
+def jobs_by_node(pods: Iterable[Object]) -> dict[str, list[str]]:
+    """The jobs with chips or GPUs of each node, as namespace/name."""
+    held: dict[str, set[str]] = defaultdict(set)
+    for pod in pods:
+        if (node := pod["spec"].get("nodeName")) and _devices(pod):
+            held[node].add(f"{pod['metadata']['namespace']}/{job_of(pod)}")
+    return {node: sorted(jobs) for node, jobs in held.items()}
+
+
 def jobs_by_pool(pods: Iterable[Object], nodes: Iterable[Object]) -> dict[str, list[str]]:
     """The jobs with chips or GPUs of each node pool, as namespace/name."""
     pool_of = node_pools(nodes)
     held: dict[str, set[str]] = defaultdict(set)
-    for pod in pods:
-        if (name := pod["spec"].get("nodeName")) in pool_of and _devices(pod):
-            held[pool_of[name]].add(f"{pod['metadata']['namespace']}/{job_of(pod)}")
+    for node, jobs in jobs_by_node(pods).items():
+        if node in pool_of:
+            held[pool_of[node]].update(jobs)
     return {pool: sorted(jobs) for pool, jobs in held.items()}
 
 
@@ -64,6 +73,7 @@ def outside_queues(pods: Iterable[Object], nodes: Iterable[Object], placing: Pla
         {
             "namespace": namespace,
             "job": job,
+            "kind": next(_owners(members[0]), {}).get("kind", "Pod"),
             "chips": _sum(members, TPU),
             "gpus": _sum(members, GPU),
             "cores": _sum(members, "cpu"),

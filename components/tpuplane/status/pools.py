@@ -37,6 +37,7 @@ def _pool(name: str, nodes: Sequence[Object], held: list[str]) -> dict[str, Any]
     return {
         "name": name,
         "slice": str(shape) if shape else " ".join(filter(None, map(labels.get, (_ACCELERATOR, _TOPOLOGY)))),
+        "generation": shape.generation.name if shape else "",
         "multiHost": multi_host,
         "gpu": labels.get(_GPU, ""),
         "machineType": labels.get(MACHINE_LABEL, ""),

@@ -48,7 +48,7 @@ class Cluster:
             NoContext: if there is no such file or context.
 
         """
-        self._files = str(kubeconfig or os.environ.get("KUBECONFIG") or Path.home() / ".kube" / "config")
+        self._files = _files(kubeconfig)
         names, current = _contexts(self._files)
         chosen = context or current
         if chosen not in names:
@@ -182,6 +182,19 @@ def _unplaced(lists: Mapping[str, list[Object]]) -> bool:
     return any(not it["spec"].get("nodeName") for it in lists["pods"]) or any(
         (it["namespace"], it["name"]) not in held for it in admitted
     )
+
+
+def contexts(kubeconfig: Path | None) -> list[str]:
+    """All contexts of a kubeconfig. Raises `NoContext` if there is none."""
+    files = _files(kubeconfig)
+    found, _ = _contexts(files)
+    if not found:
+        raise NoContext(f"{files} has no context")
+    return found
+
+
+def _files(kubeconfig: Path | None) -> str:
+    return str(kubeconfig or os.environ.get("KUBECONFIG") or Path.home() / ".kube" / "config")
 
 
 def _contexts(files: str) -> tuple[list[str], str]:

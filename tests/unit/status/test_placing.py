@@ -114,6 +114,6 @@ def test_pods_outside_of_queues_are_listed_by_job() -> None:
     ]
     found = outside_queues(pods, NODES, Placing())
     assert [tuple(it.values()) for it in found] == [
-        ("research", "cpu", 0, 0, 0.5, [], f"its pod has no node: {SCHEDULER}"),
-        ("research", "sample", 8, 0, 0, ["trainer-0"], f"1 of 2 pods have no node: {SCHEDULER}"),
+        ("research", "cpu", "Pod", 0, 0, 0.5, [], f"its pod has no node: {SCHEDULER}"),
+        ("research", "sample", "Pod", 8, 0, 0, ["trainer-0"], f"1 of 2 pods have no node: {SCHEDULER}"),
     ]

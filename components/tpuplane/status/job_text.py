@@ -1,12 +1,8 @@
-"""The state of one job in a terminal."""
+"""The state of one job in words, for a terminal and for a page. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rich.markup import escape
-from rich.table import Column, Table
-
-from tpuplane.cli.render import console
 from tpuplane.labels import GPU, TPU
 
 _UNITS = {TPU: "chips", GPU: "GPUs", "cpu": "cores"}
@@ -25,24 +21,14 @@ _STATES = {
 Row = Mapping[str, Any]
 
 
-def print_job(job: Row) -> None:
-    """Print the result of `explain`."""
-    out = console()
+def title(job: Row) -> str:
+    """The first line about the result of `explain`."""
     since = f" since {job['since']}" if job["since"] and job["state"] in ("waiting", "running") else ""
-    out.print(
-        f"[bold]{job['kind']} {escape(job['namespace'])}/{escape(job['job'])}[/bold] {_STATES[job['state']]}{since}\n"
-    )
-    table = Table(Column(no_wrap=True), Column(), box=None, pad_edge=False, show_header=False)
-    for label, text in _rows(job):
-        table.add_row(f"[dim]{label}[/dim]", escape(text))
-    out.print(table)
-    if job["helps"]:
-        out.print("\n[bold]what would help[/bold]")
-        for text in job["helps"]:
-            out.print(f"  - {escape(text)}")
+    return f"{job['kind']} {job['namespace']}/{job['job']} {_STATES[job['state']]}{since}"
 
 
-def _rows(job: Row) -> Iterator[tuple[str, str]]:
+def rows(job: Row) -> Iterator[tuple[str, str]]:
+    """What is known of the job, as labels and texts."""
     if job["part"]:
         yield "part", f"{job['part']} is a part of it"
     if job["pods"]:

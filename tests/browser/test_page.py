@@ -1,0 +1,174 @@
+"""The page of `tpuplane ui` in a headless Chromium, with 594 and 12,736 simulated hosts behind real API requests."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tpuplane.status.reading import Cluster
+from tpuplane.status.watching import watch
+from tpuplane.ui.server import Page
+
+from tests.browser.simulated import huge, prod
+from tests.eventually import wait_until
+from tests.pages import REPOSITORY
+from tests.unit.status.api_server import ApiServer, serving
+
+pytestmark = pytest.mark.browser
+
+PICTURES = REPOSITORY / "docs" / "pictures"
+NODES = "/api/v1/nodes"
+Show = Callable[[dict[str, Any]], tuple[Page, list[ApiServer]]]
+
+
+def soon(look: Callable[[], object]) -> None:
+    """Wait in a thread, because Playwright has the event loop of this one."""
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(wait_until, look, pause=0.1).result()
+
+
+@pytest.fixture
+def show(tmp_path: Path) -> Iterator[Show]:
+    """Serve clusters by API servers and the page by `watch`, as the command does."""
+    with ExitStack() as stack:
+
+        def run(clusters: dict[str, Any]) -> tuple[Page, list[ApiServer]]:
+            servers = [stack.enter_context(serving(lists, page_size=500)) for lists in clusters.values()]
+            file = tmp_path / "kubeconfig"
+            config = {
+                "contexts": [{"name": it, "context": {"cluster": it, "user": "me"}} for it in clusters],
+                "clusters": [
+                    {"name": name, "cluster": {"server": f"http://127.0.0.1:{it.server_port}"}}
+                    for name, it in zip(clusters, servers, strict=True)
+                ],
+                "users": [{"name": "me", "user": {"token": "secret"}}],
+            }
+            file.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "", **config}))
+            page = stack.enter_context(Page())
+            threading.Thread(target=page.serve_forever, daemon=True).start()
+            stack.callback(page.shutdown)
+            followed = watch([Cluster(file, it) for it in clusters], pause=0.1)
+            threading.Thread(target=lambda: [page.show(it) for it in followed], daemon=True).start()
+            soon(lambda: any("cells" in it for it in page.entries.values()))
+            return page, servers
+
+        yield run
+
+
+def totals(page: Any) -> dict[str, str]:
+    names, values = (page.locator(f"#totals {it}").all_inner_texts() for it in ("dt", "dd"))
+    return dict(zip(names, values, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "clusters", "hosts", "slices"), [("594", prod, 616, 21), ("12736", huge, 12_736, 199)]
+)
+def test_every_slice_is_shown_and_readable(
+    show: Show, opened: Any, tools: Path, name: str, clusters: Callable[[], Any], hosts: int, slices: int
+) -> None:
+    served, _ = show(clusters())
+    for scheme in ("light", "dark"):
+        it = opened(served.address, color_scheme=scheme)
+        assert totals(it.page)["hosts ready"].endswith(f" of {hosts:,}")
+        assert it.page.locator(".tile").count() == slices
+        assert it.page.locator("*").count() < 30 * slices + 1_500  # quick: not an element for each host
+        assert it.violations(tools) == []
+        assert {request.startswith(served.address) or request == "data:," for request in it.requests} == {True}
+    it.page.emulate_media(color_scheme="light")
+    it.page.set_viewport_size({"width": 1100, "height": 680})
+    picture = PICTURES / f"see-{name}.jpg"
+    it.page.screenshot(path=picture, type="jpeg", quality=50)
+    assert picture.stat().st_size < 150_000
+
+
+def test_a_change_is_drawn_at_once(show: Show, opened: Any) -> None:
+    served, (server,) = show(huge())
+    page = opened(served.address).page
+    node: dict[str, Any] = deepcopy(
+        next(it for it in server.lists[NODES] if it["metadata"]["name"] == "gke-pretrain-1-0000")
+    )
+    before = page.locator(".tile").nth(1).get_attribute("title")
+    assert "64 of 64 hosts ready" in before
+    soon(lambda: server.watches.get(NODES))
+    node["status"]["conditions"] = [{"type": "Ready", "status": "False", "message": "kubelet is stopped"}]
+    page.locator(".tile").nth(1).focus()
+    server.change(NODES, "MODIFIED", node)
+    page.wait_for_selector(".tile[title*='pretrain-1: v6e 16x16, 63 of 64 hosts ready']")
+    assert page.evaluate("document.activeElement.title").startswith("pretrain-1: ")  # the focus remains
+    page.keyboard.press("Enter")
+    assert "gke-pretrain-1-0000 is not ready: kubelet is stopped" in page.locator("#detail").inner_text()
+
+
+def test_the_keyboard_reaches_everything(show: Show, opened: Any) -> None:
+    served, _ = show(huge())
+    page = opened(served.address).page
+
+    def at() -> str:
+        return str(page.evaluate("document.activeElement.title || document.activeElement.id")).partition(":")[0]
+
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the slices"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert at() == "pretrain-0"
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    below = int(at().rpartition("-")[2])
+    assert below > 5
+    page.keyboard.press("ArrowUp")
+    assert at() == "pretrain-1"
+    page.keyboard.press("End")
+    assert at() == "pretrain-198"
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#detail h2")
+    assert (at(), page.locator("#detail h2").inner_text()) == ("detail", "pretrain-0")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#detail", state="hidden")
+    assert at() == "pretrain-0"
+    page.keyboard.press("/")
+    page.keyboard.type("pretrain-17")
+    page.locator(".tile").nth(11).wait_for(state="detached")
+    assert page.locator(".tile").count() == 11
+    page.keyboard.press("Tab")
+    page.keyboard.type("job")
+    page.locator("#legend li").nth(10).wait_for()
+
+
+def test_a_waiting_job_joins_all_reasons(show: Show, opened: Any, tools: Path) -> None:
+    served, _ = show(huge())
+    it = opened(served.address)
+    it.page.click("#waiting >> text=default/lonely")
+    it.page.wait_for_selector("#detail dl")
+    said = it.page.locator("#detail").inner_text()
+    assert "Insufficient google.com/tpu" in said
+    assert "failed: GCE_STOCKOUT" in said
+    assert "Google Cloud has no such hosts in this zone now" in said
+    assert it.violations(tools) == []
+    it.page.select_option("#as", "table")
+    it.page.locator("main table tbody tr").nth(198).wait_for()
+    assert it.violations(tools) == []
+
+
+def test_a_lost_cluster_is_said(show: Show, opened: Any) -> None:
+    served, servers = show(prod())
+    page = opened(served.address).page
+    servers[0].rejection = 403
+    servers[0].cut()
+    page.wait_for_selector("text=a cluster cannot be read")
+    page.wait_for_selector(".problem:has-text('rejects the request')")
+    assert page.locator(".tile").count() == 21
+
+
+@pytest.mark.parametrize("width", [320, 800])
+def test_a_narrow_window_needs_no_scrolling_to_the_side(show: Show, opened: Any, width: int) -> None:
+    served, _ = show(prod())
+    page = opened(served.address, viewport={"width": width, "height": 700}).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,142 @@
+"""The page's server: loopback, its own names only, no writes, no secret; changes are sent as such."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tpuplane.cli import app
+from tpuplane.status.reading import Cluster
+from tpuplane.status.watching import State
+from tpuplane.ui.server import Page
+from typer.testing import CliRunner
+
+from tests.unit.status.api_server import kubeconfig, serving
+from tests.unit.status.test_status_command import LISTS
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    with Page() as made:
+        thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield made
+        made.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> State:
+    with serving(LISTS) as server:
+        return State("lab", Cluster(kubeconfig(tmp_path, server.server_port)).read(), "")
+
+
+def ask(page: Page, path: str, method: str = "GET", **headers: str) -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection("127.0.0.1", page.server_port, timeout=30)
+    connection.request(method, path, headers=headers)
+    return connection.getresponse()
+
+
+def test_it_listens_on_loopback_alone(page: Page) -> None:
+    assert page.server_address[0] == "127.0.0.1"
+    assert page.address == f"http://127.0.0.1:{page.server_port}/"
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"), [("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript")]
+)
+def test_its_files_need_no_other_site(page: Page, path: str, kind: str) -> None:
+    answer = ask(page, path)
+    text = answer.read().decode()
+    assert (answer.status, answer.headers["Content-Type"]) == (200, f"{kind}; charset=utf-8")
+    policy = answer.headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'")
+    assert "unsafe" not in policy
+    assert "https://" not in text
+    assert [line for line in text.splitlines() if "http://" in line and "www.w3.org/2000/svg" not in line] == []
+    assert " style=" not in text
+    assert "innerHTML" not in text
+
+
+def test_another_name_is_another_site(page: Page) -> None:
+    """A page of another site, whose name leads to 127.0.0.1, gets nothing (DNS rebinding)."""
+    for host in ("evil.example", f"evil.example:{page.server_port}", "127.0.0.1", ""):
+        answer = ask(page, "/changes", Host=host)
+        assert (answer.status, answer.read()) == (403, b"the page answers to 127.0.0.1 and localhost only\n")
+    assert ask(page, "/", Host=f"localhost:{page.server_port}").status == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+def test_nothing_can_be_written(page: Page, method: str) -> None:
+    assert ask(page, "/", method).status == 501
+
+
+@pytest.mark.parametrize(
+    "path", ["/none", "/../server.py", "//page.css/..", "/%2e%2e/view.py", "/why?context=none&job=a"]
+)
+def test_other_paths_do_not_exist(page: Page, path: str) -> None:
+    assert ask(page, path).status == 404
+
+
+def test_changes_are_sent_as_such(page: Page, state: State) -> None:
+    page.show([state])
+    stream = ask(page, "/changes")
+
+    def change() -> dict[str, Any]:
+        while not (line := stream.readline()).startswith(b"data: "):
+            pass
+        found: dict[str, Any] = json.loads(line.removeprefix(b"data: "))
+        return found
+
+    first = change()
+    assert first["all"]
+    assert {key.partition("/")[0] for key in first["set"]} == {"cluster", "slice", "queue", "work"}
+    assert "secret" not in json.dumps(first)
+    assert state.objects is not None
+    nodes: list[Any] = deepcopy(list(state.objects.nodes))
+    nodes[0]["spec"]["unschedulable"] = True
+    page.show([state._replace(objects=replace(state.objects, nodes=nodes))])
+    second = change()
+    assert (second["all"], list(second["set"]), second["drop"]) == (False, ["slice/lab/trainer-0"], [])
+    page.show([state._replace(objects=None, problem="no cluster answers")])
+    third = change()
+    assert third["set"]["cluster/lab"]["problem"] == "no cluster answers"
+    assert "slice/lab/trainer-0" in third["drop"]
+    stream.close()
+
+
+def test_a_cluster_with_an_odd_object_shows_it_and_hides_no_other(page: Page, state: State) -> None:
+    assert state.objects is not None
+    odd = replace(state.objects, nodes=[{"metadata": {}}])
+    page.show([state._replace(context="odd", objects=odd), state])
+    assert page.entries["cluster/odd"]["problem"].startswith("an object is unexpected (KeyError: ")
+    assert "slice/lab/trainer-0" in page.entries
+
+
+def test_it_says_why_as_the_command_does(page: Page, state: State) -> None:
+    page.show([state])
+    found = json.loads(ask(page, "/why?context=lab&kind=JobSet&namespace=research&job=waits").read())
+    assert found["title"].startswith("JobSet research/waits waits for Kueue since ")
+    assert ["queue", "research, priority 500; jobs ahead of it: 0"] in found["rows"]
+    assert found["helps"]
+
+
+def test_a_port_that_is_taken_and_a_missing_kubeconfig_are_usage_errors(tmp_path: Path) -> None:
+    file = str(kubeconfig(tmp_path, 9))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        result = CliRunner().invoke(app, ["ui", "--kubeconfig", file, "--port", str(taken.getsockname()[1])])
+    assert (result.exit_code, result.stderr.splitlines()[0].rpartition("; ")[2]) == (2, "name another one with --port")
+    for arguments in (["--all", "--kubeconfig", "/none"], ["--context", "other", "--kubeconfig", file]):
+        assert CliRunner().invoke(app, ["ui", *arguments]).exit_code == 2
