@@ -40,6 +40,7 @@ SAID = {
         r"needs +12 pods, 48 chips; 3 x v6e 4x4",
         r"- Request at most 32 chips of v6e-4x4, or raise the team's quota",
         r'\{"clusters": \[\{"context": "gke_',
+        r"http://127\.0\.0\.1:\d+/ shows gke_.*, gke_.*; Ctrl-C ends it",
     ],
     "examples/add-pools-to-existing-cluster/README.md": [
         r"chips +48\n",

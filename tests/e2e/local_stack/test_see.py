@@ -1,0 +1,46 @@
+"""The page of `tpuplane ui` about a real control plane: its slices, who holds them, and a change as it comes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+
+from tests.e2e.platform_under_test import BIN, CENTRAL1, CENTRAL2, PlatformUnderTest
+
+pytestmark = pytest.mark.e2e
+
+
+def test_the_page_shows_both_clusters_and_follows_a_change(platform: PlatformUnderTest) -> None:
+    node = platform.items(CENTRAL1, "nodes", "-l", "cloud.google.com/gke-nodepool=evals-0")[0]["metadata"]["name"]
+    command = [BIN / "tpuplane", "ui", "--all", "--port", "0"]
+    variables = {**platform.variables, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().partition(" ")[0]
+        with urlopen(f"{address}changes", timeout=60) as stream:
+            entries: dict[str, Any] = {}
+
+            def until(key: str, cells: list[Any]) -> None:
+                while entries.get(key, {}).get("cells") != cells:
+                    line = stream.readline()
+                    if line.startswith(b"data: "):
+                        entries.update(json.loads(line.removeprefix(b"data: "))["set"])
+
+            until(f"slice/{CENTRAL2}/cubes-0", [[2, -1, "ready"]])
+            until(f"slice/{CENTRAL1}/evals-0", [[4, -1, "ready"]])
+            slices = [it for it in entries.values() if "cells" in it and it["chips"]]
+            assert sum(it["hosts"] for it in slices) == 19
+            assert all(it["usdPerHour"] > 0 for it in slices)
+            platform.kubectl(CENTRAL1, "cordon", node)
+            try:
+                until(f"slice/{CENTRAL1}/evals-0", [[1, -1, "cordoned"], [3, -1, "ready"]])
+            finally:
+                platform.kubectl(CENTRAL1, "uncordon", node)
+            until(f"slice/{CENTRAL1}/evals-0", [[4, -1, "ready"]])
+        process.send_signal(signal.SIGINT)
+    assert process.returncode == 0
