@@ -7,6 +7,7 @@ import json
 import aiohttp
 import pytest
 from googleapiclient.discovery_cache import get_static_doc
+from tpuplane_twin.gcp.app import every_handler
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.discovery import Document
 from twin_api import CLUSTERS, COMPUTE, PROJECT_PATH, Api, cluster_body
@@ -187,28 +188,17 @@ async def test_a_bug_answers_in_googles_shape(api: Api, monkeypatch: pytest.Monk
 
 
 def test_every_handler_is_a_documented_method() -> None:
-    from tpuplane_twin.gcp.compute.instances import instance_handlers
-    from tpuplane_twin.gcp.compute.service import compute_handlers
-    from tpuplane_twin.gcp.container.service import container_handlers
-    from tpuplane_twin.gcp.identity import identity_handlers
-    from tpuplane_twin.gcp.projects import project_handlers
-
-    newest = {"container": "v1beta1", "compute": "beta", "iam": "v1"} | dict.fromkeys(
-        ("cloudbilling", "cloudresourcemanager"), "v1"
-    )
     nothing: object = object()
-    served = [
-        *container_handlers(nothing, nothing),  # type: ignore[arg-type]
-        *compute_handlers(nothing),  # type: ignore[arg-type]
-        *identity_handlers(nothing),  # type: ignore[arg-type]
-        *instance_handlers(nothing, nothing),  # type: ignore[arg-type]
-        *project_handlers(nothing),  # type: ignore[arg-type]
-    ]
-    for service, version in newest.items():
-        known = Document(service, version, ()).methods
-        mine = [method for method in served if method.startswith(f"{service}.")]
+    served = set(every_handler(nothing, nothing, nothing))  # type: ignore[arg-type]
+    known: dict[str, set[str]] = {}
+    for api in data("apis")["paths"].values():
+        methods = Document(api["name"], api.get("described", api["version"]), ()).methods
+        known.setdefault(api["name"], set()).update(methods)
+    for service, methods in known.items():
+        mine = {method for method in served if method.startswith(f"{service}.")}
         assert mine
-        assert set(mine) <= set(known)
+        assert mine <= methods
+    assert {method.partition(".")[0] for method in served} == set(known)
 
 
 def test_routes_are_googles_own() -> None:

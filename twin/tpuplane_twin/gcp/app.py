@@ -52,19 +52,7 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
     """
     reconciler = Reconciler(store, backend)
     operations = Operations(store, reconciler)
-    handlers: dict[str, Handler] = {
-        **container_handlers(store, operations),
-        **compute_handlers(store),
-        **instance_handlers(store, backend),
-        **identity_handlers(store),
-        **kms_handlers(store),
-        **logging_handlers(store),
-        **monitoring_handlers(store),
-        **project_handlers(store),
-    }
-    handlers |= service_usage_handlers(
-        store, sorted({method.partition(".")[0] for method in handlers} | {"serviceusage"})
-    )
+    handlers = every_handler(store, operations, backend)
     app = web.Application(middlewares=[_answering_errors(token)], client_max_size=_MAX_BODY)
     app[_OPERATIONS] = operations
     app[RECONCILER] = reconciler
@@ -83,6 +71,22 @@ def create_app(store: Store, backend: ClusterBackend, token: str) -> web.Applica
     app.router.add_post("/batch/{path:.*}", batch(respond))
     app.cleanup_ctx.append(_work)
     return app
+
+
+def every_handler(store: Store, operations: Operations, backend: ClusterBackend) -> dict[str, Handler]:
+    """Handlers of all services by method id."""
+    handlers: dict[str, Handler] = {
+        **container_handlers(store, operations),
+        **compute_handlers(store),
+        **instance_handlers(store, backend),
+        **identity_handlers(store),
+        **kms_handlers(store),
+        **logging_handlers(store),
+        **monitoring_handlers(store),
+        **project_handlers(store),
+    }
+    named = {method.partition(".")[0] for method in handlers}
+    return handlers | service_usage_handlers(store, sorted(named | {"serviceusage"}))
 
 
 async def resume(app: web.Application) -> None:
