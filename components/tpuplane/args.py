@@ -857,11 +857,12 @@ class PlatformClusterArgs(TypedDict):
 
     pools: NotRequired[Mapping[str, PoolArgs]]
     """Pools of TPU slices, by name. Names of node pools begin with the pool's name. A new name creates a new pool; a
-    removed name deletes the pool."""
+    removed name deletes the pool. Changed in place if an adopted pool gets another name."""
 
     gpu_pools: NotRequired[Mapping[str, GpuPoolArgs]]
     """Pools of GPU nodes, by name, which is also the name of the node pool. It must be unique among the cluster's
-    pools. A new name creates a new pool; a removed name deletes the pool."""
+    pools. A new name creates a new pool; a removed name deletes the pool. Changed in place if an adopted pool gets
+    another name."""
 
 
 class ReservationArgs(TypedDict):

@@ -137,7 +137,7 @@ def elsewhere() -> ClusterRef:
 
 
 def planned(cluster: ClusterRef, *plans: NodePoolPlan) -> TpuNodePool:
-    return TpuNodePool("mine", cast(TpuNodePoolArgs, {"cluster": cluster}), plans=plans)
+    return TpuNodePool("mine", cast(TpuNodePoolArgs, {"cluster": cluster}), plans={it.name: it for it in plans})
 
 
 def test_a_tpu_pool_can_join_a_cluster_of_another_stack(slice_plan: NodePoolPlan, elsewhere: ClusterRef) -> None:

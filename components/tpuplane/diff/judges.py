@@ -127,6 +127,14 @@ def _ray(it: Difference, before: Platform, after: Platform) -> str:
     return "creates" if it.before == "none" else "deletes-work"
 
 
+def _pool(it: Difference, before: Platform, after: Platform) -> str:
+    """An adopted pool keeps its node pools under another key, if it is otherwise the same."""
+    own, other = (after, before) if it.event == "new" else (before, after)
+    pools, others = pools_at(it.path, own), pools_at(it.path[:2], other)
+    same = all(key in others and others[key].settings == pool.settings for key, pool in pools.items())
+    return "in-place" if pools and same else it.by_event
+
+
 def _adopted(it: Difference, before: Platform, after: Platform) -> str:
     """Other names are other resources. A property that is no longer kept can be one that replaces its resource."""
     whole, sides = it.path[2] == "adopted", (before, after)
@@ -159,4 +167,5 @@ JUDGES: dict[str, _Judge] = {
     "class_clusters": _of_clusters(lambda cluster: {it.name for it in cluster.compute_classes}),
     "ray": _ray,
     "adopted": _adopted,
+    "pool": _pool,
 }

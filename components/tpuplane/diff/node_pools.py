@@ -71,6 +71,8 @@ def _uses(pool: NodePoolPlan, reservation: str | int) -> bool:
 def planned_name(path: Path) -> str | None:
     """The value of a node pool's plan that comes from the field at `path`; None if the plan has only the field."""
     match path:
+        case ("clusters", *_, "adopted", "names"):
+            return "name"
         case ("clusters", _, "pools" | "gpuPools", _, str(field), *_) | ("clusters", _, "systemPool", str(field), *_):
             name = _PLANNED.get(to_snake(field), to_snake(field))
             return name if name in NodePoolPlan.__dataclass_fields__ else None

@@ -91,9 +91,10 @@ class TpuNodePool(pulumi.ComponentResource):
         args: TpuNodePoolArgs,
         opts: pulumi.ResourceOptions | None = None,
         *,
-        plans: Sequence[NodePoolPlan] | None = None,
+        plans: Mapping[str, NodePoolPlan] | None = None,
     ) -> None:
-        """Create the pools. `plans` are those of a `Platform`. Default: the plans of the arguments.
+        """Create the pools. `plans` are those of a `Platform`, by Pulumi's names of the node pools. Default: the plans
+        of the arguments.
 
         Raises:
             SpecError: if the arguments have mistakes, before any resource is registered; one line for each mistake.
@@ -103,22 +104,18 @@ class TpuNodePool(pulumi.ComponentResource):
         cluster, front = args["cluster"], None
         if plans is None:
             # Policies are the region's own. The name of the cluster may be known only while the engine runs.
-            plans, front = planned_tpu_pools(in_cluster(args, pool_name=name)), cluster["name"]
-        shapes = {str(plan.slice): plan.slice for plan in plans}
+            planned, front = planned_tpu_pools(in_cluster(args, pool_name=name)), cluster["name"]
+            plans = {f"{name}-{it.index}" if it.slice and it.slice.multi_host else name: it for it in planned}
+        shapes = {str(plan.slice): plan.slice for plan in plans.values()}
         shape = next(iter(shapes.values()), None)
         if shape is None or len(shapes) > 1:
             raise ValueError(f"{name}: a TPU node pool has slices of one shape, not {sorted(shapes)}")
         super().__init__("tpuplane:index:TpuNodePool", name, {}, opts)
-        policies = self._workload_policies(name, plans, cluster, front)
-        self.pools = [
-            node_pool(
-                f"{name}-{plan.index}" if shape.multi_host else name, plan, cluster, policies, parent=self, opts=opts
-            )
-            for plan in plans
-        ]
+        policies = self._workload_policies(name, list(plans.values()), cluster, front)
+        self.pools = [node_pool(own, plan, cluster, policies, parent=self, opts=opts) for own, plan in plans.items()]
         self.shape = str(shape)
         self.pool_names = [pool.name for pool in self.pools]
-        self.hosts = sum(plan.max_nodes for plan in plans)
+        self.hosts = sum(plan.max_nodes for plan in plans.values())
         self.slices = self.hosts // shape.hosts
         self.chips = self.hosts * shape.machine.chips
         self.register_outputs(
@@ -191,8 +188,10 @@ class GpuNodePool(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
         *,
         plan: NodePoolPlan | None = None,
+        own_name: str | None = None,
     ) -> None:
-        """Create the pool. `plan` is that of a `Platform`. Default: the plan of the arguments.
+        """Create the pool. `plan` is that of a `Platform`, `own_name` Pulumi's name of the node pool. Default: the plan
+        of the arguments, and the name of the component.
 
         Raises:
             SpecError: if the arguments have mistakes, before any resource is registered; one line for each mistake.
@@ -203,7 +202,7 @@ class GpuNodePool(pulumi.ComponentResource):
         if plan.gpu is None:
             raise ValueError(f"{name}: a GPU node pool has GPUs")
         super().__init__("tpuplane:index:GpuNodePool", name, {}, opts)
-        self.pool = node_pool(name, plan, args["cluster"], {}, parent=self, opts=opts)
+        self.pool = node_pool(own_name or name, plan, args["cluster"], {}, parent=self, opts=opts)
         self.accelerator = plan.gpu.machine.accelerator.name
         self.pool_name = self.pool.name
         self.nodes = plan.max_nodes * len(plan.zones)

@@ -82,8 +82,12 @@ def make_node_pools(name: str, plan: ClusterPlan, project: str, cluster: AnyClus
     pools = NodePools({}, {}, ref)
     # The other arguments are in the plans.
     args = cast(TpuNodePoolArgs, {"cluster": ref})
+    # Named like the node pools in GKE, so that an adopted pool can get another key.
     for key, plans in groupby(plan.tpu_pools, key=lambda it: it.pool):
-        pools.tpu[key] = TpuNodePool(f"{name}-{key}", args, after_roles, plans=list(plans))
-    for gpu_pool in plan.gpu_pools:
-        pools.gpu[gpu_pool.pool] = GpuNodePool(f"{name}-{gpu_pool.pool}", {"cluster": ref}, after_roles, plan=gpu_pool)
+        pools.tpu[key] = TpuNodePool(
+            f"{name}-{key}", args, after_roles, plans={f"{name}-{it.name}": it for it in plans}
+        )
+    for it in plan.gpu_pools:
+        own = f"{name}-{it.name}"
+        pools.gpu[it.pool] = GpuNodePool(f"{name}-{it.pool}", {"cluster": ref}, after_roles, plan=it, own_name=own)
     return pools

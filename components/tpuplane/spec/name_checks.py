@@ -48,7 +48,7 @@ def _joined(spec: PlatformSpec) -> Iterator[_Joined]:
             path = (*at, kind, name)
             yield _Joined(kind, f"{key}-{name}", (key, name), path)
             try:
-                names = pool.own_node_pools(name)
+                names = pool.node_pools(name)
             except SliceError:
                 continue  # `check_pool` reports it
             for node_pool in names:

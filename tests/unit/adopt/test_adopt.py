@@ -197,13 +197,14 @@ def test_numbered_pools_of_other_shapes_stay_apart() -> None:
     assert pools["xpk-test-np-1"]["adopted"]["names"] == ["xpk-test-np-1"]
 
 
-def test_names_in_pulumi_do_not_depend_on_adopted_names() -> None:
+def test_adopted_names_that_run_together_in_pulumi_are_rejected() -> None:
     network = {"existing": {"network": "n", "subnetwork": "s"}}
     one, other = ({"location": "us-west4-a", "network": network, "adopted": {}} for _ in range(2))
     shape = {"generation": "v5e", "topology": "2x2"}
     pools = ({"p": {**shape, "adopted": {"names": ["b-q"]}}}, {"q": shape})
     clusters = {key: {**it, "pools": own} for key, it, own in zip(("a", "a-b"), (one, other), pools, strict=True)}
-    parse_platform({"name": "lab", "project": "acme-ml", "clusters": clusters})
+    with pytest.raises(SpecError, match="runs together with its cluster to 'a-b-q'"):
+        parse_platform({"name": "lab", "project": "acme-ml", "clusters": clusters})
 
 
 def test_a_pool_with_an_impossible_reservation_is_left() -> None:

@@ -61,6 +61,13 @@ def pools(change: Change) -> dict[str, str]:
         (f"{ONE}.pools.notebooks.slices", 3, "in-place", {}),
         (f"{ONE}.pools.empty.topology", "8x8", "nothing", {}),
         (f"{ONE}.pools.burst", None, "deletes-nodes", {"burst-0": "deleted", "burst-1": "deleted"}),
+        (
+            f"{ONE}.pools.burst.adopted.names",
+            ["moved", "burst-1"],
+            "replaces-pools",
+            {"burst-0": "deleted", "moved": "created"},
+        ),
+        (f"{ONE}.pools.burst.adopted.names", ["burst-1", "burst-0"], "nothing", {}),
         (f"{ONE}.pools.serving.autoscaling.maxSlices", 2, "in-place", {}),
         (f"{ONE}.gpuPools.l4s.machineType", "g2-standard-16", "rolls-nodes", {"l4s": "rolled"}),
         (f"{ONE}.gpuPools.l4s.machineType", "g2-standard-24", "replaces-pools", {"l4s": "replaced"}),
@@ -110,6 +117,18 @@ def test_a_renamed_pool_is_a_deletion_and_a_creation() -> None:
         ("deletes-nodes", {"serving": "deleted"}),
         ("creates", {"answers": "created"}),
     ]
+
+
+def test_an_adopted_pool_keeps_its_node_pools_under_another_key() -> None:
+    pool = {**PLATFORM["clusters"]["central1"]["pools"]["burst"], "adopted": {"names": ["a", "b"]}}
+    before = changed((f"{ONE}.pools.burst", pool)).after.spec
+
+    def kinds(**other: Any) -> list[str]:
+        renamed = changed((f"{ONE}.pools.burst", None), (f"{ONE}.pools.spot", pool | other)).after.spec
+        return [it.kind for it in diff(before, renamed).changes]
+
+    assert kinds() == ["in-place", "in-place"]
+    assert kinds(topology="4x8") == ["deletes-nodes", "creates"]
 
 
 def test_the_worst_change_is_the_first() -> None:

@@ -217,12 +217,13 @@ class ClusterSpec(ClusterSettingsSpec):
     """Kubernetes namespaces to create. Removing one deletes everything in it."""
 
     pools: dict[Name, PoolSpec] = Field(default_factory=dict)
-    """Pools of TPU slices, by name. Names of node pools begin with the pool's name. A new name creates a new pool;
-    a removed name deletes the pool."""
+    """Pools of TPU slices, by name. Names of node pools begin with the pool's name. A new name creates a new pool; a
+    removed name deletes the pool. Changed in place if an adopted pool gets another name."""
 
     gpu_pools: dict[Name, GpuPoolSpec] = Field(default_factory=dict)
     """Pools of GPU nodes, by name, which is also the name of the node pool. It must be unique among the cluster's
-    pools. A new name creates a new pool; a removed name deletes the pool."""
+    pools. A new name creates a new pool; a removed name deletes the pool. Changed in place if an adopted pool gets
+    another name."""
 
     def gke_name(self, platform: str, key: str) -> str:
         """Name of the cluster in Google Cloud."""

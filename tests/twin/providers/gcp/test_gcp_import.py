@@ -88,6 +88,10 @@ def test_a_cluster_of_gcloud_is_adopted_as_the_page_shows(foreign: GoogleApi, pr
     project.output("preview", "--expect-no-changes")
     kinds = [it["id"].rpartition("/")[2] for it in project.resources() if it["type"].startswith("gcp:container")]
     assert sorted(kinds) == ["default-pool", "demo", "l4", "single", "v6e-pool"]
+    file = project.folder / "stacks" / "Pulumi.demo.yaml"
+    file.write_text(file.read_text().replace("  v6e-pool:\n", "  trainer:\n").replace("  l4:\n", "  gpus:\n"))
+    project.up()  # other keys: `foreign` allows only reads
+    assert project.steps() == {}
 
 
 @pytest.mark.parametrize(
